@@ -1,0 +1,11 @@
+import { readConfig } from "./src/config";
+import { migrationSource } from "./src/database/migrate";
+
+/** For Knex's own command line, against the database that DATABASE_URL names. */
+const config = {
+  client: "pg",
+  connection: readConfig(process.env).DATABASE_URL,
+  migrations: { migrationSource },
+};
+
+export default config;

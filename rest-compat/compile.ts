@@ -1,0 +1,144 @@
+import {
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+  Kind,
+  parse,
+  TypeInfo,
+  typeFromAST,
+  validate,
+  visit,
+  visitWithTypeInfo,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type VariableNode,
+} from "graphql";
+import type { Engine, Run } from "./run";
+import type { Route } from "./route";
+import { shaperOf, type Shape } from "./wire";
+
+/** Where a variable's value comes from. */
+export interface Variable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  /** The argument that it fills. */
+  readonly argument: GraphQLArgument;
+  readonly from: "path" | "query" | "body" | "form";
+}
+
+/** What a row's document was found to be. */
+export interface Operation {
+  readonly name: string;
+  readonly definition: OperationDefinitionNode;
+  readonly variables: readonly Variable[];
+  /** The input of a JSON body. */
+  readonly input?: GraphQLInputObjectType;
+  /** Fields of the answer that a PATCH may send back: they are dropped. */
+  readonly echoed: ReadonlySet<string>;
+  readonly output: GraphQLOutputType;
+  readonly selection?: SelectionSetNode;
+  /** Names of the fields around the answer, outermost first. */
+  readonly resultPath: readonly string[];
+  readonly shape: Shape;
+  readonly run: Run;
+}
+
+export interface CompiledRoute extends Route {
+  readonly operation?: Operation;
+}
+
+/** Names for the segments that settings decide. */
+export type Segments = Readonly<Record<"voice_engine" | "telephony_provider", string>>;
+
+/** @throws Error when the row's document does not fit the schema */
+export function compileRoute(engine: Engine, row: Route, segments: Segments): CompiledRoute {
+  const path = row.path.replace(/<(\w+)>/g, (_, name: keyof Segments) => segments[name]);
+  if (row.document === undefined) return { ...row, path };
+  const document = parse(row.document);
+  const [problem] = validate(engine.schema, document);
+  if (problem) throw new Error(`The REST row ${row.id} does not fit the schema: ${problem.message}`);
+  const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
+  const root = engine.schema.getRootType(definition.operation)!;
+  const { field, type, resultPath } = findResult(row.id, definition.selectionSet, root, []);
+  const variables = variablesOf(engine, row, document, definition);
+  const inputType = getNamedType(variables.find(({ from }) => from === "body")?.type);
+  const input = isInputObjectType(inputType) ? inputType : undefined;
+  const answered = field.selectionSet?.selections.map((node) => responseName(node as FieldNode)) ?? [];
+  const takes = (name: string) =>
+    input !== undefined && name in input.getFields() && !row.omit?.includes(name);
+  const operation: Operation = {
+    name: definition.name?.value ?? row.id,
+    definition,
+    variables,
+    ...(input && { input }),
+    echoed: new Set(row.method === "patch" ? answered.filter((name) => !takes(name)) : []),
+    output: type,
+    ...(field.selectionSet && { selection: field.selectionSet }),
+    resultPath,
+    shape: shaperOf(type, field.selectionSet, row.nullable ?? []),
+    run: engine.compile(document),
+  };
+  return { ...row, path, operation };
+}
+
+export const responseName = ({ alias, name }: FieldNode): string => (alias ?? name).value;
+
+function findResult(
+  id: string,
+  { selections }: SelectionSetNode,
+  type: GraphQLOutputType,
+  path: readonly string[],
+): { field: FieldNode; type: GraphQLOutputType; resultPath: readonly string[] } {
+  const field = selections[0] as FieldNode; // rows select one field at each level above the answer
+  const parent = getNamedType(type);
+  if (!isObjectType(parent)) throw new Error(`The REST row ${id} has no field with the alias "result"`);
+  const fieldType = parent.getFields()[field.name.value]!.type;
+  const resultPath = [...path, responseName(field)];
+  if (field.alias?.value === "result") return { field, type: fieldType, resultPath };
+  if (!field.selectionSet || isListType(getNullableType(fieldType)))
+    throw new Error(`The REST row ${id} has no field with the alias "result"`);
+  return findResult(id, field.selectionSet, fieldType, resultPath);
+}
+
+function variablesOf(
+  engine: Engine,
+  row: Route,
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Variable[] {
+  const argumentOf = argumentsOf(engine.schema, document);
+  const inPath = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
+  return variableDefinitions.map(({ variable, type: node }) => {
+    const name = variable.name.value;
+    const type = typeFromAST(engine.schema, node) as GraphQLInputType; // the document was validated
+    const from = inPath.has(name)
+      ? "path"
+      : name === "input"
+        ? "body"
+        : row.body === "multipart"
+          ? "form"
+          : "query";
+    return { name, type, from, argument: argumentOf.get(name)! };
+  });
+}
+
+/** The argument that each variable of a document fills; a valid document uses every one. */
+function argumentsOf(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, GraphQLArgument> {
+  const found = new Map<string, GraphQLArgument>();
+  const info = new TypeInfo(schema);
+  const Variable = ({ name }: VariableNode) => {
+    const argument = info.getArgument();
+    if (argument) found.set(name.value, argument);
+  };
+  visit(document, visitWithTypeInfo(info, { Variable }));
+  return found;
+}

@@ -1,0 +1,61 @@
+import { STATUS_CODES } from "node:http";
+import type { GraphQLError } from "graphql";
+import type { ErrorCode, PublicError } from "../src/errors";
+
+/** The usual status of each code; a row may say otherwise. */
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  BAD_USER_INPUT: 400,
+  ASSISTANT_NOT_FOUND: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  TEMPLATE_READ_ONLY: 403,
+  CHAT_NOT_FOUND: 404,
+  LOG_NOT_FOUND: 404,
+  KEY_NOT_FOUND: 404,
+  WEBHOOK_DESTINATION_NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CHAT_ENDED: 409,
+  CHANNEL_DISABLED: 409,
+  CONFLICT: 409,
+  REQUEST_IN_PROGRESS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  NOT_IMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+  TIMEOUT: 503,
+  INSUFFICIENT_STORAGE: 507,
+};
+
+/** The body of every error. */
+export interface ErrorBody extends PublicError {
+  readonly statusCode: number;
+  /** The status as text. */
+  readonly error: string;
+  readonly requestId: string;
+}
+
+export function errorBody(
+  { code, message, details }: PublicError,
+  statusCode: number,
+  requestId: string,
+): ErrorBody {
+  return {
+    statusCode,
+    error: STATUS_CODES[statusCode] ?? "Error",
+    message,
+    code,
+    requestId,
+    ...(details && { details }),
+  };
+}
+
+/** Of several errors the first by path decides, so that the answer does not depend on which came first. */
+export function firstByPath(errors: readonly GraphQLError[]): unknown {
+  const [first] = errors.toSorted((a, b) => (a.path ?? []).join(".").localeCompare((b.path ?? []).join(".")));
+  return first?.originalError ?? first;
+}

@@ -1,0 +1,152 @@
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+  type FieldNode,
+  type GraphQLInputType,
+  type GraphQLOutputType,
+  type GraphQLType,
+  type SelectionSetNode,
+} from "graphql";
+import { ruleOf } from "../schema/rules";
+import { responseName } from "./compile";
+import { exampleOf } from "./examples";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+const SCALARS: Readonly<Record<string, JsonSchema>> = {
+  ID: { type: "string" },
+  String: { type: "string" },
+  Boolean: { type: "boolean" },
+  Int: { type: "integer", format: "int32" },
+  Float: { type: "number" },
+};
+
+/** Schemas by name, as the document's components collect them. */
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  /** A reference to the schema under this name; another schema of the same name gets a number. */
+  add(name: string, schema: JsonSchema): JsonSchema {
+    let free = name;
+    for (
+      let n = 2;
+      free in this.schemas && JSON.stringify(this.schemas[free]) !== JSON.stringify(schema);
+      n++
+    )
+      free = `${name}${n}`;
+    this.schemas[free] = schema;
+    return { $ref: `#/components/schemas/${free}` };
+  }
+
+  /** What a selection of a type looks like on the wire. */
+  output(
+    type: GraphQLOutputType,
+    selection: SelectionSetNode | undefined,
+    nullable: readonly string[],
+  ): JsonSchema {
+    const bare = getNullableType(type);
+    if (isListType(bare))
+      return { type: "array", items: this.output(bare.ofType as GraphQLOutputType, selection, nullable) };
+    if (!isObjectType(bare) || !selection) return leaf(bare);
+    const properties: Record<string, JsonSchema> = {};
+    const required: string[] = [];
+    for (const node of selection.selections as readonly FieldNode[]) {
+      const field = bare.getFields()[node.name.value]!;
+      const name = responseName(node);
+      const keepsNull = nullable.includes(name);
+      const schema = this.output(field.type, node.selectionSet, nullable);
+      properties[name] = described(
+        keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
+        field.description,
+        bare.name,
+        name,
+      );
+      if (isNonNullType(field.type) || keepsNull) required.push(name);
+    }
+    return this.add(bare.name, {
+      type: "object",
+      ...about(bare.description),
+      properties,
+      ...(required.length > 0 && { required }),
+    });
+  }
+
+  /** What a body must look like. */
+  input(type: GraphQLInputType, omit: readonly string[]): JsonSchema {
+    const bare = getNullableType(type);
+    if (isListType(bare)) return { type: "array", items: this.input(bare.ofType as GraphQLInputType, []) };
+    if (!isInputObjectType(bare)) return leaf(bare);
+    const properties: Record<string, JsonSchema> = {};
+    const required: string[] = [];
+    for (const field of Object.values(bare.getFields())) {
+      if (omit.includes(field.name)) continue;
+      const { nullable, ...rule } = ruleOf(field);
+      const clears = !isNonNullType(field.type) && nullable !== false;
+      const schema = { ...this.input(field.type, []), ...rule };
+      properties[field.name] = described(
+        clears ? orNull(schema) : schema,
+        field.description,
+        bare.name,
+        field.name,
+      );
+      if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(field.name);
+    }
+    return this.add(bare.name, {
+      type: "object",
+      ...about(bare.description),
+      properties,
+      ...(required.length > 0 && { required }),
+    });
+  }
+}
+
+/** An example of what a schema describes, put together from its parts. */
+export function exampleFor(schema: JsonSchema, components: Components): unknown {
+  if (typeof schema.$ref === "string")
+    return exampleFor(components.schemas[schema.$ref.split("/").pop()!]!, components);
+  if (Array.isArray(schema.examples)) return schema.examples[0] as unknown;
+  if (schema.type === "array") return [exampleFor(schema.items as JsonSchema, components)];
+  if (schema.properties) {
+    const entries = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>);
+    return Object.fromEntries(entries.map(([name, property]) => [name, exampleFor(property, components)]));
+  }
+  return schema.type === "boolean" ? false : schema.type === "object" ? {} : "";
+}
+
+export function leaf(type: GraphQLType): JsonSchema {
+  const named = getNamedType(type);
+  if (isEnumType(named)) return { type: "string", enum: named.getValues().map(({ name }) => name) };
+  const scalar = isScalarType(named)
+    ? (SCALARS[named.name] ?? (named.extensions.schema as JsonSchema | undefined))
+    : undefined;
+  return scalar ?? {};
+}
+
+const orNull = (schema: JsonSchema): JsonSchema => ({
+  ...schema,
+  type: [schema.type, "null"],
+  ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
+});
+
+const about = (description: string | null | undefined) => (description ? { description } : {});
+
+function described(
+  schema: JsonSchema,
+  description: string | null | undefined,
+  type: string,
+  field: string,
+): JsonSchema {
+  const example = exampleOf(type, field);
+  const isReference = "$ref" in schema || (schema.type === "array" && "$ref" in (schema.items as object));
+  return {
+    ...schema,
+    ...about(description),
+    ...(example !== undefined && !isReference && { examples: [example] }),
+  };
+}

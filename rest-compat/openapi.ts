@@ -1,0 +1,253 @@
+import { getNamedType, type GraphQLSchema, isObjectType, type FieldNode } from "graphql";
+import { STATUS_CODES } from "node:http";
+import { ruleOf } from "../schema/rules";
+import type { ErrorCode } from "../src/errors";
+import type { CompiledRoute, Operation } from "./compile";
+import { STATUS } from "./errors";
+import { exampleOf } from "./examples";
+import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
+import type { Auth } from "./route";
+
+const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
+  key: [{ apiKey: [] }],
+  keyOrBearer: [{ apiKey: [] }, { bearer: [] }],
+  settings: [{ apiKey: [] }, { bearer: [] }, {}],
+  none: [{}],
+};
+
+const ERROR: JsonSchema = {
+  type: "object",
+  description: "Every error.",
+  properties: {
+    statusCode: { type: "integer", description: "The HTTP status.", examples: [400] },
+    error: { type: "string", description: "The HTTP status as text.", examples: ["Bad Request"] },
+    message: {
+      type: "string",
+      description: "What is wrong, in a sentence.",
+      examples: ["name: is required"],
+    },
+    code: {
+      type: "string",
+      description: "A stable word to branch on.",
+      enum: Object.keys(STATUS),
+      examples: ["BAD_USER_INPUT"],
+    },
+    requestId: {
+      type: "string",
+      description: "Also in the header X-Request-Id and in the server's log.",
+      examples: [exampleOf("", "id")],
+    },
+    details: {
+      type: "array",
+      description: "Each wrong value, by path.",
+      items: {
+        type: "object",
+        properties: { path: { type: "string" }, message: { type: "string" } },
+        required: ["path", "message"],
+      },
+      examples: [[{ path: "name", message: "is required" }]],
+    },
+  },
+  required: ["statusCode", "error", "message", "code", "requestId"],
+};
+
+/** The OpenAPI 3.1 document of the rows. */
+export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema): JsonSchema {
+  const components = new Components();
+  components.add("Error", ERROR);
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    (paths[path] ??= {})[route.method] = operationOf(route, schema, components);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Conversational Assistant Service API",
+      version: "1.0",
+      summary: "Assistants that talk with people by voice, text chat and SMS.",
+      description:
+        "Each path stands for a GraphQL operation, which the header `GraphQL-Operation` of its answers names; new clients use `/graphql`. A POST may carry an `Idempotency-Key`.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "A token from POST /rest/v1/organization/token.",
+        },
+      },
+    },
+  };
+}
+
+function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Components): JsonSchema {
+  const { id, group, summary, auth, operation, success } = route;
+  const responses: Record<string, JsonSchema> = {};
+  if (operation) responses[success] = successOf(route, operation, components);
+  for (const status of failuresOf(route, schema)) responses[status] = failure(status);
+  return {
+    operationId: id,
+    summary,
+    tags: [group],
+    security: SECURITY[auth],
+    ...(operation && { description: `GraphQL operation \`${operation.name}\`.` }),
+    ...parametersOf(route),
+    ...(operation && bodyOf(route, operation, components)),
+    responses,
+  };
+}
+
+function successOf(
+  { nullable = [] }: CompiledRoute,
+  { output, selection }: Operation,
+  components: Components,
+): JsonSchema {
+  const schema = components.output(output, selection, nullable);
+  const example = selection ? exampleFor(schema, components) : exampleOf("", getNamedType(output).name);
+  return {
+    description: "What was asked for.",
+    content: { "application/json": { schema, examples: { example: { value: example } } } },
+  };
+}
+
+function parametersOf({ path, operation, method }: CompiledRoute): { parameters?: readonly JsonSchema[] } {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  const variables = operation?.variables.filter(({ from }) => from === "path" || from === "query") ?? [];
+  const known = variables.map(({ name, type, from, argument }) => {
+    const { nullable: _, ...rule } = ruleOf(argument);
+    const { defaultValue, description } = argument;
+    return {
+      name,
+      in: from,
+      required: from === "path",
+      ...(description && { description }),
+      schema: { ...leaf(type), ...rule, ...(defaultValue !== undefined && { default: defaultValue }) },
+      ...(exampleOf("", name) !== undefined && from === "path" && { example: exampleOf("", name) }),
+    };
+  });
+  const others = inPath.filter((name) => !variables.some((variable) => variable.name === name));
+  const key = {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description: "The same key and body within 24 hours get the same answer, and nothing is done twice.",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+  };
+  const parameters = [
+    ...known,
+    ...others.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+    ...(operation && method === "post" ? [key] : []),
+  ];
+  return parameters.length > 0 ? { parameters } : {};
+}
+
+function bodyOf(
+  { body, omit = [] }: CompiledRoute,
+  { variables, input }: Operation,
+  components: Components,
+): { requestBody?: JsonSchema } {
+  if (body === "multipart") {
+    const fields = variables.filter(({ from }) => from === "form");
+    const properties = Object.fromEntries(
+      fields.map(({ name, type, argument }) => [
+        name,
+        { ...leaf(type), ...(argument.description && { description: argument.description }) },
+      ]),
+    );
+    const schema = { type: "object", properties, required: ["file"] };
+    return {
+      requestBody: {
+        required: true,
+        content: {
+          "multipart/form-data": { schema, encoding: { metadata: { contentType: "application/json" } } },
+        },
+      },
+    };
+  }
+  if (!input) return {};
+  const schema = components.input(input, omit);
+  const needed = Object.values(input.getFields()).some(
+    (field) => String(field.type).endsWith("!") && field.defaultValue === undefined,
+  );
+  return {
+    requestBody: {
+      required: needed,
+      content: {
+        "application/json": { schema, examples: { example: { value: exampleFor(schema, components) } } },
+      },
+    },
+  };
+}
+
+/** The statuses a row may fail with: the common ones, and those of the errors that its operation's description names. */
+function failuresOf(
+  { operation, auth, method, body, errors = {} }: CompiledRoute,
+  schema: GraphQLSchema,
+): number[] {
+  const codes = new Set<ErrorCode>(["RATE_LIMITED", "INTERNAL", "UNAVAILABLE"]);
+  if (auth !== "none") codes.add("UNAUTHENTICATED").add("FORBIDDEN");
+  if (!operation) codes.add("NOT_IMPLEMENTED");
+  else {
+    codes.add("BAD_USER_INPUT");
+    if (operation.input || body) codes.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
+    if (method === "post") codes.add("REQUEST_IN_PROGRESS").add("IDEMPOTENCY_KEY_REUSED");
+    for (const code of namedErrors(operation, schema)) codes.add(code);
+  }
+  const statuses = new Set([...codes].map((code) => errors[code] ?? STATUS[code]));
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCode[] {
+  const found: ErrorCode[] = [];
+  let parent = schema.getRootType(definition.operation);
+  let field = definition.selectionSet.selections[0] as FieldNode | undefined;
+  while (field && parent) {
+    const { description, type } = parent.getFields()[field.name.value]!;
+    const named = /Errors: ([A-Z_, ]+)/.exec(description ?? "")?.[1]?.split(/[, ]+/) ?? [];
+    found.push(...(named.filter((code) => code in STATUS) as ErrorCode[]));
+    const next = getNamedType(type);
+    parent = isObjectType(next) ? next : undefined;
+    field =
+      field.alias?.value === "result"
+        ? undefined
+        : (field.selectionSet?.selections[0] as FieldNode | undefined);
+  }
+  return found;
+}
+
+const failure = (status: number): JsonSchema => ({
+  description: STATUS_CODES[status] ?? "Error",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+});
+
+/** The rows as a table for people. */
+export function routesTable(routes: readonly CompiledRoute[]): string {
+  const CREDENTIAL: Readonly<Record<Auth, string>> = {
+    key: "key",
+    keyOrBearer: "key or bearer",
+    settings: "none, key or bearer",
+    none: "none",
+  };
+  const lines = routes.map(
+    ({ method, path, auth, success, operation, summary }) =>
+      `| ${method.toUpperCase()} | \`${path.replace(/:(\w+)/g, "{$1}")}\` | ${CREDENTIAL[auth]} | ${operation ? success : 501} | ${operation ? `\`${operation.name}\`` : "not yet"} | ${summary} |`,
+  );
+  return [
+    "# REST paths",
+    "",
+    "Generated from the rows in `rest-compat/routes/` by `npm run docs`. Each path stands for a GraphQL operation.",
+    "",
+    "| Method | Path | Credential | Status | GraphQL operation | What it does |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...lines,
+    "",
+  ].join("\n");
+}

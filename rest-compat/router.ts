@@ -1,0 +1,174 @@
+import type { NextFunction, Request, RequestHandler, Response } from "express";
+import type { Context, ContextOptions } from "../schema/context";
+import type { Caller } from "../src/auth/caller";
+import { DomainError, invalid, publicError } from "../src/errors";
+import { readJson } from "./body";
+import type { CompiledRoute } from "./compile";
+import { errorBody, firstByPath, STATUS } from "./errors";
+import { RouteTable } from "./match";
+import type { Auth } from "./route";
+import { readForm, type Form } from "./upload";
+import { readVariables } from "./variables";
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+type Work = (scope: Context["scope"]) => Promise<Answer>;
+
+/** What the REST face needs of the house. */
+export interface House {
+  /** The caller of a request, rate limits applied. @throws UNAUTHENTICATED, RATE_LIMITED */
+  readonly authenticate: (req: Request, res: Response) => Promise<Caller | undefined>;
+  /** Who a request without credential on the settings paths stands for. @throws UNAUTHENTICATED, FORBIDDEN */
+  readonly anonymousSettings: (req: Request) => Promise<Caller>;
+  readonly makeContext: (caller: Caller | undefined, options: ContextOptions) => Context;
+  readonly once: (
+    scope: Context["scope"],
+    key: string,
+    request: unknown,
+    work: Work,
+  ) => Promise<Answer & { replayed: boolean }>;
+  readonly log: (error: unknown, requestId: string) => void;
+  readonly requestId: (res: Response) => string;
+  readonly maxFileBytes: number;
+  readonly lenient: boolean;
+}
+
+const WITHOUT_CREDENTIAL = "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.";
+
+/** Serves the rows. Requests for other paths go on. */
+export function restRouter(house: House, routes: readonly CompiledRoute[]): RequestHandler {
+  const table = new RouteTable(routes);
+  return async (req: Request, res: Response, next: NextFunction) => {
+    const path = req.originalUrl.split("?", 1)[0]!;
+    let route: CompiledRoute | undefined;
+    try {
+      const found = table.find(req.method, path);
+      if (!found) return next();
+      if ("allowed" in found) return refuseMethod(house, req, res, found.allowed);
+      route = found.route;
+      await handle(house, found.route, found.params, req, res);
+    } catch (error) {
+      sendError(house, res, error, route);
+    }
+  };
+}
+
+async function handle(
+  house: House,
+  route: CompiledRoute,
+  params: Readonly<Record<string, string>>,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  if (route.operation) res.setHeader("GraphQL-Operation", route.operation.name);
+  const caller = await callerFor(house, route.auth, req, res);
+  if (!route.operation)
+    throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: this server does not do that yet.`);
+  const form = route.body === "multipart" ? await readForm(req, house.maxFileBytes) : undefined;
+  try {
+    const body = form || route.method === "get" ? undefined : await readJson(req, res);
+    const query = new URL(req.originalUrl, "http://localhost").searchParams;
+    const variables = readVariables(
+      route,
+      route.operation,
+      { params, query, body, ...(form && { form: form.values }) },
+      house.lenient,
+    );
+    await answer(house, route, caller, variables, form, req, res);
+  } finally {
+    form?.release();
+  }
+}
+
+async function callerFor(house: House, auth: Auth, req: Request, res: Response): Promise<Caller | undefined> {
+  const caller = await house.authenticate(req, res);
+  if (auth === "none") return caller;
+  if (auth === "settings" && !caller) return house.anonymousSettings(req);
+  if (!caller) throw new DomainError("UNAUTHENTICATED", WITHOUT_CREDENTIAL);
+  if (auth === "key" && caller.kind === "TOKEN")
+    throw new DomainError(
+      "UNAUTHENTICATED",
+      "This path takes an API key in the header X-API-Key; a bearer token is not accepted here.",
+    );
+  return caller;
+}
+
+async function answer(
+  house: House,
+  route: CompiledRoute,
+  caller: Caller | undefined,
+  variables: Record<string, unknown>,
+  form: Form | undefined,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  const options = { requestId: house.requestId(res) };
+  const context = house.makeContext(caller, options);
+  const work: Work = (scope) => run(route, house.makeContext(caller, { ...options, scope }), variables);
+  const key = route.method === "post" ? idempotencyKey(req) : undefined;
+  if (key === undefined) return send(res, await work(context.scope), context.scope.warnings);
+  const request = [route.id, req.originalUrl, form?.identity ?? variables];
+  const { replayed, ...kept } = await house.once(context.scope, key, request, work);
+  if (replayed) res.setHeader("Idempotency-Replayed", "true");
+  send(res, kept, context.scope.warnings);
+}
+
+async function run(
+  { operation, success }: CompiledRoute,
+  context: Context,
+  variables: Record<string, unknown>,
+): Promise<Answer> {
+  const { run, resultPath, shape } = operation!;
+  const { data, errors } = await run(context, variables);
+  if (errors) throw firstByPath(errors);
+  const result = resultPath.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], data);
+  return { status: success, body: shape(result) };
+}
+
+function send(res: Response, { status, body }: Answer, warnings: readonly string[]): void {
+  for (const warning of warnings) res.append("Warning", `299 parley "${warning}"`);
+  const text = JSON.stringify(body);
+  res.status(status).setHeader("Content-Type", "application/json; charset=utf-8");
+  res.setHeader("Content-Length", Buffer.byteLength(text));
+  res.end(text);
+}
+
+function idempotencyKey(req: Request): string | undefined {
+  const key = req.get("Idempotency-Key");
+  if (key === undefined) return undefined;
+  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+    throw invalid([{ path: "Idempotency-Key", message: "must be 1 to 255 printable ASCII characters" }]);
+  return key;
+}
+
+/** A browser's question what it may send gets an answer; any other method that the path does not have gets a 405. */
+function refuseMethod(house: House, req: Request, res: Response, methods: readonly string[]): void {
+  const allow = [...methods, ...(methods.includes("get") ? ["head"] : []), "options"]
+    .join(", ")
+    .toUpperCase();
+  res.setHeader("Allow", allow);
+  if (req.method !== "OPTIONS")
+    return sendError(house, res, new DomainError("METHOD_NOT_ALLOWED", `This path takes ${allow} only.`));
+  res.setHeader("Access-Control-Allow-Methods", allow);
+  res.setHeader("Access-Control-Max-Age", "86400");
+  res.status(204).end();
+}
+
+/** Answers any error as JSON; what is nobody's business is logged instead of shown. */
+export function sendError(
+  house: Pick<House, "log" | "requestId">,
+  res: Response,
+  error: unknown,
+  route?: CompiledRoute,
+): void {
+  const requestId = house.requestId(res);
+  const shown = publicError(error);
+  const status = route?.errors?.[shown.code] ?? STATUS[shown.code];
+  if (status >= 500) house.log(error, requestId);
+  if (res.headersSent) return void res.destroy();
+  if (status === 503) res.setHeader("Retry-After", "2");
+  if (status === 401) res.setHeader("WWW-Authenticate", 'Bearer realm="parley"');
+  send(res, { status, body: errorBody(shown, status, requestId) }, []);
+}

@@ -1,0 +1,25 @@
+import { assistants } from "./assistants";
+import { callbacks } from "./callbacks";
+import { calls } from "./calls";
+import { chats } from "./chats";
+import { configurations } from "./configurations";
+import { files } from "./files";
+import { logs } from "./logs";
+import { organization } from "./organization";
+import { settings } from "./settings";
+
+/** Every REST path of the service. */
+export const routes = [
+  ...assistants,
+  ...configurations,
+  ...logs,
+  ...settings,
+  ...organization,
+  ...chats,
+  ...files,
+  ...calls,
+  ...callbacks,
+];
+
+/** The ids of all rows; tests need an example for each. */
+export type RouteId = (typeof routes)[number]["id"];

@@ -1,0 +1,45 @@
+import { group } from "../route";
+
+const WEBHOOK = "{ id url name secret createdAt updatedAt }";
+const nullable = ["name"] as const;
+
+export const settings = group("Webhook settings", "settings", [
+  {
+    id: "regenerateWebhookSecret",
+    get: "/rest/v1/settings/secret",
+    success: 201,
+    summary: "Make a random webhook secret; nothing is stored until it is used",
+    document: `mutation GenerateWebhookSecret { result: generateWebhookSecret }`,
+  },
+  {
+    id: "listWebhookSettings",
+    get: "/rest/v1/settings",
+    success: 201,
+    summary: "List the organization's webhook destinations",
+    nullable,
+    document: `query WebhookDestinations { result: webhookDestinations ${WEBHOOK} }`,
+  },
+  {
+    id: "createWebhookSettings",
+    post: "/rest/v1/settings",
+    success: 201,
+    summary: "Add a webhook destination",
+    nullable,
+    document: `mutation CreateWebhookDestination($input: CreateWebhookDestinationInput!) { result: createWebhookDestination(input: $input) ${WEBHOOK} }`,
+  },
+  {
+    id: "updateWebhookSettings",
+    patch: "/rest/v1/settings/:id",
+    summary: "Change a webhook destination",
+    nullable,
+    document: `mutation UpdateWebhookDestination($id: ID!, $input: UpdateWebhookDestinationInput!) {
+      result: updateWebhookDestination(id: $id, input: $input) ${WEBHOOK} }`,
+  },
+  {
+    id: "deleteWebhookSettings",
+    delete: "/rest/v1/settings/:id",
+    summary: "Delete a webhook destination and return it",
+    nullable,
+    document: `mutation DeleteWebhookDestination($id: ID!) { result: deleteWebhookDestination(id: $id) ${WEBHOOK} }`,
+  },
+]);

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
+import busboy from "busboy";
+import type { Request } from "express";
+import { WriteStream } from "fs-capacitor";
+import Upload from "graphql-upload/Upload.mjs";
+import { invalid, type Problem } from "../src/errors";
+import { refuse } from "./body";
+
+const FIELD_BYTES = 1_048_576;
+
+/** A multipart form that has arrived whole. */
+export interface Form {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Tells whether another form is the same. */
+  readonly identity: unknown;
+  /** Frees the temporary copy of the file. */
+  release(): void;
+}
+
+interface Received {
+  readonly buffer: WriteStream;
+  readonly filename: string;
+  readonly mimetype: string;
+  readonly encoding: string;
+  readonly digest: () => string;
+}
+
+/**
+ * Reads a form with one `file` and an optional `metadata`, the latter a JSON object as text. The file is kept on disk
+ * until it has arrived whole.
+ * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT
+ */
+export async function readForm(req: Request, maxFileBytes: number): Promise<Form> {
+  if (!req.is("multipart/form-data"))
+    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
+  const tooLarge = () => refuse(req, "PAYLOAD_TOO_LARGE", `The file must be at most ${maxFileBytes} bytes.`);
+  if (Number(req.headers["content-length"] ?? 0) > maxFileBytes + 2 * FIELD_BYTES) throw tooLarge();
+  const files: Received[] = [];
+  const release = () => files.forEach(({ buffer }) => buffer.release());
+  try {
+    const { fields, problems, cut } = await receive(req, maxFileBytes, files);
+    if (cut) throw tooLarge();
+    const values: Record<string, unknown> = { ...metadataOf(fields.get("metadata"), problems) };
+    if (files.length > 1) problems.push({ path: "file", message: "must be one file" });
+    if (fields.has("file")) problems.push({ path: "file", message: "must be a file, with a filename" });
+    else if (files.length === 0) problems.push({ path: "file", message: "is required" });
+    if (problems.length > 0) throw invalid(problems);
+    const [file] = files as [Received];
+    values.file = uploadOf(file);
+    return {
+      values,
+      identity: [file.filename, file.mimetype, file.digest(), values.metadata ?? null],
+      release,
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Reads the form to its end. Only a file under the name `file` is kept. */
+async function receive(req: Request, fileSize: number, files: Received[]) {
+  const fields = new Map<string, string>();
+  const problems: Problem[] = [];
+  let cut = false;
+  const parser = open(req, fileSize);
+  await new Promise<void>((resolve, reject) => {
+    const broken = (error: Error) =>
+      reject(invalid([{ path: "", message: `the form cannot be read: ${error.message}` }]));
+    parser.on("file", (name, stream, { filename, mimeType, encoding }) => {
+      stream.on("limit", () => (cut = true));
+      stream.on("error", broken);
+      if (name !== "file") {
+        problems.push({ path: name, message: "is not a known file" });
+        return stream.resume();
+      }
+      files.push(keep(stream, { filename: filename ?? "", mimetype: mimeType, encoding }, reject));
+    });
+    parser.on("field", (name, value, { valueTruncated }) => {
+      if (valueTruncated) problems.push({ path: name, message: "must be at most 1 MiB" });
+      fields.set(name, value);
+    });
+    parser.on("filesLimit", () => problems.push({ path: "file", message: "must be one file" }));
+    parser.on("error", broken);
+    parser.on("close", resolve);
+    req.on("aborted", () => broken(new Error("it ended early")));
+    req.pipe(parser);
+  });
+  return { fields, problems, cut };
+}
+
+function open(req: Request, fileSize: number) {
+  try {
+    const limits = { files: 2, fields: 20, fieldSize: FIELD_BYTES, fileSize, parts: 30 };
+    return busboy({ headers: req.headers, defParamCharset: "utf8", limits });
+  } catch (error) {
+    req.resume();
+    throw invalid([{ path: "", message: `the form cannot be read: ${(error as Error).message}` }]);
+  }
+}
+
+function keep(
+  stream: Readable,
+  about: Pick<Received, "filename" | "mimetype" | "encoding">,
+  failed: (error: Error) => void,
+): Received {
+  const buffer = new WriteStream();
+  const hash = createHash("sha256");
+  stream.on("data", (chunk: Buffer) => hash.update(chunk));
+  buffer.on("error", failed);
+  stream.pipe(buffer);
+  return { buffer, ...about, digest: () => hash.digest("base64url") };
+}
+
+function metadataOf(text: string | undefined, problems: Problem[]): { metadata?: unknown } {
+  if (text === undefined || text === "") return {};
+  try {
+    return { metadata: JSON.parse(text) as unknown };
+  } catch {
+    problems.push({ path: "metadata", message: "must be a JSON object, as text" });
+    return {};
+  }
+}
+
+/** The file as the Upload scalar takes it. */
+function uploadOf({ buffer, filename, mimetype, encoding }: Received): Upload {
+  const upload = new Upload();
+  upload.resolve({
+    filename,
+    mimetype,
+    encoding,
+    createReadStream: () => buffer.createReadStream(),
+  } as never); // its type asks for fs-capacitor's own class
+  return upload;
+}

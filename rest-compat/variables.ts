@@ -1,0 +1,162 @@
+import {
+  coerceInputValue,
+  getNamedType,
+  getNullableType,
+  GraphQLID,
+  GraphQLInt,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+  type GraphQLError,
+  type GraphQLInputType,
+} from "graphql";
+import { problemsOf, ruleOf } from "../schema/rules";
+import { invalid, type Problem } from "../src/errors";
+import type { Operation, Variable } from "./compile";
+import type { Route } from "./route";
+
+/** What came with a request. */
+export interface Inputs {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The parsed JSON body; undefined without one. */
+  readonly body?: unknown;
+  /** The parts of a multipart body. */
+  readonly form?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The coerced variables of a row's document.
+ * @param lenient drop unknown fields of the body instead of refusing them
+ * @throws BAD_USER_INPUT that lists every wrong value by path
+ */
+export function readVariables(
+  route: Route,
+  operation: Operation,
+  inputs: Inputs,
+  lenient: boolean,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  const problems: Problem[] = [];
+  for (const variable of operation.variables) {
+    const { name, type, from } = variable;
+    const raw =
+      from === "body"
+        ? bodyOf(route, operation, inputs.body, lenient, problems)
+        : rawValue(variable, inputs, problems);
+    if (raw === undefined) {
+      if (isNonNullType(type) && problems.length === 0) problems.push({ path: name, message: "is required" });
+      continue;
+    }
+    const root = from === "body" ? "" : name;
+    const found: Problem[] = [];
+    const value = coerceInputValue(raw, type, (path, _value, error) =>
+      found.push(explain(type, root, path, error)),
+    ) as unknown;
+    problems.push(
+      ...found,
+      ...numbersForIds(type, raw, root),
+      ...problemsOf(type, value, root, ruleOf(variable.argument)).filter(({ path }) =>
+        found.every((other) => other.path !== path),
+      ),
+    );
+    values[name] = value;
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return values;
+}
+
+function rawValue(
+  { name, type, from }: Variable,
+  { params, query, form }: Inputs,
+  problems: Problem[],
+): unknown {
+  if (from === "path") return params[name];
+  if (from === "form") return form?.[name];
+  const [text, ...more] = query.getAll(name);
+  if (more.length > 0) problems.push({ path: name, message: "must be given once" });
+  if (text === undefined) return undefined;
+  // Strictly digits: "1e2", " 5" and "" are no whole numbers to a person, though JavaScript reads them so.
+  return getNamedType(type) === GraphQLInt && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+/** The body without what a PATCH may send back unchanged. */
+function bodyOf(
+  { omit = [] }: Route,
+  { input, echoed }: Operation,
+  body: unknown,
+  lenient: boolean,
+  problems: Problem[],
+): unknown {
+  if (body === undefined) return {};
+  if (!input || typeof body !== "object" || body === null || Array.isArray(body)) {
+    problems.push({ path: "", message: "the body must be a JSON object" });
+    return undefined;
+  }
+  const known = (name: string) => Object.hasOwn(input.getFields(), name) && !omit.includes(name);
+  const entries = Object.entries(body).filter(([name]) => known(name) || !(lenient || echoed.has(name)));
+  for (const [name] of entries)
+    if (omit.includes(name)) problems.push({ path: name, message: "is not a known field" });
+  return Object.fromEntries(entries.filter(([name]) => !omit.includes(name)));
+}
+
+/** GraphQL takes a number for an id; the document says string. */
+function numbersForIds(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
+  const bare = getNullableType(type);
+  if (bare === GraphQLID) return typeof raw === "number" ? [{ path, message: "must be a string" }] : [];
+  if (!isInputObjectType(bare) || typeof raw !== "object" || raw === null) return [];
+  return Object.values(bare.getFields()).flatMap((field) =>
+    numbersForIds(
+      field.type,
+      (raw as Record<string, unknown>)[field.name],
+      path ? `${path}.${field.name}` : field.name,
+    ),
+  );
+}
+
+/** A sentence about a wrong value in the words of JSON, not of GraphQL. */
+function explain(
+  type: GraphQLInputType,
+  root: string,
+  path: readonly (string | number)[],
+  { message }: GraphQLError,
+): Problem {
+  const at = [...(root ? [root] : []), ...path];
+  const [, missing] = /^Field "(.+?)" of required type/.exec(message) ?? [];
+  if (missing !== undefined) return { path: [...at, missing].join("."), message: "is required" };
+  const [, unknown, meant = ""] =
+    /^Field "(.+?)" is not defined by type .+?\.( Did you mean .+)?$/s.exec(message) ?? [];
+  if (unknown !== undefined)
+    return { path: [...at, unknown].join("."), message: `is not a known field.${meant}` };
+  return { path: at.join("."), message: expectation(typeAt(type, path), message) };
+}
+
+function expectation(type: GraphQLInputType, message: string): string {
+  if (/not to be null/.test(message)) return "must not be null";
+  if (isEnumType(type))
+    return `must be one of ${type
+      .getValues()
+      .map(({ name }) => name)
+      .join(", ")}`;
+  if (isInputObjectType(type)) return "must be an object";
+  if (isScalarType(type) && type.name in PLAIN) return PLAIN[type.name]!;
+  return message.replace(/^Expected type ".+?"\. /, "");
+}
+
+const PLAIN: Readonly<Record<string, string>> = {
+  String: "must be a string",
+  ID: "must be a string",
+  Int: "must be a whole number of at most 32 bits",
+  Float: "must be a finite number",
+  Boolean: "must be true or false",
+};
+
+function typeAt(type: GraphQLInputType, [step, ...rest]: readonly (string | number)[]): GraphQLInputType {
+  const bare = getNullableType(type);
+  if (step === undefined) return bare;
+  if (isListType(bare)) return typeAt(bare.ofType as GraphQLInputType, rest);
+  if (isInputObjectType(bare)) return typeAt(bare.getFields()[step]!.type, rest);
+  return bare;
+}

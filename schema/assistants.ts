@@ -1,0 +1,195 @@
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from "type-graphql";
+import { Assistants } from "../src/assistants/assistants";
+import { Templates } from "../src/assistants/templates";
+import { Configurations } from "../src/configurations/configurations";
+import type { Context } from "./context";
+import {
+  ChatConfiguration,
+  ConfigurationWarning,
+  SmsConfiguration,
+  ThemeConfiguration,
+  VoiceConfiguration,
+} from "./configurations";
+import { PageArgs, PageOf } from "./page";
+import { NotNull, Rule } from "./rules";
+import { JSONObject } from "./scalars";
+
+@ObjectType({
+  description:
+    "An AI assistant, also called a companion, that talks with people by voice, text chat and SMS.",
+  simpleResolvers: true,
+})
+export class Assistant {
+  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  id!: string;
+  @Field({ description: "What it is called, 1 to 255 characters." })
+  name!: string;
+  @Field(() => String, { nullable: true, description: "What it is for." })
+  description!: string | null;
+  @Field({
+    description: "Whether it is one of the shared, read-only templates, which are used by duplicating them.",
+  })
+  template!: boolean;
+  @Field(() => JSONObject, {
+    nullable: true,
+    description:
+      "Test values of the variables in its prompts and greetings, by name; a call's or page's own values come before them.",
+  })
+  variables!: Record<string, unknown> | null;
+  @Field({ description: "When it was made." })
+  createdAt!: Date;
+  @Field({ description: "When its name, description or variables were last changed." })
+  updatedAt!: Date;
+}
+
+@ObjectType({ description: "What was deleted.", simpleResolvers: true })
+export class Deleted {
+  @Field(() => ID, { description: "The id it had." })
+  id!: string;
+}
+
+@InputType({ description: "A new assistant." })
+export class CreateAssistantInput {
+  @Rule({ minLength: 1, maxLength: 255 })
+  @Field({ description: "What it is called, 1 to 255 characters." })
+  name!: string;
+  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  description?: string | null;
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Test values of the variables in its prompts and greetings, by name.",
+  })
+  variables?: Record<string, unknown> | null;
+}
+
+@InputType({
+  description: "Changes to an assistant. What is left out stays; null clears a description or the variables.",
+})
+export class UpdateAssistantInput {
+  @Rule({ minLength: 1, maxLength: 255, nullable: false })
+  @Field({ nullable: true, description: "What it is called, 1 to 255 characters." })
+  name?: string;
+  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  description?: string | null;
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Test values of the variables; replaces all of them.",
+  })
+  variables?: Record<string, unknown> | null;
+}
+
+@ArgsType()
+class AssistantsArgs extends PageArgs {
+  @NotNull
+  @Field({ nullable: true, description: "Part of a name or description, in any case." })
+  search?: string;
+}
+
+const AssistantPage = PageOf(() => Assistant, "Assistant");
+
+@Resolver(() => Assistant)
+export class AssistantResolver {
+  @Query(() => AssistantPage, { description: "The organization's assistants." })
+  assistants(@Args() args: AssistantsArgs, @Ctx() { scope }: Context) {
+    return scope.of(Assistants).list(args);
+  }
+
+  @Query(() => AssistantPage, {
+    description: "The templates, which every organization may read and duplicate.",
+  })
+  assistantTemplates(@Args() args: PageArgs, @Ctx() { scope }: Context) {
+    return scope.of(Templates).list(args);
+  }
+
+  @Query(() => Assistant, { description: "One assistant or template. Errors: ASSISTANT_NOT_FOUND." })
+  assistant(
+    @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Assistants).byId(id);
+  }
+
+  @Mutation(() => Assistant, {
+    description: "Makes an assistant with all four configurations, set to working defaults.",
+  })
+  createAssistant(
+    @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Assistants).create(input);
+  }
+
+  @Mutation(() => Assistant, {
+    description: "Changes what the input names. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+  })
+  updateAssistant(
+    @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
+    @Arg("input", { description: "What to change." }) input: UpdateAssistantInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Assistants).update(id, input);
+  }
+
+  @Mutation(() => Deleted, {
+    description:
+      "Deletes an assistant and ends its live chats; what was said stays readable. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+  })
+  deleteAssistant(
+    @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Assistants).remove(id);
+  }
+
+  @Mutation(() => Assistant, {
+    description:
+      "Copies an assistant or template, its variables and configurations included. Errors: ASSISTANT_NOT_FOUND.",
+  })
+  duplicateAssistant(
+    @Arg("id", () => ID, { description: "Id of the assistant or template." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Assistants).duplicate(id);
+  }
+
+  @FieldResolver(() => VoiceConfiguration, { description: "How it speaks and listens." })
+  voice(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("voice", assistant);
+  }
+
+  @FieldResolver(() => SmsConfiguration, { description: "How it answers SMS." })
+  sms(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("sms", assistant);
+  }
+
+  @FieldResolver(() => ChatConfiguration, { description: "How it answers in text chats." })
+  chat(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("chat", assistant);
+  }
+
+  @FieldResolver(() => ThemeConfiguration, { description: "How its widget looks." })
+  theme(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("theme", assistant);
+  }
+
+  @FieldResolver(() => [ConfigurationWarning], {
+    description: "What will not work as its configurations stand, though they may be stored so.",
+  })
+  configurationWarnings(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
+    return scope.of(Configurations).warnings(assistant);
+  }
+}

@@ -1,0 +1,90 @@
+import { speaksForOrganization, type Caller } from "../src/auth/caller";
+import { DomainError } from "../src/errors";
+
+const unauthenticated = new DomainError(
+  "UNAUTHENTICATED",
+  "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.",
+);
+const keyOnly = new DomainError(
+  "UNAUTHENTICATED",
+  "This needs an API key in the header X-API-Key; a bearer token is not accepted here.",
+);
+const publicKey = new DomainError(
+  "FORBIDDEN",
+  "A PUBLIC key may only do what the widget does; this needs a SECRET key or a token.",
+);
+const userToken = new DomainError(
+  "FORBIDDEN",
+  "A token that was issued for a user may not do this; it needs a SECRET key or a token without userId.",
+);
+
+/** Who may run an operation. Each throws for who may not. */
+const RULES = {
+  /** A SECRET key, or any token. */
+  data(caller: Caller | undefined) {
+    if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
+    if (caller.kind === "PUBLIC") throw publicKey;
+  },
+  /** A SECRET key, and no token. */
+  key(caller: Caller | undefined) {
+    if (caller?.kind === "TOKEN") throw keyOnly;
+    RULES.data(caller);
+  },
+  /** A SECRET key, or a token without `userId`. */
+  organization(caller: Caller | undefined) {
+    RULES.data(caller);
+    if (caller && !speaksForOrganization(caller)) throw userToken;
+  },
+  /** As `organization`, and the caller without credential that only the settings paths make. */
+  settings(caller: Caller | undefined) {
+    if (caller?.kind !== "ANONYMOUS") RULES.organization(caller);
+  },
+} as const satisfies Record<string, (caller: Caller | undefined) => void>;
+
+export type Rule = keyof typeof RULES;
+
+/** @throws UNAUTHENTICATED, FORBIDDEN */
+export const authorize = (rule: Rule, caller: Caller | undefined): void => RULES[rule](caller);
+
+/** The rule of every operation. One without a row stops the start. */
+export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
+  assistants: "data",
+  assistantTemplates: "data",
+  assistant: "data",
+  createAssistant: "data",
+  updateAssistant: "data",
+  deleteAssistant: "data",
+  duplicateAssistant: "data",
+  updateVoiceConfiguration: "data",
+  updateSmsConfiguration: "data",
+  updateChatConfiguration: "data",
+  updateThemeConfiguration: "data",
+  updateRagSettings: "organization",
+
+  log: "data",
+  chat: "organization",
+  startChat: "organization",
+  postMessage: "data",
+  endChat: "organization",
+  chatEvents: "organization",
+
+  organization: "data",
+  issueToken: "organization",
+  keys: "organization",
+  key: "organization",
+  publicKey: "data",
+  createKey: "organization",
+  updateKey: "organization",
+  deleteKey: "organization",
+
+  webhookDestinations: "settings",
+  generateWebhookSecret: "settings",
+  createWebhookDestination: "settings",
+  updateWebhookDestination: "settings",
+  deleteWebhookDestination: "settings",
+
+  files: "key",
+  fileDownload: "key",
+  uploadFile: "key",
+  deleteFile: "key",
+};

@@ -1,0 +1,64 @@
+import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Organizations } from "../src/organization/organizations";
+import { Tokens } from "../src/organization/tokens";
+import type { Context } from "./context";
+import { Rule } from "./rules";
+
+@ObjectType({
+  description: "The organization that the caller's credential belongs to.",
+  simpleResolvers: true,
+})
+export class Organization {
+  @Field(() => ID, { description: "Opaque." })
+  id!: string;
+  @Field({ description: "What it is called." })
+  name!: string;
+  @Field(() => String, { nullable: true, description: "Address of its analytics page, where there is one." })
+  analyticUrl?: string | null;
+}
+
+@ObjectType({
+  description: "A short-lived bearer token, for the header Authorization: Bearer <token>.",
+  simpleResolvers: true,
+})
+export class IssuedToken {
+  @Field({ description: "The token." })
+  token!: string;
+  @Field({ description: "When it ends; it ends earlier with the key that stands behind it." })
+  expiresAt!: Date;
+}
+
+@InputType({ description: "What token to issue." })
+export class IssueTokenInput {
+  @Rule({ nullable: false, minLength: 1, maxLength: 255 })
+  @Field({
+    nullable: true,
+    description: "User whom the token speaks for; without it the token speaks for the organization.",
+  })
+  userId?: string;
+  @Rule({ nullable: false, minLength: 1, maxLength: 20 })
+  @Field({
+    nullable: true,
+    description:
+      "How long it lives: seconds (3600) or a span (60s, 15m, 1h, 7d). Without it 1h; at most 30d.",
+  })
+  expiresIn?: string;
+}
+
+@Resolver()
+export class OrganizationResolver {
+  @Query(() => Organization, { description: "The caller's organization." })
+  organization(@Ctx() { scope }: Context) {
+    return scope.of(Organizations).current();
+  }
+
+  @Mutation(() => IssuedToken, {
+    description: "Issues a bearer token. One issued by a token ends no later than that.",
+  })
+  issueToken(
+    @Arg("input", { description: "What token to issue." }) input: IssueTokenInput,
+    @Ctx() { scope, caller }: Context,
+  ) {
+    return scope.of(Tokens).issue(input, caller!);
+  }
+}

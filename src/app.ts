@@ -1,0 +1,302 @@
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { expressMiddleware } from "@as-integrations/express5";
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
+import { getOperationAST, lexicographicSortSchema, printSchema } from "graphql";
+import graphqlUploadExpress from "graphql-upload/graphqlUploadExpress.mjs";
+import type { Logger } from "pino";
+import { compileRoute } from "../rest-compat/compile";
+import { openApi, routesTable } from "../rest-compat/openapi";
+import { routes } from "../rest-compat/routes/index";
+import { sendError, restRouter, type House } from "../rest-compat/router";
+import { coerce, Engine } from "../rest-compat/run";
+import { buildSchema } from "../schema/build";
+import { makeContext, type Context, type ContextOptions } from "../schema/context";
+import type { Caller } from "./auth/caller";
+import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
+import { Crypto } from "./auth/crypto";
+import { loadCatalog, type Catalog } from "./catalog/load-catalog";
+import { CHATS_CHANNEL } from "./chats/chats";
+import { readConfig, type Config } from "./config";
+import { connect } from "./database/connect";
+import { Database } from "./database/database";
+import { Listener } from "./database/listener";
+import { DomainError, invalid, publicError } from "./errors";
+import { sweepFiles } from "./files/janitor";
+import { common, hardened, requestId } from "./http/common";
+import { downloads } from "./http/downloads";
+import { apolloServer } from "./http/graphql";
+import { MOST_QUERY_BYTES } from "./http/graphql-limits";
+import { health } from "./http/health";
+import { RateLimits } from "./http/limits";
+import { Metrics } from "./http/metrics";
+import { pages } from "./http/pages";
+import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
+import { shownError, subscriptions } from "./http/websocket";
+import { defaultOrganizationId } from "./organization/bootstrap";
+import { Idempotency } from "./organization/idempotency";
+import type { Ports } from "./ports/ports";
+import { openStorage } from "./ports/open-storage";
+
+/** Everything a running service is made of. */
+export interface App {
+  readonly server: Server;
+  readonly database: Database;
+  /** Takes no new requests and lets those that run finish; resolves when nothing is open any more. */
+  close(): Promise<void>;
+}
+
+const SWEEP_EVERY = 3_600_000;
+const JSON_BYTES = 8 * 1024 * 1024;
+/** Bundles of the pages; both the compiled and the TypeScript form of this file find them. */
+const publicDir = join(process.cwd(), "dist", "public");
+
+/** Puts the house together on a migrated database. */
+export async function createApp(config: Config, url: string, logger: Logger): Promise<App> {
+  const catalog = loadCatalog(config.CATALOG_FILE);
+  const listener = new Listener(url, [KEYS_CHANNEL, CHATS_CHANNEL]);
+  const crypto = new Crypto(config.ENCRYPTION_KEYS ?? []);
+  const server = createServer();
+  const ports: Ports = {
+    crypto,
+    catalog,
+    listener,
+    storage: openStorage(config),
+    publicUrl: () => config.PUBLIC_BASE_URL ?? addressOf(server, config.HOST),
+    forgetKey: (id) => credentials.forget(id),
+  };
+  const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
+  const database = new Database(knex, ports);
+  const credentials = new Credentials(database, crypto, listener);
+  await listener.start();
+  const parts = { config, logger, database, credentials, listener, crypto, ports, server };
+  const { app, stop } = await compose(parts);
+  server.on("request", app);
+  const sweep = () =>
+    void sweepFiles(database, ports.storage).catch((error: unknown) =>
+      logger.warn({ err: error }, "files were not swept"),
+    );
+  const timer = setInterval(sweep, SWEEP_EVERY).unref();
+  sweep();
+  return {
+    server,
+    database,
+    close: async () => {
+      clearInterval(timer);
+      await stop();
+      await listener.stop();
+      await database.close();
+    },
+  };
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly credentials: Credentials;
+  readonly listener: Listener;
+  readonly crypto: Crypto;
+  readonly ports: Ports;
+  readonly server: Server;
+}
+
+/** Both faces, compiled: the schema, and the REST rows on it. */
+export function faces(catalog: Catalog, config: Pick<Config, "VOICE_ENGINE" | "TELEPHONY_PROVIDER">) {
+  const schema = buildSchema(catalog);
+  const engine = new Engine(schema);
+  const segments = { voice_engine: config.VOICE_ENGINE, telephony_provider: config.TELEPHONY_PROVIDER };
+  return { schema, engine, rows: routes.map((row) => compileRoute(engine, row, segments)) };
+}
+
+/** The documents that are generated and committed, by path; a test keeps them fresh. */
+export function generatedDocuments(): Readonly<Record<string, string>> {
+  const { schema, rows } = faces(loadCatalog(), readConfig({}));
+  return {
+    "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
+    "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema), null, 2)}\n`,
+    "rest-compat/ROUTES.md": routesTable(rows),
+  };
+}
+
+async function compose(parts: Parts): Promise<{ app: Express; stop: () => Promise<void> }> {
+  const { config, logger, database, crypto, ports, server } = parts;
+  const { schema, engine, rows } = faces(ports.catalog, config);
+  const house = houseOf(parts);
+  const metrics = new Metrics();
+  let draining = false;
+
+  const app = express();
+  app.disable("x-powered-by").disable("etag").set("trust proxy", config.TRUST_PROXY);
+  app.use(common, hardened, metrics.timing);
+  if (logger.isLevelEnabled("info")) app.use(requestLog(logger));
+  app.use(restRouter(house, rows));
+  app.use(pages({ publicDir }));
+  const document = openApi(rows, schema);
+  app.get("/rest/openapi.json", (_req, res) => void res.json(document));
+  app.use("/graphql", await graphql(parts, engine, house));
+  app.get("/files/:organizationId/:id", downloads(database, crypto));
+  app.use(health(database, () => draining));
+  app.get("/metrics", metrics.page);
+  app.get("/", (req, res) =>
+    req.accepts(["json", "html"]) === "html" ? res.redirect("/graphql") : void res.json(PLACES),
+  );
+  app.use((req) => {
+    throw new DomainError("NOT_FOUND", `There is nothing at ${req.path.slice(0, 200)}.`);
+  });
+  const failed: ErrorRequestHandler = (error: unknown, _req, res, _next) =>
+    sendError(house, res, fromBodyParser(error));
+  app.use(failed);
+  const sockets = subscriptions(server, {
+    schema,
+    introspection: config.GRAPHQL_INTROSPECTION,
+    credentials: parts.credentials,
+    listener: parts.listener,
+    makeContext: (caller) => makeContext(database, caller, { requestId: "subscription" }),
+    format: shownError,
+  });
+  return {
+    app,
+    stop: async () => {
+      draining = true;
+      await sockets.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+    },
+  };
+}
+
+const PLACES = {
+  graphql: "/graphql",
+  rest: "/rest/v1",
+  documentation: "/rest/docs",
+  openapi: "/rest/openapi.json",
+  health: "/health/ready",
+};
+
+function houseOf({ config, logger, database, credentials, ports }: Parts): House {
+  const limits = new RateLimits({
+    organization: config.RATE_LIMIT_ORGANIZATION,
+    anonymous: config.RATE_LIMIT_ANONYMOUS,
+  });
+  const open = settingsOpenTo(config);
+  let defaultOrganization: string | undefined;
+  return {
+    authenticate: async (req, res) => {
+      const caller = await credentials.caller(req.headers).catch(async (error: unknown) => {
+        await limits.take(req, res, undefined);
+        throw error;
+      });
+      await limits.take(req, res, caller);
+      return caller;
+    },
+    anonymousSettings: async (req) => {
+      defaultOrganization ??= await defaultOrganizationId(database.scope(""));
+      return anonymousSettings(req, open, ports.publicUrl(), defaultOrganization ?? "");
+    },
+    makeContext: (caller: Caller | undefined, options: ContextOptions) =>
+      makeContext(database, caller, options),
+    once: (scope, key, request, work) => scope.of(Idempotency).once(key, request, work),
+    log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
+    requestId,
+    maxFileBytes: config.MAX_FILE_BYTES,
+    lenient: config.REST_UNKNOWN_FIELDS === "ignore",
+  };
+}
+
+/** POST and GET /graphql: Apollo, running what the engine compiled. */
+async function graphql({ config, logger }: Parts, engine: Engine, house: House) {
+  const { schema } = engine;
+  const apollo = apolloServer<Context>({
+    schema,
+    introspection: config.GRAPHQL_INTROSPECTION,
+    compile: (document, operationName) => {
+      const operation = getOperationAST(document, operationName)!; // Apollo has found it before
+      return {
+        coerce: (values) => coerce(schema, operation, values),
+        run: engine.compile(document, operationName),
+      };
+    },
+    warnings: ({ scope }) => scope.warnings,
+    format: (error, { requestId }) => {
+      const shown = publicError(error.originalError ?? error);
+      if (shown.code === "INTERNAL")
+        logger.error({ err: error.originalError ?? error, requestId }, "operation failed");
+      const { locations, path } = error.toJSON();
+      const { message, ...extensions } = shown;
+      return { message, locations, path, extensions: { ...extensions, requestId } };
+    },
+  });
+  await apollo.start();
+  const context = async ({ req, res }: { req: Request; res: Response }) =>
+    house.makeContext(await house.authenticate(req, res), { requestId: requestId(res) });
+  const router = express.Router();
+  router.use((req, res, next) => {
+    res.setHeader("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+    if (req.method === "OPTIONS") return void res.setHeader("Allow", "GET, POST, OPTIONS").status(204).end();
+    next();
+  });
+  // A credential that is not valid is refused before a body is read.
+  router.use(async (req, res, next) => {
+    res.locals.context = await context({ req, res });
+    next();
+  });
+  router.use(express.json({ limit: JSON_BYTES }));
+  router.use(
+    graphqlUploadExpress({ maxFileSize: config.MAX_FILE_BYTES, maxFiles: 1, maxFieldSize: JSON_BYTES }),
+  );
+  router.use((req, _res, next) => {
+    const { query } = (req.body ?? {}) as { query?: unknown };
+    if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
+      throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
+    req.body ??= {};
+    next();
+  });
+  router.use(
+    expressMiddleware(apollo, {
+      context: ({ res }) => Promise.resolve((res as Response).locals.context as Context),
+    }),
+  );
+  return router;
+}
+
+/** What Express's own body parser and graphql-upload refuse, in our words. */
+function fromBodyParser(error: unknown): unknown {
+  const { status, message } = Object(error) as { status?: unknown; message?: unknown };
+  if (error instanceof DomainError || typeof status !== "number" || status >= 500) return error;
+  if (status === 413) return new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
+  if (status === 415)
+    return new DomainError("UNSUPPORTED_MEDIA_TYPE", "The body's type or encoding is not supported.");
+  return invalid([{ path: "", message: `the request cannot be read: ${String(message).slice(0, 200)}` }]);
+}
+
+function requestLog(logger: Logger): express.RequestHandler {
+  return (req, res, next) => {
+    const began = process.hrtime.bigint();
+    res.on("finish", () => {
+      const milliseconds = Number(process.hrtime.bigint() - began) / 1e6;
+      // The path without its query, which may hold a signature.
+      logger.info(
+        {
+          requestId: requestId(res),
+          method: req.method,
+          path: req.originalUrl.split("?", 1)[0],
+          status: res.statusCode,
+          milliseconds,
+        },
+        "request",
+      );
+    });
+    next();
+  };
+}
+
+/** The address that a server listens on, as a URL. */
+export function addressOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}

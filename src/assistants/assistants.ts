@@ -1,0 +1,158 @@
+import type { Knex } from "knex";
+import { Chats } from "../chats/chats";
+import { CONFIGURATIONS } from "../configurations/configurations";
+import { newId } from "../database/ids";
+import { page, type Page, type PageQuery } from "../database/page";
+import { encoded, type Build, type Scope } from "../database/scope";
+import { missing } from "../errors";
+import { Templates } from "./templates";
+
+export interface Assistant {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** Whether it is one of the shared, read-only templates. */
+  readonly template: boolean;
+  readonly variables: Record<string, unknown> | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface AssistantInput {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly variables?: Record<string, unknown> | null;
+}
+
+type AssistantRow = Omit<Assistant, "template">;
+
+const COLUMNS = ["id", "name", "description", "variables", "createdAt", "updatedAt"];
+const SUFFIX = " (copy)";
+const NAME_LENGTH = 255;
+
+/** The assistants of an organization; templates can be read and duplicated through it too. */
+export class Assistants {
+  constructor(private readonly scope: Scope) {}
+
+  /** @throws ASSISTANT_NOT_FOUND */
+  async byId(id: string): Promise<Assistant> {
+    return (await this.own(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant");
+  }
+
+  /** Assistants by their ids, deleted ones too: what was said with them can still be read. */
+  evenDeleted(id: string): Promise<Assistant> {
+    const loader = this.scope.loader<Assistant | undefined>("assistants.evenDeleted", async (ids) => {
+      const rows = await this.scope.named<AssistantRow>(
+        "assistants.evenDeleted",
+        (table, $, db) =>
+          table("assistants")
+            .select(COLUMNS)
+            .where("id", db.raw("any(?::text[])", [$(1)])),
+        [ids],
+      );
+      const found = new Map(rows.map((row) => [row.id, own(row)]));
+      return ids.map((id) => found.get(id));
+    });
+    return loader.load(id).then((assistant) => assistant ?? missing("Assistant"));
+  }
+
+  /** @param query.search part of a name or description, in any case */
+  async list({ search, ...query }: PageQuery & { search?: string | null }): Promise<Page<Assistant>> {
+    const live = (...[table]: Parameters<Build>) => table("assistants").whereNull("deletedAt");
+    const found = (...[table, $, db]: Parameters<Build>) =>
+      live(table, $, db).whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
+    const source = search
+      ? {
+          key: "assistants.search",
+          rows: found,
+          columns: COLUMNS,
+          values: [`%${search.replace(/[\\%_]/g, "\\$&")}%`],
+        }
+      : { key: "assistants.list", rows: live, columns: COLUMNS };
+    const { data, meta } = await page<AssistantRow>(this.scope, source, query);
+    return { data: data.map(own), meta };
+  }
+
+  /** Makes the assistant and its four configurations, with working defaults, in one statement. */
+  async create(input: AssistantInput): Promise<Assistant> {
+    return this.write({ ...input, id: newId() }, {});
+  }
+
+  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
+    const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+    const [row] = (await this.live().where({ id }).update(changes).returning(COLUMNS)) as AssistantRow[];
+    return row ? own(row) : this.scope.of(Templates).refuse(id);
+  }
+
+  /** Deletes it and ends its live chats. What was said stays until retention takes it. */
+  async remove(id: string): Promise<{ id: string }> {
+    await this.scope.transaction(async (scope) => {
+      const deletedAt = new Date();
+      const changed = await scope
+        .table("assistants")
+        .where({ id })
+        .whereNull("deletedAt")
+        .update({ deletedAt });
+      if (changed === 0) await scope.of(Templates).refuse(id);
+      await scope.of(Chats).endAll(id, "assistant-deleted");
+    });
+    return { id };
+  }
+
+  /** Copies an assistant or a template: description, variables and all four configurations. */
+  async duplicate(id: string): Promise<Assistant> {
+    return this.scope.transaction(async (scope) => {
+      const source = await scope.of(Assistants).byId(id);
+      const name = source.name.slice(0, NAME_LENGTH - SUFFIX.length).replace(/[\ud800-\udbff]$/, "") + SUFFIX;
+      const configurations = source.template
+        ? await scope.of(Templates).configurations(id)
+        : await this.configurations(scope, id);
+      const { description, variables } = source;
+      return scope.of(Assistants).write({ id: newId(), name, description, variables }, configurations);
+    });
+  }
+
+  private async own(id: string): Promise<Assistant | undefined> {
+    const [row] = await this.scope.named<AssistantRow>(
+      "assistants.byId",
+      (table, $) =>
+        table("assistants")
+          .select(COLUMNS)
+          .where({ id: $(1) })
+          .whereNull("deletedAt"),
+      [id],
+    );
+    return row && own(row);
+  }
+
+  private live() {
+    return this.scope.table("assistants").whereNull("deletedAt");
+  }
+
+  private async configurations(scope: Scope, assistantId: string) {
+    const kinds = Object.entries(CONFIGURATIONS);
+    const rows: Record<string, Record<string, unknown>> = {};
+    for (const [kind, table] of kinds) {
+      const [row] = (await scope.table(table).where({ assistantId })) as Record<string, unknown>[];
+      rows[kind] = row ?? {};
+    }
+    return rows;
+  }
+
+  private async write(
+    input: AssistantInput & { id: string },
+    configurations: Record<string, Record<string, unknown>>,
+  ): Promise<Assistant> {
+    const { id: assistantId } = input;
+    let query: Knex.QueryBuilder = this.scope.insert("assistants", { ...input });
+    for (const [kind, table] of Object.entries(CONFIGURATIONS)) {
+      const row = this.scope.insert(table, { ...configurations[kind], assistantId });
+      query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the one statement
+    }
+    const [row] = (await query) as AssistantRow[];
+    return own(row!);
+  }
+}
+
+const own = (row: AssistantRow): Assistant => ({ ...row, template: false });

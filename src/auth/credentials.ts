@@ -1,0 +1,137 @@
+import { LRUCache } from "lru-cache";
+import type { Database } from "../database/database";
+import type { Listener } from "../database/listener";
+import { DomainError } from "../errors";
+import type { Caller } from "./caller";
+import type { Crypto } from "./crypto";
+import type { KeyType } from "./keys";
+import { verifyToken, type TokenClaims } from "./tokens";
+
+/** Headers of a request, or the payload of a WebSocket's `connection_init`, names in lower case. */
+export type CredentialHeaders = Readonly<Record<string, unknown>>;
+
+interface StoredKey {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly type: KeyType;
+  readonly status: "ACTIVE" | "INACTIVE";
+}
+
+/** The channel on which changed keys are told to every server process. */
+export const KEYS_CHANNEL = "parley_keys";
+/** A key's `lastUsedAt` is exact to this many milliseconds. */
+const USED_PRECISION = 60_000;
+
+/** Turns credentials into callers. Keys are held in memory until they change: NOTIFY tells. */
+export class Credentials {
+  private readonly keys = new LRUCache<string, StoredKey>({ max: 10_000, ttl: 300_000 });
+  private readonly ids = new LRUCache<string, string>({ max: 10_000, ttl: 300_000 });
+  private readonly tokens = new LRUCache<string, TokenClaims>({ max: 10_000, ttl: 300_000 });
+  private readonly used = new Map<string, number>();
+  /** Raised at each change, so that a read which began before it is not kept. */
+  private generation = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly crypto: Crypto,
+    private readonly listener: Listener,
+  ) {
+    listener.on(KEYS_CHANNEL, ({ keyId }) => this.forget(keyId!));
+    listener.onRenewed(() => this.forgetAll());
+  }
+
+  /**
+   * The caller that the headers present; undefined without a credential.
+   * @throws UNAUTHENTICATED when a credential is presented and not valid
+   */
+  async caller(headers: CredentialHeaders): Promise<Caller | undefined> {
+    const { authorization } = headers;
+    const key = headers["x-api-key"];
+    if (typeof key === "string" && key !== "") return this.byKey(key);
+    if (typeof authorization === "string" && authorization !== "") return this.byBearer(authorization);
+    return undefined;
+  }
+
+  /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */
+  async stillValid({ organizationId, keyId, expiresAt }: Caller): Promise<boolean> {
+    if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;
+    return keyId === undefined || (await this.keyById(organizationId, keyId))?.status === "ACTIVE";
+  }
+
+  /** Drops what is remembered of a key, or of all keys. */
+  forget(keyId: string): void {
+    this.generation++;
+    this.keys.delete(keyId);
+  }
+
+  forgetAll(): void {
+    this.generation++;
+    this.keys.clear();
+    this.ids.clear();
+  }
+
+  private async byKey(value: string): Promise<Caller> {
+    const stored = await this.keyByValue(value);
+    if (stored?.status !== "ACTIVE")
+      throw new DomainError("UNAUTHENTICATED", "The API key is unknown or inactive.");
+    this.touch(stored);
+    return { organizationId: stored.organizationId, kind: stored.type, keyId: stored.id };
+  }
+
+  private async byBearer(authorization: string): Promise<Caller> {
+    const token = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
+    if (token === undefined)
+      throw new DomainError("UNAUTHENTICATED", "Authorization must be `Bearer <token>`.");
+    const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
+    this.tokens.set(token, claims);
+    const caller: Caller = { ...claims, kind: "TOKEN" };
+    if (!(await this.stillValid(caller)))
+      throw new DomainError(
+        "UNAUTHENTICATED",
+        "The bearer token has expired, or the key behind it is no longer active.",
+      );
+    return caller;
+  }
+
+  private async keyByValue(value: string): Promise<StoredKey | undefined> {
+    const lookup = this.crypto.lookup(value);
+    const known = this.ids.get(lookup);
+    const cached = known === undefined ? undefined : this.cached(known);
+    if (cached) return cached;
+    const found = await this.database.ownerOfKey(this.crypto.lookups(value));
+    if (!found) return undefined;
+    this.ids.set(lookup, found.keyId);
+    return this.keyById(found.organizationId, found.keyId);
+  }
+
+  private async keyById(organizationId: string, id: string): Promise<StoredKey | undefined> {
+    const cached = this.cached(id);
+    if (cached) return cached;
+    const { generation } = this;
+    const scope = this.database.scope(organizationId);
+    const [key] = await scope.named<StoredKey>(
+      "credential",
+      (table, $) => table("api_keys").where({ id: $(1) }),
+      [id],
+    );
+    if (key && generation === this.generation) this.keys.set(id, key);
+    return key;
+  }
+
+  private cached(id: string): StoredKey | undefined {
+    return this.listener.connected ? this.keys.get(id) : undefined;
+  }
+
+  private touch({ organizationId, id }: StoredKey): void {
+    const now = Date.now();
+    if (now - (this.used.get(id) ?? 0) < USED_PRECISION) return;
+    this.used.set(id, now);
+    const scope = this.database.scope(organizationId);
+    // Not awaited: a request never waits for, or fails by, the note of when its key was used.
+    void scope
+      .table("api_keys")
+      .where({ id })
+      .update({ lastUsedAt: new Date(now) })
+      .catch(() => undefined);
+  }
+}

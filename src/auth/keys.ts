@@ -1,0 +1,29 @@
+import { randomInt } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+export type KeyType = "SECRET" | "PUBLIC";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const PREFIX = { SECRET: "parley_sk_", PUBLIC: "parley_pk_" } as const satisfies Record<KeyType, string>;
+/** 62^30 is 178 bits. */
+const LENGTH = 30;
+
+/** A new key value: prefix, 178 random bits and a checksum by which scanners of leaked secrets tell a real key from a lookalike. */
+export function newKeyValue(type: KeyType): string {
+  const random = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+  return PREFIX[type] + random + checksum(random);
+}
+
+/** Enough of a value to recognize it by: `parley_sk_…w3Xy`. */
+export const masked = (value: string): string =>
+  `${/^parley_[sp]k_/.exec(value)?.[0] ?? value.slice(0, 3)}…${value.slice(-4)}`;
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let place = 0; place < 6; place++) {
+    digits = ALPHABET[rest % 62]! + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import contract from "./catalog.json";
+
+export const CHANNELS = ["VOICE", "TEXT", "SMS"] as const;
+/** A way to converse: by voice, in a text chat, by SMS. */
+export type Channel = (typeof CHANNELS)[number];
+
+const GRAPHQL_NAME = /^(?!__)(?!(?:true|false|null)$)[A-Za-z_][A-Za-z0-9_]*$/;
+const id = z.string().regex(GRAPHQL_NAME, "must be letters, digits and _, not beginning with a digit");
+const channels = z.array(z.enum(CHANNELS)).min(1);
+
+const Entries = z.strictObject({
+  providers: z.array(z.strictObject({ id, channels: channels.optional() })).optional(),
+  models: z
+    .array(
+      z.strictObject({
+        id,
+        provider: id.optional(),
+        model: z.string().min(1).optional(),
+        baseUrl: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+        channels: channels.optional(),
+      }),
+    )
+    .optional(),
+  speechProviders: z.array(z.strictObject({ id })).optional(),
+  voices: z.array(z.strictObject({ id, provider: id.optional() })).optional(),
+});
+
+/** A vendor of text models and the channels it may be chosen for. */
+export interface ProviderEntry {
+  readonly id: string;
+  readonly channels: readonly Channel[];
+}
+/** A text model: the contract's identifier, who serves it, by which name, and where when not at the vendor's own address. */
+export interface ModelEntry extends ProviderEntry {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+}
+export interface VoiceEntry {
+  readonly id: string;
+  readonly provider: string;
+}
+/** Every identifier that configurations may name, in the contract's order. */
+export interface Catalog {
+  readonly providers: readonly ProviderEntry[];
+  readonly models: readonly ModelEntry[];
+  readonly speechProviders: readonly { readonly id: string }[];
+  readonly voices: readonly VoiceEntry[];
+}
+
+type Kind = keyof Catalog;
+const KINDS = ["providers", "models", "speechProviders", "voices"] as const satisfies readonly Kind[];
+
+/** The identifiers of the entries that a channel may use, in order. */
+export const idsFor = (entries: readonly ProviderEntry[], channel: Channel): string[] =>
+  entries.filter((entry) => entry.channels.includes(channel)).map((entry) => entry.id);
+
+/**
+ * The contract's catalogue, overlaid entry by entry with the file that CATALOG_FILE names: an entry with a known id
+ * changes what serves it, a new id is added behind the contract's.
+ * @throws Error with one line for each wrong entry
+ */
+export function loadCatalog(file?: string): Catalog {
+  const base = contract as Catalog;
+  if (file === undefined) return base;
+  const fail = (lines: string[]): never => {
+    throw new Error(`CATALOG_FILE ${file} is not usable:\n${lines.map((line) => `  - ${line}`).join("\n")}`);
+  };
+  const json = readJson(file, (line) => fail([line]));
+  const parsed = Entries.safeParse(json);
+  if (!parsed.success)
+    return fail(parsed.error.issues.map((issue) => `${entryName(json, issue.path)}: ${issue.message}`));
+  const problems: string[] = [];
+  const merged = Object.fromEntries(
+    KINDS.map((kind) => [kind, overlay(kind, base[kind], parsed.data[kind] ?? [], problems)]),
+  ) as unknown as Catalog; // overlay keeps each kind's own shape; fromEntries forgets it
+  problems.push(...incomplete(merged));
+  return problems.length > 0 ? fail(problems) : merged;
+}
+
+function readJson(file: string, fail: (line: string) => never): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+function overlay(
+  kind: Kind,
+  base: readonly { id: string }[],
+  entries: readonly { id: string }[],
+  problems: string[],
+) {
+  const merged = new Map(base.map((entry) => [entry.id, entry]));
+  const seen = new Set<string>();
+  entries.forEach((entry, index) => {
+    if (seen.has(entry.id)) problems.push(`${kind}[${index}] (${entry.id}): stands in the file twice`);
+    seen.add(entry.id);
+    merged.set(entry.id, {
+      ...(kind === "providers" || kind === "models" ? { channels: CHANNELS } : {}),
+      ...merged.get(entry.id),
+      ...entry,
+    });
+  });
+  return [...merged.values()];
+}
+
+/** What new entries still lack, and whom they name that isn't there. */
+function incomplete({ providers, models, speechProviders, voices }: Catalog): string[] {
+  const problems: string[] = [];
+  const known = (entries: readonly { id: string }[], name: string | undefined) =>
+    entries.some(({ id }) => id === name);
+  for (const { id, provider, model } of models) {
+    if (!model) problems.push(`models (${id}): model, the vendor's own name, is missing`);
+    if (!known(providers, provider))
+      problems.push(
+        `models (${id}): provider ${provider ?? "is missing"}${provider ? " is not among providers" : ""}`,
+      );
+  }
+  for (const { id, provider } of voices)
+    if (!known(speechProviders, provider))
+      problems.push(
+        `voices (${id}): provider ${provider ?? "is missing"}${provider ? " is not among speechProviders" : ""}`,
+      );
+  return problems;
+}
+
+/** `models[3] (GPT_4_TURBO).provider`, so that the message names the entry and not only its number. */
+function entryName(json: unknown, path: readonly PropertyKey[]): string {
+  const [kind, index, ...rest] = path;
+  if (kind === undefined) return "the file";
+  if (typeof index !== "number") return String(kind);
+  const entry = (json as Record<string, { id?: unknown }[]>)[String(kind)]?.[index];
+  const name = typeof entry?.id === "string" ? ` (${entry.id})` : "";
+  return `${String(kind)}[${index}]${name}${rest.map((part) => `.${String(part)}`).join("")}`;
+}

@@ -1,0 +1,34 @@
+import { existsSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { readConfig } from "../config";
+import { connect } from "../database/connect";
+import { Database } from "../database/database";
+import { commandDatabase, withEncryptionKeys } from "../database/open";
+import { offlinePorts } from "../ports/offline";
+import { prepare } from "../prepare";
+
+type Work = (database: Database, options: Readonly<Record<string, string | undefined>>) => Promise<unknown>;
+
+/** Runs a command on the database of the running server and prints its answer as one line of JSON. */
+export function command(names: readonly string[], work: Work): void {
+  run(names, work).catch((error: unknown) => {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  });
+}
+
+async function run(names: readonly string[], work: Work): Promise<void> {
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+  const { values } = parseArgs({ options });
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  const config = await withEncryptionKeys(readConfig(process.env));
+  const { url, stop } = await commandDatabase(config, (line) => console.error(line));
+  const knex = connect(url, { pool: 2, rowSecurity: config.ROW_LEVEL_SECURITY });
+  try {
+    await prepare(config, url);
+    console.log(JSON.stringify(await work(new Database(knex, offlinePorts(config)), values)));
+  } finally {
+    await knex.destroy();
+    await stop();
+  }
+}

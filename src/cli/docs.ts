@@ -1,0 +1,13 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { generatedDocuments } from "../app";
+import { settingsTable } from "../config";
+
+/** Between these lines of the README stands what is generated. */
+const SETTINGS = /(<!-- settings -->\n)[^]*?(\n<!-- \/settings -->)/;
+
+for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
+const readme = readFileSync("README.md", "utf8");
+writeFileSync(
+  "README.md",
+  readme.replace(SETTINGS, (_, before: string, after: string) => before + settingsTable() + after),
+);

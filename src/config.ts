@@ -1,0 +1,183 @@
+import { join, resolve } from "node:path";
+import { z } from "zod";
+
+const flag = z
+  .enum(["true", "false", "on", "off", "1", "0"], { error: "must be true or false" })
+  .transform((text) => ["true", "on", "1"].includes(text));
+const whole = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .refine((n) => n >= minimum && n <= maximum, {
+      error: `must be a whole number from ${minimum} to ${maximum}`,
+    });
+const url = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+  });
+const word = z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and -");
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+const firstKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{16,200}$/, "must be 16 to 200 printable characters without spaces");
+
+/** Every setting: how it is read, what it is without a value, and what the README says of it. */
+const SETTINGS = {
+  HOST: [
+    z.string().min(1).optional(),
+    "`127.0.0.1` with the embedded database, else `0.0.0.0`",
+    "Address to listen on.",
+  ],
+  PORT: [whole(0, 65535).default(4000), "`4000`", "Port to listen on; 0 takes a free one."],
+  DATA_DIR: [
+    z
+      .string()
+      .min(1)
+      .default(".data")
+      .transform((path) => resolve(path)),
+    "`.data`",
+    "Folder of the embedded database, the uploaded files and the made-up secrets.",
+  ],
+  DATABASE_URL: [
+    url("postgres:", "postgresql:").optional(),
+    "unset: embedded PostgreSQL",
+    "PostgreSQL 15 or later to use instead of the embedded one.",
+  ],
+  DATABASE_POOL: [whole(1, 500).default(10), "`10`", "Most connections that one process opens for requests."],
+  ROW_LEVEL_SECURITY: [
+    flag.default(false),
+    "`false`",
+    "Set the organization before every statement, for a database role that owns nothing (a second line of defence; reads cost about a third more).",
+  ],
+  PUBLIC_BASE_URL: [
+    url("http:", "https:")
+      .transform((text) => text.replace(/\/+$/, ""))
+      .optional(),
+    "the address listened on",
+    "How clients reach the service; links to files begin with it.",
+  ],
+  BOOTSTRAP_SECRET_KEY: [
+    firstKey.optional(),
+    "made up, printed once",
+    "SECRET key of the default organization, used when that is made.",
+  ],
+  BOOTSTRAP_PUBLIC_KEY: [
+    firstKey.optional(),
+    "made up, printed once",
+    "PUBLIC key of the default organization, used when that is made.",
+  ],
+  ENCRYPTION_KEYS: [
+    list
+      .refine((keys) => keys.length > 0 && keys.every((key) => key.length >= 32), {
+        error: "must be one or more texts of at least 32 characters, newest first, separated by commas",
+      })
+      .optional(),
+    "made and kept in `DATA_DIR` with the embedded database, else required",
+    "Protect stored secrets, tokens and links; the first writes, all read (`new,old` rotates).",
+  ],
+  CATALOG_FILE: [
+    z.string().min(1).optional(),
+    "the contract's",
+    "JSON file laid over the catalogue of models and voices.",
+  ],
+  OPEN_SETTINGS: [
+    z.union([flag, z.literal("loopback")]).optional(),
+    "loopback callers with the embedded database, else `false`",
+    "Whether `/rest/v1/settings` works without a credential: `true` for all, `false` for none.",
+  ],
+  REST_UNKNOWN_FIELDS: [
+    z.enum(["refuse", "ignore"]).default("refuse"),
+    "`refuse`",
+    "What an unknown field in a REST body gets: a 400, or nothing.",
+  ],
+  VOICE_ENGINE: [word.default("vapi"), "`vapi`", "Path segment of the voice engine's callbacks."],
+  TELEPHONY_PROVIDER: [word.default("twilio"), "`twilio`", "Path segment of the SMS intercept."],
+  GRAPHQL_INTROSPECTION: [flag.default(true), "`on`", "Whether the GraphQL schema may be asked for."],
+  RATE_LIMIT_ORGANIZATION: [
+    whole(1, 1_000_000).default(600),
+    "`600`",
+    "Requests a second for one organization, in one process.",
+  ],
+  RATE_LIMIT_ANONYMOUS: [
+    whole(1, 1_000_000).default(20),
+    "`20`",
+    "Requests a second for one address without a credential; loopback is not limited.",
+  ],
+  TRUST_PROXY: [
+    list.default([]),
+    "none",
+    "Addresses or ranges of proxies whose `X-Forwarded-*` headers are believed, separated by commas.",
+  ],
+  MAX_FILE_BYTES: [
+    whole(1, 2_147_483_647).default(26_214_400),
+    "`26214400` (25 MiB)",
+    "Largest file that may be uploaded, in bytes.",
+  ],
+  S3_BUCKET: [
+    z.string().min(3).optional(),
+    "unset: files in `DATA_DIR`",
+    "Bucket that keeps uploaded files.",
+  ],
+  S3_REGION: [z.string().min(1).default("us-east-1"), "`us-east-1`", "Region of the bucket."],
+  S3_ENDPOINT: [url("http:", "https:").optional(), "Amazon's", "Address of another S3-compatible store."],
+  S3_ACCESS_KEY_ID: [z.string().min(1).optional(), "the machine's own role", "Access key of the store."],
+  S3_SECRET_ACCESS_KEY: [z.string().min(1).optional(), "the machine's own role", "Secret key of the store."],
+  LOG_LEVEL: [
+    z.enum(["fatal", "error", "warn", "info", "debug", "silent"]).default("warn"),
+    "`warn`",
+    "What is logged, as JSON lines on standard error: `info` has a line for each request.",
+  ],
+} as const satisfies Record<string, readonly [z.ZodType, string, string]>;
+
+type Name = keyof typeof SETTINGS;
+type Values = { readonly [K in Name]: z.output<(typeof SETTINGS)[K][0]> };
+
+/** The settings, checked and complete. */
+export interface Config extends Values {
+  readonly embedded: boolean;
+  readonly HOST: string;
+  readonly filesDir: string;
+}
+
+/**
+ * Reads the settings. An empty value counts as none.
+ * @throws Error that lists every wrong setting
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, [type]] of Object.entries(SETTINGS)) {
+    const parsed = type.safeParse(env[name]?.trim() || undefined);
+    if (parsed.success) values[name] = parsed.data;
+    else problems.push(`${name} ${parsed.error.issues.map((issue) => issue.message).join("; ")}`);
+  }
+  const config = values as unknown as Values; // complete where no problem is listed
+  const embedded =
+    config.DATABASE_URL === undefined && !problems.some((line) => line.startsWith("DATABASE_URL "));
+  if (!embedded && !env.ENCRYPTION_KEYS?.trim())
+    problems.push("ENCRYPTION_KEYS must be set where DATABASE_URL is");
+  if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
+    problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");
+  if (problems.length > 0)
+    throw new Error(`These settings are wrong:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
+  return {
+    ...config,
+    embedded,
+    HOST: config.HOST ?? (embedded ? "127.0.0.1" : "0.0.0.0"),
+    filesDir: join(config.DATA_DIR, "files"),
+  };
+}
+
+/** The README's table of settings. */
+export function settingsTable(): string {
+  const rows = Object.entries(SETTINGS).map(
+    ([name, [, without, text]]) => `| \`${name}\` | ${without} | ${text} |`,
+  );
+  return ["| Setting | Without it | What it does |", "| --- | --- | --- |", ...rows].join("\n");
+}

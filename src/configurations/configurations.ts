@@ -1,0 +1,133 @@
+import { encoded, type Scope } from "../database/scope";
+import { missing } from "../errors";
+import { Templates } from "../assistants/templates";
+import { warningsOf, type ConfigurationWarning } from "./warnings";
+
+/** The configurations of an assistant and their tables. */
+export const CONFIGURATIONS = {
+  voice: "voice_configurations",
+  sms: "sms_configurations",
+  chat: "chat_configurations",
+  theme: "theme_configurations",
+} as const;
+export type ConfigurationKind = keyof typeof CONFIGURATIONS;
+
+export type JsonObject = Record<string, unknown>;
+
+export interface RagSettings {
+  readonly isRagEnabled: boolean;
+  readonly forceRag: boolean;
+  /** Topics separated by commas or line breaks. */
+  readonly ragTriggerTopics: string;
+  readonly preserveRagResult: boolean;
+}
+/** What voice, SMS and chat have in common. */
+export interface ChannelConfiguration extends RagSettings {
+  readonly initialMessage: string;
+  readonly prompt: string;
+  readonly resources: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly temperature: number;
+  readonly maxTokensOutput: number;
+  readonly functions: JsonObject[];
+}
+export interface VoiceConfiguration extends ChannelConfiguration {
+  readonly voiceProvider: string;
+  readonly voice: string;
+  readonly backgroundSound: string;
+  readonly backchanneling: boolean;
+  readonly endCallFunction: boolean;
+  readonly dialKeypadFunction: boolean;
+  readonly endCallMessage: string;
+  readonly endCallPhrases: string;
+}
+export interface SmsConfiguration extends ChannelConfiguration {
+  readonly smsMode: boolean;
+  readonly voiceCallMode: boolean;
+  readonly keywords: string;
+}
+export interface ChatConfiguration extends ChannelConfiguration {
+  readonly chatMode: boolean;
+  readonly quickRepliesEnabled: boolean;
+}
+export interface ThemeConfiguration {
+  readonly theme: JsonObject;
+  readonly mode: string;
+}
+interface Kinds {
+  readonly voice: VoiceConfiguration;
+  readonly sms: SmsConfiguration;
+  readonly chat: ChatConfiguration;
+  readonly theme: ThemeConfiguration;
+}
+
+/** The four configurations of each assistant. */
+export class Configurations {
+  constructor(private readonly scope: Scope) {}
+
+  /** One configuration of an assistant or template; many of one request are read by one statement. */
+  async of<K extends ConfigurationKind>(
+    kind: K,
+    { id, template }: { id: string; template: boolean },
+  ): Promise<Kinds[K]> {
+    if (template) return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
+    const loader = this.scope.loader<Kinds[K] | undefined>(`configurations.${kind}`, (ids) =>
+      this.byAssistants(kind, ids),
+    );
+    return (await loader.load(id)) ?? missing("Assistant");
+  }
+
+  /** Changes what `input` names and nothing else. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  async update<K extends ConfigurationKind>(
+    kind: K,
+    assistantId: string,
+    input: Partial<Kinds[K]>,
+  ): Promise<Kinds[K]> {
+    const live = this.scope
+      .table("assistants")
+      .select("id")
+      .where({ id: assistantId })
+      .whereNull("deletedAt");
+    const rows = await this.scope
+      .table(CONFIGURATIONS[kind])
+      .where({ assistantId })
+      .whereIn("assistantId", live)
+      .update({ ...encoded({ ...input }), updatedAt: new Date() })
+      .returning("*");
+    const [row] = rows as Kinds[K][];
+    return row ?? this.scope.of(Templates).refuse(assistantId);
+  }
+
+  /** What will not work as the three channels' configurations stand. */
+  async warnings(assistant: {
+    id: string;
+    template: boolean;
+    variables: JsonObject | null;
+  }): Promise<ConfigurationWarning[]> {
+    const { catalog } = this.scope.ports;
+    const [voice, sms, chat] = await Promise.all([
+      this.of("voice", assistant),
+      this.of("sms", assistant),
+      this.of("chat", assistant),
+    ]);
+    return [
+      ...warningsOf("VOICE", voice, assistant.variables, catalog),
+      ...warningsOf("SMS", sms, assistant.variables, catalog),
+      ...warningsOf("TEXT", chat, assistant.variables, catalog),
+    ];
+  }
+
+  private async byAssistants<K extends ConfigurationKind>(
+    kind: K,
+    ids: readonly string[],
+  ): Promise<(Kinds[K] | undefined)[]> {
+    const rows = await this.scope.named<Kinds[K] & { assistantId: string }>(
+      `configurations.${kind}`,
+      (table, $, db) => table(CONFIGURATIONS[kind]).where("assistantId", db.raw("any(?::text[])", [$(1)])),
+      [ids],
+    );
+    const found = new Map(rows.map((row) => [row.assistantId, row]));
+    return ids.map((id) => found.get(id));
+  }
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from "./configurations";
+
+/** A user-defined function in one of the two shapes that are understood. */
+export interface DeclaredFunction {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema object. */
+  readonly parameters: JsonObject;
+  readonly serverUrl?: string;
+  readonly secretKey?: string;
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const TYPES = ["object", "string", "boolean", "number"];
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/**
+ * The function that an item of `functions` declares: flat `{name, description, parameters, serverUrl, secretKey}` or
+ * nested `{type: "function", function: {name, description, parameters}, server: {url, secret}}`.
+ * @returns the function, or why it is not understood and so never offered to a model
+ */
+export function readFunction(item: JsonObject): DeclaredFunction | string {
+  const nested = item.type === "function" && isObject(item.function);
+  const { name, description, parameters } = nested ? (item.function as JsonObject) : item;
+  const server = isObject(item.server) ? item.server : {};
+  if (typeof name !== "string" || !NAME.test(name)) return "has no name of 1 to 64 letters, digits, _ or -";
+  const schema = parameters ?? { type: "object", properties: {} };
+  const wrong = wrongSchema(schema);
+  if (wrong) return wrong;
+  const serverUrl = text(nested ? server.url : item.serverUrl);
+  const secretKey = text(nested ? server.secret : item.secretKey);
+  return {
+    name,
+    description: text(description) ?? "",
+    parameters: schema as JsonObject,
+    ...(serverUrl !== undefined && { serverUrl }),
+    ...(secretKey !== undefined && { secretKey }),
+  };
+}
+
+function wrongSchema(schema: unknown): string | undefined {
+  if (!isObject(schema) || (schema.type ?? "object") !== "object")
+    return "has parameters that are no JSON Schema object";
+  if (schema.properties !== undefined && !isObject(schema.properties))
+    return "has parameters.properties that is no object";
+  for (const [name, property] of Object.entries((schema.properties ?? {}) as JsonObject))
+    if (!isObject(property) || !TYPES.includes(String(property.type)))
+      return `has a property ${name} whose type is none of ${TYPES.join(", ")}`;
+  const { required } = schema;
+  if (
+    required !== undefined &&
+    !(Array.isArray(required) && required.every((name) => typeof name === "string"))
+  )
+    return "has parameters.required that is no list of names";
+  return undefined;
+}

@@ -1,0 +1,106 @@
+import { idsFor, type Catalog, type Channel } from "../catalog/load-catalog";
+import type { ChannelConfiguration, JsonObject, VoiceConfiguration } from "./configurations";
+import { readFunction } from "./functions";
+
+/** Something in a configuration that will not work as it stands, though it may be stored so. */
+export interface ConfigurationWarning {
+  readonly channel: Channel;
+  /** Field of the configuration, with the place in a list. */
+  readonly path: string;
+  readonly code:
+    | "PROVIDER_MISMATCH"
+    | "VOICE_MISMATCH"
+    | "UNKNOWN_IDENTIFIER"
+    | "UNRESOLVED_VARIABLE"
+    | "FUNCTION_NOT_UNDERSTOOD"
+    | "FUNCTION_WITHOUT_SERVER";
+  readonly message: string;
+}
+
+type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
+
+/** Looks through the configuration of one channel. `variables` are the assistant's test values. */
+export function warningsOf(
+  channel: Channel,
+  configuration: ChannelConfiguration | VoiceConfiguration,
+  variables: JsonObject | null,
+  catalog: Catalog,
+): ConfigurationWarning[] {
+  const warnings: ConfigurationWarning[] = [];
+  const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
+  checkModel(channel, configuration, catalog, warn);
+  if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
+  for (const path of ["initialMessage", "prompt"] as const)
+    checkVariables(path, configuration[path], variables, warn);
+  checkFunctions(configuration.functions, variables, warn);
+  return warnings;
+}
+
+function checkModel(
+  channel: Channel,
+  { provider, model }: ChannelConfiguration,
+  { models, providers }: Catalog,
+  warn: Warn,
+) {
+  const entry = models.find(({ id }) => id === model);
+  if (!entry || !idsFor(models, channel).includes(model))
+    warn("model", "UNKNOWN_IDENTIFIER", `${model} is not a model of this channel.`);
+  if (!idsFor(providers, channel).includes(provider))
+    warn("provider", "UNKNOWN_IDENTIFIER", `${provider} is not a provider of this channel.`);
+  if (entry && entry.provider !== provider)
+    warn(
+      "provider",
+      "PROVIDER_MISMATCH",
+      `${model} is served by ${entry.provider}, not by ${provider}; the model decides who is called.`,
+    );
+}
+
+function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Catalog, warn: Warn) {
+  const entry = voices.find(({ id }) => id === voice);
+  if (!entry) warn("voice", "UNKNOWN_IDENTIFIER", `${voice} is not a known voice.`);
+  else if (entry.provider !== voiceProvider)
+    warn(
+      "voiceProvider",
+      "VOICE_MISMATCH",
+      `The voice ${voice} belongs to ${entry.provider}, not to ${voiceProvider}.`,
+    );
+}
+
+function checkVariables(path: string, text: string, variables: JsonObject | null, warn: Warn) {
+  const names = new Set([...text.matchAll(/\{([A-Za-z0-9_.]+)\}/g)].map(([, name]) => name!));
+  for (const name of names)
+    if (!Object.hasOwn(variables ?? {}, name))
+      warn(
+        path,
+        "UNRESOLVED_VARIABLE",
+        `{${name}} has no test value: without a value from the call or page it stays as written.`,
+      );
+}
+
+function checkFunctions(functions: readonly JsonObject[], variables: JsonObject | null, warn: Warn) {
+  const names = new Set<string>();
+  functions.forEach((item, index) => {
+    const path = `functions.${index}`;
+    const declared = readFunction(item);
+    if (typeof declared === "string")
+      return warn(
+        path,
+        "FUNCTION_NOT_UNDERSTOOD",
+        `The function ${declared}; it is never offered to a model.`,
+      );
+    if (names.has(declared.name))
+      return warn(
+        path,
+        "FUNCTION_NOT_UNDERSTOOD",
+        `The name ${declared.name} is used twice; this one is never offered to a model.`,
+      );
+    names.add(declared.name);
+    checkVariables(`${path}.description`, declared.description, variables, warn);
+    if (declared.serverUrl === undefined)
+      warn(
+        path,
+        "FUNCTION_WITHOUT_SERVER",
+        `The function ${declared.name} has no server URI: nobody answers it.`,
+      );
+  });
+}

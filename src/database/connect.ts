@@ -1,0 +1,112 @@
+import knex, { type Knex } from "knex";
+import PostgresClient from "knex/lib/dialects/postgres/index.js";
+import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transaction.js";
+import type { PoolClient, QueryResult } from "pg";
+
+/** Settings of a connection that services never see. */
+export interface ConnectOptions {
+  readonly pool?: number;
+  /** Tell PostgreSQL the organization before every statement, so that its row-level security applies. */
+  readonly rowSecurity?: boolean;
+}
+
+const snakes = new Map<string, string>();
+const camels = new Map<string, string>();
+const memo = (known: Map<string, string>, name: string, make: () => string): string => {
+  const found = known.get(name) ?? make();
+  known.set(name, found);
+  return found;
+};
+const snake = (name: string) =>
+  memo(snakes, name, () => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+const camel = (name: string) =>
+  memo(camels, name, () => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+
+/** A row with the names that TypeScript uses: `created_at` is `createdAt`. */
+export function toRow(columns: Record<string, unknown>): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const name in columns) row[camel(name)] = columns[name];
+  return row;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !(value instanceof Date) && !Buffer.isBuffer(value);
+
+const toRows = (response: unknown): unknown => {
+  if (Array.isArray(response)) return response.map((row: unknown) => (isRecord(row) ? toRow(row) : row));
+  return isRecord(response) && !("command" in response) ? toRow(response) : response;
+};
+
+/** The quoted text of an identifier of ours, for where PostgreSQL takes no parameter. */
+const literal = (id: string) => `'${id.replace(/[^A-Za-z0-9-]/g, "")}'`;
+
+class Transaction extends PostgresTransaction {
+  override begin(connection: PoolClient): Promise<unknown> {
+    const { organizationId } = (this.userParams ?? {}) as { organizationId?: string };
+    return organizationId === undefined
+      ? super.begin(connection)
+      : this.query(connection, `BEGIN; SET LOCAL parley.organization_id = ${literal(organizationId)};`);
+  }
+}
+
+/** Knex's PostgreSQL client, which can also run named statements and tell the database whose rows are meant. */
+export class Client extends PostgresClient {
+  override transaction(container: unknown, config: unknown, outer: unknown): Transaction {
+    return new Transaction(this, container, config, outer);
+  }
+
+  override async _query(connection: PoolClient, query: QueryObject): Promise<unknown> {
+    await this.tellOrganization(connection, query.queryContext?.organizationId);
+    return super._query(connection, query);
+  }
+
+  /** Runs a named prepared statement; pg parses it once on each connection. */
+  async named(query: NamedQuery, organizationId: string): Promise<Record<string, unknown>[]> {
+    const connection = (await this.acquireConnection()) as PoolClient;
+    try {
+      await this.tellOrganization(connection, organizationId);
+      this.emit("query", { sql: query.text, bindings: query.values });
+      const result: QueryResult<Record<string, unknown>> = await connection.query(query);
+      return result.rows.map(toRow);
+    } finally {
+      await this.releaseConnection(connection);
+    }
+  }
+
+  private async tellOrganization(connection: PoolClient, organizationId: string | undefined): Promise<void> {
+    if (!(this.config as { rowSecurity?: boolean }).rowSecurity) return;
+    await connection.query({
+      name: "organization",
+      text: "select set_config('parley.organization_id', $1, false)",
+      values: [organizationId ?? ""],
+    });
+  }
+}
+
+interface NamedQuery {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+interface QueryObject {
+  readonly queryContext?: { readonly organizationId?: string };
+}
+
+/** Opens the pool. Statements are given up after 5 s, idle transactions after 15 s. */
+export function connect(url: string, { pool = 10, rowSecurity = false }: ConnectOptions = {}): Knex {
+  const config = {
+    client: Client as unknown as typeof Knex.Client, // the type of knex.Client hides what a dialect may override
+    connection: {
+      connectionString: url,
+      connectionTimeoutMillis: 5_000,
+      options: "-c statement_timeout=5000 -c idle_in_transaction_session_timeout=15000 -c timezone=UTC",
+      application_name: "parley",
+    },
+    pool: { min: 0, max: pool },
+    acquireConnectionTimeout: 5_000,
+    wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
+    postProcessResponse: toRows,
+    rowSecurity,
+  };
+  return knex(config);
+}

@@ -1,0 +1,20 @@
+/** The parts of Knex that a dialect overrides and that its own types leave out. */
+declare module "knex/lib/dialects/postgres/index.js" {
+  export default class PostgresClient {
+    config: object;
+    transaction(container: unknown, config: unknown, outer: unknown): unknown;
+    _query(connection: unknown, query: unknown): Promise<unknown>;
+    acquireConnection(): Promise<unknown>;
+    releaseConnection(connection: unknown): Promise<void>;
+    emit(event: string, ...values: unknown[]): boolean;
+  }
+}
+
+declare module "knex/lib/dialects/postgres/execution/pg-transaction.js" {
+  export default class PostgresTransaction {
+    constructor(client: unknown, container: unknown, config: unknown, outer: unknown);
+    userParams?: object;
+    begin(connection: unknown): Promise<unknown>;
+    query(connection: unknown, sql: string): Promise<unknown>;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Knex } from "knex";
+import pg from "pg";
+import { connect } from "./connect";
+import { migrations } from "./migrations";
+
+/** One number for all instances of the service on one database. */
+const LOCK = 7_265_781_213;
+
+/** Migrations by name, without file extensions: the compiled and the TypeScript form are the same migration. */
+export const migrationSource: Knex.MigrationSource<string> = {
+  getMigrations: () => Promise.resolve(Object.keys(migrations)),
+  getMigrationName: (name) => name,
+  getMigration: (name) => Promise.resolve(migrations[name]!),
+};
+
+/**
+ * Brings the database up to date and runs `afterwards`, under a session lock: of several instances that start at
+ * once one works and the others wait.
+ */
+export async function migrate(url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> {
+  const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
+  await lock.connect();
+  const db = connect(url, { pool: 2 });
+  try {
+    await lock.query("select pg_advisory_lock($1)", [LOCK]);
+    await db.migrate.latest({ migrationSource });
+    await afterwards(db);
+  } finally {
+    await db.destroy();
+    await lock.end();
+  }
+}

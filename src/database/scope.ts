@@ -1,0 +1,136 @@
+import DataLoader from "dataloader";
+import type { Knex } from "knex";
+import type { Ports } from "../ports/ports";
+import type { Client } from "./connect";
+import type { TenantTable } from "./tables";
+
+type Row = Record<string, unknown>;
+type Table = (name: TenantTable) => Knex.QueryBuilder;
+/** A place in a named statement: `$(1)` is the first of its values. */
+type Place = (position: number) => Knex.Raw;
+export type Build = (table: Table, $: Place, db: Knex) => Knex.QueryBuilder | Knex.Raw;
+
+const texts = new Map<string, string>();
+
+/** Everything bound to one organization. Tenant tables are reached through it or not at all. */
+export class Scope {
+  private readonly made = new Map<unknown, unknown>();
+
+  constructor(
+    private readonly db: Knex,
+    readonly organizationId: string,
+    readonly ports: Ports,
+    /** What the caller should know of a request that went well. */
+    readonly warnings: string[] = [],
+  ) {}
+
+  warn(text: string): void {
+    this.warnings.push(text);
+  }
+
+  /** The organization's rows of a table. Add to the condition with `where`; never with a top-level `orWhere`. */
+  table(name: TenantTable): Knex.QueryBuilder {
+    return this.bound(this.db(name)).where(`${name}.organizationId`, this.organizationId);
+  }
+
+  /** Rows of another tenant table of the same organization beside those of `query`, which must name its columns. */
+  join(query: Knex.QueryBuilder, name: TenantTable, from: string, to: string): Knex.QueryBuilder {
+    const { organizationId, db } = this;
+    return query.join(name, (on) =>
+      on.on(from, to).andOn(`${name}.organizationId`, db.raw("?", [organizationId])),
+    );
+  }
+
+  /** Inserts into the organization. Objects and lists become JSON. */
+  insert(name: TenantTable, row: Row): Knex.QueryBuilder {
+    return this.bound(this.db(name))
+      .insert({ ...encoded(row), organizationId: this.organizationId })
+      .returning("*");
+  }
+
+  /** A table that belongs to no organization. */
+  shared(name: "templates" | "organizations" | "key_lookup"): Knex.QueryBuilder {
+    return this.bound(this.db(name));
+  }
+
+  /** The service of this scope: made once, on first use. */
+  of<S>(Service: new (scope: Scope) => S): S {
+    return this.once(Service, () => new Service(this));
+  }
+
+  /** A loader that turns the single reads of one request into one statement. */
+  loader<V>(name: string, batch: (ids: readonly string[]) => Promise<readonly V[]>): DataLoader<string, V> {
+    return this.once(name, () => new DataLoader<string, V>(batch));
+  }
+
+  /** Runs `work` in a transaction, or in the one that is open already. */
+  transaction<R>(work: (scope: Scope) => Promise<R>): Promise<R> {
+    if (this.db.isTransaction) return work(this);
+    const { organizationId, ports, warnings } = this;
+    return this.db.transaction((trx) => work(new Scope(trx, organizationId, ports, warnings)), {
+      userParams: { organizationId },
+    } as Knex.TransactionConfig);
+  }
+
+  /**
+   * A read whose text is built once and that PostgreSQL prepares once on each connection.
+   * @param key names the text: the same key must always build the same text; undefined: not named, planned anew each time
+   * @param values fill the places `$(1)`, `$(2)` …; a list fills one place of `= any($)`
+   * @param tail SQL behind what Knex builds, for the clauses in which it takes no places
+   */
+  async named<R>(key: string | undefined, build: Build, values: readonly unknown[], tail = ""): Promise<R[]> {
+    const text = (key !== undefined && texts.get(key)) || this.text(build) + tail;
+    if (key !== undefined) texts.set(key, text);
+    const client = this.db.client as Client;
+    const query = { ...(key !== undefined && { name: key }), text, values: [this.organizationId, ...values] };
+    const rows = await client.named(query, this.organizationId);
+    return rows as R[]; // the caller knows which columns its statement selects
+  }
+
+  /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
+  async tryLock(name: string): Promise<boolean> {
+    const key = `${this.organizationId}:${name}`;
+    const result: unknown = await this.db.raw(
+      "select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as locked",
+      [key],
+    );
+    return (result as { rows: { locked: boolean }[] }).rows[0]?.locked === true;
+  }
+
+  /** Tells every server process, when this transaction commits. Carries ids, never rows (the limit is 8 kB). */
+  async notify(channel: string, ids: Readonly<Record<string, string>>): Promise<void> {
+    await this.db.raw("select pg_notify(?, ?)", [
+      channel,
+      JSON.stringify({ organizationId: this.organizationId, ...ids }),
+    ]);
+  }
+
+  private text(build: Build): string {
+    const first = this.db.raw("$1");
+    const table: Table = (name) => this.db(name).where(`${name}.organizationId`, first);
+    return build(table, (position) => this.db.raw(`$${position + 1}`), this.db)
+      .toSQL()
+      .toNative().sql;
+  }
+
+  private bound(query: Knex.QueryBuilder): Knex.QueryBuilder {
+    return query.queryContext({ organizationId: this.organizationId });
+  }
+
+  private once<T>(key: unknown, make: () => T): T {
+    if (!this.made.has(key)) this.made.set(key, make());
+    return this.made.get(key) as T; // stored under this key by the line above
+  }
+}
+
+/** Objects and lists as JSON text, for pg would take a list for a PostgreSQL array; what is undefined is left out. */
+export function encoded(row: Row): Row {
+  const result: Row = {};
+  for (const [name, value] of Object.entries(row))
+    if (value !== undefined)
+      result[name] =
+        typeof value === "object" && value !== null && !(value instanceof Date)
+          ? JSON.stringify(value)
+          : value;
+  return result;
+}

@@ -1,0 +1,104 @@
+/** One wrong value in a request: where it stands (`input.name` is written `name`) and what is wrong with it. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Every code that a client may see. The REST status of each stands in rest-compat/errors.ts. */
+export type ErrorCode =
+  | "BAD_USER_INPUT"
+  | "UNAUTHENTICATED"
+  | "FORBIDDEN"
+  | "TEMPLATE_READ_ONLY"
+  | "ASSISTANT_NOT_FOUND"
+  | "CHAT_NOT_FOUND"
+  | "LOG_NOT_FOUND"
+  | "KEY_NOT_FOUND"
+  | "WEBHOOK_DESTINATION_NOT_FOUND"
+  | "FILE_NOT_FOUND"
+  | "NOT_FOUND"
+  | "CHAT_ENDED"
+  | "CHANNEL_DISABLED"
+  | "CONFLICT"
+  | "REQUEST_IN_PROGRESS"
+  | "IDEMPOTENCY_KEY_REUSED"
+  | "METHOD_NOT_ALLOWED"
+  | "PAYLOAD_TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "RATE_LIMITED"
+  | "NOT_IMPLEMENTED"
+  | "INSUFFICIENT_STORAGE"
+  | "UNAVAILABLE"
+  | "TIMEOUT"
+  | "INTERNAL";
+
+/** An error that is meant for the client: a stable code and a sentence. It knows nothing of HTTP. */
+export class DomainError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: readonly Problem[],
+  ) {
+    super(message);
+    this.name = "DomainError";
+  }
+}
+
+/** A request with wrong values, each named. */
+export function invalid(problems: readonly Problem[]): DomainError {
+  const message = problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; ");
+  return new DomainError("BAD_USER_INPUT", message, problems);
+}
+
+const MISSING = {
+  Assistant: ["ASSISTANT_NOT_FOUND", "There is no assistant with this id."],
+  Chat: ["CHAT_NOT_FOUND", "There is no chat with this id."],
+  Log: ["LOG_NOT_FOUND", "There is no log with this id for this assistant."],
+  Key: ["KEY_NOT_FOUND", "There is no key with this id."],
+  PublicKey: ["KEY_NOT_FOUND", "The organization has no active PUBLIC key."],
+  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "There is no webhook destination with this id."],
+  File: ["FILE_NOT_FOUND", "There is no file with this id."],
+} as const satisfies Record<string, readonly [ErrorCode, string]>;
+
+/** Throws the error for a record that does not exist, or that belongs to somebody else: the two look the same. */
+export function missing(what: keyof typeof MISSING): never {
+  const [code, message] = MISSING[what];
+  throw new DomainError(code, message);
+}
+
+/** What a client is told of any error. */
+export interface PublicError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: readonly Problem[];
+}
+
+const AWAY = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT)$/;
+const AWAY_MESSAGE =
+  /Connection terminated|Timeout acquiring a connection|Client has encountered a connection error|aborted/;
+
+const NET: readonly (readonly [RegExp, PublicError])[] = [
+  [AWAY, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],
+  [/^57014$/, { code: "TIMEOUT", message: "The request took too long and was given up." }],
+  [
+    /^(53100|ENOSPC|EDQUOT)$/,
+    { code: "INSUFFICIENT_STORAGE", message: "There is no room left to store this." },
+  ],
+  [/^22...$/, { code: "BAD_USER_INPUT", message: "A value cannot be stored as it was sent." }],
+  [
+    /^(40001|40P01|23...)$/,
+    { code: "CONFLICT", message: "The request conflicts with another record or request." },
+  ],
+];
+
+/** The public form of an error: a domain error as it is, what the database says mapped by SQLSTATE, all else INTERNAL. */
+export function publicError(error: unknown): PublicError {
+  if (error instanceof DomainError) {
+    const { code, message, details } = error;
+    return details ? { code, message, details } : { code, message };
+  }
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  for (const [pattern, answer] of NET) if (typeof code === "string" && pattern.test(code)) return answer;
+  if (typeof message === "string" && AWAY_MESSAGE.test(message)) return NET[0]![1];
+  return { code: "INTERNAL", message: "Something went wrong on our side." };
+}

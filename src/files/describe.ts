@@ -1,0 +1,52 @@
+import { PassThrough, pipeline, type Readable } from "node:stream";
+import { fileTypeFromBuffer } from "file-type";
+
+const SNIFFED_BYTES = 4_100;
+const NAME_BYTES = 255;
+const UNKNOWN = "application/octet-stream";
+
+/** A file's name as it may be shown: no folders, no control characters, at most 255 bytes; the ending is kept. */
+export function cleanName(name: string): string {
+  const base = name.toWellFormed().normalize("NFC").split(/[/\\]/).pop()!;
+  // Direction marks could make "gpj.exe" read as "exe.jpg".
+  const clean = base.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "").trim();
+  if (clean === "" || clean === "." || clean === "..") return "file";
+  const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? "";
+  let stem = clean.slice(0, clean.length - ending.length);
+  while (Buffer.byteLength(stem + ending) > NAME_BYTES) stem = Array.from(stem).slice(0, -1).join("");
+  return stem + ending;
+}
+
+/** The declared type without parameters, or `application/octet-stream` where it is none. */
+export function cleanType(type: string): string {
+  const [essence = ""] = type.split(";");
+  const clean = essence.trim().toLowerCase();
+  return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/.test(clean) ? clean : UNKNOWN;
+}
+
+/** Reads the first bytes of a stream to tell what it holds; `content` is the whole stream still. */
+export async function detectType(source: Readable): Promise<{ content: Readable; detectedType: string }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const iterator = source.iterator({ destroyOnReturn: false });
+  for await (const chunk of iterator) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size >= SNIFFED_BYTES) break;
+  }
+  const content = new PassThrough();
+  const head = Buffer.concat(chunks);
+  content.write(head);
+  if (source.readableEnded) content.end();
+  else pipeline(source, content, () => undefined);
+  return { content, detectedType: await typeOf(head.subarray(0, SNIFFED_BYTES)) };
+}
+
+async function typeOf(head: Buffer): Promise<string> {
+  const known = await fileTypeFromBuffer(head);
+  if (known) return known.mime;
+  const text = head.toString("utf8");
+  // The last character may have been cut in two.
+  if (head.length > 0 && (head.includes(0) || text.slice(0, -1).includes("\ufffd"))) return UNKNOWN;
+  return /^\s*(<!doctype html|<html|<head|<body)/i.test(text) ? "text/html" : "text/plain";
+}

@@ -1,0 +1,112 @@
+import type { Readable } from "node:stream";
+import { newId } from "../database/ids";
+import { page, type Page, type PageQuery } from "../database/page";
+import type { Build, Scope } from "../database/scope";
+import { missing } from "../errors";
+import { cleanName, cleanType, detectType } from "./describe";
+
+export interface File {
+  readonly id: string;
+  readonly name: string;
+  readonly organizationId: string;
+  /** What the uploader declared; never trusted. */
+  readonly mimeType: string;
+  /** What the content itself shows. */
+  readonly detectedType: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly metadata: Record<string, unknown>;
+  readonly createdAt: Date;
+}
+
+/** A file on its way in. */
+export interface Upload {
+  readonly filename: string;
+  readonly mimetype: string;
+  createReadStream(): Readable;
+}
+
+/** How long a download link works, in milliseconds. */
+const LINK_LIFETIME = 3_600_000;
+
+const COLUMNS = ["id", "name", "organizationId", "mimeType", "detectedType", "size", "metadata", "createdAt"];
+
+/** The files of an organization. Their bytes lie in the storage, under our id. */
+export class Files {
+  constructor(private readonly scope: Scope) {}
+
+  async list(query: PageQuery): Promise<Page<File>> {
+    const source = {
+      key: "files.list",
+      rows: (...[table]: Parameters<Build>) => table("files"),
+      columns: COLUMNS,
+    };
+    const { data, meta } = await page<FileRow>(this.scope, source, query);
+    return { data: data.map(toFile), meta };
+  }
+
+  /** @throws FILE_NOT_FOUND */
+  async byId(id: string): Promise<File> {
+    const [row] = (await this.scope.table("files").where({ id })) as FileRow[];
+    return toFile(row ?? missing("File"));
+  }
+
+  /** Stores the bytes first and the record then: a record never points to nothing. @throws PAYLOAD_TOO_LARGE */
+  async upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
+    const id = newId();
+    const { storage } = this.scope.ports;
+    const { content, detectedType } = await detectType(file.createReadStream());
+    const size = await storage.put(this.key(id), content);
+    const row = {
+      id,
+      name: cleanName(file.filename),
+      mimeType: cleanType(file.mimetype),
+      detectedType,
+      size,
+      metadata,
+    };
+    try {
+      const [stored] = (await this.scope.insert("files", row)) as FileRow[];
+      return toFile(stored!);
+    } catch (error) {
+      await storage.remove(this.key(id));
+      throw error;
+    }
+  }
+
+  /** @throws FILE_NOT_FOUND */
+  async remove(id: string): Promise<{ id: string }> {
+    const deleted = await this.scope.table("files").where({ id }).delete();
+    if (deleted === 0) missing("File");
+    await this.scope.ports.storage.remove(this.key(id));
+    return { id };
+  }
+
+  /** A link that needs no credential and ends after an hour. @throws FILE_NOT_FOUND */
+  async download(id: string): Promise<{ url: string; expiresAt: Date }> {
+    await this.byId(id);
+    const { crypto, publicUrl } = this.scope.ports;
+    const expiresAt = new Date(Math.ceil((Date.now() + LINK_LIFETIME) / 1000) * 1000);
+    const expires = String(expiresAt.getTime() / 1000);
+    const path = `/files/${this.scope.organizationId}/${id}`;
+    return {
+      url: `${publicUrl()}${path}?expires=${expires}&signature=${crypto.sign(`${path}?${expires}`)}`,
+      expiresAt,
+    };
+  }
+
+  /** The bytes of a file, for whoever came by a valid link. */
+  async content(id: string): Promise<{ file: File; content: Readable }> {
+    const file = await this.byId(id);
+    return { file, content: await this.scope.ports.storage.get(this.key(id)) };
+  }
+
+  private key(id: string): string {
+    return `${this.scope.organizationId}/${id}`;
+  }
+}
+
+type FileRow = Omit<File, "size"> & { readonly size: string | number };
+
+/** PostgreSQL's bigint comes as text. */
+const toFile = (row: FileRow): File => ({ ...row, size: Number(row.size) });

@@ -1,0 +1,18 @@
+import type { Database } from "../database/database";
+import type { Storage } from "../ports/storage";
+
+/** Younger than this, in milliseconds, a file may belong to an upload that is still running. */
+const SETTLED = 3_600_000;
+
+/** Removes from the storage what a crash left there: half-written files, and files whose record was never made. */
+export async function sweepFiles(database: Database, storage: Storage, now = Date.now()): Promise<void> {
+  for await (const { key, storedAt } of storage.list()) {
+    if (now - storedAt.getTime() < SETTLED) continue;
+    const [organizationId = "", id = ""] = key.split("/");
+    const scope = database.scope(organizationId);
+    // A folder of no organization here belongs to another database on the same storage: it is not ours to clear.
+    const ours: unknown[] = await scope.shared("organizations").select("id").where({ id: organizationId });
+    const known: unknown[] = await scope.table("files").select("id").where({ id });
+    if (ours.length > 0 && known.length === 0) await storage.remove(key);
+  }
+}

@@ -1,0 +1,75 @@
+import { ApolloArmor } from "@escape.tech/graphql-armor";
+import {
+  getNamedType,
+  GraphQLError,
+  isLeafType,
+  Kind,
+  type ASTVisitor,
+  type DocumentNode,
+  type GraphQLSchema,
+  type ValidationContext,
+  type ValidationRule,
+} from "graphql";
+import { getComplexity } from "graphql-query-complexity";
+
+/** Most lexical tokens in a document. */
+export const MOST_TOKENS = 1_000;
+/** Most bytes of a query's text. */
+export const MOST_QUERY_BYTES = 65_536;
+const MOST_COST = 5_000;
+const OFF = { enabled: false } as const;
+
+/** Rules beside the specification's: depth 12, 15 aliases, 50 directives, one operation. */
+export function rulesOf(): ValidationRule[] {
+  const armor = new ApolloArmor({
+    maxDepth: { n: 12, ignoreIntrospection: true },
+    maxAliases: { n: 15 },
+    maxDirectives: { n: 50 },
+    costLimit: OFF,
+    maxTokens: OFF,
+    blockFieldSuggestion: OFF,
+  });
+  return [...(armor.protect().validationRules as ValidationRule[]), oneOperation];
+}
+
+function oneOperation(context: ValidationContext): ASTVisitor {
+  return {
+    Document: ({ definitions }) => {
+      const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+      if (operations.length > 1)
+        context.reportError(new GraphQLError("A request may hold one operation.", { nodes: operations[1] }));
+    },
+  };
+}
+
+/**
+ * What an operation costs: about one for each object that it may return. A list counts its entries by `take`, `first`
+ * or `last`.
+ */
+export function costOf(
+  schema: GraphQLSchema,
+  query: DocumentNode,
+  operationName: string | undefined,
+  variables: Record<string, unknown>,
+) {
+  const requested = getComplexity({
+    schema,
+    query,
+    ...(operationName !== undefined && { operationName }),
+    variables,
+    estimators: [
+      ({ field, args, childComplexity }) => {
+        if (isLeafType(getNamedType(field.type))) return 0;
+        const { take, first, last } = args as Readonly<Record<string, unknown>>;
+        const entries = [take, first, last].find((count) => typeof count === "number") as number | undefined;
+        return Math.max(1, entries ?? 1) * (1 + childComplexity);
+      },
+    ],
+  });
+  const cost = { requested, limit: MOST_COST, left: MOST_COST - requested };
+  const message = `The operation costs ${requested}, more than ${MOST_COST}: ask for fewer entries at once, or for fewer lists inside lists.`;
+  return {
+    cost,
+    ...(requested > MOST_COST && { problem: new GraphQLError(message, { extensions: { cost } }) }),
+  };
+}

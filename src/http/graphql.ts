@@ -1,0 +1,124 @@
+import {
+  ApolloServer,
+  HeaderMap,
+  type ApolloServerPlugin,
+  type BaseContext,
+  type GraphQLRequestContext,
+  type GraphQLResponse,
+} from "@apollo/server";
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from "@apollo/server/plugin/disabled";
+import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import { LRUCache } from "lru-cache";
+import { publicError } from "../errors";
+import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
+
+/** A document that is ready to run, as app.ts gets it from the engine that REST uses too. */
+export interface Compiled<Context> {
+  readonly coerce: (values: Record<string, unknown>) => {
+    readonly errors?: readonly GraphQLError[];
+    readonly coerced?: Record<string, unknown>;
+  };
+  readonly run: (
+    context: Context,
+    variables: Record<string, unknown>,
+  ) => Promise<{ readonly data?: unknown; readonly errors?: readonly GraphQLError[] }>;
+}
+
+export interface GraphQLOptions<Context extends BaseContext> {
+  readonly schema: GraphQLSchema;
+  readonly introspection: boolean;
+  readonly compile: (document: DocumentNode, operationName: string | undefined) => Compiled<Context>;
+  readonly warnings: (context: Context) => readonly string[];
+  readonly format: (error: GraphQLError, context: Context) => GraphQLFormattedError;
+}
+
+/** How many compiled documents are kept; a dashboard has a few dozen. */
+const KEPT_DOCUMENTS = 500;
+
+/** Apollo with the limits of the service; what it runs, the engine runs. */
+export function apolloServer<Context extends BaseContext>(
+  options: GraphQLOptions<Context>,
+): ApolloServer<Context> {
+  return new ApolloServer<Context>({
+    schema: options.schema,
+    introspection: options.introspection,
+    hideSchemaDetailsFromClientErrors: !options.introspection,
+    includeStacktraceInErrorResponses: false,
+    allowBatchedHttpRequests: false,
+    csrfPrevention: {
+      requestHeaders: ["x-apollo-operation-name", "apollo-require-preflight", "x-api-key", "authorization"],
+    },
+    parseOptions: { maxTokens: MOST_TOKENS },
+    validationRules: rulesOf(),
+    stopOnTerminationSignals: false,
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+      compiledDocuments(options),
+    ],
+  });
+}
+
+/** Runs documents compiled instead of interpreted, and tells their cost. */
+function compiledDocuments<Context extends BaseContext>(
+  options: GraphQLOptions<Context>,
+): ApolloServerPlugin<Context> {
+  const documents = new LRUCache<string, Compiled<Context>>({ max: KEPT_DOCUMENTS });
+  return {
+    requestDidStart: () =>
+      Promise.resolve({
+        responseForOperation: async (request) => {
+          const { document, operationName, queryHash, contextValue } = request;
+          const key = `${queryHash} ${operationName ?? ""}`;
+          const known = documents.get(key) ?? options.compile(document, operationName ?? undefined);
+          documents.set(key, known);
+          const { errors: refused, coerced } = known.coerce(request.request.variables ?? {});
+          if (refused) return failed(refused, "BAD_USER_INPUT");
+          const { cost, problem } = costOf(
+            options.schema,
+            document,
+            operationName ?? undefined,
+            coerced ?? {},
+          );
+          if (problem) return failed([problem], "COST_LIMIT");
+          return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
+        },
+      }),
+  };
+}
+
+type Outcome = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
+
+/** A deadline or a lost database refuses the whole operation. */
+const settled = (run: Promise<Outcome>): Promise<Outcome> =>
+  run.catch((error: unknown) => ({
+    data: null,
+    errors: [new GraphQLError(publicError(error).message, { originalError: error as Error })],
+  }));
+
+function answered<Context extends BaseContext>(
+  { format, warnings }: GraphQLOptions<Context>,
+  { contextValue }: GraphQLRequestContext<Context>,
+  { data, errors }: Outcome,
+  extensions: Record<string, unknown>,
+): GraphQLResponse {
+  const told = warnings(contextValue);
+  const singleResult = {
+    ...(errors && { errors: errors.map((error) => format(error, contextValue)) }),
+    data: data as Record<string, unknown> | null,
+    extensions: { ...extensions, ...(told.length > 0 && { warnings: told }) },
+  };
+  return { http: { status: undefined, headers: new HeaderMap() }, body: { kind: "single", singleResult } };
+}
+
+function failed(errors: readonly GraphQLError[], code: string): GraphQLResponse {
+  const singleResult = {
+    errors: errors.map((error) => ({ ...error.toJSON(), extensions: { code, ...error.extensions } })),
+  };
+  return { http: { status: 400, headers: new HeaderMap() }, body: { kind: "single", singleResult } };
+}

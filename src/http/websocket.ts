@@ -1,0 +1,128 @@
+import type { IncomingMessage, Server } from "node:http";
+import {
+  getOperationAST,
+  GraphQLError,
+  parse,
+  specifiedRules,
+  validate,
+  type ExecutionArgs,
+  type GraphQLSchema,
+} from "graphql";
+import { CloseCode, type ServerOptions } from "graphql-ws";
+import { useServer } from "graphql-ws/use/ws";
+import { WebSocketServer } from "ws";
+import type { Caller } from "../auth/caller";
+import { KEYS_CHANNEL, type Credentials } from "../auth/credentials";
+import type { Listener } from "../database/listener";
+import { publicError } from "../errors";
+import { costOf, MOST_QUERY_BYTES, MOST_TOKENS, rulesOf } from "./graphql-limits";
+
+export interface SocketOptions {
+  readonly schema: GraphQLSchema;
+  readonly introspection: boolean;
+  readonly credentials: Credentials;
+  readonly listener: Pick<Listener, "on">;
+  readonly makeContext: (caller: Caller) => unknown;
+  readonly format: (error: GraphQLError) => GraphQLError;
+}
+
+interface Extra extends Record<PropertyKey, unknown> {
+  readonly request: IncomingMessage;
+  readonly socket: { close(code: number, reason: string): void };
+  caller?: Caller;
+  unwatch?: () => void;
+}
+type Payload = Record<string, unknown>;
+
+/** How often a socket is pinged, in milliseconds; one that does not answer is closed. */
+const KEEP_ALIVE = 12_000;
+const lowerCase = (payload: Payload) =>
+  Object.fromEntries(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** Subscriptions at /graphql over graphql-ws. The credential stands in the payload of `connection_init`. */
+export function subscriptions(server: Server, options: SocketOptions): { close(): Promise<void> } {
+  const sockets = new WebSocketServer({ server, path: "/graphql", maxPayload: 1_048_576 });
+  const closing = useServer<Payload, Extra>(protocol(options), sockets, KEEP_ALIVE);
+  return {
+    close: async () => {
+      await closing.dispose();
+    },
+  };
+}
+
+function protocol(options: SocketOptions): ServerOptions<Payload, Extra> {
+  const rules = [...specifiedRules, ...rulesOf()];
+  return {
+    schema: options.schema,
+    connectionInitWaitTimeout: 10_000,
+    onConnect: async ({ connectionParams, extra }) => {
+      const caller = await options.credentials
+        .caller(lowerCase(connectionParams ?? {}))
+        .catch(() => undefined);
+      if (!caller) return false;
+      extra.caller = caller;
+      extra.unwatch = watch(options, caller, () =>
+        extra.socket.close(CloseCode.Forbidden, "The credential has ended."),
+      );
+      return true;
+    },
+    onDisconnect: ({ extra }) => extra.unwatch?.(),
+    onSubscribe: ({ extra }, _id, { query, variables, operationName }) => {
+      try {
+        return prepared(options, rules, query, variables ?? {}, operationName ?? undefined, extra.caller!);
+      } catch (error) {
+        return [error instanceof GraphQLError ? error : new GraphQLError("The request is not valid.")];
+      }
+    },
+    onError: (_context, _id, _payload, errors) => errors.map((error) => options.format(error).toJSON()),
+    onNext: (_context, _id, _payload, _args, result) => ({
+      ...result,
+      ...(result.errors && { errors: result.errors.map((error) => options.format(error).toJSON()) }),
+    }),
+  };
+}
+
+function prepared(
+  { schema, introspection, makeContext }: SocketOptions,
+  rules: (typeof specifiedRules)[number][],
+  query: string,
+  variableValues: Record<string, unknown>,
+  operationName: string | undefined,
+  caller: Caller,
+): ExecutionArgs | GraphQLError[] {
+  if (Buffer.byteLength(query) > MOST_QUERY_BYTES)
+    return [new GraphQLError("The query must be at most 64 KiB.")];
+  const document = parse(query, { maxTokens: MOST_TOKENS });
+  const problems = validate(schema, document, rules);
+  if (problems.length > 0) return [...problems];
+  const operation = getOperationAST(document, operationName);
+  if (operation?.operation !== "subscription")
+    return [
+      new GraphQLError(
+        `Over the WebSocket only subscriptions run${introspection ? "; send queries and mutations by POST." : "."}`,
+      ),
+    ];
+  const { problem } = costOf(schema, document, operationName, variableValues);
+  if (problem) return [problem];
+  return { schema, document, operationName, variableValues, contextValue: makeContext(caller) };
+}
+
+/** Calls `over` when the caller's token ends or the key behind it no longer stands. */
+function watch({ credentials, listener }: SocketOptions, caller: Caller, over: () => void): () => void {
+  const check = async () => (await credentials.stillValid(caller).catch(() => true)) || over();
+  const left = caller.expiresAt && Math.min(caller.expiresAt.getTime() - Date.now(), 2_147_483_647);
+  const timer = left === undefined ? undefined : setTimeout(() => void check(), Math.max(0, left + 50));
+  const silence = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
+  return () => {
+    clearTimeout(timer);
+    silence();
+  };
+}
+
+/** An error as a subscriber may see it. */
+export function shownError(error: GraphQLError): GraphQLError {
+  if (!error.originalError) return error;
+  const { message, code, details } = publicError(error.originalError);
+  const { nodes, path } = error;
+  return new GraphQLError(message, { nodes, path, extensions: { code, ...(details && { details }) } });
+}

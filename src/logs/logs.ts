@@ -1,0 +1,135 @@
+import type { Channel } from "../catalog/load-catalog";
+import { labelled, type Chat, type ChatRow } from "../chats/chats";
+import { Messages } from "../chats/messages";
+import { window, type PageQuery } from "../database/page";
+import type { Build, Scope } from "../database/scope";
+import { missing } from "../errors";
+
+export interface LogListItem {
+  readonly id: string;
+  readonly type: Channel;
+  readonly label: string;
+  readonly createdAt: Date;
+}
+
+export interface Log {
+  readonly id: string;
+  readonly type: Channel;
+  readonly recordingUrl: string;
+  readonly messages: Record<string, unknown>;
+  readonly metadata: Record<string, unknown>;
+  readonly customerMetadata: Record<string, unknown>;
+  readonly createdAt: Date;
+}
+
+export interface LogQuery extends PageQuery {
+  readonly type?: Channel | null;
+  /** Part of the label or of what was said, in any case. */
+  readonly search?: string | null;
+}
+
+interface Listed extends Pick<Chat, "id" | "channel" | "phoneNumber" | "startedAt"> {
+  readonly label: string | null;
+  readonly firstWords: string | null;
+}
+interface Asked extends ReturnType<typeof window> {
+  readonly type: Channel | null;
+  readonly search: string | null;
+}
+
+const LISTED = ["id", "channel", "label", "phoneNumber", "firstWords", "startedAt"];
+
+/** What is kept of each chat. A log's id is its chat's id. */
+export class Logs {
+  constructor(private readonly scope: Scope) {}
+
+  /** The logs of an assistant, by creation. Lists of many assistants with the same query are read by one statement. */
+  ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
+    const asked = { ...window(query), type: query.type ?? null, search: query.search || null };
+    const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(asked)}`, (ids) =>
+      this.batch(ids, asked),
+    );
+    return loader.load(assistantId);
+  }
+
+  /** @throws LOG_NOT_FOUND, also when the log is another assistant's */
+  async byId(assistantId: string, id: string): Promise<Log> {
+    const [row] = (await this.scope.table("chats").where({ id, assistantId })) as ChatRow[];
+    if (!row) return missing("Log");
+    const items = await this.scope.of(Messages).all(id);
+    const { channel: type, recordingUrl, startedAt: createdAt } = row;
+    return {
+      id,
+      type,
+      recordingUrl: recordingUrl ?? "",
+      messages: { items: items.map(({ chatId: _, ...item }) => withoutNulls(item)) },
+      metadata: about(labelled(row)),
+      customerMetadata: withoutNulls({ ...row.metadata, userId: row.userId, uniqueId: row.uniqueId }),
+      createdAt,
+    };
+  }
+
+  /** For each assistant its own page: each part of the lateral join walks only as far into the index as its page needs. */
+  private async batch(
+    ids: readonly string[],
+    { order, take, offset, type, search }: Asked,
+  ): Promise<LogListItem[][]> {
+    const like = search && `%${search.replace(/[\\%_]/g, "\\$&")}%`;
+    const found: Build = (table, $, db) => {
+      const own = table("chats").select(LISTED).whereRaw("assistant_id = wanted.id").orderBy("id", order);
+      if (type) own.where("channel", $(4));
+      if (like) {
+        const said = table("messages")
+          .whereRaw("chat_id = chats.id")
+          .where("content", "ilike", $(type ? 5 : 4));
+        own.where((either) =>
+          either
+            .whereRaw("coalesce(label, phone_number, first_words) ilike ?", [$(type ? 5 : 4)])
+            .orWhereExists(said),
+        );
+      }
+      const { sql } = own.toSQL().toNative();
+      return db.raw(
+        `select wanted.id as assistant_id, log.* from unnest($2::text[]) as wanted(id)
+         cross join lateral (${sql} limit $3 offset $4) as log`,
+      );
+    };
+    // Never a named statement for a text search: its generic plan would walk everything.
+    const rows = await this.scope.named<Listed & { assistantId: string }>(
+      like ? undefined : `logs.${order}.${type}`,
+      found,
+      [ids, take, offset, ...(type ? [type] : []), ...(like ? [like] : [])],
+    );
+    return ids.map((id) => rows.filter(({ assistantId }) => assistantId === id).map(listed));
+  }
+}
+
+function listed(row: Listed): LogListItem {
+  const { id, channel: type, label, startedAt: createdAt } = labelled(row);
+  return { id, type, label, createdAt };
+}
+
+/** Spec gap: the log's `metadata` says how the chat went. */
+function about({
+  status,
+  startedAt,
+  endedAt,
+  endedReason,
+  phoneNumber,
+  messageCount,
+}: Chat): Record<string, unknown> {
+  const until = endedAt ?? new Date();
+  const durationSeconds = Math.max(0, Math.round((until.getTime() - startedAt.getTime()) / 1000));
+  return withoutNulls({
+    status,
+    startedAt,
+    endedAt,
+    endedReason,
+    durationSeconds,
+    phoneNumber,
+    messageCount,
+  });
+}
+
+const withoutNulls = (record: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined));

@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import pino from "pino";
+import { addressOf, createApp } from "./app";
+import { readConfig, type Config } from "./config";
+import { serverDatabase, withEncryptionKeys } from "./database/open";
+import { settingsOpenTo } from "./http/settings-door";
+import type { NewOrganization } from "./organization/bootstrap";
+import { prepare } from "./prepare";
+
+/** How long requests that run may go on after a signal, in milliseconds. */
+const GRACE = 10_000;
+
+async function main(): Promise<void> {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  const config = await withEncryptionKeys(readConfig(process.env));
+  const logger = pino(
+    { level: config.LOG_LEVEL, redact: { paths: ["err.bindings", "err.config"], remove: true } },
+    pino.destination(2),
+  );
+  const database = await serverDatabase(config, (line) => console.log(line));
+  try {
+    const made = await prepare(config, database.url);
+    const app = await createApp(config, database.url, logger);
+    await new Promise<void>((resolve, reject) => {
+      app.server.once("error", reject);
+      app.server.listen(config.PORT, config.HOST, resolve);
+    });
+    console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), made));
+    onSignal(async () => {
+      await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
+      await database.stop();
+    });
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+/** What a person sees who started the service. */
+function welcome(config: Config, url: string, made: NewOrganization | undefined): string {
+  const given = config.BOOTSTRAP_SECRET_KEY !== undefined;
+  const open = settingsOpenTo(config);
+  const lines = [
+    "Parley is ready.",
+    "",
+    `  GraphQL        ${url}/graphql   (in a browser: the playground)`,
+    `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
+    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL of DATABASE_URL"}`,
+    `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
+    "",
+  ];
+  if (made && given)
+    lines.push(
+      "The default organization was made, with the keys of BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
+      "",
+    );
+  if (made && !given) {
+    lines.push("Keys of the default organization, made just now and not shown again:", "");
+    lines.push(`  SECRET  ${made.secretKey}`, `  PUBLIC  ${made.publicKey}`, "");
+    lines.push(
+      "Try it:",
+      "",
+      `  curl -H 'X-API-Key: ${made.secretKey}' ${url}/rest/v1/assistants/templates`,
+      "",
+    );
+  } else {
+    const path = open === "none" ? "/health/ready" : "/rest/v1/settings";
+    lines.push(
+      "Try it:",
+      "",
+      `  curl ${url}${path}`,
+      "",
+      "A lost key is replaced by `npm run --silent key:create`.",
+      "",
+    );
+  }
+  return lines.join("\n");
+}
+
+function onSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const)
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      void stop().then(
+        () => process.exit(0),
+        (error: unknown) => fail(error),
+      );
+    });
+}
+
+function fail(error: unknown): void {
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  const known =
+    code === "EADDRINUSE"
+      ? "The address is in use already: set PORT to another, or end the server that has it."
+      : undefined;
+  console.error(process.env.LOG_LEVEL === "debug" ? stack : (known ?? message));
+  process.exit(1);
+}
+
+main().catch(fail);

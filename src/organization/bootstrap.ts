@@ -1,0 +1,35 @@
+import type { Scope } from "../database/scope";
+import { Keys } from "./keys";
+
+/** A new organization's first credentials, in full. */
+export interface NewOrganization {
+  readonly organizationId: string;
+  readonly secretKey: string;
+  readonly publicKey: string;
+}
+
+/** Makes the organization of `scope` with a SECRET and a PUBLIC key. */
+export async function createOrganization(
+  scope: Scope,
+  {
+    name,
+    isDefault = false,
+    secretKey,
+    publicKey,
+  }: { name: string; isDefault?: boolean; secretKey?: string; publicKey?: string },
+): Promise<NewOrganization> {
+  return scope.transaction(async (scope) => {
+    const { organizationId } = scope;
+    await scope.shared("organizations").insert({ id: organizationId, name, isDefault });
+    const keys = scope.of(Keys);
+    const secret = await keys.create({ type: "SECRET" }, secretKey);
+    const shown = await keys.create({ type: "PUBLIC" }, publicKey);
+    return { organizationId, secretKey: secret.value, publicKey: shown.value };
+  });
+}
+
+/** The organization that callers without credential stand for; undefined before it is made. */
+export async function defaultOrganizationId(scope: Scope): Promise<string | undefined> {
+  const [row] = (await scope.shared("organizations").where({ isDefault: true })) as { id: string }[];
+  return row?.id;
+}

@@ -1,0 +1,107 @@
+import { speaksForOrganization, type Caller } from "../auth/caller";
+import { KEYS_CHANNEL } from "../auth/credentials";
+import { masked, newKeyValue, type KeyType } from "../auth/keys";
+import { newId } from "../database/ids";
+import type { Scope } from "../database/scope";
+import { missing } from "../errors";
+
+export type KeyStatus = "ACTIVE" | "INACTIVE";
+
+/** A key as callers see it. */
+export interface Key {
+  readonly id: string;
+  readonly value: string;
+  readonly type: KeyType;
+  readonly status: KeyStatus;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+type KeyRow = Omit<Key, "value"> & { readonly sealedValue: string };
+
+/** The keys of an organization. Full values of SECRET keys are shown to a SECRET key only. */
+export class Keys {
+  constructor(private readonly scope: Scope) {}
+
+  async list(caller: Caller): Promise<Key[]> {
+    const rows = (await this.scope.table("api_keys").orderBy("id", "desc")) as KeyRow[];
+    return rows.map((row) => this.shown(row, caller));
+  }
+
+  async byId(id: string, caller: Caller): Promise<Key> {
+    const [row] = (await this.scope.table("api_keys").where({ id })) as KeyRow[];
+    return this.shown(row ?? missing("Key"), caller);
+  }
+
+  /** The newest active PUBLIC key. */
+  async public(caller: Caller): Promise<Key> {
+    const rows = this.scope
+      .table("api_keys")
+      .where({ type: "PUBLIC", status: "ACTIVE" })
+      .orderBy("id", "desc")
+      .limit(1);
+    const [row] = (await rows) as KeyRow[];
+    return this.shown(row ?? missing("PublicKey"), caller);
+  }
+
+  /** Makes a key. Its value is shown in full in this answer, whoever asks. */
+  async create(input: { type?: KeyType | null; status?: KeyStatus | null }, value?: string): Promise<Key> {
+    const { crypto } = this.scope.ports;
+    const id = newId();
+    const type = input.type ?? "SECRET";
+    const plain = value ?? newKeyValue(type);
+    return this.scope.transaction(async (scope) => {
+      const sealedValue = crypto.seal(plain, this.context(id));
+      const row = { id, type, status: input.status ?? "ACTIVE", sealedValue };
+      const [key] = (await scope.insert("api_keys", row)) as KeyRow[];
+      await scope
+        .shared("key_lookup")
+        .insert({ lookup: crypto.lookup(plain), keyId: id, organizationId: scope.organizationId });
+      return { ...key!, value: plain };
+    });
+  }
+
+  async update(id: string, status: KeyStatus, caller: Caller): Promise<Key> {
+    const row = await this.change(id, (scope) =>
+      scope.table("api_keys").where({ id }).update({ status }).returning("*"),
+    );
+    return this.shown(row, caller);
+  }
+
+  async remove(id: string): Promise<{ id: string }> {
+    await this.change(id, (scope) => scope.table("api_keys").where({ id }).delete().returning("*"));
+    return { id };
+  }
+
+  private async change(id: string, write: (scope: Scope) => PromiseLike<unknown>): Promise<KeyRow> {
+    const row = await this.scope.transaction(async (scope) => {
+      const [changed] = (await write(scope)) as KeyRow[];
+      await scope.notify(KEYS_CHANNEL, { keyId: id });
+      return changed ?? missing("Key");
+    });
+    this.scope.ports.forgetKey(id);
+    await this.warnWhenLockedOut();
+    return row;
+  }
+
+  private async warnWhenLockedOut(): Promise<void> {
+    const open: unknown[] = await this.scope
+      .table("api_keys")
+      .where({ type: "SECRET", status: "ACTIVE" })
+      .limit(1);
+    if (open.length === 0)
+      this.scope.warn(
+        "The organization has no active SECRET key left; `npm run key:create` on the server makes one.",
+      );
+  }
+
+  private shown({ sealedValue, ...key }: KeyRow, caller: Caller): Key {
+    const value = this.scope.ports.crypto.open(sealedValue, this.context(key.id));
+    const whole = key.type === "PUBLIC" || (caller.kind === "SECRET" && speaksForOrganization(caller));
+    return { ...key, value: whole ? value : masked(value) };
+  }
+
+  private context(id: string): string {
+    return `${this.scope.organizationId}/api_keys/${id}`;
+  }
+}

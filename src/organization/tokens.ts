@@ -1,0 +1,51 @@
+import type { Caller } from "../auth/caller";
+import { signToken } from "../auth/tokens";
+import type { Scope } from "../database/scope";
+import { DomainError, invalid } from "../errors";
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+const LONGEST = 30 * SECONDS.d;
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Short-lived bearer tokens, each standing behind the key that issued it. */
+export class Tokens {
+  constructor(private readonly scope: Scope) {}
+
+  /**
+   * @param input `expiresIn`: seconds (`3600`) or a span (`60s 15m 1h 7d`), 1 hour without it, at most 30 days; a
+   * token issued by a token ends no later than that one
+   */
+  async issue(
+    input: { userId?: string | null; expiresIn?: string | null },
+    caller: Caller,
+  ): Promise<IssuedToken> {
+    const { organizationId, keyId, expiresAt: limit } = caller;
+    if (keyId === undefined)
+      throw new DomainError("FORBIDDEN", "A token is issued to a key or a token only.");
+    const wanted = new Date((Math.floor(Date.now() / 1000) + lifetime(input.expiresIn ?? "1h")) * 1000);
+    const expiresAt = limit !== undefined && limit < wanted ? limit : wanted;
+    const claims = {
+      organizationId,
+      keyId,
+      expiresAt,
+      ...(input.userId != null && { userId: input.userId }),
+    };
+    return { token: await signToken(this.scope.ports.crypto, claims), expiresAt };
+  }
+}
+
+/** Seconds that `expiresIn` stands for. */
+function lifetime(text: string): number {
+  const [, digits, unit] = /^(\d{1,9})([smhd]?)$/.exec(text.trim()) ?? [];
+  const seconds = Number(digits) * SECONDS[(unit || "s") as keyof typeof SECONDS];
+  if (!(seconds >= 1))
+    throw invalid([
+      { path: "expiresIn", message: "must be seconds such as 3600, or a span such as 60s, 15m, 1h or 7d" },
+    ]);
+  if (seconds > LONGEST) throw invalid([{ path: "expiresIn", message: "must be at most 30d" }]);
+  return seconds;
+}

@@ -1,0 +1,27 @@
+import { seedTemplates } from "./assistants/seed";
+import type { Config } from "./config";
+import { Database } from "./database/database";
+import { newId } from "./database/ids";
+import { migrate } from "./database/migrate";
+import { createOrganization, defaultOrganizationId, type NewOrganization } from "./organization/bootstrap";
+import { offlinePorts } from "./ports/offline";
+
+/**
+ * Migrates the database, brings its templates up to date and makes the default organization where there is none.
+ * @returns the default organization with its keys when it was made just now
+ */
+export async function prepare(config: Config, url: string): Promise<NewOrganization | undefined> {
+  let made: NewOrganization | undefined;
+  await migrate(url, async (knex) => {
+    const database = new Database(knex, offlinePorts(config));
+    await seedTemplates(database.scope(""));
+    if ((await defaultOrganizationId(database.scope(""))) !== undefined) return;
+    made = await createOrganization(database.scope(newId()), {
+      name: "Default organization",
+      isDefault: true,
+      secretKey: config.BOOTSTRAP_SECRET_KEY,
+      publicKey: config.BOOTSTRAP_PUBLIC_KEY,
+    });
+  });
+  return made;
+}

@@ -1,0 +1,89 @@
+import express from "express";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pages } from "../../src/http/pages";
+
+let publicDir: string;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  publicDir = await mkdtemp(join(tmpdir(), "parley-pages-"));
+  const app = express();
+  app.use(pages({ publicDir }));
+  app.use((_request, response) => void response.status(418).send("the API"));
+  server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A listening TCP server has an address of this form.
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.close();
+  await rm(publicDir, { recursive: true });
+});
+
+const get = (path: string, accept = "text/html,application/xhtml+xml,*/*;q=0.8") =>
+  fetch(url + path, { headers: { Accept: accept } });
+
+describe("before the pages are built", () => {
+  test.each(["/graphql", "/rest/docs", "/favicon.ico"])("%s says what to run", async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("content-type")).toMatch("text/plain");
+    expect(await response.text()).toMatch("npm run build");
+  });
+});
+
+describe("once they are built", () => {
+  beforeAll(async () => {
+    for (const folder of ["pages", "explorer", "docs"]) await mkdir(join(publicDir, folder));
+    const files = ["explorer.js", "chunk-AB12.js", "favicon.svg"].map((name) => `explorer/${name}`);
+    for (const file of ["pages/explorer.html", "pages/docs.html", ...files])
+      await writeFile(join(publicDir, file), "built");
+  });
+
+  test.each(["/graphql", "/rest/docs"])("%s runs only our scripts and is shown in no frame", async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    const policy = response.headers.get("content-security-policy")!.split("; ");
+    expect(policy).toEqual(expect.arrayContaining(["script-src 'self'", "frame-ancestors 'none'"]));
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("there is an icon where browsers look for one", async () => {
+    const response = await get("/favicon.ico");
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+  });
+
+  test.each([
+    ["a query in the address", "/graphql?query={__typename}", "text/html"],
+    ["a client that takes anything", "/graphql", "*/*"],
+    ["a client that asks for JSON", "/graphql", "application/json"],
+  ])("%s gets the API and not the explorer", async (_who, path, accept) => {
+    const response = await get(path, accept);
+    expect(response.status).toBe(418);
+    expect(response.headers.get("vary")).toBe("Accept");
+  });
+
+  test("a chunk is kept for good, and a file whose name stays is asked after each time", async () => {
+    const chunk = await get("/assets/explorer/chunk-AB12.js");
+    expect(chunk.headers.get("cache-control")).toMatch("immutable");
+    expect(chunk.headers.get("x-content-type-options")).toBe("nosniff");
+    const entry = await get("/assets/explorer/explorer.js");
+    expect(entry.headers.get("cache-control")).toBe("no-cache");
+    const again = await fetch(`${url}/assets/explorer/explorer.js`, {
+      // Node's fetch adds `Cache-Control: no-cache` by itself, which asks for the whole file.
+      headers: { "If-None-Match": entry.headers.get("etag")!, "Cache-Control": "max-age=0" },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  test.each(["/assets/explorer/missing.js", "/assets/explorer/..%2fpages%2fdocs.html", "/assets/docs/"])(
+    "%s is left to the API, which answers that there is nothing",
+    async (path) => expect((await get(path)).status).not.toBe(200),
+  );
+});

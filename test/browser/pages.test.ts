@@ -1,0 +1,213 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Locator, Page } from "playwright-core";
+import { explorerTabs } from "../../src/explorer/tabs";
+import { useApp } from "../support/app";
+import { launchBrowser, observe, type Observed } from "../support/browser";
+
+jest.setTimeout(60_000);
+
+const app = useApp();
+let browser: Browser;
+let page: Page;
+let observed: Observed;
+
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [join(__dirname, "../../src/explorer/build.mjs")]);
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  observed = observe(page, app.url);
+});
+afterEach(() => page.context().close());
+
+interface OpenApi {
+  paths: Record<string, object>;
+}
+
+const isMethod = (key: string) => ["get", "put", "post", "patch", "delete"].includes(key);
+/** Monaco draws spaces as non-breaking ones, and each word in an element of its own. */
+const expectText = (place: Locator, text: string) =>
+  place.filter({ hasText: new RegExp(text.replaceAll(/[^\w ]/g, "\\$&").replaceAll(" ", "\\s")) }).waitFor();
+
+const NOTHING = { elsewhere: [], errors: [], failed: [] };
+
+async function graphql(query: string, variables: object): Promise<Record<string, { id: string }>> {
+  const response = await fetch(`${app.url}/graphql`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-API-Key": app.secretKey },
+    body: JSON.stringify({ query, variables }),
+  });
+  // The documents below select ids.
+  const { data } = (await response.json()) as { data: Record<string, { id: string }> };
+  return data;
+}
+
+async function createAssistant(name: string): Promise<string> {
+  const document =
+    "mutation ($input: CreateAssistantInput!) { result: createAssistant(input: $input) { id } }";
+  const { result } = await graphql(document, { input: { name } });
+  return result!.id;
+}
+
+describe("the explorer at /graphql", () => {
+  const pane = (name: string) => page.getByRole("region", { name, exact: true });
+  const response = () => page.locator(".graphiql-response");
+  const tab = (name: string) => page.getByRole("tablist").getByRole("button", { name, exact: true });
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const run = () => page.getByRole("button", { name: /^Execute query/ }).click();
+
+  async function open() {
+    await page.goto(`${app.url}/graphql`);
+    await pane("Headers").getByText("X-API-Key").waitFor();
+  }
+
+  /** The cursor goes between the quotes of {"X-API-Key": ""}, as a person would put it. */
+  async function putKeyIn() {
+    await pane("Headers").locator(".view-lines:visible").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type(app.secretKey);
+    await expectText(pane("Headers"), app.secretKey);
+  }
+
+  async function showVariables(name: string) {
+    await tab(name).click();
+    await press("Variables");
+  }
+
+  async function fillIn(placeholder: string, id: string) {
+    await pane("Variables").getByText(placeholder).first().dblclick();
+    await page.keyboard.type(id);
+  }
+
+  test("opens without a request to another host and without a word on the console", async () => {
+    await open();
+    await page.waitForLoadState("networkidle");
+    expect(await page.title()).toBe("Parley — GraphQL");
+    expect(observed).toEqual(NOTHING);
+  });
+
+  test("opens with a tab for each thing to try", async () => {
+    await open();
+    const names = explorerTabs.map(({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1]);
+    expect(await page.getByRole("tab").allInnerTexts()).toEqual(names);
+  });
+
+  test("refuses a query without a key, and shows its data once the key is put in", async () => {
+    const name = `Shown in the explorer ${Date.now()}`;
+    await createAssistant(name);
+    await open();
+    await run();
+    await expectText(response(), "errors");
+    await putKeyIn();
+    await run();
+    await expectText(response(), name);
+    expect(observed.elsewhere).toEqual([]);
+  });
+
+  test("keeps the key for every tab and over a reload", async () => {
+    await open();
+    await putKeyIn();
+    await tab("Organization").click();
+    await expectText(pane("Headers"), app.secretKey);
+    // GraphiQL stores what was typed half a second later.
+    await page.waitForTimeout(1000);
+    await page.reload();
+    await expectText(pane("Headers"), app.secretKey);
+    expect(observed).toEqual(NOTHING);
+  });
+
+  test("has variables prefilled, which only want an id", async () => {
+    const id = await createAssistant("Configured in the explorer");
+    await open();
+    await putKeyIn();
+    await showVariables("ConfigureChat");
+    await fillIn("ASSISTANT_ID", id);
+    await run();
+    await expectText(response(), "quickRepliesEnabled");
+    expect(observed).toEqual(NOTHING);
+  });
+
+  test("finds nothing wrong with its own tabs and their variables", async () => {
+    await open();
+    await press("Variables");
+    const underlined: Record<string, number> = {};
+    for (const name of await page.getByRole("tab").allInnerTexts()) {
+      await tab(name).click();
+      // The editor's workers look a moment later.
+      await page.waitForTimeout(1000);
+      underlined[name] = await page.locator(".squiggly-error, .squiggly-warning").count();
+    }
+    expect(Object.entries(underlined).filter(([, count]) => count > 0)).toEqual([]);
+  });
+
+  test("shows the schema's descriptions, without a key", async () => {
+    await open();
+    await press("Show Documentation Explorer");
+    await page.locator(".graphiql-doc-explorer").getByText("Query", { exact: true }).click();
+    await page.locator(".graphiql-doc-explorer").getByText("assistants", { exact: true }).click();
+    const description = page.locator(".graphiql-doc-explorer .graphiql-markdown-description");
+    expect((await description.first().innerText()).length).toBeGreaterThan(10);
+    expect(observed).toEqual(NOTHING);
+  });
+
+  test("watches a chat over a socket that has the key", async () => {
+    const assistantId = await createAssistant("Watched in the explorer");
+    const start = "mutation ($input: StartChatInput!) { chat: startChat(input: $input) { id } }";
+    const { chat } = await graphql(start, { input: { assistantId, channel: "TEXT" } });
+    await open();
+    await putKeyIn();
+    await showVariables("WatchChat");
+    await fillIn("CHAT_ID", chat!.id);
+    const socket = page.waitForEvent("websocket");
+    await run();
+    await (await socket).waitForEvent("framesent", ({ payload }) => payload.includes(`"type":"subscribe"`));
+    await page.waitForTimeout(500);
+    const post = "mutation ($input: PostMessageInput!) { message: postMessage(input: $input) { id } }";
+    const message = {
+      aiChatId: chat!.id,
+      role: "ASSISTANT",
+      channel: "TEXT",
+      content: "Seen while it happens",
+    };
+    await graphql(post, { input: message });
+    await expectText(response(), message.content);
+    expect(observed).toEqual(NOTHING);
+  });
+});
+
+describe("the REST documentation at /rest/docs", () => {
+  const open = async () => {
+    await page.goto(`${app.url}/rest/docs`);
+    await page.locator(".opblock").first().waitFor();
+  };
+
+  test("shows the operations without a request to another host and without a word on the console", async () => {
+    await open();
+    await page.waitForLoadState("networkidle");
+    const document = (await (await fetch(`${app.url}/rest/openapi.json`)).json()) as OpenApi;
+    const operations = Object.values(document.paths).flatMap((path) => Object.keys(path).filter(isMethod));
+    expect(await page.locator(".opblock").count()).toBe(operations.length);
+    expect(observed).toEqual(NOTHING);
+  });
+
+  test("tries an operation out with the key put in, and keeps it over a reload", async () => {
+    await open();
+    await page.locator(".auth-wrapper .authorize").click();
+    await page.locator(".modal-ux input[type=text]").first().fill(app.secretKey);
+    await page.locator(".modal-ux .authorize").first().click();
+    await page.reload();
+    await page.locator("#operations-Assistants-listAssistants .opblock-summary-control").click();
+    await page.locator("#operations-Assistants-listAssistants .execute").click();
+    await page.locator(".live-responses-table .response-col_status").getByText("200").waitFor();
+    expect(observed).toEqual(NOTHING);
+  });
+});

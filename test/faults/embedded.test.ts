@@ -1,0 +1,229 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { transpileModule } from "typescript";
+import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/database/embedded";
+
+const ROOT = resolve(__dirname, "../..");
+const FAST = ["fsync=off"]; // the machine stays up in these tests, only processes die
+const isRoot = process.getuid?.() === 0;
+const afterwards: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const step of afterwards.splice(0).reverse()) await step();
+});
+
+test("a second start finds the data of the first, at the same address and password", async () => {
+  const dataDir = await emptyFolder();
+  const first = await start(dataDir);
+  await query(first.url, "create table notes (text text)", "insert into notes values ('Égal')");
+  await first.stop();
+  await first.stop();
+  expect(await runningEmbedded(dataDir)).toBeUndefined();
+
+  const second = await start(dataDir);
+  expect(await query(second.url, "select text from notes where text ilike 'éGAL'")).toEqual([
+    { text: "Égal" },
+  ]);
+  expect(second.url).toBe(first.url);
+  expect(await runningEmbedded(dataDir)).toBe(second.url);
+  expect((await stat(join(dataDir, "postgres.json"))).mode & 0o077).toBe(0);
+}, 60_000);
+
+test("kill -9 of the server ends its PostgreSQL within seconds, and loses nothing committed", async () => {
+  const dataDir = await emptyFolder();
+  const { server, url } = await startServer(dataDir);
+  const client = await connect(url);
+  await client.query("create table notes (number int)");
+  let committed = 0;
+  const writing = (async () => {
+    for (let number = 1; ; number++) {
+      await client.query("insert into notes values ($1)", [number]);
+      committed = number;
+    }
+  })().catch(() => undefined);
+  const pid = await postmasterOf(dataDir);
+  while (committed < 50) await sleep(5);
+  server.kill("SIGKILL");
+  await writing;
+  await until(() => !isAlive(pid), 5_000);
+  expect(await readdir(join(dataDir, "postgres"))).not.toContain("postmaster.pid");
+
+  const { url: again } = await start(dataDir);
+  const [row] = await query(again, "select max(number) as last, count(*)::int from notes");
+  expect(row?.last).toBeGreaterThanOrEqual(committed);
+  expect(row?.count).toBe(row?.last);
+}, 60_000);
+
+test("a start right after kill -9 waits for the old PostgreSQL to end", async () => {
+  const dataDir = await emptyFolder();
+  const { server } = await startServer(dataDir);
+  const pid = await postmasterOf(dataDir);
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  const { url } = await start(dataDir);
+  expect(isAlive(pid)).toBe(false);
+  expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+}, 60_000);
+
+test("a second server on the same folder is refused, and the first is not disturbed", async () => {
+  const dataDir = await emptyFolder();
+  const { server, url } = await startServer(dataDir);
+  await expect(start(dataDir)).rejects.toThrow(
+    `DATA_DIR ${dataDir} is in use by another server (process ${server.pid})`,
+  );
+  expect(await runningEmbedded(dataDir)).toBe(url);
+  expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+}, 60_000);
+
+test("of servers that begin on an empty folder at once, one gets it", async () => {
+  const dataDir = await emptyFolder();
+  const starts = await Promise.allSettled([start(dataDir), start(dataDir), start(dataDir)]);
+  const refusals = starts.flatMap((it) => (it.status === "rejected" ? [String(it.reason)] : []));
+  expect(refusals).toEqual(Array(2).fill(expect.stringContaining("is in use by another server")));
+}, 60_000);
+
+test("a PostgreSQL that dies under its server comes back at the same address", async () => {
+  const dataDir = await emptyFolder();
+  const { url } = await start(dataDir);
+  await query(url, "create table notes (text text)");
+  process.kill(await postmasterOf(dataDir), "SIGKILL");
+  await until(() => query(url, "select * from notes").then((rows) => rows.length === 0), 5_000);
+}, 60_000);
+
+test("a stale postmaster.pid whose number now is another process's doesn't prevent a start", async () => {
+  const dataDir = await emptyFolder();
+  await (await start(dataDir)).stop();
+  const stale = [process.pid, join(dataDir, "postgres"), 1, 5432, "", "127.0.0.1", "1 1", "ready"];
+  await writeFile(join(dataDir, "postgres", "postmaster.pid"), stale.join("\n") + "\n", { mode: 0o600 });
+  expect(await runningEmbedded(dataDir)).toBeUndefined();
+  const { url } = await start(dataDir);
+  expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+}, 60_000);
+
+test("a setting that PostgreSQL refuses is told in its own words", async () => {
+  const starting = startEmbedded({
+    dataDir: await emptyFolder(),
+    log: () => undefined,
+    flags: ["fsync=perhaps"],
+  });
+  await expect(starting).rejects.toThrow('parameter "fsync" requires a Boolean value');
+}, 60_000);
+
+if (isRoot) {
+  test("as root it works from a folder that only root can enter, whose mode stays", async () => {
+    const dataDir = await emptyFolder(0o700);
+    await (await start(dataDir)).stop();
+    const { url } = await start(dataDir);
+    expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  }, 60_000);
+
+  test("as root it runs as nobody from a folder that nobody can enter, whose mode stays", async () => {
+    const dataDir = await emptyFolder(0o711);
+    const { url } = await start(dataDir);
+    expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o711);
+    const note: unknown = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8"));
+    // A checkout under /root puts the programs out of nobody's reach.
+    const programs = await isOpenToAll(ROOT);
+    expect(note).toMatchObject({ wayAsRoot: programs ? "nobody" : expect.stringMatching(/unshare|system/) });
+  }, 60_000);
+} else {
+  test("as an ordinary user it runs as that user from a folder that only that user can enter", async () => {
+    const dataDir = await emptyFolder(0o700);
+    const { url } = await start(dataDir);
+    expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
+    expect((await stat(join(dataDir, "postgres"))).uid).toBe(process.getuid?.());
+  }, 60_000);
+}
+
+async function emptyFolder(mode = 0o700): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-embedded-"));
+  await chmod(folder, mode);
+  afterwards.push(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function start(dataDir: string): Promise<EmbeddedDatabase> {
+  const database = await startEmbedded({ dataDir, log: () => undefined, flags: FAST });
+  afterwards.push(() => database.stop());
+  return database;
+}
+
+/** A server of its own process, which keeps a database until it is killed. */
+async function startServer(dataDir: string): Promise<{ server: ChildProcess; url: string }> {
+  const code = `require(${JSON.stringify(join(await compiled(), "embedded.js"))})
+    .startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log: () => {}, flags: ${JSON.stringify(FAST)} })
+    .then(({ url }) => { console.log(url); setInterval(() => {}, 1000); });`;
+  const env = { ...process.env, NODE_PATH: join(ROOT, "node_modules") };
+  const server = spawn(process.execPath, ["-e", code], { env, stdio: ["ignore", "pipe", "inherit"] });
+  afterwards.push(async () => {
+    if (!server.kill("SIGKILL")) return;
+    const pid = await postmasterOf(dataDir);
+    await until(() => !isAlive(pid), 5_000);
+  });
+  const [url] = (await once(createInterface(server.stdout), "line")) as [string];
+  return { server, url };
+}
+
+async function compiled(): Promise<string> {
+  const folder = await emptyFolder();
+  const sources = join(ROOT, "src/database");
+  for (const name of (await readdir(sources)).filter((it) => it.startsWith("embedded"))) {
+    const source = await readFile(join(sources, name), "utf8");
+    const { outputText } = transpileModule(source, { compilerOptions: { module: 1, target: 9 } }); // CommonJS, ES2022
+    await writeFile(join(folder, name.replace(/ts$/, "js")), outputText);
+  }
+  return folder;
+}
+
+async function connect(connectionString: string): Promise<Client> {
+  const client = new Client({ connectionString });
+  client.on("error", () => undefined); // some tests take its database away
+  await client.connect();
+  return client;
+}
+
+async function query(url: string, ...texts: string[]): Promise<Record<string, unknown>[]> {
+  const client = await connect(url);
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const text of texts) rows = (await client.query<Record<string, unknown>>(text)).rows;
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function postmasterOf(dataDir: string): Promise<number> {
+  return Number.parseInt(
+    await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8").catch(() => "0"),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function isOpenToAll(folder: string): Promise<boolean> {
+  const open = ((await stat(folder)).mode & 0o001) !== 0;
+  return open && (folder === "/" || isOpenToAll(resolve(folder, "..")));
+}
+
+async function until(condition: () => boolean | Promise<boolean>, patience: number): Promise<void> {
+  for (const end = Date.now() + patience; Date.now() < end; await sleep(20)) {
+    if (await Promise.resolve(condition()).catch(() => false)) return;
+  }
+  throw new Error(`Not within ${patience} ms: ${condition}`);
+}

@@ -1,0 +1,84 @@
+/** An answer as a client sees it. */
+export interface Answer<T = any> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+  readonly text: string;
+}
+
+type Json = any;
+
+/** A client of the service. The status that is expected stands in the call; another one fails with the body in the message. */
+export class Api {
+  constructor(
+    readonly url: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+
+  /** The same service with other credentials. */
+  as(headers: Readonly<Record<string, string>>): Api {
+    return new Api(this.url, headers);
+  }
+
+  /** Any request; `body` is sent as JSON unless it is text, bytes or a form. */
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const raw = typeof body === "string" || body instanceof FormData || body instanceof Uint8Array;
+    const type = body === undefined || raw ? {} : { "Content-Type": "application/json" };
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { ...type, ...this.headers, ...headers },
+      ...(body !== undefined && { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+      redirect: "manual",
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.includes("json");
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? (JSON.parse(text) as unknown) : undefined,
+    };
+  }
+
+  get(path: string, status: number, headers?: Record<string, string>): Promise<Json> {
+    return this.expect(status, this.request("GET", path, undefined, headers));
+  }
+  post(path: string, body: unknown, status: number, headers?: Record<string, string>): Promise<Json> {
+    return this.expect(status, this.request("POST", path, body, headers));
+  }
+  patch(path: string, body: unknown, status: number): Promise<Json> {
+    return this.expect(status, this.request("PATCH", path, body));
+  }
+  delete(path: string, status: number): Promise<Json> {
+    return this.expect(status, this.request("DELETE", path));
+  }
+
+  /** The data of a GraphQL operation; fails when it has errors. */
+  async gql(query: string, variables: Record<string, unknown> = {}): Promise<Json> {
+    const { body, text } = await this.graphql(query, variables);
+    if (!body || body.errors) throw new Error(`GraphQL: ${text}`);
+    return body.data;
+  }
+
+  /** The first error of a GraphQL operation; fails when it has none. */
+  async gqlError(query: string, variables: Record<string, unknown> = {}): Promise<Json> {
+    const { body, text } = await this.graphql(query, variables);
+    if (!body?.errors?.[0]) throw new Error(`expected an error: ${text}`);
+    return body.errors[0];
+  }
+
+  graphql(query: string, variables: Record<string, unknown> = {}): Promise<Answer> {
+    return this.request("POST", "/graphql", { query, variables });
+  }
+
+  private async expect(status: number, answer: Promise<Answer>): Promise<Json> {
+    const { status: got, text, body } = await answer;
+    if (got !== status) throw new Error(`expected ${status}, got ${got}: ${text}`);
+    return body;
+  }
+}

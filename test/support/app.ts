@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "@jest/globals";
+import pino from "pino";
+import { createApp, type App } from "../../src/app";
+import { newId } from "../../src/database/ids";
+import { createOrganization, type NewOrganization } from "../../src/organization/bootstrap";
+import { Api } from "./api";
+import { configOf, PUBLIC_KEY, SECRET_KEY } from "./config";
+import { createDatabase, type TestDatabase } from "./database";
+
+export interface RunningApp {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly app: App;
+  readonly dataDir: string;
+  /** Keys of the default organization. */
+  readonly secretKey: string;
+  readonly publicKey: string;
+  /** Speaks with the default organization's SECRET key. */
+  readonly api: Api;
+  /** Makes another organization. */
+  otherOrganization(): Promise<NewOrganization & { api: Api }>;
+}
+
+/** Starts the service in this process on a given database. */
+export async function startApp(
+  database: TestDatabase,
+  env: Record<string, string> = {},
+): Promise<RunningApp & { stop(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
+  const app = await createApp(
+    configOf({ DATA_DIR: dataDir, ...env }),
+    database.url,
+    pino({ level: "silent" }),
+  );
+  await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return {
+    url,
+    database,
+    app,
+    dataDir,
+    secretKey: SECRET_KEY,
+    publicKey: PUBLIC_KEY,
+    api: new Api(url, { "X-API-Key": SECRET_KEY }),
+    otherOrganization: async () => {
+      const made = await createOrganization(app.database.scope(newId()), { name: "Another organization" });
+      return { ...made, api: new Api(url, { "X-API-Key": made.secretKey }) };
+    },
+    stop: async () => {
+      await app.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The service on a database of its own, for all tests of a file. */
+export function useApp(env: Record<string, string> = {}): RunningApp {
+  let running: Awaited<ReturnType<typeof startApp>> | undefined;
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await createDatabase();
+    running = await startApp(database, env);
+  }, 30_000);
+  afterAll(async () => {
+    await running?.stop();
+    await database?.drop();
+  }, 30_000);
+  // What stands behind it is there only once beforeAll has run.
+  return new Proxy({} as RunningApp, { get: (_, name) => running![name as keyof RunningApp] });
+}

@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+const INSTALLED = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/usr/bin/google-chrome-stable",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+const NOT_FOUND = "No browser for these tests: apt-get install chromium, or set CHROMIUM_PATH to one.";
+
+const QUIET = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+interface Executable {
+  path: string;
+  env?: Record<string, string>;
+}
+
+/**
+ * The Chromium inside of @sparticuz/chromium, for Linux on x64, unpacked once. Told that it runs on AWS Lambda, the
+ * package unpacks the libraries too that a bare container lacks. It is ESM, which jest can't import: hence a process.
+ */
+async function unpacked(): Promise<Executable | undefined> {
+  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
+  const folder = join(__dirname, "../../node_modules/.cache/parley-chromium");
+  if (!existsSync(folder)) {
+    const unfinished = `${folder}.${process.pid}`;
+    await mkdir(unfinished, { recursive: true });
+    const script = `import chromium from "@sparticuz/chromium"; await chromium.executablePath()`;
+    await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: __dirname,
+      env: { ...process.env, TMPDIR: unfinished, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs20.x" },
+    });
+    // The package's own file looks for its fonts in /tmp; without any font, Chromium dies.
+    const fonts = `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`;
+    await writeFile(join(unfinished, "fonts.conf"), fonts);
+    // Another test file may have been first.
+    await rename(unfinished, folder).catch(() => rm(unfinished, { recursive: true }));
+  }
+  return {
+    path: join(folder, "chromium"),
+    env: { LD_LIBRARY_PATH: join(folder, "al2023/lib"), FONTCONFIG_FILE: join(folder, "fonts.conf") },
+  };
+}
+
+async function executable(): Promise<Executable> {
+  const named = process.env.CHROMIUM_PATH;
+  if (named) {
+    if (existsSync(named)) return { path: named };
+    throw new Error(`CHROMIUM_PATH names ${named}, which does not exist.`);
+  }
+  const path = INSTALLED.find((candidate) => existsSync(candidate));
+  const found = path ? { path } : await unpacked().catch(() => undefined);
+  if (!found) throw new Error(NOT_FOUND);
+  return found;
+}
+
+/** A headless Chromium: the one of CHROMIUM_PATH, else the system's, else the one that comes as a package. */
+export async function launchBrowser(): Promise<Browser> {
+  const { path, env } = await executable();
+  return chromium.launch({
+    executablePath: path,
+    args: [...QUIET, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    env: { ...process.env, ...env },
+  });
+}
+
+export interface Observed {
+  /** Addresses asked for outside of the server. */
+  readonly elsewhere: readonly string[];
+  /** Errors and warnings on the console, what the policy blocked and uncaught exceptions among them. */
+  readonly errors: readonly string[];
+  /** Paths on the server that answered 400 and above. */
+  readonly failed: readonly string[];
+}
+
+/** Records what a page asks for and complains about, its workers and sockets too. Call it before the page is opened. */
+export function observe(page: Page, serverUrl: string): Observed {
+  const { host } = new URL(serverUrl);
+  const elsewhere: string[] = [];
+  const errors: string[] = [];
+  const failed: string[] = [];
+  const visit = (address: string) => {
+    const url = new URL(address);
+    if (!["data:", "blob:", "about:"].includes(url.protocol) && url.host !== host) elsewhere.push(address);
+  };
+  page.on("request", (request) => visit(request.url()));
+  page.on("websocket", (socket) => visit(socket.url()));
+  page.on("response", (response) => {
+    if (response.status() >= 400) failed.push(`${response.status()} ${new URL(response.url()).pathname}`);
+  });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) errors.push(message.text());
+  });
+  page.on("pageerror", (error) => errors.push(error.message));
+  return { elsewhere, errors, failed };
+}

@@ -1,0 +1,18 @@
+import { readConfig, type Config } from "../../src/config";
+
+/** The keys of the default organization in every test database. */
+export const SECRET_KEY = "secret-key-of-the-default-organization";
+export const PUBLIC_KEY = "public-key-of-the-default-organization";
+
+/** Settings as tests want them: embedded in character, quiet, with row-level security. */
+export function configOf(env: Record<string, string> = {}): Config {
+  return readConfig({
+    ENCRYPTION_KEYS: "an encryption key that only tests use",
+    BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+    BOOTSTRAP_PUBLIC_KEY: PUBLIC_KEY,
+    ROW_LEVEL_SECURITY: "true",
+    LOG_LEVEL: "silent",
+    PORT: "0",
+    ...env,
+  });
+}

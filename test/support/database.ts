@@ -1,0 +1,38 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+
+export const TEMPLATE = "parley_template";
+/** The role that tests run under: it owns no table, so row-level security hides what a query forgot to filter. */
+export const APP_ROLE = "parley_app";
+
+export interface TestDatabase {
+  /** As the role that owns nothing. */
+  readonly url: string;
+  /** As the owner, for looking behind the service. */
+  readonly ownerUrl: string;
+  /** Runs a statement as the owner. */
+  query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>;
+  drop(): Promise<void>;
+}
+
+/** A database of its own for a test file, copied from the migrated template. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const postgres = process.env.TEST_POSTGRES!;
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  const query = async <R extends pg.QueryResultRow>(url: string, text: string, values: unknown[] = []) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return client.query<R>(text, values).finally(() => client.end());
+  };
+  await query(postgres, `create database ${name} template ${TEMPLATE}`);
+  const owner = new URL(postgres);
+  owner.pathname = `/${name}`;
+  const app = new URL(owner);
+  app.username = app.password = APP_ROLE;
+  return {
+    url: app.href,
+    ownerUrl: owner.href,
+    query: async (text, values) => (await query(owner.href, text, values)).rows as never,
+    drop: async () => void (await query(postgres, `drop database if exists ${name} with (force)`)),
+  };
+}

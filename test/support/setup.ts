@@ -1,0 +1,36 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { startEmbedded } from "../../src/database/embedded";
+import { prepare } from "../../src/prepare";
+import { configOf } from "./config";
+import { APP_ROLE, TEMPLATE } from "./database";
+
+/** Once for all tests: a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
+export default async function setup(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
+  const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
+  const embedded = await startEmbedded({ dataDir, log: () => undefined, flags });
+  const template = new URL(embedded.url);
+  template.pathname = `/${TEMPLATE}`;
+  await run(
+    embedded.url,
+    `create database ${TEMPLATE}`,
+    `create role ${APP_ROLE} login password '${APP_ROLE}'`,
+  );
+  await prepare(configOf({ DATA_DIR: dataDir }), template.href);
+  await run(
+    template.href,
+    `grant select, insert, update, delete on all tables in schema public to ${APP_ROLE}`,
+  );
+  process.env.TEST_POSTGRES = embedded.url;
+  Object.assign(globalThis, { stopTestPostgres: () => embedded.stop() });
+}
+
+async function run(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
