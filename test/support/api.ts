@@ -28,11 +28,11 @@ export class Api {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const raw = typeof body === "string" || body instanceof FormData || body instanceof Uint8Array;
-    const type = body === undefined || raw ? {} : { "Content-Type": "application/json" };
+    const type: Record<string, string> = body === undefined || raw ? {} : { "Content-Type": "application/json" };
     const response = await fetch(this.url + path, {
       method,
       headers: { ...type, ...this.headers, ...headers },
-      ...(body !== undefined && { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+      ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
       redirect: "manual",
     });
     const text = await response.text();
