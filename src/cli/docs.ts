@@ -3,11 +3,11 @@ import { generatedDocuments } from "../app";
 import { settingsTable } from "../config";
 
 /** Between these lines of the README stands what is generated. */
-const SETTINGS = /(<!-- settings -->\n\n)[^]*?\n*(\n<!-- \/settings -->)/;
+const SETTINGS = /(<!-- settings -->\n)[^]*?(<!-- \/settings -->)/;
 
 for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
 const readme = readFileSync("README.md", "utf8");
 writeFileSync(
   "README.md",
-  readme.replace(SETTINGS, (_, before: string, after: string) => `${before}${settingsTable()}\n${after}`),
+  readme.replace(SETTINGS, (_, before: string, after: string) => `${before}\n${settingsTable()}\n\n${after}`),
 );
