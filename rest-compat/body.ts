@@ -22,6 +22,7 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
   const charset = /charset=\s*"?([^;"\s]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset))
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be encoded as UTF-8.");
+  if (Number(req.headers["content-length"] ?? 0) > LIMIT) throw tooLarge(req);
   const bytes = await readBytes(req, res);
   if (bytes.length === 0) return undefined;
   try {
@@ -35,12 +36,11 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
 async function readBytes(req: Request, res: Response): Promise<Buffer> {
   try {
     await new Promise<void>((resolve, reject) =>
-      raw(req, res, (error?: unknown) => (error ? reject(error) : resolve())),
+      raw(req, res, (error?: unknown) => (error ? reject(error as Error) : resolve())),
     );
   } catch (error) {
     const { status, type } = error as { status?: number; type?: string };
-    if (status === 413)
-      throw refuse(req, "PAYLOAD_TOO_LARGE", `The body must be at most ${LIMIT / 1024 / 1024} MiB.`);
+    if (status === 413) throw tooLarge(req);
     if (status === 415)
       throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Encoding is not supported.");
     throw invalid([
@@ -49,6 +49,9 @@ async function readBytes(req: Request, res: Response): Promise<Buffer> {
   }
   return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
 }
+
+const tooLarge = (req: Request) =>
+  refuse(req, "PAYLOAD_TOO_LARGE", `The body must be at most ${LIMIT / 1024 / 1024} MiB.`);
 
 /** An error about a body that is not read: the rest of it is thrown away, for a while. */
 export function refuse(

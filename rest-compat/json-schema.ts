@@ -51,8 +51,7 @@ export class Components {
     nullable: readonly string[],
   ): JsonSchema {
     const bare = getNullableType(type);
-    if (isListType(bare))
-      return { type: "array", items: this.output(bare.ofType as GraphQLOutputType, selection, nullable) };
+    if (isListType(bare)) return { type: "array", items: this.output(bare.ofType, selection, nullable) };
     if (!isObjectType(bare) || !selection) return leaf(bare);
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
@@ -80,7 +79,7 @@ export class Components {
   /** What a body must look like. */
   input(type: GraphQLInputType, omit: readonly string[]): JsonSchema {
     const bare = getNullableType(type);
-    if (isListType(bare)) return { type: "array", items: this.input(bare.ofType as GraphQLInputType, []) };
+    if (isListType(bare)) return { type: "array", items: this.input(bare.ofType, []) };
     if (!isInputObjectType(bare)) return leaf(bare);
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];

@@ -66,9 +66,9 @@ async function handle(
   const caller = await callerFor(house, route.auth, req, res);
   if (!route.operation)
     throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: this server does not do that yet.`);
-  const form = route.body === "multipart" ? await readForm(req, house.maxFileBytes) : undefined;
+  const form = route.body === "multipart" ? await readForm(req, house) : undefined;
   try {
-    const body = form || route.method === "get" ? undefined : await readJson(req, res);
+    const body = route.operation.input ? await readJson(req, res) : undefined;
     const query = new URL(req.originalUrl, "http://localhost").searchParams;
     const variables = readVariables(
       route,
@@ -83,8 +83,8 @@ async function handle(
 }
 
 async function callerFor(house: House, auth: Auth, req: Request, res: Response): Promise<Caller | undefined> {
+  if (auth === "none") return undefined;
   const caller = await house.authenticate(req, res);
-  if (auth === "none") return caller;
   if (auth === "settings" && !caller) return house.anonymousSettings(req);
   if (!caller) throw new DomainError("UNAUTHENTICATED", WITHOUT_CREDENTIAL);
   if (auth === "key" && caller.kind === "TOKEN")
@@ -110,7 +110,9 @@ async function answer(
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) return send(res, await work(context.scope), context.scope.warnings);
   const request = [route.id, req.originalUrl, form?.identity ?? variables];
-  const { replayed, ...kept } = await house.once(context.scope, key, request, work);
+  // Who asks is part of the key: an answer may hold what another kind of caller is not shown.
+  const owned = JSON.stringify([caller?.kind, caller?.userId, key]);
+  const { replayed, ...kept } = await house.once(context.scope, owned, request, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   send(res, kept, context.scope.warnings);
 }

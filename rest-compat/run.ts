@@ -45,7 +45,7 @@ export class Engine {
   plain(document: DocumentNode, operationName?: string): Run {
     const { schema } = this;
     return async (contextValue, variableValues) =>
-      (await execute({ schema, document, operationName, contextValue, variableValues })) as Result;
+      await execute({ schema, document, operationName, contextValue, variableValues });
   }
 
   private jit(document: DocumentNode, operationName?: string): Run {
@@ -58,7 +58,7 @@ export class Engine {
     });
     const compiled = compileQuery(this.copy, loose, operationName);
     if (!isCompiledQuery(compiled)) return () => Promise.resolve(compiled as Result);
-    return async (context, variables) => (await compiled.query(undefined, context, variables)) as Result;
+    return async (context, variables) => await compiled.query(undefined, context, variables);
   }
 }
 

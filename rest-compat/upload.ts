@@ -31,7 +31,10 @@ interface Received {
  * until it has arrived whole.
  * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT
  */
-export async function readForm(req: Request, maxFileBytes: number): Promise<Form> {
+export async function readForm(
+  req: Request,
+  { maxFileBytes, lenient }: { readonly maxFileBytes: number; readonly lenient: boolean },
+): Promise<Form> {
   if (!req.is("multipart/form-data"))
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
   const tooLarge = () => refuse(req, "PAYLOAD_TOO_LARGE", `The file must be at most ${maxFileBytes} bytes.`);
@@ -41,6 +44,7 @@ export async function readForm(req: Request, maxFileBytes: number): Promise<Form
   try {
     const { fields, problems, cut } = await receive(req, maxFileBytes, files);
     if (cut) throw tooLarge();
+    if (!lenient) problems.push(...unknownOf(fields));
     const values: Record<string, unknown> = { ...metadataOf(fields.get("metadata"), problems) };
     if (files.length > 1) problems.push({ path: "file", message: "must be one file" });
     if (fields.has("file")) problems.push({ path: "file", message: "must be a file, with a filename" });
@@ -92,7 +96,8 @@ async function receive(req: Request, fileSize: number, files: Received[]) {
 
 function open(req: Request, fileSize: number) {
   try {
-    const limits = { files: 2, fields: 20, fieldSize: FIELD_BYTES, fileSize, parts: 30 };
+    // busboy cuts a file that is as long as its limit.
+    const limits = { files: 2, fields: 20, fieldSize: FIELD_BYTES, fileSize: fileSize + 1, parts: 30 };
     return busboy({ headers: req.headers, defParamCharset: "utf8", limits });
   } catch (error) {
     req.resume();
@@ -112,6 +117,11 @@ function keep(
   stream.pipe(buffer);
   return { buffer, ...about, digest: () => hash.digest("base64url") };
 }
+
+const unknownOf = (fields: ReadonlyMap<string, string>): Problem[] =>
+  [...fields.keys()]
+    .filter((name) => name !== "file" && name !== "metadata")
+    .map((path) => ({ path, message: "is not a known field" }));
 
 function metadataOf(text: string | undefined, problems: Problem[]): { metadata?: unknown } {
   if (text === undefined || text === "") return {};

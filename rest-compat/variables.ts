@@ -17,6 +17,9 @@ import { invalid, type Problem } from "../src/errors";
 import type { Operation, Variable } from "./compile";
 import type { Route } from "./route";
 
+/** Where a list of problems stops: a body of a million wrong values would hold up everybody else. */
+const MOST_PROBLEMS = 50;
+
 /** What came with a request. */
 export interface Inputs {
   readonly params: Readonly<Record<string, string>>;
@@ -30,7 +33,7 @@ export interface Inputs {
 /**
  * The coerced variables of a row's document.
  * @param lenient drop unknown fields of the body instead of refusing them
- * @throws BAD_USER_INPUT that lists every wrong value by path
+ * @throws BAD_USER_INPUT that lists the wrong values by path
  */
 export function readVariables(
   route: Route,
@@ -52,12 +55,13 @@ export function readVariables(
     }
     const root = from === "body" ? "" : name;
     const found: Problem[] = [];
-    const value = coerceInputValue(raw, type, (path, _value, error) =>
-      found.push(explain(type, root, path, error)),
-    ) as unknown;
+    const value = coerceInputValue(raw, type, (path, _value, error) => {
+      found.push(explain(type, root, path, error));
+      if (found.length >= MOST_PROBLEMS) throw invalid([...problems, ...found]);
+    });
     problems.push(
       ...found,
-      ...numbersForIds(type, raw, root),
+      ...looserThanJson(type, raw, root),
       ...problemsOf(type, value, root, ruleOf(variable.argument)).filter(({ path }) =>
         found.every((other) => other.path !== path),
       ),
@@ -102,13 +106,14 @@ function bodyOf(
   return Object.fromEntries(entries.filter(([name]) => !omit.includes(name)));
 }
 
-/** GraphQL takes a number for an id; the document says string. */
-function numbersForIds(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
+/** GraphQL takes a number for an id, and a single value for a list of one; the document does not. */
+function looserThanJson(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
   const bare = getNullableType(type);
   if (bare === GraphQLID) return typeof raw === "number" ? [{ path, message: "must be a string" }] : [];
+  if (isListType(bare)) return raw == null || Array.isArray(raw) ? [] : [{ path, message: "must be a list" }];
   if (!isInputObjectType(bare) || typeof raw !== "object" || raw === null) return [];
   return Object.values(bare.getFields()).flatMap((field) =>
-    numbersForIds(
+    looserThanJson(
       field.type,
       (raw as Record<string, unknown>)[field.name],
       path ? `${path}.${field.name}` : field.name,
@@ -156,7 +161,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 function typeAt(type: GraphQLInputType, [step, ...rest]: readonly (string | number)[]): GraphQLInputType {
   const bare = getNullableType(type);
   if (step === undefined) return bare;
-  if (isListType(bare)) return typeAt(bare.ofType as GraphQLInputType, rest);
+  if (isListType(bare)) return typeAt(bare.ofType, rest);
   if (isInputObjectType(bare)) return typeAt(bare.getFields()[step]!.type, rest);
   return bare;
 }

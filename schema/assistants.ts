@@ -54,6 +54,7 @@ export class Assistant {
   createdAt!: Date;
   @Field({ description: "When its name, description or variables were last changed." })
   updatedAt!: Date;
+  projectId!: string | null;
 }
 
 @ObjectType({ description: "What was deleted.", simpleResolvers: true })
@@ -74,6 +75,8 @@ export class CreateAssistantInput {
     description: "Test values of the variables in its prompts and greetings, by name.",
   })
   variables?: Record<string, unknown> | null;
+  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  projectId?: string | null;
 }
 
 @InputType({
@@ -90,6 +93,8 @@ export class UpdateAssistantInput {
     description: "Test values of the variables; replaces all of them.",
   })
   variables?: Record<string, unknown> | null;
+  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  projectId?: string | null;
 }
 
 @ArgsType()
@@ -99,7 +104,7 @@ class AssistantsArgs extends PageArgs {
   search?: string;
 }
 
-const AssistantPage = PageOf(() => Assistant, "Assistant");
+export const AssistantPage = PageOf(() => Assistant, "Assistant");
 
 @Resolver(() => Assistant)
 export class AssistantResolver {

@@ -83,6 +83,25 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateWebhookDestination: "settings",
   deleteWebhookDestination: "settings",
 
+  projects: "organization",
+  project: "organization",
+  createProject: "organization",
+  updateProject: "organization",
+  deleteProject: "organization",
+
+  events: "organization",
+  organizationEvents: "organization",
+  redeliver: "organization",
+  replayEvents: "organization",
+  testWebhookDestination: "organization",
+
+  modelCredentials: "organization",
+  setModelCredential: "organization",
+  testFunction: "organization",
+  endUser: "organization",
+  forgetEndUser: "organization",
+  identitySecret: "organization",
+
   files: "key",
   fileDownload: "key",
   uploadFile: "key",

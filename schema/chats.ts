@@ -1,12 +1,10 @@
 import {
   Arg,
   Args,
-  ArgsType,
   Ctx,
   Field,
   FieldResolver,
   ID,
-  InputType,
   Int,
   Mutation,
   ObjectType,
@@ -19,12 +17,13 @@ import { Assistants } from "../src/assistants/assistants";
 import { chatEvents } from "../src/chats/chat-events";
 import { Chats } from "../src/chats/chats";
 import { Messages } from "../src/chats/messages";
+import { postAndWait } from "../src/chats/post-and-wait";
 import { ChatStart } from "../src/chats/start";
 import { Assistant } from "./assistants";
-import { ConnectionArgs, ConnectionOf } from "./connection";
+import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./chat-inputs";
+import { ConnectionOf } from "./connection";
 import type { Context } from "./context";
 import { Channel, MessageRole } from "./enums";
-import { NotNull, Rule } from "./rules";
 import { JSONObject } from "./scalars";
 
 type JsonObject = Record<string, unknown>;
@@ -101,7 +100,8 @@ export class ChatEvent {
   @Field(() => ID, { description: "Resumes the stream behind this event: pass it as `after`." })
   id!: string;
   @Field({
-    description: "conversation-updated: a message was stored. status-changed: the chat has another status.",
+    description:
+      "conversation-updated: a message was stored. status-changed: the chat has another status. token: a piece of the answer that is being written.",
   })
   name!: string;
   @Field(() => ID, { description: "The chat." })
@@ -110,94 +110,11 @@ export class ChatEvent {
   message!: Message | null;
   @Field({ description: "The chat's status now." })
   status!: string;
+  @Field(() => String, { nullable: true, description: "Of a token event: the piece of text." })
+  text!: string | null;
 }
 
-@InputType({ description: "A chat to open." })
-export class StartChatInput {
-  @Field(() => ID, { description: "The assistant to talk with." })
-  assistantId!: string;
-  @NotNull
-  @Field(() => Channel, { nullable: true, defaultValue: "TEXT", description: "How it is held." })
-  channel?: "VOICE" | "TEXT" | "SMS";
-  @NotNull
-  @Field(() => JSONObject, {
-    nullable: true,
-    description: "Values of variables, by name; they come before the assistant's own.",
-  })
-  variables?: JsonObject;
-  @NotNull
-  @Field(() => JSONObject, {
-    nullable: true,
-    description: "Anything to keep with the chat; its log returns it as customerMetadata.",
-  })
-  metadata?: JsonObject;
-  @Rule({ nullable: false, minLength: 1, maxLength: 255 })
-  @Field({ nullable: true, description: "Your own id or name of the person; it becomes the log's label." })
-  userId?: string;
-  @Rule({ nullable: false, minLength: 1, maxLength: 29 })
-  @Field({
-    nullable: true,
-    description: "Identifies the end user whom the assistant remembers; shorter than 30 characters.",
-  })
-  uniqueId?: string;
-}
-
-@InputType({ description: "A message to add to a live chat." })
-export class PostMessageInput {
-  @Field(() => ID, { description: "The chat." })
-  aiChatId!: string;
-  @Field(() => MessageRole, { description: "Who speaks." })
-  role!: "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
-  @Field(() => Channel, { description: "Stored as sent; the chat's own channel rules the conversation." })
-  channel!: "VOICE" | "TEXT" | "SMS";
-  @Field(() => String, { nullable: true, description: "What is said, at most 1 MiB." })
-  content?: string | null;
-  @Field(() => JSONObject, { description: "Anything to keep with the message." })
-  metadata!: JsonObject;
-}
-
-@InputType({ description: "Which chats are wanted." })
-export class ChatFilter {
-  @NotNull
-  @Field(() => Channel, { nullable: true, description: "Held this way." })
-  channel?: "VOICE" | "TEXT" | "SMS";
-  @NotNull
-  @Field({ nullable: true, description: "With this status." })
-  status?: string;
-  @NotNull
-  @Field({ nullable: true, description: "Begun after this moment." })
-  startedAfter?: Date;
-  @NotNull
-  @Field({ nullable: true, description: "Begun before this moment." })
-  startedBefore?: Date;
-}
-
-@ArgsType()
-class ChatsArgs extends ConnectionArgs {
-  @NotNull
-  @Field(() => ChatFilter, { nullable: true, description: "Which chats are wanted; all without it." })
-  filter?: ChatFilter;
-}
-
-@ArgsType()
-class EndChatArgs {
-  @Field(() => ID, { description: "Id of the chat." })
-  id!: string;
-  @Rule({ nullable: false, minLength: 1, maxLength: 255 })
-  @Field({ nullable: true, description: "Kept as endedReason; ended-by-api without it." })
-  reason?: string;
-}
-
-@ArgsType()
-class MessagesArgs {
-  @Rule({ minimum: 1, maximum: 500 })
-  @Field(() => Int, { defaultValue: 100, description: "Most messages to return, 1 to 500." })
-  last!: number;
-  @Field(() => ID, { nullable: true, description: "Id of the message that follows the wanted ones." })
-  before?: string;
-}
-
-const ChatConnection = ConnectionOf(() => Chat, "Chat");
+export const ChatConnection = ConnectionOf(() => Chat, "Chat");
 
 @Resolver(() => Chat)
 export class ChatResolver {
@@ -217,13 +134,11 @@ export class ChatResolver {
   }
 
   @Mutation(() => Message, {
-    description: "Adds a message to a live chat. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
+    description:
+      "Adds a message to a live chat; the assistant answers one of role USER. With `wait` the answer is returned, or after 60 s the message itself. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
   })
-  postMessage(
-    @Arg("input", { description: "The message." }) input: PostMessageInput,
-    @Ctx() { scope }: Context,
-  ) {
-    return scope.of(Messages).post(input);
+  postMessage(@Args() { input, wait }: PostMessageArgs, @Ctx() { scope, fresh }: Context) {
+    return wait ? postAndWait(fresh, input) : scope.of(Messages).post(input);
   }
 
   @Mutation(() => Chat, { description: "Ends a chat. Errors: CHAT_NOT_FOUND, CHAT_ENDED." })
@@ -263,6 +178,6 @@ export class ChatResolver {
 export class AssistantChatResolver {
   @FieldResolver(() => ChatConnection, { description: "Its chats, the newest first." })
   chats(@Root() { id }: Assistant, @Args() { filter, ...query }: ChatsArgs, @Ctx() { scope }: Context) {
-    return scope.of(Chats).ofAssistant(id, query, filter);
+    return scope.of(Chats).where({ assistantId: id }, query, filter);
   }
 }

@@ -4,7 +4,6 @@ import {
   Field,
   Float,
   ID,
-  InputType,
   Int,
   InterfaceType,
   Mutation,
@@ -12,7 +11,15 @@ import {
   registerEnumType,
   Resolver,
 } from "type-graphql";
-import { Configurations } from "../src/configurations/configurations";
+import { Configurations, KIND_OF } from "../src/configurations/configurations";
+import {
+  UpdateChatConfigurationInput,
+  UpdateRagSettingsInput,
+  UpdateSmsConfigurationInput,
+  UpdateThemeConfigurationInput,
+  UpdateVoiceConfigurationInput,
+} from "./configuration-inputs";
+import { CHAT, SMS, TEXT, THEME, VOICE } from "./configuration-texts";
 import type { Context } from "./context";
 import {
   BackgroundSound,
@@ -27,53 +34,9 @@ import {
   Voice,
   VoiceModel,
 } from "./enums";
-import { NotNull, Rule } from "./rules";
 import { JSONObject } from "./scalars";
 
 type JsonObject = Record<string, unknown>;
-
-const TEXT = {
-  initialMessage: "Greeting that opens a conversation; variables as {name}.",
-  prompt: "Instructions to the model; variables as {name}.",
-  resources:
-    "Knowledge that the assistant may look things up in, as plain text; an address in it is not fetched.",
-  provider:
-    "Vendor of the text model. The model decides who is called; a mismatch is a configuration warning.",
-  model: "Text model that answers.",
-  temperature: "How freely the model chooses its words, 0 to 2.",
-  maxTokensOutput: "Longest answer, in tokens: 1 to 16384.",
-  functions:
-    'Functions that the model may call, stored as sent; at most 64. Understood: {name, description, parameters, serverUrl, secretKey} and {type: "function", function: {name, description, parameters}, server: {url, secret}}.',
-  isRagEnabled: "Whether the assistant looks things up in its resources and files.",
-  forceRag: "Whether it looks things up before every answer.",
-  ragTriggerTopics: "Topics that make it look things up, separated by commas or line breaks.",
-  preserveRagResult: "Whether what was found stays in view for the next answers.",
-} as const;
-const VOICE = {
-  voiceProvider: "Vendor of the speech synthesis.",
-  voice: "Voice that speaks.",
-  backgroundSound: "What is heard behind the voice.",
-  backchanneling: "Whether the assistant makes listening sounds while the person speaks.",
-  endCallFunction: "Whether the model may end the call.",
-  dialKeypadFunction: "Whether the model may press keys of the phone.",
-  endCallMessage: "What is said before the assistant hangs up.",
-  endCallPhrases: "Phrases of the assistant that end the call, separated by commas or line breaks.",
-} as const;
-const SMS = {
-  smsMode: "Whether the SMS channel is on.",
-  voiceCallMode: "Whether a person who texts may ask to be called.",
-  keywords:
-    "Words that bring an inbound SMS on a shared number to this assistant, separated by commas or line breaks.",
-} as const;
-const CHAT = {
-  chatMode: "Whether the text chat channel is on.",
-  quickRepliesEnabled: "Whether answers carry suggestions of what to say next.",
-} as const;
-const THEME = {
-  theme:
-    "Look of the widget: primaryColor, backgroundColor, textColor, fontFamily, position (left, right), title, subtitle, avatarUrl, launcherText, borderRadius; other keys are kept.",
-  mode: "What the widget offers.",
-} as const;
 
 @ObjectType({ description: "How an assistant looks things up in what it knows.", simpleResolvers: true })
 export class RagSettings {
@@ -219,131 +182,7 @@ export class ConfigurationWarning {
   message!: string;
 }
 
-@InputType()
-abstract class ChannelConfigurationInput {
-  @NotNull
-  @Field({ nullable: true, description: TEXT.initialMessage })
-  initialMessage?: string;
-  @NotNull
-  @Field({ nullable: true, description: TEXT.prompt })
-  prompt?: string;
-  @NotNull
-  @Field({ nullable: true, description: TEXT.resources })
-  resources?: string;
-  @Rule({ nullable: false, minimum: 0, maximum: 2 })
-  @Field(() => Float, { nullable: true, description: TEXT.temperature })
-  temperature?: number;
-  @Rule({ nullable: false, minimum: 1, maximum: 16_384 })
-  @Field(() => Int, { nullable: true, description: TEXT.maxTokensOutput })
-  maxTokensOutput?: number;
-  @Rule({ nullable: false, maxItems: 64 })
-  @Field(() => [JSONObject], { nullable: true, description: TEXT.functions })
-  functions?: JsonObject[];
-}
-
-@InputType({
-  description: "Changes to a voice configuration. What is left out stays; `functions` is replaced whole.",
-})
-export class UpdateVoiceConfigurationInput extends ChannelConfigurationInput {
-  @NotNull
-  @Field(() => TextProvider, { nullable: true, description: TEXT.provider })
-  provider?: string;
-  @NotNull
-  @Field(() => VoiceModel, { nullable: true, description: TEXT.model })
-  model?: string;
-  @NotNull
-  @Field(() => SpeechProvider, { nullable: true, description: VOICE.voiceProvider })
-  voiceProvider?: string;
-  @NotNull
-  @Field(() => Voice, { nullable: true, description: VOICE.voice })
-  voice?: string;
-  @NotNull
-  @Field(() => BackgroundSound, { nullable: true, description: VOICE.backgroundSound })
-  backgroundSound?: string;
-  @NotNull
-  @Field({ nullable: true, description: VOICE.backchanneling })
-  backchanneling?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: VOICE.endCallFunction })
-  endCallFunction?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: VOICE.dialKeypadFunction })
-  dialKeypadFunction?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: VOICE.endCallMessage })
-  endCallMessage?: string;
-  @NotNull
-  @Field({ nullable: true, description: VOICE.endCallPhrases })
-  endCallPhrases?: string;
-}
-
-@InputType({
-  description: "Changes to an SMS configuration. What is left out stays; `functions` is replaced whole.",
-})
-export class UpdateSmsConfigurationInput extends ChannelConfigurationInput {
-  @NotNull
-  @Field(() => SmsProvider, { nullable: true, description: TEXT.provider })
-  provider?: string;
-  @NotNull
-  @Field(() => SmsModel, { nullable: true, description: TEXT.model })
-  model?: string;
-  @NotNull
-  @Field({ nullable: true, description: SMS.smsMode })
-  smsMode?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: SMS.voiceCallMode })
-  voiceCallMode?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: SMS.keywords })
-  keywords?: string;
-}
-
-@InputType({
-  description: "Changes to a chat configuration. What is left out stays; `functions` is replaced whole.",
-})
-export class UpdateChatConfigurationInput extends ChannelConfigurationInput {
-  @NotNull
-  @Field(() => ChatProvider, { nullable: true, description: TEXT.provider })
-  provider?: string;
-  @NotNull
-  @Field(() => ChatModel, { nullable: true, description: TEXT.model })
-  model?: string;
-  @NotNull
-  @Field({ nullable: true, description: CHAT.chatMode })
-  chatMode?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: CHAT.quickRepliesEnabled })
-  quickRepliesEnabled?: boolean;
-}
-
-@InputType({ description: "Changes to a theme configuration. `theme` is replaced whole." })
-export class UpdateThemeConfigurationInput {
-  @NotNull
-  @Field(() => JSONObject, { nullable: true, description: THEME.theme })
-  theme?: JsonObject;
-  @NotNull
-  @Field(() => ThemeMode, { nullable: true, description: THEME.mode })
-  mode?: string;
-}
-
-@InputType({ description: "Changes to how an assistant looks things up. What is left out stays." })
-export class UpdateRagSettingsInput {
-  @NotNull
-  @Field({ nullable: true, description: TEXT.isRagEnabled })
-  isRagEnabled?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: TEXT.forceRag })
-  forceRag?: boolean;
-  @NotNull
-  @Field({ nullable: true, description: TEXT.ragTriggerTopics })
-  ragTriggerTopics?: string;
-  @NotNull
-  @Field({ nullable: true, description: TEXT.preserveRagResult })
-  preserveRagResult?: boolean;
-}
-
 const ERRORS = "Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.";
-const KIND = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const;
 
 @Resolver()
 export class ConfigurationResolver {
@@ -393,10 +232,10 @@ export class ConfigurationResolver {
   updateRagSettings(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) id: string,
     @Arg("channel", () => Channel, { description: "The channel whose configuration is changed." })
-    channel: keyof typeof KIND,
+    channel: keyof typeof KIND_OF,
     @Arg("input", { description: "What to change." }) input: UpdateRagSettingsInput,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Configurations).update(KIND[channel], id, input);
+    return scope.of(Configurations).update(KIND_OF[channel], id, input);
   }
 }

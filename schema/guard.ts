@@ -23,16 +23,18 @@ export function guard(schema: GraphQLSchema): void {
       `The authorization table lacks ${without.join(", ") || "nothing"} and names the unknown ${stale.join(", ") || "nothing"}.`,
     );
   for (const type of Object.values(schema.getTypeMap()))
-    if (isObjectType(type) && !type.name.startsWith("__")) guardFields(type, roots.includes(type));
+    if (isObjectType(type) && !type.name.startsWith("__"))
+      guardFields(type, roots.includes(type), type === schema.getMutationType());
 }
 
-function guardFields(type: GraphQLObjectType, isRoot: boolean): void {
+function guardFields(type: GraphQLObjectType, isRoot: boolean, changes: boolean): void {
   for (const field of Object.values(type.getFields())) {
     const rules = checkOf(field);
     if (!isRoot && field.args.length === 0) continue;
     const check: Check = (args, context) => {
       if (isRoot) authorize(AUTHORIZATION[field.name]!, context.caller);
       rules(args, context);
+      if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
     };
     if (field.subscribe) field.subscribe = behind(check, field.subscribe);
     else if (field.resolve) field.resolve = behind(check, field.resolve);

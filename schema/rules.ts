@@ -37,7 +37,7 @@ export function problemsOf(
 ): Problem[] {
   if (value === undefined) return [];
   if (value === null) return rule.nullable === false ? [{ path, message: "must not be null" }] : [];
-  if (isNonNullType(type)) return problemsOf(type.ofType as GraphQLInputType, value, path, rule);
+  if (isNonNullType(type)) return problemsOf(type.ofType, value, path, rule);
   if (isListType(type)) return inList(type.ofType, value as unknown[], path, rule);
   if (isInputObjectType(type)) {
     const record = value as Record<string, unknown>; // coerced to this type before

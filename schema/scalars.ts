@@ -51,7 +51,11 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   parseValue: checked,
   parseLiteral: (node, variables) => {
     if (node.kind !== Kind.OBJECT && node.kind !== Kind.VARIABLE) throw refuse("must be a JSON object");
-    return checked(JSON.parse(JSON.stringify(valueFromASTUntyped(node, variables))));
+    // Checked before it becomes JSON, which would write a number beyond range as null.
+    return JSON.parse(JSON.stringify(checked(valueFromASTUntyped(node, variables)))) as Record<
+      string,
+      unknown
+    >;
   },
   extensions: { schema: { type: "object", additionalProperties: true } },
 });

@@ -19,6 +19,7 @@ export class WebhookDestination {
   createdAt!: Date;
   @Field({ description: "When it was last changed." })
   updatedAt!: Date;
+  projectId!: string | null;
 }
 
 @InputType({ description: "A new webhook destination." })
@@ -32,6 +33,11 @@ export class CreateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 255 })
   @Field(() => String, { nullable: true, description: "What it is called, 1 to 255 characters." })
   name?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "The project whose events it gets; without one the organization's.",
+  })
+  projectId?: string | null;
 }
 
 @InputType({ description: "Changes to a webhook destination. What is left out stays; null clears the name." })
@@ -48,15 +54,25 @@ export class UpdateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 255 })
   @Field(() => String, { nullable: true, description: "What it is called, 1 to 255 characters." })
   name?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "The project whose events it gets; without one the organization's.",
+  })
+  projectId?: string | null;
 }
 
 @Resolver()
 export class WebhookResolver {
   @Query(() => [WebhookDestination], {
-    description: "The organization's webhook destinations, the newest first.",
+    description:
+      "Webhook destinations, the newest first: those of a project, or those of the organization itself.",
   })
-  webhookDestinations(@Ctx() { scope }: Context) {
-    return scope.of(WebhookDestinations).list();
+  webhookDestinations(
+    @Arg("projectId", () => ID, { nullable: true, description: "Id of the project." })
+    projectId: string | null,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(WebhookDestinations).list(projectId ?? null);
   }
 
   @Mutation(() => String, {

@@ -1,9 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { expressMiddleware } from "@as-integrations/express5";
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from "express";
+import express, { type ErrorRequestHandler, type Express } from "express";
 import { getOperationAST, lexicographicSortSchema, printSchema } from "graphql";
-import graphqlUploadExpress from "graphql-upload/graphqlUploadExpress.mjs";
 import type { Logger } from "pino";
 import { compileRoute } from "../rest-compat/compile";
 import { openApi, routesTable } from "../rest-compat/openapi";
@@ -16,26 +14,34 @@ import type { Caller } from "./auth/caller";
 import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
 import { Crypto } from "./auth/crypto";
 import { loadCatalog, type Catalog } from "./catalog/load-catalog";
-import { CHATS_CHANNEL } from "./chats/chats";
+import { CHATS_CHANNEL, TOKENS_CHANNEL } from "./chats/chats";
 import { readConfig, type Config } from "./config";
 import { connect } from "./database/connect";
 import { Database } from "./database/database";
 import { Listener } from "./database/listener";
-import { DomainError, invalid, publicError } from "./errors";
+import { DomainError, publicError } from "./errors";
+import { DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/events";
 import { sweepFiles } from "./files/janitor";
+import { addressOf } from "./http/address";
 import { common, hardened, requestId } from "./http/common";
 import { downloads } from "./http/downloads";
+import { Drain } from "./http/drain";
 import { apolloServer } from "./http/graphql";
-import { MOST_QUERY_BYTES } from "./http/graphql-limits";
+import { graphqlRouter } from "./http/graphql-router";
 import { health } from "./http/health";
 import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
 import { pages } from "./http/pages";
+import { refusalOf } from "./http/refusal";
+import { requestLog } from "./http/request-log";
 import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
 import { shownError, subscriptions } from "./http/websocket";
 import { defaultOrganizationId } from "./organization/bootstrap";
 import { Idempotency } from "./organization/idempotency";
+import { startJobs } from "./jobs/start-jobs";
+import { outbound } from "./outbound/http";
 import type { Ports } from "./ports/ports";
+import { openModels } from "./ports/open-models";
 import { openStorage } from "./ports/open-storage";
 
 /** Everything a running service is made of. */
@@ -47,20 +53,31 @@ export interface App {
 }
 
 const SWEEP_EVERY = 3_600_000;
-const JSON_BYTES = 8 * 1024 * 1024;
 /** Bundles of the pages; both the compiled and the TypeScript form of this file find them. */
 const publicDir = join(process.cwd(), "dist", "public");
 
-/** Puts the house together on a migrated database. */
-export async function createApp(config: Config, url: string, logger: Logger): Promise<App> {
+/**
+ * Puts the house together on a migrated database.
+ * @param ownerUrl the same database as the owner of its tables, where the service itself runs as a lesser role
+ */
+export async function createApp(config: Config, url: string, logger: Logger, ownerUrl = url): Promise<App> {
   const catalog = loadCatalog(config.CATALOG_FILE);
-  const listener = new Listener(url, [KEYS_CHANNEL, CHATS_CHANNEL]);
+  const listener = new Listener(url, [
+    KEYS_CHANNEL,
+    CHATS_CHANNEL,
+    TOKENS_CHANNEL,
+    EVENTS_CHANNEL,
+    DELIVERIES_CHANNEL,
+  ]);
   const crypto = new Crypto(config.ENCRYPTION_KEYS ?? []);
   const server = createServer();
+  const reach = outbound(config.OUTBOUND_ALLOW);
   const ports: Ports = {
     crypto,
     catalog,
     listener,
+    outbound: reach,
+    models: openModels(config, reach.fetch),
     storage: openStorage(config),
     publicUrl: () => config.PUBLIC_BASE_URL ?? addressOf(server, config.HOST),
     forgetKey: (id) => credentials.forget(id),
@@ -76,6 +93,16 @@ export async function createApp(config: Config, url: string, logger: Logger): Pr
     void sweepFiles(database, ports.storage).catch((error: unknown) =>
       logger.warn({ err: error }, "files were not swept"),
     );
+  const jobs = config.WORKER
+    ? await startJobs({
+        database,
+        url: ownerUrl,
+        listener,
+        outbound: reach,
+        logger,
+        idleMinutes: config.IDLE_TIMEOUT_MINUTES,
+      })
+    : undefined;
   const timer = setInterval(sweep, SWEEP_EVERY).unref();
   sweep();
   return {
@@ -84,7 +111,9 @@ export async function createApp(config: Config, url: string, logger: Logger): Pr
     close: async () => {
       clearInterval(timer);
       await stop();
+      await jobs?.stop();
       await listener.stop();
+      await reach.close();
       await database.close();
     },
   };
@@ -120,12 +149,35 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
 }
 
 async function compose(parts: Parts): Promise<{ app: Express; stop: () => Promise<void> }> {
-  const { config, logger, database, crypto, ports, server } = parts;
-  const { schema, engine, rows } = faces(ports.catalog, config);
+  const { config, database, ports, server } = parts;
+  const compiled = faces(ports.catalog, config);
+  const drain = new Drain(server);
+  const app = await routed(parts, compiled, drain.hasBegun);
+  const sockets = subscriptions(server, {
+    schema: compiled.schema,
+    introspection: config.GRAPHQL_INTROSPECTION,
+    credentials: parts.credentials,
+    listener: parts.listener,
+    makeContext: (caller) => makeContext(database, caller, { requestId: "subscription" }),
+    format: shownError,
+  });
+  return {
+    app,
+    stop: async () => {
+      await Promise.all([drain.begin(), sockets.close()]);
+    },
+  };
+}
+
+/** Everything that answers over HTTP, in the order in which it is asked. */
+async function routed(
+  parts: Parts,
+  { schema, engine, rows }: ReturnType<typeof faces>,
+  draining: () => boolean,
+): Promise<Express> {
+  const { config, logger, database, crypto } = parts;
   const house = houseOf(parts);
   const metrics = new Metrics();
-  let draining = false;
-
   const app = express();
   app.disable("x-powered-by").disable("etag").set("trust proxy", config.TRUST_PROXY);
   app.use(common, hardened, metrics.timing);
@@ -136,7 +188,7 @@ async function compose(parts: Parts): Promise<{ app: Express; stop: () => Promis
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   app.use("/graphql", await graphql(parts, engine, house));
   app.get("/files/:organizationId/:id", downloads(database, crypto));
-  app.use(health(database, () => draining));
+  app.use(health(database, draining));
   app.get("/metrics", metrics.page);
   app.get("/", (req, res) =>
     req.accepts(["json", "html"]) === "html" ? res.redirect("/graphql") : void res.json(PLACES),
@@ -145,27 +197,9 @@ async function compose(parts: Parts): Promise<{ app: Express; stop: () => Promis
     throw new DomainError("NOT_FOUND", `There is nothing at ${req.path.slice(0, 200)}.`);
   });
   const failed: ErrorRequestHandler = (error: unknown, _req, res, _next) =>
-    sendError(house, res, fromBodyParser(error));
+    sendError(house, res, refusalOf(error));
   app.use(failed);
-  const sockets = subscriptions(server, {
-    schema,
-    introspection: config.GRAPHQL_INTROSPECTION,
-    credentials: parts.credentials,
-    listener: parts.listener,
-    makeContext: (caller) => makeContext(database, caller, { requestId: "subscription" }),
-    format: shownError,
-  });
-  return {
-    app,
-    stop: async () => {
-      draining = true;
-      await sockets.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      });
-    },
-  };
+  return app;
 }
 
 const PLACES = {
@@ -221,7 +255,7 @@ async function graphql({ config, logger }: Parts, engine: Engine, house: House) 
     },
     warnings: ({ scope }) => scope.warnings,
     format: (error, { requestId }) => {
-      const shown = publicError(error.originalError ?? error);
+      const shown = publicError(refusalOf(error.originalError ?? error));
       if (shown.code === "INTERNAL")
         logger.error({ err: error.originalError ?? error, requestId }, "operation failed");
       const { locations, path } = error.toJSON();
@@ -230,73 +264,10 @@ async function graphql({ config, logger }: Parts, engine: Engine, house: House) 
     },
   });
   await apollo.start();
-  const context = async ({ req, res }: { req: Request; res: Response }) =>
-    house.makeContext(await house.authenticate(req, res), { requestId: requestId(res) });
-  const router = express.Router();
-  router.use((req, res, next) => {
-    res.setHeader("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-    if (req.method === "OPTIONS") return void res.setHeader("Allow", "GET, POST, OPTIONS").status(204).end();
-    next();
+  return graphqlRouter({
+    apollo,
+    context: async (req, res) =>
+      house.makeContext(await house.authenticate(req, res), { requestId: requestId(res) }),
+    maxFileBytes: config.MAX_FILE_BYTES,
   });
-  // A credential that is not valid is refused before a body is read.
-  router.use(async (req, res, next) => {
-    res.locals.context = await context({ req, res });
-    next();
-  });
-  router.use(express.json({ limit: JSON_BYTES }));
-  router.use(
-    graphqlUploadExpress({ maxFileSize: config.MAX_FILE_BYTES, maxFiles: 1, maxFieldSize: JSON_BYTES }),
-  );
-  router.use((req, _res, next) => {
-    const { query } = (req.body ?? {}) as { query?: unknown };
-    if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
-      throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
-    req.body ??= {};
-    next();
-  });
-  router.use(
-    expressMiddleware(apollo, {
-      context: ({ res }) => Promise.resolve((res as Response).locals.context as Context),
-    }),
-  );
-  return router;
-}
-
-/** What Express's own body parser and graphql-upload refuse, in our words. */
-function fromBodyParser(error: unknown): unknown {
-  const { status, message } = Object(error) as { status?: unknown; message?: unknown };
-  if (error instanceof DomainError || typeof status !== "number" || status >= 500) return error;
-  if (status === 413) return new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
-  if (status === 415)
-    return new DomainError("UNSUPPORTED_MEDIA_TYPE", "The body's type or encoding is not supported.");
-  return invalid([{ path: "", message: `the request cannot be read: ${String(message).slice(0, 200)}` }]);
-}
-
-function requestLog(logger: Logger): express.RequestHandler {
-  return (req, res, next) => {
-    const began = process.hrtime.bigint();
-    res.on("finish", () => {
-      const milliseconds = Number(process.hrtime.bigint() - began) / 1e6;
-      // The path without its query, which may hold a signature.
-      logger.info(
-        {
-          requestId: requestId(res),
-          method: req.method,
-          path: req.originalUrl.split("?", 1)[0],
-          status: res.statusCode,
-          milliseconds,
-        },
-        "request",
-      );
-    });
-    next();
-  };
-}
-
-/** The address that a server listens on, as a URL. */
-export function addressOf(server: Server, host: string): string {
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return `http://${name}:${port}`;
 }

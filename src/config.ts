@@ -16,6 +16,8 @@ const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
+const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
+  z.enum(values, { error: `must be one of ${values.join(", ")}` });
 const word = z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and -");
 const list = z.string().transform((text) =>
   text
@@ -92,7 +94,7 @@ const SETTINGS = {
     "Whether `/rest/v1/settings` works without a credential: `true` for all, `false` for none.",
   ],
   REST_UNKNOWN_FIELDS: [
-    z.enum(["refuse", "ignore"]).default("refuse"),
+    oneOf("refuse", "ignore").default("refuse"),
     "`refuse`",
     "What an unknown field in a REST body gets: a 400, or nothing.",
   ],
@@ -119,6 +121,47 @@ const SETTINGS = {
     "`26214400` (25 MiB)",
     "Largest file that may be uploaded, in bytes.",
   ],
+  OPENAI_API_KEY: [
+    z.string().min(1).optional(),
+    "the local model answers",
+    "Key of OpenAI; an organization may have its own.",
+  ],
+  OPENAI_BASE_URL: [
+    url("http:", "https:").optional(),
+    "the vendor's",
+    "Address to ask instead of OpenAI's own.",
+  ],
+  GROQ_API_KEY: [
+    z.string().min(1).optional(),
+    "the local model answers",
+    "Key of Groq; an organization may have its own.",
+  ],
+  GROQ_BASE_URL: [url("http:", "https:").optional(), "the vendor's", "Address to ask instead of Groq's own."],
+  ANTHROPIC_API_KEY: [
+    z.string().min(1).optional(),
+    "the local model answers",
+    "Key of Anthropic; an organization may have its own.",
+  ],
+  ANTHROPIC_BASE_URL: [
+    url("http:", "https:").optional(),
+    "the vendor's",
+    "Address to ask instead of Anthropic's own.",
+  ],
+  IDLE_TIMEOUT_MINUTES: [
+    whole(1, 100_000).default(30),
+    "`30`",
+    "After how long without a message a text or SMS chat ends.",
+  ],
+  WORKER: [
+    flag.default(true),
+    "`on`",
+    "Whether this process answers chats and delivers webhooks, or leaves that to others.",
+  ],
+  OUTBOUND_ALLOW: [
+    list.optional(),
+    "loopback with the embedded database, else none",
+    "Private hosts, addresses and ranges (`10.0.0.0/8`) that webhooks, functions and models may reach beside public ones, separated by commas.",
+  ],
   S3_BUCKET: [
     z.string().min(3).optional(),
     "unset: files in `DATA_DIR`",
@@ -129,7 +172,7 @@ const SETTINGS = {
   S3_ACCESS_KEY_ID: [z.string().min(1).optional(), "the machine's own role", "Access key of the store."],
   S3_SECRET_ACCESS_KEY: [z.string().min(1).optional(), "the machine's own role", "Secret key of the store."],
   LOG_LEVEL: [
-    z.enum(["fatal", "error", "warn", "info", "debug", "silent"]).default("warn"),
+    oneOf("fatal", "error", "warn", "info", "debug", "silent").default("warn"),
     "`warn`",
     "What is logged, as JSON lines on standard error: `info` has a line for each request.",
   ],
@@ -142,6 +185,7 @@ type Values = { readonly [K in Name]: z.output<(typeof SETTINGS)[K][0]> };
 export interface Config extends Values {
   readonly embedded: boolean;
   readonly HOST: string;
+  readonly OUTBOUND_ALLOW: string[];
   readonly filesDir: string;
 }
 
@@ -170,9 +214,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ...config,
     embedded,
     HOST: config.HOST ?? (embedded ? "127.0.0.1" : "0.0.0.0"),
+    OUTBOUND_ALLOW: config.OUTBOUND_ALLOW ?? (embedded ? LOOPBACK : []),
     filesDir: join(config.DATA_DIR, "files"),
   };
 }
+
+const LOOPBACK = ["127.0.0.0/8", "::1", "localhost"];
 
 /** The README's table of settings. */
 export function settingsTable(): string {
@@ -180,4 +227,14 @@ export function settingsTable(): string {
     ([name, [, without, text]]) => `| \`${name}\` | ${without} | ${text} |`,
   );
   return ["| Setting | Without it | What it does |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+/** The text of .env.example: every setting, commented out, with its default. */
+export function envExample(): string {
+  const entries = Object.entries(SETTINGS).map(([name, [, without, text]]) => {
+    const value = /^`([^`]+)`( \(.*\))?$/.exec(without)?.[1];
+    const comment = value === undefined ? `${text} Without it: ${without.replace("unset: ", "")}.` : text;
+    return `# ${comment.replaceAll("`", "")}\n# ${name}=${value ?? ""}\n`;
+  });
+  return ["# Copy this file to .env and take the # from what you set.\n", ...entries].join("\n");
 }

@@ -15,6 +15,10 @@ export type ErrorCode =
   | "LOG_NOT_FOUND"
   | "KEY_NOT_FOUND"
   | "WEBHOOK_DESTINATION_NOT_FOUND"
+  | "EVENT_NOT_FOUND"
+  | "DELIVERY_NOT_FOUND"
+  | "PROJECT_NOT_FOUND"
+  | "FUNCTION_NOT_FOUND"
   | "FILE_NOT_FOUND"
   | "NOT_FOUND"
   | "CHAT_ENDED"
@@ -57,6 +61,10 @@ const MISSING = {
   Key: ["KEY_NOT_FOUND", "There is no key with this id."],
   PublicKey: ["KEY_NOT_FOUND", "The organization has no active PUBLIC key."],
   WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "There is no webhook destination with this id."],
+  Function: ["FUNCTION_NOT_FOUND", "The configuration declares no function with this name."],
+  Event: ["EVENT_NOT_FOUND", "There is no event with this id, or it has expired."],
+  Delivery: ["DELIVERY_NOT_FOUND", "There is no delivery with this id."],
+  Project: ["PROJECT_NOT_FOUND", "There is no project with this id."],
   File: ["FILE_NOT_FOUND", "There is no file with this id."],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 

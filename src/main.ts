@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import pino from "pino";
-import { addressOf, createApp } from "./app";
+import { createApp } from "./app";
+import { loadCatalog } from "./catalog/load-catalog";
 import { readConfig, type Config } from "./config";
 import { serverDatabase, withEncryptionKeys } from "./database/open";
+import { addressOf } from "./http/address";
 import { settingsOpenTo } from "./http/settings-door";
 import type { NewOrganization } from "./organization/bootstrap";
 import { prepare } from "./prepare";
@@ -12,7 +14,9 @@ const GRACE = 10_000;
 
 async function main(): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
-  const config = await withEncryptionKeys(readConfig(process.env));
+  const settings = readConfig(process.env);
+  loadCatalog(settings.CATALOG_FILE); // a wrong one is told before the database is touched
+  const config = await withEncryptionKeys(settings);
   const logger = pino(
     { level: config.LOG_LEVEL, redact: { paths: ["err.bindings", "err.config"], remove: true } },
     pino.destination(2),
@@ -90,11 +94,17 @@ function onSignal(stop: () => Promise<void>): void {
     });
 }
 
+/** What an error of listening tells of itself. */
+interface ListenOptions {
+  readonly address?: string;
+  readonly port?: number;
+}
+
 function fail(error: unknown): void {
-  const { code, message, stack } = error as NodeJS.ErrnoException;
+  const { code, message, stack, address, port } = error as NodeJS.ErrnoException & ListenOptions;
   const known =
     code === "EADDRINUSE"
-      ? "The address is in use already: set PORT to another, or end the server that has it."
+      ? `The address ${address}:${port} is in use already: set PORT to another, or end the server that has it.`
       : undefined;
   console.error(process.env.LOG_LEVEL === "debug" ? stack : (known ?? message));
   process.exit(1);

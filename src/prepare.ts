@@ -3,6 +3,7 @@ import type { Config } from "./config";
 import { Database } from "./database/database";
 import { newId } from "./database/ids";
 import { migrate } from "./database/migrate";
+import { installJobs } from "./jobs/install";
 import { createOrganization, defaultOrganizationId, type NewOrganization } from "./organization/bootstrap";
 import { offlinePorts } from "./ports/offline";
 
@@ -13,6 +14,7 @@ import { offlinePorts } from "./ports/offline";
 export async function prepare(config: Config, url: string): Promise<NewOrganization | undefined> {
   let made: NewOrganization | undefined;
   await migrate(url, async (knex) => {
+    await installJobs(url);
     const database = new Database(knex, offlinePorts(config));
     await seedTemplates(database.scope(""));
     if ((await defaultOrganizationId(database.scope(""))) !== undefined) return;

@@ -7,6 +7,7 @@ export const assistants = group("Assistants", "keyOrBearer", [
   {
     id: "createAssistant",
     post: "/rest/v1/assistants",
+    omit: ["projectId"],
     summary: "Make an assistant with all four configurations",
     document: `mutation CreateAssistant($input: CreateAssistantInput!) { result: createAssistant(input: $input) ${ASSISTANT} }`,
   },
@@ -33,6 +34,7 @@ export const assistants = group("Assistants", "keyOrBearer", [
   {
     id: "updateAssistant",
     patch: "/rest/v1/assistants/:id",
+    omit: ["projectId"],
     summary: "Change an assistant's name, description or variables",
     document: `mutation UpdateAssistant($id: ID!, $input: UpdateAssistantInput!) { result: updateAssistant(id: $id, input: $input) ${ASSISTANT} }`,
   },

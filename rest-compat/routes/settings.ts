@@ -23,6 +23,7 @@ export const settings = group("Webhook settings", "settings", [
     id: "createWebhookSettings",
     post: "/rest/v1/settings",
     success: 201,
+    omit: ["projectId"],
     summary: "Add a webhook destination",
     nullable,
     document: `mutation CreateWebhookDestination($input: CreateWebhookDestinationInput!) { result: createWebhookDestination(input: $input) ${WEBHOOK} }`,
@@ -30,6 +31,7 @@ export const settings = group("Webhook settings", "settings", [
   {
     id: "updateWebhookSettings",
     patch: "/rest/v1/settings/:id",
+    omit: ["projectId"],
     summary: "Change a webhook destination",
     nullable,
     document: `mutation UpdateWebhookDestination($id: ID!, $input: UpdateWebhookDestinationInput!) {

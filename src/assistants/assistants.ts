@@ -5,6 +5,7 @@ import { newId } from "../database/ids";
 import { page, type Page, type PageQuery } from "../database/page";
 import { encoded, type Build, type Scope } from "../database/scope";
 import { missing } from "../errors";
+import { Projects } from "../projects/projects";
 import { Templates } from "./templates";
 
 export interface Assistant {
@@ -14,6 +15,7 @@ export interface Assistant {
   /** Whether it is one of the shared, read-only templates. */
   readonly template: boolean;
   readonly variables: Record<string, unknown> | null;
+  readonly projectId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -22,11 +24,17 @@ export interface AssistantInput {
   readonly name: string;
   readonly description?: string | null;
   readonly variables?: Record<string, unknown> | null;
+  readonly projectId?: string | null;
+}
+
+export interface AssistantQuery extends PageQuery {
+  readonly search?: string | null;
+  readonly projectId?: string | null;
 }
 
 type AssistantRow = Omit<Assistant, "template">;
 
-const COLUMNS = ["id", "name", "description", "variables", "createdAt", "updatedAt"];
+const COLUMNS = ["id", "name", "description", "variables", "projectId", "createdAt", "updatedAt"];
 const SUFFIX = " (copy)";
 const NAME_LENGTH = 255;
 
@@ -57,29 +65,34 @@ export class Assistants {
   }
 
   /** @param query.search part of a name or description, in any case */
-  async list({ search, ...query }: PageQuery & { search?: string | null }): Promise<Page<Assistant>> {
-    const live = (...[table]: Parameters<Build>) => table("assistants").whereNull("deletedAt");
-    const found = (...[table, $, db]: Parameters<Build>) =>
-      live(table, $, db).whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
-    const source = search
-      ? {
-          key: "assistants.search",
-          rows: found,
-          columns: COLUMNS,
-          values: [`%${search.replace(/[\\%_]/g, "\\$&")}%`],
-        }
-      : { key: "assistants.list", rows: live, columns: COLUMNS };
-    const { data, meta } = await page<AssistantRow>(this.scope, source, query);
+  async list({ search, projectId, ...query }: AssistantQuery): Promise<Page<Assistant>> {
+    const values = [
+      ...(search ? [`%${search.replace(/[\\%_]/g, "\\$&")}%`] : []),
+      ...(projectId != null ? [projectId] : []),
+    ];
+    const rows = (...[table, $]: Parameters<Build>) => {
+      const live = table("assistants").whereNull("deletedAt");
+      if (search) live.whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
+      return projectId == null ? live : live.where({ projectId: $(values.length) });
+    };
+    const key = `assistants${search ? ".search" : ""}${projectId == null ? "" : ".project"}`;
+    const { data, meta } = await page<AssistantRow>(
+      this.scope,
+      { key, rows, columns: COLUMNS, values },
+      query,
+    );
     return { data: data.map(own), meta };
   }
 
   /** Makes the assistant and its four configurations, with working defaults, in one statement. */
   async create(input: AssistantInput): Promise<Assistant> {
+    await this.checkProject(input);
     return this.write({ ...input, id: newId() }, {});
   }
 
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
   async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
+    await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: new Date() };
     const [row] = (await this.live().where({ id }).update(changes).returning(COLUMNS)) as AssistantRow[];
     return row ? own(row) : this.scope.of(Templates).refuse(id);
@@ -124,6 +137,10 @@ export class Assistants {
       [id],
     );
     return row && own(row);
+  }
+
+  private async checkProject({ projectId }: Partial<AssistantInput>): Promise<void> {
+    if (projectId != null) await this.scope.of(Projects).byId(projectId);
   }
 
   private live() {

@@ -16,14 +16,14 @@ export class Templates {
   async list(query: PageQuery): Promise<Page<Assistant>> {
     const rows = (await this.scope.shared("templates").select(COLUMNS).orderBy("id")) as TemplateRow[];
     return pageOf(
-      rows.map((row) => ({ ...row, template: true })),
+      rows.map((row) => ({ ...row, template: true, projectId: null })),
       query,
     );
   }
 
   async find(id: string): Promise<Assistant | undefined> {
     const [row] = (await this.scope.shared("templates").select(COLUMNS).where({ id })) as TemplateRow[];
-    return row && { ...row, template: true };
+    return row && { ...row, template: true, projectId: null };
   }
 
   /** All four configurations of a template, each in the columns of its table. */

@@ -120,6 +120,9 @@ function incomplete({ providers, models, speechProviders, voices }: Catalog): st
         `models (${id}): provider ${provider ?? "is missing"}${provider ? " is not among providers" : ""}`,
       );
   }
+  for (const channel of CHANNELS)
+    for (const [kind, entries] of Object.entries({ providers, models }))
+      if (idsFor(entries, channel).length === 0) problems.push(`${kind}: none is left for ${channel}`);
   for (const { id, provider } of voices)
     if (!known(speechProviders, provider))
       problems.push(

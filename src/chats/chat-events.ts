@@ -1,17 +1,19 @@
 import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
-import { Chats, CHATS_CHANNEL, type ChatStatus } from "./chats";
+import { newId } from "../database/ids";
+import { Chats, CHATS_CHANNEL, TOKENS_CHANNEL, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
 
 /** Something that happened in a chat. Its id resumes the stream behind it. */
 export interface ChatEvent {
   readonly id: string;
-  /** `conversation-updated` with the message, `status-changed` with the status. */
-  readonly name: "conversation-updated" | "status-changed";
+  /** `conversation-updated` with the message, `status-changed` with the status, `token` with a piece of an answer. */
+  readonly name: "conversation-updated" | "status-changed" | "token";
   readonly chatId: string;
   readonly message: Message | null;
   readonly status: ChatStatus;
+  readonly text: string | null;
 }
 
 /**
@@ -32,6 +34,9 @@ export async function chatEvents(
     const ring = () => bell.ring();
     const silence = [
       listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && ring())),
+      listener.on(TOKENS_CHANNEL, (ids) => {
+        if (ids.chatId === chatId) push(token(chatId, ids.text ?? "")).catch(() => undefined); // a reader who is too slow misses pieces
+      }),
       listener.onRenewed(ring),
     ];
     let stopped = false;
@@ -50,45 +55,69 @@ export async function chatEvents(
 /** While the database is away nothing is read; the listener rings when it is back. */
 const nothing = (place: Place) => ({ events: [] as ChatEvent[], next: place, over: false });
 
+/** A piece of an answer that is being written. It is stored nowhere: what was missed stands in the message, in the end. */
+const token = (chatId: string, text: string): ChatEvent => ({
+  id: newId(),
+  name: "token",
+  chatId,
+  message: null,
+  status: "in-progress",
+  text,
+});
+
 interface Place {
   readonly sequence: number;
   readonly statusEventId: string;
 }
 
 async function beginning(scope: Scope, chatId: string, after: string | null | undefined): Promise<Place> {
-  const { messageCount, statusEventId } = await scope.of(Chats).byId(chatId);
-  if (after == null) return { sequence: messageCount, statusEventId };
-  // Ids of messages and of status changes are made in order, so that either says where the reader had come to.
-  const [seen] = (await scope
-    .table("messages")
-    .where({ chatId })
-    .where("id", "<=", after)
-    .max("sequence as sequence")) as {
+  const { messageCount, status, statusEventId } = await scope.of(Chats).byId(chatId);
+  const ended = status === "ended";
+  // Nothing comes behind the end.
+  if (after == null || (ended && after === statusEventId)) return { sequence: messageCount, statusEventId };
+  const sequence = await placeOf(scope, chatId, after);
+  return { sequence, statusEventId: !ended && statusEventId <= after ? statusEventId : "" };
+}
+
+/** How many messages of the chat a reader has seen whose last event was `after`. */
+async function placeOf(scope: Scope, chatId: string, after: string): Promise<number> {
+  const messages = () => scope.table("messages").where({ chatId });
+  const [named] = (await messages().select("sequence").where({ id: after })) as { sequence: number }[];
+  if (named) return named.sequence;
+  // A change of the status: its id was made in order with those of messages, as far as clocks of servers agree.
+  const [seen] = (await messages().where("id", "<=", after).max("sequence as sequence")) as {
     sequence: number | null;
   }[];
-  return { sequence: seen?.sequence ?? 0, statusEventId: statusEventId <= after ? statusEventId : "" };
+  return seen?.sequence ?? 0;
 }
 
 async function behind(scope: Scope, chatId: string, { sequence, statusEventId }: Place) {
+  // The chat first: once it has ended no message follows, so that those read after it are all.
+  const { status, ...chat } = await scope.of(Chats).byId(chatId);
   const messages = await scope.of(Messages).after(chatId, sequence);
-  const chat = await scope.of(Chats).byId(chatId);
+  const over = status === "ended";
   const events: ChatEvent[] = messages.map((message) => ({
     id: message.id,
     name: "conversation-updated",
     chatId,
     message,
-    status: chat.status,
+    status,
+    text: null,
   }));
-  if (chat.statusEventId !== statusEventId)
-    events.push({
+  if (chat.statusEventId !== statusEventId) {
+    const later = over ? -1 : events.findIndex(({ id }) => id > chat.statusEventId);
+    const changed = {
       id: chat.statusEventId,
       name: "status-changed",
       chatId,
       message: null,
-      status: chat.status,
-    });
+      status,
+      text: null,
+    } as const;
+    events.splice(later < 0 ? events.length : later, 0, changed);
+  }
   const next = { sequence: messages.at(-1)?.sequence ?? sequence, statusEventId: chat.statusEventId };
-  return { events, next, over: chat.status === "ended" };
+  return { events, next, over };
 }
 
 /** Remembers that it was rung until somebody has waited for it. */

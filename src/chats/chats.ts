@@ -1,11 +1,16 @@
 import type { Channel } from "../catalog/load-catalog";
-import { connection, type Connection, type ConnectionQuery } from "../database/connection";
+import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
-import type { Scope } from "../database/scope";
+import { perId } from "../database/per-id";
+import type { Build, Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
+import { Events } from "../events/events";
 
 /** The channel on which changed chats are told to every server process. */
 export const CHATS_CHANNEL = "parley_chats";
+
+/** The channel on which pieces of an answer are told to every server process as they come. */
+export const TOKENS_CHANNEL = "parley_tokens";
 
 export type ChatStatus = "queued" | "ringing" | "in-progress" | "forwarding" | "ended";
 
@@ -50,6 +55,18 @@ export const labelled = <R extends Pick<ChatRow, "label" | "phoneNumber" | "firs
   label: row.label ?? row.phoneNumber ?? row.firstWords ?? "",
 });
 
+/** What a list of chats is narrowed by: column, operator, value. */
+const conditionsOf = (after: string | null | undefined, filter: ChatFilter) =>
+  (
+    [
+      ["id", "<", after],
+      ["channel", "=", filter.channel],
+      ["status", "=", filter.status],
+      ["startedAt", ">", filter.startedAfter],
+      ["startedAt", "<", filter.startedBefore],
+    ] as const
+  ).filter(([, , value]) => value != null);
+
 /** The chats of an organization, live and ended. */
 export class Chats {
   constructor(private readonly scope: Scope) {}
@@ -60,24 +77,26 @@ export class Chats {
     return labelled(row ?? missing("Chat"));
   }
 
-  /** The chats with one assistant, the newest first. */
-  async ofAssistant(
-    assistantId: string,
-    query: ConnectionQuery,
+  /** The chats with one assistant or of one person, the newest first; the same query for many of them is one statement. */
+  async where(
+    owner: { assistantId: string } | { uniqueId: string },
+    { first, after }: ConnectionQuery,
     filter: ChatFilter = {},
   ): Promise<Connection<Chat>> {
-    const { channel, status, startedAfter, startedBefore } = filter;
-    const rows = this.scope.table("chats").where({ assistantId });
-    if (channel != null) rows.where({ channel });
-    if (status != null) rows.where({ status });
-    if (startedAfter != null) rows.where("startedAt", ">", startedAfter);
-    if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
-    const { nodes, edges, pageInfo } = await connection<ChatRow>(rows, query);
-    return {
-      nodes: nodes.map(labelled),
-      edges: edges.map(({ cursor, node }) => ({ cursor, node: labelled(node) })),
-      pageInfo,
+    const take = first ?? 20;
+    const [[column, id]] = Object.entries(owner) as [[string, string]];
+    const asked = conditionsOf(after, filter);
+    const rows: Build = (table, $, db) => {
+      const own = table("chats").where(column, db.raw("wanted.id")).orderBy("id", "desc");
+      asked.forEach(([column, operator], index) => own.where(column, operator, $(index + 1)));
+      return own;
     };
+    const values = asked.map(([, , value]) => value);
+    const key = ["chats", column, ...asked.map(([column, operator]) => column + operator)].join(".");
+    const loader = this.scope.loader<ChatRow[]>(`${key}.${take}.${JSON.stringify(values)}`, (ids) =>
+      perId(this.scope, key, ids, rows, values, { take: take + 1 }),
+    );
+    return connectionOf((await loader.load(id)).map(labelled), take);
   }
 
   /** @throws CHAT_NOT_FOUND; CHAT_ENDED when it had ended before */
@@ -88,6 +107,11 @@ export class Chats {
       await scope.of(Chats).byId(id);
       throw new DomainError("CHAT_ENDED", "The chat has ended already.");
     });
+  }
+
+  /** Ends a chat unless it has ended already. */
+  async endIfLive(id: string, reason: string): Promise<void> {
+    await this.endWhere({ id }, reason);
   }
 
   /** Ends every live chat of an assistant. */
@@ -105,7 +129,12 @@ export class Chats {
       .whereNot({ status: "ended" })
       .update({ status: "ended", statusEventId: newId(), endedAt: new Date(), endedReason })
       .returning("*")) as ChatRow[];
-    for (const { id } of rows) await this.scope.notify(CHATS_CHANNEL, { chatId: id });
+    const events = this.scope.of(Events);
+    for (const row of rows) {
+      await this.scope.notify(CHATS_CHANNEL, { chatId: row.id });
+      await events.statusChanged(row);
+      await events.sessionEnded(row);
+    }
     return rows;
   }
 }

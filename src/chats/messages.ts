@@ -1,8 +1,10 @@
 import type { Channel } from "../catalog/load-catalog";
 import { newId } from "../database/ids";
-import type { Scope } from "../database/scope";
+import { perId } from "../database/per-id";
+import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
-import { Chats, CHATS_CHANNEL } from "./chats";
+import { Events } from "../events/events";
+import { Chats, CHATS_CHANNEL, type ChatRow } from "./chats";
 
 export type MessageRole = "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
 
@@ -28,48 +30,76 @@ export interface PostMessageInput {
   readonly metadata: Record<string, unknown>;
 }
 
+/** A message as the service itself writes it. */
+export interface NewMessage extends PostMessageInput {
+  readonly toolCalls?: Record<string, unknown>[];
+  readonly toolCallId?: string;
+}
+
 const LABEL_LENGTH = 80;
 
 /** What was said in the chats of an organization. */
 export class Messages {
   constructor(private readonly scope: Scope) {}
 
-  /** Adds a message to a live chat. @throws CHAT_NOT_FOUND, CHAT_ENDED */
-  async post({ aiChatId, role, channel, content, metadata }: PostMessageInput): Promise<Message> {
+  /** Adds a message to a live chat; one of the person is answered in a turn. @throws CHAT_NOT_FOUND, CHAT_ENDED */
+  async post(input: PostMessageInput): Promise<Message> {
+    const message = await this.postIfLive(input);
+    if (message) return message;
+    await this.scope.of(Chats).byId(input.aiChatId);
+    throw new DomainError("CHAT_ENDED", "The chat has ended: it takes no more messages.");
+  }
+
+  /** The same; undefined when there is no such live chat. */
+  async postIfLive(input: NewMessage): Promise<Message | undefined> {
+    const { aiChatId: chatId, role, content } = input;
     return this.scope.transaction(async (scope) => {
-      const sequence = await this.nextSequence(scope, aiChatId, role === "USER" ? content : undefined);
+      const chat = await this.counted(scope, chatId, role === "USER" ? content : undefined);
+      if (!chat) return undefined;
+      const { channel, metadata, toolCalls, toolCallId } = input;
       const row = {
         id: newId(),
-        chatId: aiChatId,
-        sequence,
+        chatId,
+        sequence: chat.messageCount,
         role,
         channel,
         content: content ?? undefined,
-        metadata,
       };
-      const [message] = (await scope.insert("messages", row)) as Message[];
-      await scope.notify(CHATS_CHANNEL, { chatId: aiChatId });
-      return message!;
+      const [message] = (await scope.insert("messages", {
+        ...row,
+        metadata,
+        toolCalls,
+        toolCallId,
+      })) as Message[];
+      await scope.notify(CHATS_CHANNEL, { chatId });
+      await scope.of(Events).conversationUpdated(chat);
+      if (role === "USER") await scope.enqueue("chat.turn", { chatId }, { queue: `chat:${chatId}` });
+      return message;
     });
   }
 
-  /** The last messages of a chat, oldest first. @param last 1 to 500 @param before id of the message that follows them */
+  /**
+   * The last messages of a chat, oldest first; of many chats with the same query by one statement.
+   * @param last 1 to 500
+   * @param before id of the message that follows them
+   */
   async last(chatId: string, last: number, before?: string | null): Promise<Message[]> {
-    const rows = this.scope.table("messages").where({ chatId }).orderBy("sequence", "desc").limit(last);
-    if (before != null) {
-      const border = this.scope.table("messages").select("sequence").where({ chatId, id: before });
-      rows.where("sequence", "<", border);
-    }
-    return ((await rows) as Message[]).reverse();
+    const rows: Build = (table, $) => {
+      const own = table("messages").whereRaw("chat_id = wanted.id").orderBy("sequence", "desc");
+      const border = table("messages").select("sequence").whereRaw("chat_id = wanted.id");
+      return before == null ? own : own.where("sequence", "<", border.where("id", $(1)));
+    };
+    const [key, values] = before == null ? ["messages.last", []] : ["messages.before", [before]];
+    const loader = this.scope.loader<Message[]>(`${key}.${last}.${before}`, (ids) =>
+      perId(this.scope, key, ids, rows, values, { take: last }),
+    );
+    return (await loader.load(chatId)).toReversed();
   }
 
   /** The messages behind a place in the chat, oldest first. */
   async after(chatId: string, sequence: number): Promise<Message[]> {
-    return this.scope
-      .table("messages")
-      .where({ chatId })
-      .where("sequence", ">", sequence)
-      .orderBy("sequence");
+    const rows = this.scope.table("messages").where({ chatId }).where("sequence", ">", sequence);
+    return (await rows.orderBy("sequence")) as Message[];
   }
 
   /** Every message of a chat, oldest first. */
@@ -78,21 +108,21 @@ export class Messages {
   }
 
   /** Counts the message in its chat, whose row is locked by that: one writer at a time, no gap and no twin. */
-  private async nextSequence(scope: Scope, id: string, said: string | null | undefined): Promise<number> {
+  private async counted(
+    scope: Scope,
+    id: string,
+    said: string | null | undefined,
+  ): Promise<ChatRow | undefined> {
     const [chat] = (await scope
       .table("chats")
       .where({ id })
       .whereNot({ status: "ended" })
       .increment("messageCount", 1)
       .update({ lastMessageAt: new Date() })
-      .returning(["messageCount", "firstWords"])) as { messageCount: number; firstWords: string | null }[];
-    if (!chat) {
-      await scope.of(Chats).byId(id);
-      throw new DomainError("CHAT_ENDED", "The chat has ended: it takes no more messages.");
-    }
-    const firstWords = said?.trim() && chat.firstWords === null ? firstOf(said) : undefined;
+      .returning("*")) as ChatRow[];
+    const firstWords = chat?.firstWords === null && said?.trim() ? firstOf(said) : undefined;
     if (firstWords !== undefined) await scope.table("chats").where({ id }).update({ firstWords });
-    return chat.messageCount;
+    return chat;
   }
 }
 

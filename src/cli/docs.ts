@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedDocuments } from "../app";
-import { settingsTable } from "../config";
+import { envExample, settingsTable } from "../config";
 
 /** Between these lines of the README stands what is generated. */
 const SETTINGS = /(<!-- settings -->\n)[^]*?(<!-- \/settings -->)/;
 
 for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
+writeFileSync(".env.example", envExample());
 const readme = readFileSync("README.md", "utf8");
 writeFileSync(
   "README.md",

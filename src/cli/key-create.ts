@@ -13,10 +13,8 @@ command(["organization", "type"], async (database, { organization, type = "SECRE
 
 async function existing(database: Database, id: string | undefined): Promise<string> {
   const found = id === undefined ? await defaultOrganizationId(database.scope("")) : id;
-  const known: unknown[] = await database
-    .scope("")
-    .shared("organizations")
-    .where({ id: found ?? "" });
+  const organizations = database.scope("").shared("organizations");
+  const known = (await organizations.where({ id: found ?? "" })) as unknown[];
   if (known.length === 0) throw new Error(`There is no organization ${id ?? ""}`);
   return found!;
 }

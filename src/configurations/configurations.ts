@@ -1,6 +1,8 @@
+import type { Channel } from "../catalog/load-catalog";
 import { encoded, type Scope } from "../database/scope";
 import { missing } from "../errors";
 import { Templates } from "../assistants/templates";
+import { served } from "./served";
 import { warningsOf, type ConfigurationWarning } from "./warnings";
 
 /** The configurations of an assistant and their tables. */
@@ -11,6 +13,12 @@ export const CONFIGURATIONS = {
   theme: "theme_configurations",
 } as const;
 export type ConfigurationKind = keyof typeof CONFIGURATIONS;
+
+/** The configuration that rules a channel. */
+export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const satisfies Record<
+  Channel,
+  ConfigurationKind
+>;
 
 export type JsonObject = Record<string, unknown>;
 
@@ -62,15 +70,21 @@ interface Kinds {
   readonly theme: ThemeConfiguration;
 }
 
+interface Owner {
+  readonly id: string;
+  readonly template: boolean;
+}
+
 /** The four configurations of each assistant. */
 export class Configurations {
   constructor(private readonly scope: Scope) {}
 
   /** One configuration of an assistant or template; many of one request are read by one statement. */
-  async of<K extends ConfigurationKind>(
-    kind: K,
-    { id, template }: { id: string; template: boolean },
-  ): Promise<Kinds[K]> {
+  async of<K extends ConfigurationKind>(kind: K, assistant: Owner): Promise<Kinds[K]> {
+    return served(kind, await this.stored(kind, assistant), this.scope.ports.catalog);
+  }
+
+  private async stored<K extends ConfigurationKind>(kind: K, { id, template }: Owner): Promise<Kinds[K]> {
     if (template) return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
     const loader = this.scope.loader<Kinds[K] | undefined>(`configurations.${kind}`, (ids) =>
       this.byAssistants(kind, ids),
@@ -96,20 +110,16 @@ export class Configurations {
       .update({ ...encoded({ ...input }), updatedAt: new Date() })
       .returning("*");
     const [row] = rows as Kinds[K][];
-    return row ?? this.scope.of(Templates).refuse(assistantId);
+    return row ? served(kind, row, this.scope.ports.catalog) : this.scope.of(Templates).refuse(assistantId);
   }
 
   /** What will not work as the three channels' configurations stand. */
-  async warnings(assistant: {
-    id: string;
-    template: boolean;
-    variables: JsonObject | null;
-  }): Promise<ConfigurationWarning[]> {
+  async warnings(assistant: Owner & { variables: JsonObject | null }): Promise<ConfigurationWarning[]> {
     const { catalog } = this.scope.ports;
     const [voice, sms, chat] = await Promise.all([
-      this.of("voice", assistant),
-      this.of("sms", assistant),
-      this.of("chat", assistant),
+      this.stored("voice", assistant),
+      this.stored("sms", assistant),
+      this.stored("chat", assistant),
     ]);
     return [
       ...warningsOf("VOICE", voice, assistant.variables, catalog),

@@ -37,6 +37,8 @@ const toRows = (response: unknown): unknown => {
   return isRecord(response) && !("command" in response) ? toRow(response) : response;
 };
 
+const TRANSACTION_END = /^(COMMIT|ROLLBACK)/i;
+
 /** The quoted text of an identifier of ours, for where PostgreSQL takes no parameter. */
 const literal = (id: string) => `'${id.replace(/[^A-Za-z0-9-]/g, "")}'`;
 
@@ -56,7 +58,9 @@ export class Client extends PostgresClient {
   }
 
   override async _query(connection: PoolClient, query: QueryObject): Promise<unknown> {
-    await this.tellOrganization(connection, query.queryContext?.organizationId);
+    // In a transaction that has failed only its end is listened to: asked for more, the connection would stay in it.
+    if (!TRANSACTION_END.test(query.sql))
+      await this.tellOrganization(connection, query.queryContext?.organizationId);
     return super._query(connection, query);
   }
 
@@ -89,6 +93,7 @@ interface NamedQuery {
   readonly values: unknown[];
 }
 interface QueryObject {
+  readonly sql: string;
   readonly queryContext?: { readonly organizationId?: string };
 }
 

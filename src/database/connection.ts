@@ -26,6 +26,11 @@ export async function connection<T extends { id: string }>(
     .orderBy(idColumn, "desc")
     .limit(take + 1);
   const found = (await (after == null ? wanted : wanted.where(idColumn, "<", after))) as T[];
+  return connectionOf(found, take);
+}
+
+/** What was found when one more entry than wanted was asked for, as a connection. */
+export function connectionOf<T extends { id: string }>(found: readonly T[], take: number): Connection<T> {
   const nodes = found.slice(0, take);
   return {
     nodes,

@@ -24,6 +24,16 @@ export class Database {
     return found;
   }
 
+  /** Destinations of all organizations that have something to be sent now. */
+  async dueDestinations(): Promise<{ organizationId: string; destinationId: string }[]> {
+    return (await this.knex.select("*").from(this.knex.raw("parley_due_destinations()"))) as never; // its columns
+  }
+
+  /** Chats of all organizations in which nothing was said since `since`; at most 500. */
+  async idleChats(since: Date): Promise<{ organizationId: string; chatId: string }[]> {
+    return (await this.knex.select("*").from(this.knex.raw("parley_idle_chats(?)", [since]))) as never; // its columns
+  }
+
   /** Resolves when the database answers. */
   async ping(): Promise<void> {
     await this.knex.raw("select 1");

@@ -107,6 +107,12 @@ async function copiedPrograms(native: string): Promise<string> {
   return target;
 }
 
+/** Makes DATA_DIR. As root, PostgreSQL's own user must get through to the cluster; reading the folder stays root's. */
+export async function makeDataDir(dataDir: string): Promise<void> {
+  if (process.getuid?.() === 0) await makeEnterable(dataDir);
+  else await mkdir(dataDir, { recursive: true, mode: 0o700 });
+}
+
 /** Makes a folder that others may enter whatever the umask; folders that were there keep their mode. */
 async function makeEnterable(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });

@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chown, link, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chown, link, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { findPlace, hasCode, type WayAsRoot } from "./embedded-place";
+import { findPlace, hasCode, makeDataDir, type WayAsRoot } from "./embedded-place";
 import {
   createCluster,
   endChild,
@@ -48,8 +48,7 @@ export async function startEmbedded({
   log,
   flags = [],
 }: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  // As root, nobody must get through to the cluster; reading the folder stays root's.
-  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  await makeDataDir(dataDir);
   const folder = await realpath(dataDir);
   const note = (await readNote(folder)) ?? (await firstNote(folder));
   const cluster = clusterOf(folder, note);
@@ -171,7 +170,7 @@ async function readNote(dataDir: string): Promise<Note | undefined> {
     return JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as Note; // written by keepNote only
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw new Error(`What DATA_DIR ${dataDir} notes about its database can't be read: ${error}`, {
+    throw new Error(`What DATA_DIR ${dataDir} notes about its database can't be read: ${String(error)}`, {
       cause: error,
     });
   }

@@ -23,6 +23,7 @@ export class Listener {
     const client = new pg.Client({
       connectionString: this.url,
       application_name: "parley listener",
+      connectionTimeoutMillis: 5_000,
       keepAlive: true,
     });
     client.on("notification", ({ channel, payload }) =>
@@ -30,10 +31,17 @@ export class Listener {
     );
     client.on("error", () => void this.renew(client));
     client.on("end", () => void this.renew(client));
+    try {
+      await client.connect();
+      for (const channel of this.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+    // Only a connection that listened is renewed when it breaks: an attempt that fails is the caller's.
     this.client = client;
-    await client.connect();
-    for (const channel of this.channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     this.connected = true;
+    if (this.closed) await this.stop();
   }
 
   /** Calls `hear` at each notification; the returned function ends that. */

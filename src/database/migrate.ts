@@ -19,7 +19,9 @@ export const migrationSource: Knex.MigrationSource<string> = {
  */
 export async function migrate(url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
-  await lock.connect();
+  await lock.connect().catch((error: unknown) => {
+    throw new Error(`The database does not answer (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
+  });
   const db = connect(url, { pool: 2 });
   try {
     await lock.query("select pg_advisory_lock($1)", [LOCK]);
@@ -29,4 +31,10 @@ export async function migrate(url: string, afterwards: (db: Knex) => Promise<voi
     await db.destroy();
     await lock.end();
   }
+}
+
+/** Of a host with several addresses Node tells each failure, and no message of its own. */
+function reasonOf(error: unknown): string {
+  const { message, errors } = error as AggregateError;
+  return message || errors.map((each) => (each as Error).message).join("; ");
 }

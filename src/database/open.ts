@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config";
 import { runningEmbedded, startEmbedded } from "./embedded";
+import { makeDataDir } from "./embedded-place";
 
 /** A PostgreSQL that answers at `url`, and how to let go of it. */
 export interface OpenDatabase {
@@ -32,7 +33,7 @@ export async function commandDatabase(config: Config, log: (line: string) => voi
 export async function withEncryptionKeys(config: Config): Promise<Config> {
   if (config.ENCRYPTION_KEYS !== undefined) return config;
   const file = join(config.DATA_DIR, "encryption-keys");
-  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  await makeDataDir(config.DATA_DIR);
   // "wx": of two processes that start at once, one writes and both read.
   await writeFile(file, randomBytes(32).toString("base64url"), { flag: "wx", mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {

@@ -10,6 +10,14 @@ type Table = (name: TenantTable) => Knex.QueryBuilder;
 type Place = (position: number) => Knex.Raw;
 export type Build = (table: Table, $: Place, db: Knex) => Knex.QueryBuilder | Knex.Raw;
 
+/** How a job runs. */
+export interface JobOptions {
+  readonly queue?: string;
+  readonly runAt?: Date;
+  /** A job that waits under the same key is replaced. */
+  readonly key?: string;
+}
+
 const texts = new Map<string, string>();
 
 /** Everything bound to one organization. Tenant tables are reached through it or not at all. */
@@ -48,6 +56,32 @@ export class Scope {
       .returning("*");
   }
 
+  /** A JSON list with one more entry, for an update. */
+  appended(column: string, entry: object): Knex.Raw {
+    return this.db.raw("?? || ?::jsonb", [column, JSON.stringify([entry])]);
+  }
+
+  /** A column as text, for types that JavaScript has no like of. */
+  asText(column: string, name: string): Knex.Raw {
+    return this.db.raw("??::text as ??", [column, name]);
+  }
+
+  /** Enqueues a job that runs when this transaction has committed; jobs of one `queue` run one after another. */
+  async enqueue(
+    task: string,
+    payload: Readonly<Record<string, unknown>>,
+    { queue, runAt, key }: JobOptions = {},
+  ): Promise<void> {
+    const job = JSON.stringify({ organizationId: this.organizationId, ...payload });
+    await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?)", [
+      task,
+      job,
+      queue ?? null,
+      runAt ?? null,
+      key ?? null,
+    ]);
+  }
+
   /** A table that belongs to no organization. */
   shared(name: "templates" | "organizations" | "key_lookup"): Knex.QueryBuilder {
     return this.bound(this.db(name));
@@ -61,6 +95,11 @@ export class Scope {
   /** A loader that turns the single reads of one request into one statement. */
   loader<V>(name: string, batch: (ids: readonly string[]) => Promise<readonly V[]>): DataLoader<string, V> {
     return this.once(name, () => new DataLoader<string, V>(batch));
+  }
+
+  /** Drops what loaders have read, as a change may have made it old. */
+  forget(): void {
+    this.made.clear();
   }
 
   /** Runs `work` in a transaction, or in the one that is open already. */

@@ -10,4 +10,11 @@ export type TenantTable =
   | "files"
   | "chats"
   | "messages"
-  | "idempotency_keys";
+  | "idempotency_keys"
+  | "projects"
+  | "events"
+  | "deliveries"
+  | "end_users"
+  | "model_credentials"
+  | "assistant_files"
+  | "passages";

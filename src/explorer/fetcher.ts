@@ -1,4 +1,5 @@
-import { createGraphiQLFetcher, type Fetcher, type FetcherOpts } from "@graphiql/toolkit";
+import { createGraphiQLFetcher, type Fetcher, type FetcherOpts, type FetcherParams } from "@graphiql/toolkit";
+import { Kind, parse, print, separateOperations } from "graphql";
 
 const endpoint = new URL("/graphql", location.href);
 const socket = new URL(endpoint);
@@ -9,11 +10,23 @@ function filledIn(headers: FetcherOpts["headers"]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => value !== ""));
 }
 
+/** The service takes one operation a request, where a tab may hold several: the one to run, with its fragments. */
+function alone(request: FetcherParams): FetcherParams {
+  try {
+    const document = parse(request.query);
+    const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    const wanted = operations.length > 1 && separateOperations(document)[request.operationName ?? ""];
+    return wanted ? { ...request, query: print(wanted) } : request;
+  } catch {
+    return request; // the service says what is wrong with it
+  }
+}
+
 const send = createGraphiQLFetcher({ url: endpoint.href, subscriptionUrl: socket.href });
 
 /** Requests go by POST; a subscription opens a socket, which has the same headers as its connection_init payload. */
 export const fetcher: Fetcher = (request, options) => {
   // Introspection needs no credential, so a mistyped key doesn't take the documentation away.
   const headers = request.operationName === "IntrospectionQuery" ? {} : filledIn(options?.headers);
-  return send(request, { ...options, headers });
+  return send(alone(request), { ...options, headers });
 };

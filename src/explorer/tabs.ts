@@ -68,8 +68,8 @@ mutation CreateAssistant($input: CreateAssistantInput!) {
 
 const configureChat: ExplorerTab = {
   query: `# Put the assistant's id under "Variables", below.
-# A field that is left out stays as it was. {company} stands
-# for the assistant's variable of that name.
+# A field that is left out stays as it was. {company}
+# stands for the assistant's variable of that name.
 
 mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
   updateChatConfiguration(assistantId: $assistantId, input: $input) {
@@ -166,9 +166,10 @@ query ReadChat($chatId: ID!) {
 
 const watchChat: ExplorerTab = {
   query: `# Put a chat's id under "Variables". This stays open and
-# shows each event as it happens, until the button is pressed
-# again. Post a message from a second window meanwhile.
-# "after", an event's id, shows what came behind it.
+# shows each event as it happens, until the button is
+# pressed again. Post a message from a second window
+# meanwhile. "after", an event's id, shows what came
+# behind it.
 
 subscription WatchChat($chatId: ID!, $after: ID) {
   chatEvents(chatId: $chatId, after: $after) {
@@ -184,8 +185,8 @@ subscription WatchChat($chatId: ID!, $after: ID) {
 
 const organization: ExplorerTab = {
   query: `# The organization that the key belongs to, its keys, and
-# a new public key, as a widget needs one. Only a secret key
-# sees the values of keys in full.
+# a new public key, as a widget needs one. Only a secret
+# key sees the values of keys in full.
 
 query Organization {
   organization { id name }

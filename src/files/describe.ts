@@ -1,4 +1,4 @@
-import { PassThrough, pipeline, type Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
 
 const SNIFFED_BYTES = 4_100;
@@ -26,20 +26,20 @@ export function cleanType(type: string): string {
 
 /** Reads the first bytes of a stream to tell what it holds; `content` is the whole stream still. */
 export async function detectType(source: Readable): Promise<{ content: Readable; detectedType: string }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const iterator = source.iterator({ destroyOnReturn: false });
-  for await (const chunk of iterator) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
-    if (size >= SNIFFED_BYTES) break;
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+  const read: Buffer[] = [];
+  for (let size = 0; size < SNIFFED_BYTES;) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    size += value.length;
+    read.push(value);
   }
-  const content = new PassThrough();
-  const head = Buffer.concat(chunks);
-  content.write(head);
-  if (source.readableEnded) content.end();
-  else pipeline(source, content, () => undefined);
-  return { content, detectedType: await typeOf(head.subarray(0, SNIFFED_BYTES)) };
+  async function* whole() {
+    yield* read;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  const content = Readable.from(whole(), { objectMode: false });
+  return { content, detectedType: await typeOf(Buffer.concat(read).subarray(0, SNIFFED_BYTES)) };
 }
 
 async function typeOf(head: Buffer): Promise<string> {

@@ -55,8 +55,9 @@ export class Files {
   async upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
     const id = newId();
     const { storage } = this.scope.ports;
-    const { content, detectedType } = await detectType(file.createReadStream());
-    const size = await storage.put(this.key(id), content);
+    const source = file.createReadStream();
+    const { content, detectedType } = await detectType(source);
+    const size = await storage.put(this.key(id), content).finally(() => source.destroy());
     const row = {
       id,
       name: cleanName(file.filename),

@@ -11,8 +11,8 @@ export async function sweepFiles(database: Database, storage: Storage, now = Dat
     const [organizationId = "", id = ""] = key.split("/");
     const scope = database.scope(organizationId);
     // A folder of no organization here belongs to another database on the same storage: it is not ours to clear.
-    const ours: unknown[] = await scope.shared("organizations").select("id").where({ id: organizationId });
-    const known: unknown[] = await scope.table("files").select("id").where({ id });
+    const ours = (await scope.shared("organizations").where({ id: organizationId })) as unknown[];
+    const known = (await scope.table("files").select("id").where({ id })) as unknown[];
     if (ours.length > 0 && known.length === 0) await storage.remove(key);
   }
 }

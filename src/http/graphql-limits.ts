@@ -29,7 +29,7 @@ export function rulesOf(): ValidationRule[] {
     maxTokens: OFF,
     blockFieldSuggestion: OFF,
   });
-  return [...(armor.protect().validationRules as ValidationRule[]), oneOperation];
+  return [...armor.protect().validationRules, oneOperation];
 }
 
 function oneOperation(context: ValidationContext): ASTVisitor {

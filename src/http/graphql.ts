@@ -11,7 +11,13 @@ import {
   ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import {
+  GraphQLError,
+  OperationTypeNode,
+  type DocumentNode,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+} from "graphql";
 import { LRUCache } from "lru-cache";
 import { publicError } from "../errors";
 import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
@@ -73,24 +79,30 @@ function compiledDocuments<Context extends BaseContext>(
     requestDidStart: () =>
       Promise.resolve({
         responseForOperation: async (request) => {
-          const { document, operationName, queryHash, contextValue } = request;
+          const { document, operation, operationName, queryHash, contextValue } = request;
+          if (operation.operation === OperationTypeNode.SUBSCRIPTION)
+            return failed([overWebSocket], "BAD_USER_INPUT");
           const key = `${queryHash} ${operationName ?? ""}`;
           const known = documents.get(key) ?? options.compile(document, operationName ?? undefined);
           documents.set(key, known);
-          const { errors: refused, coerced } = known.coerce(request.request.variables ?? {});
-          if (refused) return failed(refused, "BAD_USER_INPUT");
-          const { cost, problem } = costOf(
-            options.schema,
-            document,
-            operationName ?? undefined,
-            coerced ?? {},
-          );
+          const sent = request.request.variables ?? {};
+          const { errors: refused, coerced } = known.coerce(sent);
+          if (refused)
+            return failed(options.introspection ? refused : refused.map(withoutNames), "BAD_USER_INPUT");
+          // As they were sent: the cost coerces them itself, and an Upload can be coerced only once.
+          const { cost, problem } = costOf(options.schema, document, operationName ?? undefined, sent);
           if (problem) return failed([problem], "COST_LIMIT");
           return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
         },
       }),
   };
 }
+
+const overWebSocket = new GraphQLError("Subscriptions run over a WebSocket (graphql-ws) on this path.");
+
+/** An error without the names that graphql-js suggests; Apollo hides those of the document itself. */
+const withoutNames = ({ message, ...error }: GraphQLError): GraphQLError =>
+  new GraphQLError(message.replace(/ Did you mean .+$/s, ""), { nodes: error.nodes ?? null });
 
 type Outcome = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
 

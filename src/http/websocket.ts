@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import {
   getOperationAST,
   GraphQLError,
+  OperationTypeNode,
   parse,
   specifiedRules,
   validate,
@@ -36,16 +37,24 @@ type Payload = Record<string, unknown>;
 
 /** How often a socket is pinged, in milliseconds; one that does not answer is closed. */
 const KEEP_ALIVE = 12_000;
+/** How long a client may take to answer that its socket is closed, in milliseconds. */
+const PARTING = 2_000;
 const lowerCase = (payload: Payload) =>
   Object.fromEntries(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** Subscriptions at /graphql over graphql-ws. The credential stands in the payload of `connection_init`. */
 export function subscriptions(server: Server, options: SocketOptions): { close(): Promise<void> } {
-  const sockets = new WebSocketServer({ server, path: "/graphql", maxPayload: 1_048_576 });
+  // Not `{ server }`: the server's own errors, such as a port in use, would be printed as the WebSocket's.
+  const sockets = new WebSocketServer({ noServer: true, path: "/graphql", maxPayload: 1_048_576 });
+  server.on("upgrade", (request, socket, head) =>
+    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit("connection", opened, request)),
+  );
   const closing = useServer<Payload, Extra>(protocol(options), sockets, KEEP_ALIVE);
   return {
     close: async () => {
+      const late = setTimeout(() => sockets.clients.forEach((socket) => socket.terminate()), PARTING);
       await closing.dispose();
+      clearTimeout(late);
     },
   };
 }
@@ -96,7 +105,7 @@ function prepared(
   const problems = validate(schema, document, rules);
   if (problems.length > 0) return [...problems];
   const operation = getOperationAST(document, operationName);
-  if (operation?.operation !== "subscription")
+  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION)
     return [
       new GraphQLError(
         `Over the WebSocket only subscriptions run${introspection ? "; send queries and mutations by POST." : "."}`,

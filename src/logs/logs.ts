@@ -2,6 +2,7 @@ import type { Channel } from "../catalog/load-catalog";
 import { labelled, type Chat, type ChatRow } from "../chats/chats";
 import { Messages } from "../chats/messages";
 import { window, type PageQuery } from "../database/page";
+import { perId } from "../database/per-id";
 import type { Build, Scope } from "../database/scope";
 import { missing } from "../errors";
 
@@ -64,43 +65,31 @@ export class Logs {
       recordingUrl: recordingUrl ?? "",
       messages: { items: items.map(({ chatId: _, ...item }) => withoutNulls(item)) },
       metadata: about(labelled(row)),
-      customerMetadata: withoutNulls({ ...row.metadata, userId: row.userId, uniqueId: row.uniqueId }),
+      customerMetadata: { ...row.metadata, ...withoutNulls({ userId: row.userId, uniqueId: row.uniqueId }) },
       createdAt,
     };
   }
 
-  /** For each assistant its own page: each part of the lateral join walks only as far into the index as its page needs. */
   private async batch(
     ids: readonly string[],
     { order, take, offset, type, search }: Asked,
   ): Promise<LogListItem[][]> {
     const like = search && `%${search.replace(/[\\%_]/g, "\\$&")}%`;
-    const found: Build = (table, $, db) => {
+    const values = [...(type ? [type] : []), ...(like ? [like] : [])];
+    const rows: Build = (table, $) => {
       const own = table("chats").select(LISTED).whereRaw("assistant_id = wanted.id").orderBy("id", order);
-      if (type) own.where("channel", $(4));
-      if (like) {
-        const said = table("messages")
-          .whereRaw("chat_id = chats.id")
-          .where("content", "ilike", $(type ? 5 : 4));
-        own.where((either) =>
-          either
-            .whereRaw("coalesce(label, phone_number, first_words) ilike ?", [$(type ? 5 : 4)])
-            .orWhereExists(said),
-        );
-      }
-      const { sql } = own.toSQL().toNative();
-      return db.raw(
-        `select wanted.id as assistant_id, log.* from unnest($2::text[]) as wanted(id)
-         cross join lateral (${sql} limit $3 offset $4) as log`,
+      if (type) own.where("channel", $(1));
+      if (!like) return own;
+      const pattern = $(values.length);
+      const said = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", pattern);
+      return own.where((either) =>
+        either.whereRaw("coalesce(label, phone_number, first_words) ilike ?", [pattern]).orWhereExists(said),
       );
     };
     // Never a named statement for a text search: its generic plan would walk everything.
-    const rows = await this.scope.named<Listed & { assistantId: string }>(
-      like ? undefined : `logs.${order}.${type}`,
-      found,
-      [ids, take, offset, ...(type ? [type] : []), ...(like ? [like] : [])],
-    );
-    return ids.map((id) => rows.filter(({ assistantId }) => assistantId === id).map(listed));
+    const key = like ? undefined : `logs.${order}.${type}`;
+    const found = await perId<Listed>(this.scope, key, ids, rows, values, { take, offset });
+    return found.map((logs) => logs.map(listed));
   }
 }
 

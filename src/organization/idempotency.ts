@@ -38,7 +38,8 @@ export class Idempotency {
       if (!kept) return { ...(await this.keep(scope, key, requestHash, await work(scope))), replayed: false };
       if (kept.requestHash !== requestHash)
         throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
-      return { status: kept.status, body: JSON.parse(this.open(key, kept.sealedBody)), replayed: true };
+      const body: unknown = JSON.parse(this.open(key, kept.sealedBody));
+      return { status: kept.status, body, replayed: true };
     });
   }
 

@@ -85,10 +85,8 @@ export class Keys {
   }
 
   private async warnWhenLockedOut(): Promise<void> {
-    const open: unknown[] = await this.scope
-      .table("api_keys")
-      .where({ type: "SECRET", status: "ACTIVE" })
-      .limit(1);
+    const secret = this.scope.table("api_keys").where({ type: "SECRET", status: "ACTIVE" });
+    const open = (await secret.limit(1)) as unknown[];
     if (open.length === 0)
       this.scope.warn(
         "The organization has no active SECRET key left; `npm run key:create` on the server makes one.",

@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { Transform, type Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import type { Readable } from "node:stream";
 import type { Storage } from "./storage";
 
 const PARTIAL = ".partial";
@@ -42,16 +41,9 @@ export function localStorage(folder: string): Storage {
 async function write(path: string, content: Readable): Promise<number> {
   const file = await open(path, "w", 0o600);
   try {
-    let size = 0;
-    const counted = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        size += chunk.length;
-        done(null, chunk);
-      },
-    });
-    await pipeline(content, counted, file.createWriteStream({ autoClose: false }));
+    await writeFile(file, content);
     await file.sync();
-    return size;
+    return (await file.stat()).size;
   } finally {
     await file.close();
   }

@@ -1,15 +1,20 @@
 import { Crypto } from "../auth/crypto";
 import { loadCatalog } from "../catalog/load-catalog";
 import type { Config } from "../config";
+import { outbound } from "../outbound/http";
+import { openModels } from "./open-models";
 import { openStorage } from "./open-storage";
 import type { Ports } from "./ports";
 
 /** Ports of a process that serves nobody: the first steps on a new database, and the command line. */
 export function offlinePorts(config: Config): Ports {
+  const reach = outbound(config.OUTBOUND_ALLOW);
   return {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
     catalog: loadCatalog(config.CATALOG_FILE),
     storage: openStorage(config),
+    outbound: reach,
+    models: openModels(config, reach.fetch),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
     publicUrl: () => config.PUBLIC_BASE_URL ?? "",
     forgetKey: () => undefined,

@@ -225,5 +225,5 @@ async function until(condition: () => boolean | Promise<boolean>, patience: numb
   for (const end = Date.now() + patience; Date.now() < end; await sleep(20)) {
     if (await Promise.resolve(condition()).catch(() => false)) return;
   }
-  throw new Error(`Not within ${patience} ms: ${condition}`);
+  throw new Error(`Not within ${patience} ms: ${String(condition)}`);
 }

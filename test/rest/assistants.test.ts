@@ -1,18 +1,181 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { newAssistant, UNKNOWN_ID } from "../support/factories";
 
 const running = useApp();
+const PATH = "/rest/v1/assistants";
 
-describe("assistants", () => {
-  test("a PATCH changes only what it names", async () => {
+interface Named {
+  id: string;
+  name: string;
+}
+const names = ({ data }: { data: Named[] }) => data.map(({ name }) => name);
+
+describe("an assistant", () => {
+  test("is created with what was sent, and read back the same", async () => {
     const { api } = running;
-    const { id } = await api.post("/rest/v1/assistants", { name: "Ada", description: "first" }, 200);
-    await api.patch(`/rest/v1/assistants/${id}`, { name: "Bea" }, 200);
-    expect(await api.get(`/rest/v1/assistants/${id}`, 200)).toEqual({
+    const body = { name: "Ada", description: "first", variables: { b: { deep: [1, null, "x"] }, a: "é😀" } };
+    const created = await api.post(PATH, body, 200);
+    expect(created).toEqual({ id: expect.any(String), template: false, ...body });
+    expect(await api.get(`${PATH}/${created.id}`, 200)).toEqual(created);
+  });
+
+  test("has no description and no variables in any answer when it was given none", async () => {
+    const { api } = running;
+    const created = await api.post(PATH, { name: "Bare", description: null, variables: null }, 200);
+    expect(created).toEqual({ id: created.id, name: "Bare", template: false });
+    const { data } = await api.get(`${PATH}?take=1`, 200);
+    expect(data).toEqual([created]);
+  });
+
+  test("changes by a PATCH only in what that names", async () => {
+    const { api } = running;
+    const { id } = await api.post(PATH, { name: "Ada", description: "first" }, 200);
+    await api.patch(`${PATH}/${id}`, { name: "Bea" }, 200);
+    expect(await api.get(`${PATH}/${id}`, 200)).toEqual({
       id,
       name: "Bea",
       description: "first",
       template: false,
     });
+  });
+
+  test("loses description and variables to null, and keeps its name against it", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada", description: "first", variables: { a: 1 } });
+    const cleared = await api.patch(`${PATH}/${id}`, { description: null, variables: null }, 200);
+    expect(cleared).toEqual({ id, name: "Ada", template: false });
+    const refused = await api.patch(`${PATH}/${id}`, { name: null }, 400);
+    expect(refused.details).toEqual([{ path: "name", message: "must not be null" }]);
+  });
+
+  test("has its variables replaced whole and never merged", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada", variables: { a: { x: 1 }, b: 2 } });
+    await api.patch(`${PATH}/${id}`, { variables: { a: { y: 1 } } }, 200);
+    expect((await api.get(`${PATH}/${id}`, 200)).variables).toEqual({ a: { y: 1 } });
+  });
+
+  test("takes back what was read from it, with the fields that cannot be changed", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada", description: "first", variables: { a: 1 } });
+    const read = await api.get(`${PATH}/${id}`, 200);
+    expect(await api.patch(`${PATH}/${id}`, { ...read, id: "another", template: true }, 200)).toEqual(read);
+  });
+
+  test("stays as it is when a PATCH names nothing", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada", description: "first" });
+    expect(await api.patch(`${PATH}/${id}`, {}, 200)).toMatchObject({ name: "Ada", description: "first" });
+  });
+
+  test("has a name of 1 to 255 characters, whatever alphabet they come from", async () => {
+    const { api } = running;
+    for (const name of ["x".repeat(255), "😀".repeat(255)])
+      expect((await api.post(PATH, { name }, 200)).name).toBe(name);
+    for (const name of ["", "   ", "x".repeat(256), "😀".repeat(256)])
+      expect((await api.post(PATH, { name }, 400)).details).toEqual([
+        { path: "name", message: expect.any(String) },
+      ]);
+  });
+
+  test("that does not exist is a 400 on every path that names it", async () => {
+    const { api } = running;
+    for (const id of [UNKNOWN_ID, "no-id", "%20", "'; drop table assistants"])
+      for (const [method, tail, body] of [
+        ["GET", ""],
+        ["PATCH", "", { name: "x" }],
+        ["DELETE", ""],
+        ["GET", "/voice"],
+        ["PATCH", "/voice", { prompt: "x" }],
+        ["GET", "/sms"],
+        ["PATCH", "/sms", { prompt: "x" }],
+        ["GET", "/chat"],
+        ["PATCH", "/chat", { prompt: "x" }],
+        ["GET", "/theme"],
+        ["PATCH", "/theme", { theme: {} }],
+        ["GET", "/logs"],
+        ["GET", `/log/${UNKNOWN_ID}`],
+      ] as const) {
+        const { status, body: answer } = await api.request(
+          method,
+          `${PATH}/${encodeURIComponent(id)}${tail}`,
+          body,
+        );
+        expect([method, tail, status, answer.code]).toEqual([method, tail, 400, "ASSISTANT_NOT_FOUND"]);
+      }
+    expect((await api.post(`${PATH}/duplicate/${UNKNOWN_ID}`, undefined, 400)).code).toBe(
+      "ASSISTANT_NOT_FOUND",
+    );
+  });
+});
+
+describe("the list of assistants", () => {
+  test("has the newest first, 20 on a page, and says where the page stands", async () => {
+    const { api } = await running.otherOrganization();
+    for (let count = 1; count <= 23; count++) await newAssistant(api, { name: `No. ${count}` });
+    const first = await api.get(PATH, 200);
+    expect(names(first)).toEqual(Array.from({ length: 20 }, (_, index) => `No. ${23 - index}`));
+    const meta = {
+      page: 1,
+      take: 20,
+      itemCount: 23,
+      pageCount: 2,
+      hasPreviousPage: false,
+      hasNextPage: true,
+    };
+    expect(first.meta).toEqual(meta);
+    const second = await api.get(`${PATH}?page=2`, 200);
+    expect(names(second)).toEqual(["No. 3", "No. 2", "No. 1"]);
+    expect(second.meta).toEqual({ ...meta, page: 2, hasPreviousPage: true, hasNextPage: false });
+    const ascending = await api.get(`${PATH}?order=asc&take=2&page=2`, 200);
+    expect(names(ascending)).toEqual(["No. 3", "No. 4"]);
+    expect(ascending.meta).toEqual({
+      page: 2,
+      take: 2,
+      itemCount: 23,
+      pageCount: 12,
+      hasPreviousPage: true,
+      hasNextPage: true,
+    });
+    expect((await api.get(`${PATH}?take=100`, 200)).data).toHaveLength(23);
+  });
+
+  test("is an empty page behind its end, and in an organization without assistants", async () => {
+    const { api } = await running.otherOrganization();
+    expect(await api.get(PATH, 200)).toEqual({
+      data: [],
+      meta: { page: 1, take: 20, itemCount: 0, pageCount: 0, hasPreviousPage: false, hasNextPage: false },
+    });
+    await newAssistant(api);
+    expect(await api.get(`${PATH}?page=7&take=5`, 200)).toEqual({
+      data: [],
+      meta: { page: 7, take: 5, itemCount: 1, pageCount: 1, hasPreviousPage: true, hasNextPage: false },
+    });
+  });
+
+  test.each(["page=0", "page=-1", "page=1.5", "page=abc", "page=", "page=1e2", "page=99999999999"])(
+    "refuses %s by its name",
+    async (query) => {
+      const { details } = await running.api.get(`${PATH}?${query}`, 400);
+      expect(details).toEqual([{ path: "page", message: expect.any(String) }]);
+    },
+  );
+
+  test.each(["take=0", "take=101", "take=abc", "take=NaN", "order=up", "order=DESC"])(
+    "refuses %s by its name",
+    async (query) => {
+      const { details } = await running.api.get(`${PATH}?${query}`, 400);
+      expect(details).toEqual([{ path: query.split("=")[0], message: expect.any(String) }]);
+    },
+  );
+
+  test("holds neither templates nor what was deleted", async () => {
+    const { api } = await running.otherOrganization();
+    const [kept, gone] = [await newAssistant(api, { name: "kept" }), await newAssistant(api)];
+    expect(await api.delete(`${PATH}/${gone}`, 200)).toEqual({ id: gone });
+    const { data, meta } = await api.get(PATH, 200);
+    expect(data).toEqual([{ id: kept, name: "kept", template: false }]);
+    expect(meta.itemCount).toBe(1);
   });
 });

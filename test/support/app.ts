@@ -36,6 +36,7 @@ export async function startApp(
     configOf({ DATA_DIR: dataDir, ...env }),
     database.url,
     pino({ level: "silent" }),
+    database.ownerUrl,
   );
   await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -13,6 +13,7 @@ export function configOf(env: Record<string, string> = {}): Config {
     ROW_LEVEL_SECURITY: "true",
     LOG_LEVEL: "silent",
     PORT: "0",
+    WORKER: "off",
     ...env,
   });
 }

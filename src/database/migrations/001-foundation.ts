@@ -6,7 +6,7 @@ const ASSISTANT = `
   foreign key (organization_id, assistant_id) references assistants (organization_id, id) on delete cascade`;
 
 const TEXT_MODEL = `
-  initial_message text not null default 'Hello! How can I help you today?',
+  initial_message text not null default 'Hello! How can I help you today\\?',
   prompt text not null default 'You are a friendly and helpful assistant. Answer briefly and truthfully. When you do not know something, say so.',
   resources text not null default '',
   provider text not null default 'OPENAI',

@@ -1,0 +1,86 @@
+import { getNamedType, type GraphQLSchema, isObjectType, type FieldNode } from "graphql";
+import { STATUS_CODES } from "node:http";
+import type { ErrorCode } from "../src/errors";
+import type { CompiledRoute, Operation } from "./compile";
+import { STATUS } from "./errors";
+import { exampleOf } from "./examples";
+import type { JsonSchema } from "./json-schema";
+
+/** The body of every error. */
+export const ERROR: JsonSchema = {
+  type: "object",
+  description: "Every error.",
+  properties: {
+    statusCode: { type: "integer", description: "The HTTP status.", examples: [400] },
+    error: { type: "string", description: "The HTTP status as text.", examples: ["Bad Request"] },
+    message: {
+      type: "string",
+      description: "What is wrong, in a sentence.",
+      examples: ["name: is required"],
+    },
+    code: {
+      type: "string",
+      description: "A stable word to branch on.",
+      enum: Object.keys(STATUS),
+      examples: ["BAD_USER_INPUT"],
+    },
+    requestId: {
+      type: "string",
+      description: "Also in the header X-Request-Id and in the server's log.",
+      examples: [exampleOf("", "id")],
+    },
+    details: {
+      type: "array",
+      description: "Each wrong value, by path.",
+      items: {
+        type: "object",
+        properties: { path: { type: "string" }, message: { type: "string" } },
+        required: ["path", "message"],
+      },
+      examples: [[{ path: "name", message: "is required" }]],
+    },
+  },
+  required: ["statusCode", "error", "message", "code", "requestId"],
+};
+
+/** The statuses a row may fail with: the common ones, and those of the errors that its operation's description names. */
+export function failuresOf(
+  { operation, auth, method, body, errors = {} }: CompiledRoute,
+  schema: GraphQLSchema,
+): number[] {
+  const codes = new Set<ErrorCode>(["RATE_LIMITED", "INTERNAL", "UNAVAILABLE"]);
+  if (auth !== "none") codes.add("UNAUTHENTICATED").add("FORBIDDEN");
+  if (!operation) codes.add("NOT_IMPLEMENTED");
+  else {
+    codes.add("BAD_USER_INPUT");
+    if (operation.input || body) codes.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
+    if (method === "post") codes.add("REQUEST_IN_PROGRESS").add("IDEMPOTENCY_KEY_REUSED");
+    for (const code of namedErrors(operation, schema)) codes.add(code);
+  }
+  const statuses = new Set([...codes].map((code) => errors[code] ?? STATUS[code]));
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCode[] {
+  const found: ErrorCode[] = [];
+  let parent = schema.getRootType(definition.operation);
+  let field = definition.selectionSet.selections[0] as FieldNode | undefined;
+  while (field && parent) {
+    const { description, type } = parent.getFields()[field.name.value]!;
+    const named = /Errors: ([A-Z_, ]+)/.exec(description ?? "")?.[1]?.split(/[, ]+/) ?? [];
+    found.push(...(named.filter((code) => code in STATUS) as ErrorCode[]));
+    const next = getNamedType(type);
+    parent = isObjectType(next) ? next : undefined;
+    field =
+      field.alias?.value === "result"
+        ? undefined
+        : (field.selectionSet?.selections[0] as FieldNode | undefined);
+  }
+  return found;
+}
+
+/** An answer with this status, whatever its code. */
+export const failure = (status: number): JsonSchema => ({
+  description: STATUS_CODES[status] ?? "Error",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+});

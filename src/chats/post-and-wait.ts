@@ -1,0 +1,36 @@
+import type { Scope } from "../database/scope";
+import { CHATS_CHANNEL } from "./chats";
+import { Messages, type Message, type PostMessageInput } from "./messages";
+
+/** How long an answer is waited for, in milliseconds. */
+const PATIENCE = 60_000;
+/** How often it is looked for when no notification comes. */
+const LOOK_AGAIN = 2_000;
+
+/**
+ * Posts a message and waits for the assistant's answer.
+ * @returns the answer; after 60 s the posted message, while the turn goes on
+ * @throws CHAT_NOT_FOUND, CHAT_ENDED
+ */
+export async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<Message> {
+  const { listener } = fresh().ports;
+  let ring: () => void = () => undefined;
+  const silence = listener.on(CHATS_CHANNEL, ({ chatId }) => void (chatId === input.aiChatId && ring()));
+  try {
+    const posted = await fresh().of(Messages).post(input);
+    if (posted.role !== "USER") return posted;
+    const until = Date.now() + PATIENCE;
+    while (Date.now() < until) {
+      const later = await fresh().of(Messages).after(posted.chatId, posted.sequence);
+      const answer = later.find(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
+      if (answer) return answer;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(LOOK_AGAIN, until - Date.now()));
+        ring = () => (clearTimeout(timer), resolve());
+      });
+    }
+    return posted;
+  } finally {
+    silence();
+  }
+}

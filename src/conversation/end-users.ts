@@ -1,0 +1,145 @@
+import { createHmac } from "node:crypto";
+import { randomText, sameText } from "../auth/crypto";
+import { newId } from "../database/ids";
+import type { Scope } from "../database/scope";
+import { DomainError } from "../errors";
+
+export interface EndUserFact {
+  readonly text: string;
+  /** The assistant that keeps it. */
+  readonly assistantId: string;
+  readonly createdAt: string;
+}
+/** A person whom assistants remember. */
+export interface EndUser {
+  readonly id: string;
+  readonly uniqueId: string;
+  readonly facts: readonly EndUserFact[];
+}
+
+/** What one assistant remembers of a person. */
+interface MemoryRow {
+  readonly id: string;
+  readonly assistantId: string;
+  readonly facts: readonly Omit<EndUserFact, "assistantId">[];
+  /** The end of the last conversation. */
+  readonly context: string | null;
+}
+
+const MOST_FACTS = 50;
+const FACT_LENGTH = 300;
+
+/** What assistants remember of the people they talk with. */
+export class EndUsers {
+  constructor(private readonly scope: Scope) {}
+
+  /** What is remembered under an id, by all assistants; undefined where nobody has met the person. */
+  async find(uniqueId: string): Promise<EndUser | undefined> {
+    const rows = (await this.scope.table("end_users").where({ uniqueId }).orderBy("id")) as MemoryRow[];
+    const facts = rows.flatMap(({ assistantId, facts }) => facts.map((fact) => ({ ...fact, assistantId })));
+    return rows[0] && { id: rows[0].id, uniqueId, facts };
+  }
+
+  /** Makes the person known to an assistant. */
+  async meet(assistantId: string, uniqueId: string): Promise<void> {
+    const row = { id: newId(), assistantId, uniqueId };
+    await this.scope
+      .insert("end_users", row)
+      .onConflict(["organizationId", "assistantId", "uniqueId"])
+      .ignore();
+  }
+
+  /** Facts and the last context, as the model is told them. */
+  async memory(assistantId: string, uniqueId: string): Promise<string> {
+    const [user] = (await this.scope.table("end_users").where({ assistantId, uniqueId })) as MemoryRow[];
+    if (!user) return "";
+    const facts = user.facts.map(({ text }) => `- ${text}`);
+    return [...facts, ...(user.context ? [`The last conversation ended so:\n${user.context}`] : [])].join(
+      "\n",
+    );
+  }
+
+  /** Adds a fact; the oldest make room. */
+  async remember(assistantId: string, uniqueId: string, text: string): Promise<void> {
+    const fact = text.trim().slice(0, FACT_LENGTH);
+    if (fact === "") return;
+    await this.change(assistantId, uniqueId, ({ facts }) => {
+      const others = facts.filter((known) => known.text !== fact);
+      return { facts: [...others, { text: fact, createdAt: new Date().toISOString() }].slice(-MOST_FACTS) };
+    });
+  }
+
+  /** Keeps how a conversation ended, for the next one. */
+  async keepContext(assistantId: string, uniqueId: string, context: string): Promise<void> {
+    await this.change(assistantId, uniqueId, () => ({ context }));
+  }
+
+  /** Erases what is remembered under an id, and its chats' link to the person. @returns what was erased */
+  async forget(uniqueId: string): Promise<{ facts: number; contexts: number; chats: number }> {
+    return this.scope.transaction(async (scope) => {
+      const users = (await scope
+        .table("end_users")
+        .where({ uniqueId })
+        .delete()
+        .returning("*")) as MemoryRow[];
+      const chats = await scope
+        .table("chats")
+        .where({ uniqueId })
+        .update({ uniqueId: null, userId: null, label: null });
+      const facts = users.reduce((sum, user) => sum + user.facts.length, 0);
+      return { facts, contexts: users.filter(({ context }) => context !== null).length, chats };
+    });
+  }
+
+  /** The secret that signs ids, made when it is first asked for. */
+  async identitySecret(): Promise<string> {
+    const { organizationId: id, ports } = this.scope;
+    const context = `${id}/identity`;
+    const [row] = (await this.scope.shared("organizations").where({ id })) as {
+      sealedIdentitySecret: string | null;
+    }[];
+    if (row?.sealedIdentitySecret) return ports.crypto.open(row.sealedIdentitySecret, context);
+    const secret = randomText(24);
+    const sealedIdentitySecret = ports.crypto.seal(secret, context);
+    await this.scope
+      .shared("organizations")
+      .where({ id })
+      .whereNull("sealedIdentitySecret")
+      .update({ sealedIdentitySecret });
+    return this.identitySecret();
+  }
+
+  /** @throws FORBIDDEN where the organization wants signed ids and this one is not signed by it */
+  async checkIdentity(uniqueId: string, signature: string | null | undefined): Promise<void> {
+    const { organizationId: id } = this.scope;
+    const [row] = (await this.scope.shared("organizations").where({ id })) as {
+      requireSignedIdentity: boolean;
+    }[];
+    if (!row?.requireSignedIdentity && signature == null) return;
+    const expected = createHmac("sha256", await this.identitySecret())
+      .update(uniqueId)
+      .digest("hex");
+    if (signature == null || !sameText(expected, signature.toLowerCase()))
+      throw new DomainError(
+        "FORBIDDEN",
+        "uniqueId must be signed: uniqueIdSignature is the hexadecimal HMAC with SHA-256 of it under the organization's identity secret.",
+      );
+  }
+
+  private async change(
+    assistantId: string,
+    uniqueId: string,
+    changes: (user: MemoryRow) => Partial<Pick<MemoryRow, "facts" | "context">>,
+  ): Promise<void> {
+    await this.scope.transaction(async (scope) => {
+      await scope.of(EndUsers).meet(assistantId, uniqueId);
+      const [user] = (await scope
+        .table("end_users")
+        .where({ assistantId, uniqueId })
+        .forUpdate()) as MemoryRow[];
+      const { facts, ...rest } = changes(user!);
+      const update = { ...rest, ...(facts && { facts: JSON.stringify(facts) }), updatedAt: new Date() };
+      await scope.table("end_users").where({ assistantId, uniqueId }).update(update);
+    });
+  }
+}

@@ -1,0 +1,128 @@
+import Ajv, { type ValidateFunction } from "ajv";
+import { LRUCache } from "lru-cache";
+import type { ChannelConfiguration, JsonObject, VoiceConfiguration } from "../configurations/configurations";
+import { readFunction, type DeclaredFunction } from "../configurations/functions";
+import type { Outbound, Outcome } from "../outbound/http";
+import type { ModelTool } from "../ports/text-model";
+import { fill, fillDeep } from "./variables";
+
+/** How a function answered, and what was sent to it. */
+export interface FunctionAnswer {
+  /** What the model is told: the reply as JSON, or why there is none. */
+  readonly text: string;
+  readonly failed: boolean;
+  readonly request?: { readonly url: string; readonly body: JsonObject };
+  readonly status?: number;
+}
+
+const TIMEOUT = 20_000;
+const READ_BYTES = 65_536;
+const END_CALL: ModelTool = {
+  name: "end_call",
+  description: "Ends the conversation. Call it when the person has said goodbye or wants nothing more.",
+  parameters: { type: "object", properties: {} },
+};
+const DIAL_KEYPAD: ModelTool = {
+  name: "dial_keypad",
+  description: "Presses keys of the phone, for menus that ask for digits.",
+  parameters: {
+    type: "object",
+    properties: { digits: { type: "string", description: "Digits, * and #." } },
+    required: ["digits"],
+  },
+};
+export const BUILT_IN = { endCall: END_CALL.name, dialKeypad: DIAL_KEYPAD.name } as const;
+
+/** Compiled checks by their schema's text; a new Ajv for each, as one would remember every schema for ever. */
+const checks = new LRUCache<string, ValidateFunction>({ max: 500 });
+
+/** The functions of a configuration that a model may be offered; a name that is used twice counts once. */
+export function declaredFunctions({
+  functions,
+}: Pick<ChannelConfiguration, "functions">): DeclaredFunction[] {
+  const found = new Map<string, DeclaredFunction>();
+  for (const item of functions) {
+    const declared = readFunction(item);
+    if (typeof declared !== "string" && !found.has(declared.name) && compiled(declared))
+      found.set(declared.name, declared);
+  }
+  return [...found.values()];
+}
+
+/** What the model is offered: the declared functions with their variables filled in, and the built-in ones that are on. */
+export function toolsOf(
+  configuration: ChannelConfiguration,
+  values: readonly (JsonObject | null)[],
+): ModelTool[] {
+  const own = declaredFunctions(configuration).map(({ name, description, parameters }) => ({
+    name,
+    description: fill(description, values),
+    parameters: fillDeep(parameters, values) as JsonObject, // an object stays one
+  }));
+  const { endCallFunction, dialKeypadFunction } = configuration as Partial<VoiceConfiguration>;
+  return [...own, ...(endCallFunction ? [END_CALL] : []), ...(dialKeypadFunction ? [DIAL_KEYPAD] : [])];
+}
+
+/** Calls a declared function at its server. Wrong arguments are told to the model instead of sent. */
+export async function callFunction(
+  outbound: Outbound,
+  declared: DeclaredFunction,
+  callId: string,
+  args: unknown,
+): Promise<FunctionAnswer> {
+  const validate = compiled(declared);
+  if (!validate) return { failed: true, text: "The function's parameters are no JSON Schema." };
+  if (!validate(args)) return { failed: true, text: `The arguments are wrong: ${wrong(validate)}` };
+  const { name, serverUrl: url, secretKey } = declared;
+  if (url === undefined)
+    return { failed: true, text: `Nobody answers ${name}: it has no server. Nothing was done or confirmed.` };
+  const body = { id: callId, function: { name, arguments: args } };
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "Parley/1.0 (function)",
+    ...(secretKey !== undefined && { "x-ck": secretKey }),
+  };
+  const outcome = await outbound.post({
+    url,
+    body: JSON.stringify(body),
+    headers,
+    timeout: TIMEOUT,
+    readBytes: READ_BYTES,
+  });
+  return { ...replyOf(outcome), request: { url, body } };
+}
+
+function replyOf(outcome: Outcome): Pick<FunctionAnswer, "text" | "failed" | "status"> {
+  if (outcome.kind === "failed")
+    return { failed: true, text: `The function could not be called: ${outcome.error}` };
+  const { status, body, complete } = outcome;
+  if (status < 200 || status >= 300)
+    return { failed: true, status, text: `The function answered with status ${status}.` };
+  if (!complete) return { failed: true, status, text: "The function's answer is too long, or it broke off." };
+  try {
+    const reply = JSON.parse(body) as unknown;
+    return { failed: false, status, text: typeof reply === "string" ? reply : JSON.stringify(reply) };
+  } catch {
+    return { failed: true, status, text: "The function's answer is not JSON." };
+  }
+}
+
+/** The check of a function's arguments; undefined when its parameters are no usable schema. */
+function compiled({ parameters }: DeclaredFunction): ValidateFunction | undefined {
+  const key = JSON.stringify(parameters);
+  try {
+    const check =
+      checks.get(key) ??
+      new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(parameters);
+    checks.set(key, check);
+    return check;
+  } catch {
+    return undefined;
+  }
+}
+
+function wrong({ errors }: ValidateFunction): string {
+  return (errors ?? [])
+    .map(({ instancePath, message }) => `${instancePath || "arguments"} ${message}`)
+    .join("; ");
+}

@@ -1,0 +1,88 @@
+import type { ChannelConfiguration } from "../configurations/configurations";
+import type { Scope } from "../database/scope";
+
+/** Something that was found, and where. */
+export interface Passage {
+  readonly text: string;
+  /** `resources`, `prompt`, or the name of a file. */
+  readonly source: string;
+  readonly fileId?: string;
+}
+
+const PASSAGE_LENGTH = 1_000;
+const MOST = 4;
+
+/** What an assistant knows, found by PostgreSQL's full-text search. */
+export class Knowledge {
+  constructor(private readonly scope: Scope) {}
+
+  /** Passages about a question from the configuration's resources and the assistant's files, the best first. */
+  async find(
+    question: string,
+    assistantId: string,
+    { resources }: Pick<ChannelConfiguration, "resources">,
+  ): Promise<Passage[]> {
+    const texts = split(resources);
+    const [own, files] = await Promise.all([this.rank(question, texts), this.inFiles(question, assistantId)]);
+    return [...own.map((found) => ({ ...found, source: "resources" })), ...files]
+      .sort((a, b) => b.rank - a.rank)
+      .slice(0, MOST)
+      .map(({ rank: _, ...passage }) => passage);
+  }
+
+  /** The prompt too, sentence by sentence: for when there is nothing else to answer with. */
+  async findInPrompt(question: string, prompt: string): Promise<Passage[]> {
+    const found = await this.rank(
+      question,
+      prompt.split(/\n+|(?<=[.!?])\s+/).filter((line) => line.trim() !== ""),
+    );
+    return found.slice(0, 1).map(({ text }) => ({ text, source: "prompt" }));
+  }
+
+  private async rank(question: string, texts: readonly string[]): Promise<{ text: string; rank: number }[]> {
+    if (texts.length === 0) return [];
+    return this.scope.named<{ text: string; rank: number }>(
+      undefined,
+      (_table, _place, db) =>
+        db.raw(`
+          select text, ts_rank(to_tsvector('english', text), query)::float8 as rank
+          from unnest($2::text[]) as text, ${QUERY.replace("?", "$3")} as query
+          where $1::text is not null and to_tsvector('english', text) @@ query order by rank desc limit ${MOST}`),
+      [texts, question],
+    );
+  }
+
+  private async inFiles(question: string, assistantId: string): Promise<(Passage & { rank: number })[]> {
+    return this.scope.named<Passage & { rank: number }>(
+      undefined,
+      (_table, _place, db) =>
+        db.raw(`
+          select passages.content as text, files.name as source, files.id as file_id, ts_rank(words, query)::float8 as rank
+          from ${QUERY.replace("?", "$3")} as query, assistant_files
+          join files on files.organization_id = $1 and files.id = assistant_files.file_id
+          join passages on passages.organization_id = $1 and passages.file_id = files.id
+          where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and words @@ query
+          order by rank desc limit ${MOST}`),
+      [assistantId, question],
+    );
+  }
+}
+
+/** Any of the words, not all of them: a question has words that its answer lacks. */
+const QUERY = `cast(replace(cast(plainto_tsquery('english', ?) as text), '&', '|') as tsquery)`;
+
+/** Paragraphs, long ones cut between sentences or words. */
+export function split(text: string): string[] {
+  const passages: string[] = [];
+  for (const paragraph of text.split(/\n\s*\n|\r\n\s*\r\n/)) {
+    let rest = paragraph.trim();
+    while (rest.length > PASSAGE_LENGTH) {
+      const part = rest.slice(0, PASSAGE_LENGTH);
+      const cut = Math.max(part.lastIndexOf(". ") + 1, part.lastIndexOf("\n")) || part.lastIndexOf(" ");
+      passages.push(rest.slice(0, cut > 0 ? cut : PASSAGE_LENGTH).trim());
+      rest = rest.slice(cut > 0 ? cut : PASSAGE_LENGTH).trim();
+    }
+    if (rest !== "") passages.push(rest);
+  }
+  return passages;
+}

@@ -1,0 +1,31 @@
+import { Assistants } from "../assistants/assistants";
+import type { Channel } from "../catalog/load-catalog";
+import { Configurations, KIND_OF } from "../configurations/configurations";
+import { newId } from "../database/ids";
+import type { Scope } from "../database/scope";
+import { missing } from "../errors";
+import { callFunction, declaredFunctions } from "./functions";
+
+/** Calls a declared function as a model would, outside of any chat. @throws ASSISTANT_NOT_FOUND, FUNCTION_NOT_FOUND */
+export async function testFunction(
+  scope: Scope,
+  {
+    assistantId,
+    channel,
+    name,
+    arguments: args,
+  }: { assistantId: string; channel: Channel; name: string; arguments: unknown },
+) {
+  const assistant = await scope.of(Assistants).byId(assistantId);
+  const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
+  const declared = declaredFunctions(configuration).find((one) => one.name === name) ?? missing("Function");
+  const began = Date.now();
+  const { text, failed, request, status } = await callFunction(scope.ports.outbound, declared, newId(), args);
+  return {
+    request: request ?? null,
+    status: status ?? null,
+    response: text,
+    failed,
+    durationMs: Date.now() - began,
+  };
+}

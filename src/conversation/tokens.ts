@@ -1,0 +1,46 @@
+import { TOKENS_CHANNEL } from "../chats/chats";
+import type { Scope } from "../database/scope";
+
+/** Pieces are gathered this long, in milliseconds, and sent in notifications of at most this many characters. */
+const GATHER = 40;
+const LONGEST = 1_500;
+
+/** Streams an answer to whoever watches the chat. Nothing of it is stored: the message is, when it is whole. */
+export class Tokens {
+  private text = "";
+  private timer: NodeJS.Timeout | undefined;
+  private sending: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly scope: Scope,
+    private readonly chatId: string,
+  ) {}
+
+  add(text: string): void {
+    this.text += text;
+    this.timer ??= setTimeout(() => this.send(), GATHER);
+  }
+
+  /** Forgets what was not sent yet, of an answer that is begun anew. */
+  discard(): void {
+    this.text = "";
+  }
+
+  async flush(): Promise<void> {
+    this.send();
+    await this.sending;
+  }
+
+  private send(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const { text } = this;
+    this.text = "";
+    for (let at = 0; at < text.length; at += LONGEST) {
+      const piece = text.slice(at, at + LONGEST);
+      this.sending = this.sending
+        .then(() => this.scope.notify(TOKENS_CHANNEL, { chatId: this.chatId, text: piece }))
+        .catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,246 @@
+import type { Channel } from "../catalog/load-catalog";
+import { connection, type Connection, type ConnectionQuery } from "../database/connection";
+import { newId } from "../database/ids";
+import type { Scope } from "../database/scope";
+import { missing } from "../errors";
+
+/** The channel on which the dispatchers of all servers are told that a destination has something to get. */
+export const DELIVERIES_CHANNEL = "parley_deliveries";
+/** The channel on which new events are told. */
+export const EVENTS_CHANNEL = "parley_events";
+
+export type EventName =
+  | "status-changed"
+  | "conversation-updated"
+  | "function-call"
+  | "session-start"
+  | "session-end"
+  | "interaction-status"
+  | "call-recording";
+
+/** One thing that happened: the same in the ledger, in webhooks and in subscriptions. */
+export interface Event {
+  readonly id: string;
+  readonly name: EventName;
+  readonly type: Channel;
+  readonly companionId: string;
+  readonly chatId: string | null;
+  readonly payload: Record<string, unknown>;
+  readonly createdAt: Date;
+}
+
+/** What events tell of a chat. */
+export interface EventChat {
+  readonly id: string;
+  readonly assistantId: string;
+  readonly channel: Channel;
+  readonly status: string;
+  readonly phoneNumber: string | null;
+  readonly userId: string | null;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+  readonly endedReason: string | null;
+  readonly messageCount: number;
+}
+
+export interface EventFilter {
+  readonly name?: string | null;
+  readonly chatId?: string | null;
+  readonly assistantId?: string | null;
+  readonly createdAfter?: Date | null;
+  readonly createdBefore?: Date | null;
+}
+
+/** A place in the ledger. */
+export interface Place {
+  readonly transaction: string;
+  readonly id: string;
+}
+
+type EventRow = Omit<Event, "companionId" | "payload"> & {
+  readonly assistantId: string;
+  readonly body: string;
+};
+type Data = Readonly<Record<string, unknown>>;
+
+/** The whole conversation stands in an event, its oldest part cut beyond this many bytes. */
+const MESSAGES_BYTES = 1_048_576;
+/** Stands for the assistant in a trial event. */
+const TRIAL = "test";
+const ROLES: Readonly<Record<string, string>> = { ASSISTANT: "bot", USER: "user" };
+
+/** The ledger of an organization. Everything is written in the transaction of its cause. */
+export class Events {
+  constructor(private readonly scope: Scope) {}
+
+  async statusChanged(chat: EventChat): Promise<void> {
+    const { status, startedAt, endedAt, endedReason, phoneNumber } = chat;
+    const messages = await this.messages(chat.id);
+    await this.record("status-changed", chat, {
+      messages,
+      status,
+      startedAt,
+      endedAt,
+      endedReason,
+      phoneNumber,
+    });
+  }
+
+  async conversationUpdated(chat: EventChat): Promise<void> {
+    const messages = await this.messages(chat.id);
+    await this.record("conversation-updated", chat, {
+      messages,
+      phoneNumber: chat.phoneNumber,
+      timestamp: new Date(),
+    });
+  }
+
+  async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
+    await this.record("function-call", chat, { name, parameters });
+  }
+
+  async sessionStarted(chat: EventChat): Promise<void> {
+    const { startedAt, userId, phoneNumber } = chat;
+    await this.record("session-start", chat, { startedAt, userId, phoneNumber });
+  }
+
+  async sessionEnded(chat: EventChat): Promise<void> {
+    const { startedAt, endedAt, endedReason, messageCount } = chat;
+    await this.record("session-end", chat, { startedAt, endedAt, endedReason, messageCount });
+  }
+
+  /** The assistant's part in a turn: it listens, thinks or speaks now. */
+  async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
+    await this.record("interaction-status", chat, { status, timestamp: new Date() });
+  }
+
+  /** An event that tells of nothing, for trying a destination out. @returns its id */
+  async trial(): Promise<string> {
+    const id = newId();
+    const data = { status: "listening", timestamp: new Date() };
+    const event = { name: "interaction-status", type: "TEXT" } as const;
+    const body = JSON.stringify({ event: event.name, type: event.type, companionId: TRIAL, data });
+    await this.scope.insert("events", { id, ...event, assistantId: TRIAL, body });
+    return id;
+  }
+
+  /** The newest first. */
+  async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
+    const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
+    const rows = this.scope.table("events");
+    if (name != null) rows.where({ name });
+    if (chatId != null) rows.where({ chatId });
+    if (assistantId != null) rows.where({ assistantId });
+    if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
+    if (createdBefore != null) rows.where("createdAt", "<", createdBefore);
+    const found = await connection<EventRow>(rows, query);
+    return {
+      nodes: found.nodes.map(toEvent),
+      edges: found.edges.map(({ cursor, node }) => ({ cursor, node: toEvent(node) })),
+      pageInfo: found.pageInfo,
+    };
+  }
+
+  /**
+   * Those behind a place in the ledger, oldest first. What is still being written is left out, and all that was
+   * written after it, so that nothing can appear later behind a place that was passed.
+   */
+  async behind({ transaction, id }: Place, most: number): Promise<{ events: Event[]; place: Place }> {
+    const rows = (await this.scope
+      .table("events")
+      .select("*", this.scope.asText("transaction", "written"))
+      .whereRaw("(transaction, id) > (?::xid8, ?)", [transaction, id])
+      .whereRaw("transaction < pg_snapshot_xmin(pg_current_snapshot())")
+      .orderBy(["transaction", "id"])
+      .limit(most)) as (EventRow & { written: string })[];
+    const last = rows.at(-1);
+    return {
+      events: rows.map(toEvent),
+      place: last ? { transaction: last.written, id: last.id } : { transaction, id },
+    };
+  }
+
+  /** Where an event stands in the ledger; without one, its end. @throws EVENT_NOT_FOUND */
+  async place(id: string | null | undefined): Promise<Place> {
+    const [row] = await this.scope.named<Place>(
+      undefined,
+      (table, $, db) =>
+        id == null
+          ? db.raw(
+              "select pg_snapshot_xmin(pg_current_snapshot())::text as transaction, '' as id where $1::text is not null",
+            )
+          : table("events")
+              .select("id", db.raw("transaction::text as transaction"))
+              .where({ id: $(1) }),
+      id == null ? [] : [id],
+    );
+    return row ?? missing("Event");
+  }
+
+  /** Events by their ids, many by one statement. */
+  byId(id: string): Promise<Event | undefined> {
+    const loader = this.scope.loader<Event | undefined>("events", async (ids) => {
+      const rows = (await this.scope.table("events").whereIn("id", ids)) as EventRow[];
+      return ids.map((id) => rows.filter((row) => row.id === id).map(toEvent)[0]);
+    });
+    return loader.load(id);
+  }
+
+  /** Writes the event and one delivery for each destination that is to get it. */
+  private async record(
+    name: EventName,
+    { id: chatId, assistantId, channel: type }: EventChat,
+    data: Data,
+  ): Promise<void> {
+    const { scope } = this;
+    const id = newId();
+    const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
+    await scope.insert("events", { id, name, type, assistantId, chatId, body });
+    for (const destinationId of await this.destinations(assistantId)) {
+      await scope.insert("deliveries", { id: newId(), eventId: id, destinationId, chatId });
+      await scope.notify(DELIVERIES_CHANNEL, { destinationId });
+    }
+    await scope.notify(EVENTS_CHANNEL, { eventId: id });
+  }
+
+  /** Destinations of the assistant's project take over from those of the organization. */
+  private async destinations(assistantId: string): Promise<string[]> {
+    const project = this.scope.table("assistants").select("projectId").where({ id: assistantId });
+    const rows = (await this.scope
+      .table("webhook_destinations")
+      .select("id", "projectId")
+      .where({ enabled: true })
+      .where((either) => either.whereNull("projectId").orWhere("projectId", project))) as {
+      id: string;
+      projectId: string | null;
+    }[];
+    const own = rows.filter(({ projectId }) => projectId !== null);
+    return (own.length > 0 ? own : rows).map(({ id }) => id);
+  }
+
+  private async messages(chatId: string): Promise<{ role: string; content?: string }[]> {
+    const rows = (await this.scope
+      .table("messages")
+      .select("role", "content")
+      .where({ chatId })
+      .whereIn("role", Object.keys(ROLES))
+      .orderBy("sequence", "desc")) as { role: string; content: string | null }[];
+    const kept: { role: string; content?: string }[] = [];
+    let bytes = 0;
+    for (const { role, content } of rows) {
+      bytes += Buffer.byteLength(content ?? "") + 32;
+      if (bytes > MESSAGES_BYTES && kept.length > 0) break;
+      kept.push({ role: ROLES[role]!, ...(content !== null && { content }) });
+    }
+    return kept.reverse();
+  }
+}
+
+const withoutNulls = (data: Data): Data =>
+  Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null && value !== undefined));
+
+const toEvent = ({ assistantId, body, ...row }: EventRow): Event => ({
+  ...row,
+  companionId: assistantId,
+  payload: JSON.parse(body) as Record<string, unknown>,
+});

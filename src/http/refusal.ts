@@ -1,0 +1,11 @@
+import { DomainError, invalid } from "../errors";
+
+/** What Express's own body parser and graphql-upload refuse, in our words. */
+export function refusalOf(error: unknown): unknown {
+  const { status, message } = Object(error) as { status?: unknown; message?: unknown };
+  if (error instanceof DomainError || typeof status !== "number" || status >= 500) return error;
+  if (status === 413) return new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
+  if (status === 415)
+    return new DomainError("UNSUPPORTED_MEDIA_TYPE", "The body's type or encoding is not supported.");
+  return invalid([{ path: "", message: `the request cannot be read: ${String(message).slice(0, 200)}` }]);
+}

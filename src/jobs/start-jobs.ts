@@ -1,0 +1,55 @@
+import type { Logger } from "pino";
+import { Chats } from "../chats/chats";
+import type { Database } from "../database/database";
+import type { Listener } from "../database/listener";
+import type { Outbound } from "../outbound/http";
+import { Dispatcher } from "./dispatcher";
+import { startWorker } from "./worker";
+
+export interface JobsOptions {
+  readonly database: Database;
+  /** As the owner of the tables that jobs wait in. */
+  readonly url: string;
+  readonly listener: Pick<Listener, "on">;
+  readonly outbound: Outbound;
+  readonly logger: Logger;
+  /** After how many minutes without a message a text or SMS chat ends. */
+  readonly idleMinutes: number;
+}
+
+const MINUTE = 60_000;
+
+/** Everything that happens later: turns of assistants, deliveries of events, the end of chats that were left. */
+export async function startJobs({
+  database,
+  url,
+  listener,
+  outbound,
+  logger,
+  idleMinutes,
+}: JobsOptions): Promise<{ stop(): Promise<void> }> {
+  const worker = await startWorker(database, url, logger);
+  const dispatcher = new Dispatcher(database, outbound, listener, logger);
+  const sweep = () =>
+    void endIdleChats(database, idleMinutes).catch((error: unknown) =>
+      logger.warn({ err: error }, "idle chats were not ended"),
+    );
+  const timer = setInterval(sweep, MINUTE / 2).unref();
+  sweep();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all([worker.stop(), dispatcher.stop()]);
+    },
+  };
+}
+
+/** Ends the text and SMS chats in which nothing was said for a while. */
+export async function endIdleChats(database: Database, idleMinutes: number): Promise<void> {
+  for (const { organizationId, chatId } of await database.idleChats(
+    new Date(Date.now() - idleMinutes * MINUTE),
+  ))
+    await database
+      .scope(organizationId)
+      .transaction((scope) => scope.of(Chats).endIfLive(chatId, "idle-timeout"));
+}

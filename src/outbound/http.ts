@@ -1,0 +1,147 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import {
+  Agent,
+  buildConnector,
+  fetch as guardedFetch,
+  request,
+  type Dispatcher,
+  type RequestInit as UndiciInit,
+} from "undici";
+import { AddressRules } from "./addresses";
+
+/** What a receiver answered, or why there is no answer. */
+export type Outcome =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly headers: Readonly<Record<string, unknown>>;
+      readonly body: string;
+      readonly complete: boolean;
+    }
+  | { readonly kind: "failed"; readonly error: string; readonly timedOut: boolean };
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In all, in milliseconds. */
+  readonly timeout: number;
+  /** How much of the answer is read, in bytes. */
+  readonly readBytes: number;
+}
+
+/** Sends requests to addresses that customers chose. */
+export interface Outbound {
+  /** Never throws on what the other side does. Follows no redirect. */
+  post(request: OutboundRequest): Promise<Outcome>;
+  /** The same for a library that wants a `fetch`: no redirect, no address that may not be reached. */
+  readonly fetch: typeof fetch;
+  /** Why a URL may not be stored: its syntax, its scheme, a literal address. Asks no name server. */
+  problemWith(url: string): string | undefined;
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT = 5_000;
+const REFUSED = "The address may not be reached.";
+
+/** An outbound client that reaches public addresses, and what `allowed` names. */
+export function outbound(allowed: readonly string[]): Outbound {
+  const rules = new AddressRules(allowed);
+  const agent = new Agent({ connect: connector(rules), connections: 16, pipelining: 1, maxResponseSize: -1 });
+  return {
+    problemWith: (url) => problemWith(url, rules),
+    close: () => agent.destroy(),
+    fetch: ((input: string | URL, init?: RequestInit) => {
+      const problem = problemWith(String(input), rules);
+      if (problem) return Promise.reject(new Error(REFUSED));
+      return guardedFetch(input, { ...init, redirect: "error", dispatcher: agent } as UndiciInit);
+    }) as typeof fetch,
+    async post({ url, body, headers, timeout, readBytes }) {
+      const problem = problemWith(url, rules);
+      if (problem) return { kind: "failed", error: problem, timedOut: false };
+      const signal = AbortSignal.timeout(timeout);
+      try {
+        const answer = await request(url, {
+          method: "POST",
+          body,
+          headers: { ...headers },
+          dispatcher: agent,
+          signal,
+        });
+        const { text, complete } = await read(answer.body, readBytes);
+        return { kind: "answered", status: answer.statusCode, headers: answer.headers, body: text, complete };
+      } catch (error) {
+        return { kind: "failed", error: reason(error, signal), timedOut: signal.aborted || isTimeout(error) };
+      }
+    },
+  };
+}
+
+function problemWith(text: string, rules: AddressRules): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    return "must be a URL that begins with http:// or https://";
+  if (url.username || url.password) return "must not hold a user name or password";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) && !rules.permits(host, host)
+    ? "must not be a private, local or reserved address"
+    : undefined;
+}
+
+/** Resolves a name once, checks every address it has, and connects to exactly those. */
+function connector(rules: AddressRules): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT });
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, "");
+    addressesOf(host)
+      .then((addresses) => {
+        if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, host)))
+          throw new Error(REFUSED);
+        // TLS must still be checked against the name, and undici asks no resolver for a literal address.
+        connect(
+          {
+            ...options,
+            hostname: addresses[0]!,
+            servername: options.servername ?? (isIP(host) ? undefined : host),
+          } as buildConnector.Options,
+          callback,
+        );
+      })
+      .catch(() => callback(new Error(REFUSED), null));
+  };
+}
+
+const addressesOf = async (host: string): Promise<string[]> =>
+  isIP(host) ? [host] : (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** Reads no more than is wanted: an answer of any length is cut off there. */
+async function read(
+  body: Dispatcher.ResponseData["body"],
+  limit: number,
+): Promise<{ text: string; complete: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size >= limit)
+        return { text: Buffer.concat(chunks).subarray(0, limit).toString("utf8"), complete: false };
+    }
+    return { text: Buffer.concat(chunks).toString("utf8"), complete: true };
+  } catch {
+    return { text: Buffer.concat(chunks).toString("utf8"), complete: false };
+  } finally {
+    body.destroy();
+  }
+}
+
+const isTimeout = (error: unknown) =>
+  /Timeout/.test((error as Error).name) || /timeout/i.test((error as Error).message);
+
+function reason(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted || isTimeout(error)) return "No answer in time.";
+  const { code, message } = error as NodeJS.ErrnoException;
+  return message === REFUSED ? REFUSED : `The connection failed${code ? ` (${code})` : ""}.`;
+}

@@ -1,0 +1,91 @@
+import type { LanguageModel, ModelMessage as SdkMessage, ToolSet } from "ai";
+import type { ModelMessage, ModelPart, ModelRequest, TextModel } from "./text-model";
+
+/** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
+export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
+  return {
+    async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
+      const { jsonSchema, streamText, tool } = await import("ai"); // large: loaded when first used
+      const tools: ToolSet = Object.fromEntries(
+        request.tools.map(({ name, description, parameters }) => [
+          name,
+          tool({ description, inputSchema: jsonSchema(parameters) }),
+        ]),
+      );
+      const { fullStream } = streamText({
+        model: await languageModel(request, guardedFetch),
+        system: request.system,
+        messages: request.messages.map(toSdk),
+        ...(request.tools.length > 0 && { tools }),
+        temperature: request.temperature,
+        maxOutputTokens: request.maxTokens,
+        maxRetries: 0,
+        abortSignal: request.signal,
+        onError: () => undefined, // the stream says it too; the default writes to the console
+      });
+      let usable = false;
+      for await (const part of fullStream) {
+        if (part.type === "error")
+          throw part.error instanceof Error ? part.error : new Error(String(part.error));
+        if (part.type === "abort") throw new Error("The model did not answer in time.");
+        if (part.type === "text-delta" && part.text !== "") yield { type: "text", text: part.text };
+        if (part.type === "tool-call")
+          yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: part.input };
+        usable ||= part.type === "text-delta" || part.type === "tool-call";
+      }
+      if (!usable) throw new Error("The model answered with nothing.");
+    },
+  };
+}
+
+async function languageModel(
+  { model, credential }: ModelRequest,
+  guardedFetch: typeof fetch,
+): Promise<LanguageModel> {
+  const { apiKey = "none", baseUrl: baseURL, guarded } = credential!; // without one the local model is asked
+  const options = {
+    apiKey,
+    ...(baseURL !== undefined && { baseURL }),
+    ...(guarded && { fetch: guardedFetch }),
+  };
+  switch (model.baseUrl === undefined ? model.provider : "COMPATIBLE") {
+    case "OPENAI":
+      return (await import("@ai-sdk/openai")).createOpenAI(options).chat(model.model);
+    case "GROQ":
+      return (await import("@ai-sdk/groq")).createGroq(options)(model.model);
+    case "ANTHROPIC":
+      return (await import("@ai-sdk/anthropic")).createAnthropic(options)(model.model);
+    default: {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      return createOpenAICompatible({
+        ...options,
+        baseURL: baseURL ?? "",
+        name: model.provider.toLowerCase(),
+      }).chatModel(model.model);
+    }
+  }
+}
+
+function toSdk({ role, content, calls = [], answers }: ModelMessage): SdkMessage {
+  if (role === "user") return { role, content };
+  if (role === "tool") {
+    const output = { type: "text" as const, value: content };
+    return {
+      role,
+      content: [{ type: "tool-result", toolCallId: answers!.id, toolName: answers!.name, output }],
+    };
+  }
+  const text = content === "" ? [] : [{ type: "text" as const, text: content }];
+  return {
+    role,
+    content: [
+      ...text,
+      ...calls.map((call) => ({
+        type: "tool-call" as const,
+        toolCallId: call.id,
+        toolName: call.name,
+        input: call.arguments,
+      })),
+    ],
+  };
+}

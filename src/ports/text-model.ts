@@ -1,0 +1,56 @@
+import type { ModelEntry } from "../catalog/load-catalog";
+
+export interface ModelMessage {
+  readonly role: "user" | "assistant" | "tool";
+  readonly content: string;
+  /** Of an assistant's message: the functions that it calls. */
+  readonly calls?: readonly ModelCall[];
+  /** Of a tool's message: the call that it answers. */
+  readonly answers?: { readonly id: string; readonly name: string };
+}
+
+export interface ModelCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+/** A function that the model may call. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON Schema object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelCredential {
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+  /** Whether a customer chose the address: it is reached with the guard for such addresses. */
+  readonly guarded: boolean;
+}
+
+export interface ModelRequest {
+  readonly model: ModelEntry;
+  /** Undefined where nobody has given one: the local model answers then. */
+  readonly credential: ModelCredential | undefined;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  /** 0 to 2. */
+  readonly temperature: number;
+  readonly maxTokens: number;
+  readonly signal: AbortSignal;
+  /** What the assistant knows about a question, the best first; the local model answers with it. */
+  readonly retrieve: (question: string) => Promise<readonly string[]>;
+}
+
+/** A piece of an answer, as it comes. */
+export type ModelPart =
+  { readonly type: "text"; readonly text: string } | ({ readonly type: "call" } & ModelCall);
+
+/** Whatever writes the assistant's answers. */
+export interface TextModel {
+  /** @throws Error when the model does not answer, or answers with something that is not usable */
+  stream(request: ModelRequest): AsyncIterable<ModelPart>;
+}

@@ -1,0 +1,60 @@
+import { newId } from "../database/ids";
+import { encoded, type Scope } from "../database/scope";
+import { missing } from "../errors";
+
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface ProjectInput {
+  readonly name: string;
+  readonly description?: string | null;
+}
+
+/** Groups of assistants with webhook destinations of their own. */
+export class Projects {
+  constructor(private readonly scope: Scope) {}
+
+  /** The newest first. */
+  async list(): Promise<Project[]> {
+    return (await this.scope.table("projects").orderBy("id", "desc")) as Project[];
+  }
+
+  /** @throws PROJECT_NOT_FOUND */
+  async byId(id: string): Promise<Project> {
+    const loader = this.scope.loader<Project | undefined>("projects", async (ids) => {
+      const rows = (await this.scope.table("projects").whereIn("id", ids)) as Project[];
+      return ids.map((id) => rows.find((row) => row.id === id));
+    });
+    return (await loader.load(id)) ?? missing("Project");
+  }
+
+  async create(input: ProjectInput): Promise<Project> {
+    const [row] = (await this.scope.insert("projects", { ...input, id: newId() })) as Project[];
+    return row!;
+  }
+
+  /** @throws PROJECT_NOT_FOUND */
+  async update(id: string, input: Partial<ProjectInput>): Promise<Project> {
+    const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+    const [row] = (await this.scope
+      .table("projects")
+      .where({ id })
+      .update(changes)
+      .returning("*")) as Project[];
+    return row ?? missing("Project");
+  }
+
+  /** Deletes it with its webhook destinations; its assistants stay, without a project. @throws PROJECT_NOT_FOUND */
+  async remove(id: string): Promise<{ id: string }> {
+    await this.scope.transaction(async (scope) => {
+      await scope.table("assistants").where({ projectId: id }).update({ projectId: null });
+      if ((await scope.table("projects").where({ id }).delete()) === 0) missing("Project");
+    });
+    return { id };
+  }
+}

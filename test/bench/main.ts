@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { runningEmbedded } from "../../src/database/embedded";
+import { DASHBOARD } from "./dashboard";
+import { fill } from "./data";
+import type { Load } from "./load";
+import { LoadGenerator, residentMemory, start, type Running } from "./processes";
+import { ratio, Table } from "./table";
+
+/** Requests that the service has answered when its memory is read. */
+const MANY = 100_000;
+const ROUNDS = 7;
+const SECRET_KEY = "secret-key-of-the-benchmark";
+const HEADERS = { "X-API-Key": SECRET_KEY };
+
+type Work = Omit<Load, "origin">;
+
+const dataDir = mkdtempSync(join(tmpdir(), "parley-bench-"));
+const table = new Table();
+const load = new LoadGenerator();
+let answered = 0;
+
+const serve = () =>
+  start("src/main.js", /GraphQL +(http:\S+)\/graphql[^]+Try it:/, {
+    PORT: "0",
+    DATA_DIR: dataDir,
+    BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+  });
+
+async function compare(what: string, target: number, ours: Running, baseline: Running, work: Work) {
+  const round = { ours: 0, baseline: 0 };
+  const rounds: (typeof round)[] = [];
+  const servers = { ours, baseline };
+  const send = (name: keyof typeof servers) => load.send({ ...work, origin: servers[name].url });
+  for (const name of ["ours", "baseline"] as const) await send(name); // both are warm, and PostgreSQL too
+  for (let number = 0; number < ROUNDS; number++) {
+    const order = number % 2 === 0 ? (["ours", "baseline"] as const) : (["baseline", "ours"] as const);
+    const taken = { ...round };
+    for (const name of order) taken[name] = work.requests / (await send(name));
+    rounds.push(taken);
+  }
+  answered += work.requests * (ROUNDS + 1);
+  table.add({ what, target, ...ratio(rounds) });
+}
+
+async function starts(): Promise<Running> {
+  const empty = await serve();
+  table.add({ what: "start on an empty data folder", ours: empty.startSeconds, unit: "s", most: 8 });
+  let running = empty;
+  const seconds: number[] = [];
+  for (let count = 0; count < 3; count++) {
+    await running.stop();
+    running = await serve();
+    seconds.push(running.startSeconds);
+  }
+  const median = seconds.sort((a, b) => a - b)[1]!;
+  table.add({ what: "start on an existing one", ours: median, unit: "s", most: 3 });
+  return running;
+}
+
+async function speeds(ours: Running, baseline: Running, id: string) {
+  const get = { method: "GET", headers: HEADERS, connections: 16 } as const;
+  const one: Work = { ...get, path: `/rest/v1/assistants/${id}`, requests: 4_000 };
+  const page: Work = { ...get, path: "/rest/v1/assistants?page=2&take=20", requests: 1_500 };
+  const dashboard: Work = {
+    method: "POST",
+    path: "/graphql",
+    headers: { ...HEADERS, "Content-Type": "application/json" },
+    body: JSON.stringify({ query: DASHBOARD }),
+    requests: 250,
+    connections: 1,
+  };
+  await compare("GET /rest/v1/assistants/{id}", 0.6, ours, baseline, one);
+  await compare("a page of 20 assistants", 0.6, ours, baseline, page);
+  await compare("dashboard, one after another", 1, ours, baseline, dashboard);
+  await compare("dashboard, 16 at once", 1, ours, baseline, { ...dashboard, connections: 16 });
+  while (answered < MANY) {
+    await load.send({ ...one, origin: ours.url });
+    answered += one.requests;
+  }
+  const ourMiB = residentMemory(ours.pid);
+  table.add({ what: `memory after ${answered} requests`, ours: ourMiB, unit: "MiB", most: 200 });
+}
+
+async function main() {
+  const ours = await starts();
+  const databaseUrl = (await runningEmbedded(dataDir))!; // the service just started on it
+  const db = new Client({ connectionString: databaseUrl });
+  await db.connect();
+  const ids = await fill(ours.url, SECRET_KEY, db);
+  const { rows } = await db.query<{ id: string }>("select id from organizations where is_default");
+  await db.end();
+  const baseline = await start("bench/baseline.js", /ready at (\S+) now/, {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY,
+    ORGANIZATION_ID: rows[0]!.id,
+  });
+  await speeds(ours, baseline, ids[100]!);
+  await baseline.stop();
+  await ours.stop();
+}
+
+main()
+  .catch((error: unknown) => console.error(error))
+  .finally(async () => {
+    await load.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    console.log(table.print());
+  });

@@ -1,0 +1,69 @@
+import { fork, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Load, Taken } from "./load";
+
+/** A server in a process of its own. */
+export interface Running {
+  readonly url: string;
+  readonly pid: number;
+  /** From the start of the process until it was ready, in seconds. */
+  readonly startSeconds: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a program of dist/ with these settings and no others, and waits for the address that it prints. */
+export async function start(
+  program: string,
+  address: RegExp,
+  env: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const { PATH = "", HOME = "" } = process.env;
+  const began = performance.now();
+  const child = spawn(process.execPath, [join("dist", program)], {
+    env: { PATH, HOME, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const found = address.exec((said += text));
+      if (found) resolve(found[1]!);
+    });
+  });
+  const ready = await fetch(`${url}/health/ready`);
+  if (!ready.ok) throw new Error(`${program} is not ready: ${await ready.text()}`);
+  const startSeconds = (performance.now() - began) / 1000;
+  return { url, pid: child.pid!, startSeconds, stop: () => stop(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+}
+
+/** Resident memory of a process in MiB. */
+export const residentMemory = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+
+/** The process that sends the requests: neither server shares its time with it. */
+export class LoadGenerator {
+  private readonly child = fork(join("dist", "bench", "load.js"));
+
+  /** @returns how long all of them took, in seconds */
+  async send(load: Load): Promise<number> {
+    const answered = once(this.child, "message");
+    this.child.send(load);
+    const [taken] = (await answered) as [Taken];
+    if ("failure" in taken) throw new Error(`${load.method} ${load.path}: ${taken.failure}`);
+    return taken.seconds;
+  }
+
+  stop(): Promise<void> {
+    return stop(this.child);
+  }
+}

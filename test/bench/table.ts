@@ -1,0 +1,64 @@
+/** A measurement: against the baseline in requests a second, or alone with the most that is allowed. */
+export type Measured =
+  | { what: string; target: number; ours: number; baseline: number; ratio: number }
+  | { what: string; ours: number; unit: string; most: number };
+
+interface Round {
+  readonly ours: number;
+  readonly baseline: number;
+}
+
+const median = (numbers: readonly number[]) =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+
+/** Medians over rounds. The ratio is that of the rounds, so that a busy minute of the machine weighs on both sides. */
+export function ratio(rounds: readonly Round[]) {
+  return {
+    ours: median(rounds.map(({ ours }) => ours)),
+    baseline: median(rounds.map(({ baseline }) => baseline)),
+    ratio: median(rounds.map(({ ours, baseline }) => ours / baseline)),
+  };
+}
+
+const HEAD = ["what", "ours", "baseline", "ratio", "target", ""];
+
+/** The table at the end. */
+export class Table {
+  private readonly lines: string[][] = [];
+
+  add(measured: Measured): void {
+    const { what } = measured;
+    const line =
+      "unit" in measured
+        ? [
+            what,
+            `${measured.ours.toFixed(2)} ${measured.unit}`,
+            "",
+            "",
+            `< ${measured.most} ${measured.unit}`,
+          ]
+        : [
+            what,
+            `${measured.ours.toFixed(0)}/s`,
+            `${measured.baseline.toFixed(0)}/s`,
+            measured.ratio.toFixed(2),
+            `>= ${measured.target.toFixed(2)}`,
+          ];
+    const ok = "unit" in measured ? measured.ours < measured.most : measured.ratio >= measured.target;
+    this.lines.push([...line, ok ? "ok" : "BELOW"]);
+    console.error(line.join("  "), ok ? "" : "  BELOW"); // as it goes
+  }
+
+  print(): string {
+    const rows = [HEAD, ...this.lines];
+    const widths = HEAD.map((_, index) => Math.max(...rows.map((row) => row[index]!.length)));
+    return rows
+      .map((row) =>
+        row
+          .map((cell, index) => cell.padEnd(widths[index]!))
+          .join("  ")
+          .trimEnd(),
+      )
+      .join("\n");
+  }
+}

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { Kind } from "graphql";
+import { routes } from "../../rest-compat/routes/index";
+import { AUTHORIZATION } from "../../schema/authorization";
+import { faces } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { operationsOf, run, variables } from "../support/operations";
+import { buildWorld, namedBy, portrait, unknownWorld, type World } from "../support/world";
+
+const running = useApp({ OPEN_SETTINGS: "true" });
+const { schema, rows } = faces(loadCatalog(), readConfig({}));
+const operations = operationsOf(schema);
+
+/** Nothing may change it: what runs and changes something gets a world of its own. */
+let world: World;
+let stranger: { api: Api; world: World };
+let token: string;
+let userToken: string;
+
+beforeAll(async () => {
+  const { api } = await running.otherOrganization();
+  stranger = { api, world: await buildWorld(api) };
+  world = await buildWorld(running.api);
+  ({ token } = await running.api.post("/rest/v1/organization/token", {}, 200));
+  ({ token: userToken } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200));
+}, 30_000);
+
+const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
+
+test("every operation has a rule, and an example in test/support/operations.ts; nothing else has", () => {
+  const names = operations.map(({ name }) => name).sort();
+  expect(Object.keys(AUTHORIZATION).sort()).toEqual(names);
+  expect(Object.keys(variables).sort()).toEqual(names);
+});
+
+/** One without an example has failed the test above. */
+const known = operations.filter(({ name }) => name in variables);
+
+describe.each(known)("$kind $name", (operation) => {
+  const rule = AUTHORIZATION[operation.name]!;
+  const example = variables[operation.name]!;
+  /** Without a credential no WebSocket opens at all. */
+  const anonymously = operation.kind === "subscription" ? "closed with 4403" : "UNAUTHENTICATED";
+  const changes = operation.kind === "mutation";
+  const own = async () => example(changes ? await buildWorld(running.api) : world);
+
+  test("refuses a caller without credential", async () => {
+    const outcome = await run(running.api.as({}), operation, example(world));
+    expect(outcome.code).toBe(anonymously);
+  });
+
+  test("refuses a PUBLIC key", async () => {
+    const outcome = await run(running.api.as({ "X-API-Key": running.publicKey }), operation, example(world));
+    expect(outcome.code).toBe("FORBIDDEN");
+  });
+
+  test("runs for a SECRET key", async () => {
+    expect((await run(running.api, operation, await own())).error).toBeUndefined();
+  });
+
+  if (rule === "key")
+    test("refuses any token", async () => {
+      for (const value of [token, userToken])
+        expect((await run(bearer(value), operation, example(world))).code).toBe("UNAUTHENTICATED");
+    });
+  else
+    test("runs for a token of the organization", async () => {
+      expect((await run(bearer(token), operation, await own())).error).toBeUndefined();
+    });
+
+  if (rule === "organization" || rule === "settings")
+    test("refuses a token that was issued for a user", async () => {
+      expect((await run(bearer(userToken), operation, example(world))).code).toBe("FORBIDDEN");
+    });
+  if (rule === "data")
+    test("runs for a token that was issued for a user", async () => {
+      expect((await run(bearer(userToken), operation, await own())).error).toBeUndefined();
+    });
+
+  for (const record of namedBy(example))
+    test(`answers for another organization's ${record} exactly as for an unknown one`, async () => {
+      const untouched = changes && (await portrait(stranger.api, stranger.world));
+      const theirs = example({ ...world, [record]: stranger.world[record] });
+      const foreign = await run(running.api, operation, theirs);
+      const unknown = await run(
+        running.api,
+        operation,
+        example({ ...world, [record]: unknownWorld()[record] }),
+      );
+      expect(foreign.code).toMatch(/_NOT_FOUND$/);
+      expect(foreign).toEqual(unknown);
+      if (changes) expect(await portrait(stranger.api, stranger.world)).toEqual(untouched);
+    });
+});
+
+/** The operations behind the rows with one kind of credential. */
+const behind = (auth: string) =>
+  new Set(
+    rows
+      .filter((row) => row.operation && row.auth === auth)
+      .map(({ operation }) => operation!.definition.selectionSet.selections[0])
+      .map((field) => (field?.kind === Kind.FIELD ? field.name.value : "")),
+  );
+
+describe("the rules and the REST paths agree", () => {
+  test("what stands behind a path for keys takes a key only", () => {
+    expect([...behind("key")].map((name) => [name, AUTHORIZATION[name]])).toEqual(
+      [...behind("key")].map((name) => [name, "key"]),
+    );
+    expect(behind("key").size).toBeGreaterThan(0);
+  });
+
+  test("only what stands behind the settings paths lets their anonymous caller in", () => {
+    const settings = Object.keys(AUTHORIZATION).filter((name) => AUTHORIZATION[name] === "settings");
+    expect(settings.sort()).toEqual([...behind("settings")].sort());
+    expect(routes.filter(({ auth }) => auth === "settings").map(({ path }) => path.slice(0, 17))).toEqual(
+      settings.map(() => "/rest/v1/settings"),
+    );
+  });
+
+  test("an operation without a path needs a SECRET key or a token without userId", () => {
+    const paths = new Set([...behind("key"), ...behind("keyOrBearer"), ...behind("settings")]);
+    // A log is read behind its assistant there; this one reads logs of deleted assistants too.
+    const without = Object.keys(AUTHORIZATION).filter((name) => !paths.has(name) && name !== "log");
+    expect(without.map((name) => [name, AUTHORIZATION[name]])).toEqual(
+      without.map((name) => [name, "organization"]),
+    );
+  });
+});
+
+test("GraphQL is never the caller without credential that the open settings paths are", async () => {
+  await buildWorld(running.api);
+  const anonymous = running.api.as({});
+  expect(await anonymous.get("/rest/v1/settings", 201)).not.toEqual([]);
+  for (const query of ["{ webhookDestinations { id } }", "mutation { generateWebhookSecret }"]) {
+    const { body } = await anonymous.graphql(query);
+    expect(body.data).toBeNull();
+    expect(body.errors[0].extensions.code).toBe("UNAUTHENTICATED");
+  }
+  const { body } = await anonymous.request("GET", "/graphql?query={webhookDestinations{secret}}", undefined, {
+    "Apollo-Require-Preflight": "true",
+    Accept: "application/json",
+  });
+  expect(body.errors[0].extensions.code).toBe("UNAUTHENTICATED");
+});

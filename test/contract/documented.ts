@@ -1,0 +1,128 @@
+/** Fields by their type in JSON; `!` marks those that are required. */
+export type Fields = Readonly<Partial<Record<"string" | "number" | "boolean" | "object" | "array", string>>>;
+type Answered = Fields | { readonly page: Fields } | { readonly list: Fields } | "string";
+
+export interface Documented {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: string;
+  readonly status: number;
+  /** Undefined where the document does not show it. */
+  readonly answers?: Answered;
+  readonly takes?: Fields;
+}
+
+const RAG = { boolean: "isRagEnabled! forceRag! preserveRagResult!", string: "ragTriggerTopics!" };
+const ASSISTANT = { string: "id! name! description", boolean: "template", object: "variables" };
+const VOICE = {
+  string:
+    "initialMessage! prompt! resources! provider! model! voiceProvider! voice! backgroundSound! endCallMessage! endCallPhrases!",
+  number: "temperature! maxTokensOutput!",
+  boolean: "backchanneling! endCallFunction! dialKeypadFunction!",
+  array: "functions!",
+};
+const SMS = {
+  string: "initialMessage! prompt! resources! provider! model! keywords!",
+  number: "temperature! maxTokensOutput!",
+  boolean: "smsMode! voiceCallMode!",
+  array: "functions!",
+};
+const CHAT = {
+  string: "initialMessage! prompt! resources! provider! model!",
+  number: "temperature! maxTokensOutput!",
+  boolean: "chatMode! quickRepliesEnabled!",
+  array: "functions!",
+};
+const THEME = { object: "theme!", string: "mode!" };
+const WEBHOOK = { string: "id! url! name! secret! createdAt! updatedAt!" };
+const KEY = { string: "id! value! type! status!" };
+const FILE = {
+  string: "id! name! organizationId! mimeType! createdAt!",
+  number: "size!",
+  object: "metadata!",
+};
+const LOG = {
+  string: "id! type! recordingUrl! createdAt!",
+  object: "messages! metadata! customerMetadata!",
+};
+const MESSAGE = { string: "id! aiChatId! role! channel! content createdAt!", object: "metadata!" };
+const DELETED = { string: "id!" };
+
+const optional = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([type, names]) => [type, names.replaceAll("!", "")]));
+const withRag = (fields: { string: string; boolean: string }) => ({
+  ...fields,
+  string: `${fields.string} ${RAG.string}`,
+  boolean: `${fields.boolean} ${RAG.boolean}`,
+});
+
+/** `METHOD path` of a row, its success status, what it answers and what its body is. */
+type Line = readonly [string, number, Answered?, Fields?];
+const section = (auth: string, lines: readonly Line[]): Documented[] =>
+  lines.map(([line, status, answers, takes]) => {
+    const [method, path] = line.split(" ") as [string, string];
+    return { method, path, auth, status, ...(answers && { answers }), ...(takes && { takes }) };
+  });
+
+const V1 = "/rest/v1";
+
+/** The document's Endpoints tables, written out by hand: the contract. */
+export const DOCUMENTED: readonly Documented[] = [
+  ...section("key or bearer", [
+    [`POST ${V1}/assistants`, 200, ASSISTANT, { string: "name! description", object: "variables" }],
+    [`GET ${V1}/assistants`, 200, { page: ASSISTANT }],
+    [`GET ${V1}/assistants/templates`, 200, { page: ASSISTANT }],
+    [`GET ${V1}/assistants/{id}`, 200, ASSISTANT],
+    [`PATCH ${V1}/assistants/{id}`, 200, ASSISTANT, { string: "name description", object: "variables" }],
+    [`DELETE ${V1}/assistants/{id}`, 200, DELETED],
+    [`POST ${V1}/assistants/duplicate/{id}`, 200, ASSISTANT],
+    [`GET ${V1}/assistants/{assistantId}/voice`, 200, withRag(VOICE)],
+    [`PATCH ${V1}/assistants/{assistantId}/voice`, 200, withRag(VOICE), optional(VOICE)],
+    [`GET ${V1}/assistants/{assistantId}/sms`, 200, withRag(SMS)],
+    [`PATCH ${V1}/assistants/{assistantId}/sms`, 200, withRag(SMS), optional(SMS)],
+    [`GET ${V1}/assistants/{assistantId}/chat`, 200, withRag(CHAT)],
+    [`PATCH ${V1}/assistants/{assistantId}/chat`, 200, withRag(CHAT), optional(CHAT)],
+    [`GET ${V1}/assistants/{assistantId}/theme`, 200, THEME],
+    [`PATCH ${V1}/assistants/{assistantId}/theme`, 200, THEME, { object: "theme" }],
+    [`GET ${V1}/assistants/{assistantId}/logs`, 200, { list: { string: "id! type! label! createdAt!" } }],
+    [`GET ${V1}/assistants/{assistantId}/log/{logId}`, 200, LOG],
+    [`GET ${V1}/organization`, 200, { string: "id! analyticUrl" }],
+    [`POST ${V1}/organization/token`, 200, { string: "token! expiresAt!" }, { string: "userId expiresIn" }],
+    [`GET ${V1}/organization/keys`, 200, { list: KEY }],
+    [`POST ${V1}/organization/keys`, 200, KEY, { string: "type status" }],
+    [`GET ${V1}/organization/keys/public`, 200, KEY],
+    [`GET ${V1}/organization/keys/{keyId}`, 200, KEY],
+    [`PATCH ${V1}/organization/keys/{keyId}`, 200, KEY, { string: "status!" }],
+    [`DELETE ${V1}/organization/keys/{keyId}`, 200, DELETED],
+    [
+      `POST ${V1}/ai-chats/messages`,
+      201,
+      MESSAGE,
+      { string: "aiChatId! role! channel! content", object: "metadata!" },
+    ],
+  ]),
+  ...section("settings", [
+    [`GET ${V1}/settings/secret`, 201, "string"],
+    [`GET ${V1}/settings`, 201, { list: WEBHOOK }],
+    [`POST ${V1}/settings`, 201, WEBHOOK, { string: "url! secret! name" }],
+    [`PATCH ${V1}/settings/{id}`, 200, WEBHOOK, { string: "url secret name" }],
+    [`DELETE ${V1}/settings/{id}`, 200, WEBHOOK],
+  ]),
+  ...section("key", [
+    [`POST ${V1}/files/upload`, 201, FILE, { string: "file!", object: "metadata" }],
+    [`GET ${V1}/files`, 200, { page: FILE }],
+    [`GET ${V1}/files/{id}/download`, 200, { string: "url!" }],
+    [`DELETE ${V1}/files/{id}`, 200, DELETED],
+    [`POST ${V1}/call/phone`, 200],
+    ["POST /rest/v2/call/phone", 200],
+    [`POST ${V1}/assistants/phone-calls/initiate`, 200],
+  ]),
+  ...section("none", [
+    [`POST ${V1}/webhooks/vapi/server-messages`, 201],
+    [`POST ${V1}/webhooks/vapi/custom-llm/chat/completions`, 201],
+    ["POST /webhooks/twilio/intercept-sms", 200],
+  ]),
+];
+
+/** What a token that was issued for a user is refused: settings, token and keys, but for reading `keys/public`. */
+export const REFUSED_TO_USERS = /^\/rest\/v1\/(settings|organization\/token|organization\/keys(?!\/public))/;

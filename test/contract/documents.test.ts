@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "@jest/globals";
+import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
+import { faces, generatedDocuments } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig, settingsTable } from "../../src/config";
+import { explorerTabs } from "../../src/explorer/tabs";
+import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
+
+const root = join(__dirname, "../..");
+const file = (path: string) => readFileSync(join(root, path), "utf8");
+const documents = generatedDocuments();
+const openApi = new OpenApi(JSON.parse(documents["rest-compat/openapi.json"]!) as OpenApiDocument);
+
+describe("generated documents", () => {
+  test.each(Object.keys(documents))("%s is fresh; else run `npm run docs`", (path) => {
+    expect(file(path)).toBe(documents[path]);
+  });
+
+  test("are the schema, the OpenAPI document and the table of paths", () => {
+    expect(Object.keys(documents).sort()).toEqual([
+      "rest-compat/ROUTES.md",
+      "rest-compat/openapi.json",
+      "schema/schema.graphql",
+    ]);
+  });
+
+  /** The cells of a table's rows, whatever space pads them. */
+  const cells = (table: string) =>
+    table
+      .split("\n")
+      .filter((line) => line.startsWith("|") && !/^[|\s-]+$/.test(line))
+      .map((line) => line.split("|").map((cell) => cell.trim()));
+
+  test("the README's table of settings is fresh; else run `npm run docs`", () => {
+    const [, table] = /<!-- settings -->([^]*?)<!-- \/settings -->/.exec(file("README.md")) ?? [];
+    expect(cells(table ?? "")).toEqual(cells(settingsTable()));
+    expect(cells(settingsTable()).length).toBeGreaterThan(20);
+  });
+});
+
+/** The validator is an ES module, which jest can't import: hence a process. */
+async function openApiProblems(path: string): Promise<unknown> {
+  const script = `
+    import { readFileSync } from "node:fs";
+    import { Validator } from "@seriousme/openapi-schema-validator";
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(JSON.parse(readFileSync(process.argv[1], "utf8")));
+    console.log(JSON.stringify({ valid, errors, version: validator.version }));`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "--eval", script, path],
+    { cwd: root },
+  );
+  return JSON.parse(stdout);
+}
+
+describe("the OpenAPI document", () => {
+  test("is valid OpenAPI 3.1 of the interface's version 1.0", async () => {
+    expect(await openApiProblems("rest-compat/openapi.json")).toEqual({ valid: true, version: "3.1" });
+    expect(openApi.document).toMatchObject({ openapi: "3.1.0", info: { version: "1.0" } });
+  });
+
+  const operations = Object.entries(openApi.document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const contents = operations.flatMap(({ path, method, operation }) => {
+    const at = ["paths", path, method];
+    const { requestBody, responses } = operation;
+    return [
+      ...(requestBody ? [{ at: [...at, "requestBody"], content: requestBody.content }] : []),
+      ...Object.entries(responses).map(([status, { content }]) => ({
+        at: [...at, "responses", status],
+        content,
+      })),
+    ];
+  });
+  const bodies = contents.flatMap(({ at, content }) =>
+    Object.entries(content).map(([type, media]) => ({
+      name: `${at.slice(1).join(" ")} ${type}`,
+      pointer: [...at, "content", type, "schema"],
+      media,
+    })),
+  );
+  const shown = bodies.filter(({ name }) => / (requestBody|[12]\d\d) application\/json$/.test(name));
+
+  test("names each operation once", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  test("has an example of every body and every successful answer", () => {
+    expect(shown.filter(({ media }) => Object.keys(media.examples ?? {}).length === 0)).toEqual([]);
+    expect(shown.length).toBeGreaterThan(40);
+  });
+
+  test.each(shown)("the example of $name fits its schema", ({ pointer, media }) => {
+    for (const { value } of Object.values(media.examples ?? {}))
+      expect(openApi.problems(pointer, value)).toEqual([]);
+  });
+
+  test.each(Object.entries(openApi.document.components.schemas))(
+    "every property of %s has a description, and an example that fits",
+    (name, { properties }) => {
+      for (const [property, schema] of Object.entries(properties as Record<string, JsonObject>)) {
+        expect([property, schema.description]).toEqual([property, expect.stringMatching(/\S/)]);
+        for (const example of (schema.examples ?? []) as unknown[]) {
+          const pointer = ["components", "schemas", name, "properties", property];
+          expect([property, openApi.problems(pointer, example)]).toEqual([property, []]);
+        }
+      }
+    },
+  );
+
+  test("has a sentence for every operation and a description for every parameter in a query or path", () => {
+    const silent = operations.flatMap(({ operation }) => {
+      const { summary, parameters = [] } = operation as typeof operation & { summary?: string };
+      const unexplained = parameters.filter((parameter) => !("description" in parameter));
+      return [...(summary ? [] : [operation.operationId]), ...unexplained.map(({ name }) => name)];
+    });
+    expect(silent).toEqual([]);
+  });
+});
+
+describe("the explorer's tabs", () => {
+  const { schema } = faces(loadCatalog(), readConfig({}));
+  const titled = explorerTabs.map((tab) => ({
+    ...tab,
+    title: /^(?:query|mutation|subscription) \w+/m.exec(tab.query)?.[0],
+  }));
+
+  test("are there", () => expect(explorerTabs.length).toBeGreaterThan(5));
+
+  test.each(titled)("$title fits the schema, and its variables do", ({ query, variables = {} }) => {
+    const document = parse(query);
+    expect(validate(schema, document).map(({ message }) => message)).toEqual([]);
+    const declared = document.definitions.flatMap((definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []) : [],
+    );
+    const names = declared.map(({ variable }) => variable.name.value);
+    expect(Object.keys(variables).filter((name) => !names.includes(name))).toEqual([]);
+    const problems: string[] = [];
+    for (const { type: node, variable } of declared) {
+      const type = typeFromAST(schema, node);
+      const value = variables[variable.name.value];
+      if (!isInputType(type) || (value === undefined && node.kind !== Kind.NON_NULL_TYPE)) continue;
+      coerceInputValue(value, type, (path, _, { message }) => problems.push(`${path.join(".")} ${message}`));
+    }
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { routes } from "../../rest-compat/routes/index";
+import { useApp } from "../support/app";
+import { expectError, expectOpenToAnyOrigin } from "../support/errors";
+import { exampleOf, pathOf, send } from "../support/examples";
+import { OpenApi } from "../support/openapi";
+import { unknownWorld } from "../support/world";
+
+const running = useApp({ MAX_FILE_BYTES: "1000" });
+
+let openApi: OpenApi;
+beforeAll(async () => {
+  openApi = new OpenApi(await running.api.get("/rest/openapi.json", 200));
+});
+
+const VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+/** The methods of each path, as Allow lists them. */
+const paths = [...new Set(routes.map((route) => pathOf(route)))].map((path) => {
+  const rows = routes.filter((route) => pathOf(route) === path);
+  const methods = rows.map(({ method }) => method.toUpperCase());
+  return { path, allow: [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].sort() };
+});
+const listed = (header: string | null) => header?.split(/, */).sort();
+
+describe.each(paths)("$path", ({ path, allow }) => {
+  test.each(VERBS.filter((verb) => !allow.includes(verb)))("is 405 for %s", async (verb) => {
+    const answer = await running.api.request(verb, path);
+    expectError(answer, 405, "METHOD_NOT_ALLOWED");
+    expect(listed(answer.headers.get("allow"))).toEqual(allow);
+  });
+
+  test("tells a browser what it may send", async () => {
+    const answer = await running.api.as({ Origin: "https://example.com" }).request("OPTIONS", path);
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    expect(listed(answer.headers.get("allow"))).toEqual(allow);
+    if (!path.startsWith("/rest/")) return;
+    expect(listed(answer.headers.get("access-control-allow-methods"))).toEqual(allow);
+    expectOpenToAnyOrigin(answer);
+  });
+});
+
+const withBody = routes.filter(
+  ({ id, document, body }) => document !== undefined && (body ?? exampleOf(id)(unknownWorld()).body),
+);
+const tooMuch = Buffer.alloc(8 * 1024 * 1024 + 1, " ");
+
+describe.each(withBody)("the body of $method $path", (route) => {
+  const call = exampleOf(route.id)(unknownWorld());
+  const path = pathOf(route, call);
+  const method = route.method.toUpperCase();
+  const multipart = route.body === "multipart";
+
+  test("is 415 in another format", async () => {
+    const type = multipart ? "application/json" : "text/plain";
+    const answer = await running.api.request(method, path, "{}", { "Content-Type": type });
+    expectError(answer, 415, "UNSUPPORTED_MEDIA_TYPE");
+    expect(openApi.answerProblems(route.id, 415, answer.body)).toEqual([]);
+    expectOpenToAnyOrigin(answer);
+  });
+
+  test("is 413 when it is too large", async () => {
+    const answer = multipart
+      ? await send(running.api, route, { form: { name: "a.txt", content: "a".repeat(1001), metadata: {} } })
+      : await running.api.request(method, path, tooMuch, { "Content-Type": "application/json" });
+    expectError(answer, 413, "PAYLOAD_TOO_LARGE");
+    expect(openApi.answerProblems(route.id, 413, answer.body)).toEqual([]);
+    expectOpenToAnyOrigin(answer);
+  });
+
+  test("is 400 when it cannot be read, and says so", async () => {
+    const type = multipart ? "multipart/form-data; boundary=x" : "application/json";
+    const answer = await running.api.request(method, path, "{", { "Content-Type": type });
+    expectError(answer, 400, "BAD_USER_INPUT");
+    expect(answer.body.details).not.toEqual([]);
+    expect(openApi.answerProblems(route.id, 400, answer.body)).toEqual([]);
+    expectOpenToAnyOrigin(answer);
+  });
+
+  test("is 400 with a field that is not known, which it names", async () => {
+    if (multipart) {
+      const form = new FormData();
+      form.set("attachment", new File(["a"], "a.txt"));
+      const answer = await running.api.request(method, path, form);
+      expectError(answer, 400, "BAD_USER_INPUT");
+      expect(answer.body.message).toContain("attachment");
+      return;
+    }
+    const answer = await send(running.api, route, { ...call, body: { ...call.body, surprise: 1 } });
+    expectError(answer, 400, "BAD_USER_INPUT");
+    expect(answer.body.details).toContainEqual({
+      path: "surprise",
+      message: expect.stringMatching(/^is not a known field/),
+    });
+  });
+});
+
+describe("a path that is not there", () => {
+  test.each([
+    "/rest",
+    "/rest/v1",
+    "/rest/v1/nothing",
+    "/rest/v1/assistants/some-id/nothing",
+    "/rest/v1/files/some-id/nothing",
+    "/rest/v2/assistants",
+    "/rest/v1/webhooks/another-engine/server-messages",
+    "/REST/v1/nothing?x=%00",
+  ])("%s is 404 in JSON, whatever the method", async (path) => {
+    for (const verb of VERBS) expectError(await running.api.request(verb, path), 404, "NOT_FOUND");
+  });
+
+  test("can be read by any page, like every answer", async () => {
+    expectOpenToAnyOrigin(await running.api.request("GET", "/rest/v1/nothing"));
+  });
+});

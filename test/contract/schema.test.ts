@@ -1,0 +1,139 @@
+import { describe, expect, test } from "@jest/globals";
+import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, isSpecifiedScalarType } from "graphql";
+import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from "graphql";
+import { faces, generatedDocuments } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
+
+const { schema } = faces(loadCatalog(), readConfig({}));
+const types = Object.values(schema.getTypeMap()).filter(
+  (type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type),
+);
+
+type Described = GraphQLNamedType | GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
+
+/** Everything of a type that a reader may ask about, by name. */
+function partsOf(type: GraphQLNamedType): [string, Described][] {
+  const fields =
+    isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
+      ? Object.values<GraphQLField<unknown, unknown> | GraphQLInputField>(type.getFields())
+      : [];
+  return [
+    [type.name, type],
+    ...fields.flatMap((field): [string, Described][] => [
+      [`${type.name}.${field.name}`, field],
+      ...("args" in field ? field.args : []).map((argument): [string, Described] => [
+        `${type.name}.${field.name}(${argument.name})`,
+        argument,
+      ]),
+    ]),
+  ];
+}
+
+describe("the GraphQL schema explains", () => {
+  test.each(types.map((type) => [type.name, type] as const))("%s and all that is in it", (_, type) => {
+    const silent = partsOf(type).filter(([, { description }]) => !/\S/.test(description ?? ""));
+    expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  test("every kind of configuration warning", () => {
+    const type = schema.getType("ConfigurationWarningCode");
+    const values = isEnumType(type) ? type.getValues() : [];
+    expect(values.filter(({ description }) => !/\S/.test(description ?? ""))).toEqual([]);
+    expect(values.length).toBeGreaterThan(0);
+  });
+});
+
+const MODELS = [
+  "GPT_4_O",
+  "GPT_3_5_TURBO",
+  "GPT_4_TURBO",
+  "GPT_4_O_MINI",
+  "LLAMA_3_70B",
+  "LLAMA_3_8B",
+  "LLAMA_3_1_405B_REASONING",
+  "MIXTRAL",
+  "CLAUDE_3_OPUS",
+  "CLAUDE_3_SONNET",
+  "CLAUDE_3_HAIKU",
+  "CLAUDE_3_5_SONNET",
+];
+const VOICES = [
+  "burt marissa andrea sarah phillip steve joseph myra paula ryan drew paul mrb matilda mark",
+  "alloy echo fable onyx nova shimmer",
+  "jennifer melissa will chris matt jack ruby davis donna michael",
+].flatMap((vendor) => vendor.split(" "));
+
+/** Every enumeration of the contract: its values in their order. */
+const ENUMERATIONS: Readonly<Record<string, readonly string[]>> = {
+  TextProvider: ["OPENAI", "GROQ", "ANTHROPIC"],
+  SmsProvider: ["OPENAI", "GROQ"],
+  ChatProvider: ["OPENAI", "GROQ"],
+  VoiceModel: MODELS,
+  SmsModel: MODELS.slice(0, 8),
+  ChatModel: MODELS.slice(0, 8),
+  SpeechProvider: ["ELEVENLABS", "PLAYHT", "OPENAI"],
+  Voice: VOICES,
+  BackgroundSound: ["DEFAULT", "OFF", "OFFICE"],
+  Channel: ["VOICE", "TEXT", "SMS"],
+  ThemeMode: ["CHAT_ONLY", "VOICE_ONLY", "VOICE_AND_CHAT"],
+  KeyType: ["SECRET", "PUBLIC"],
+  KeyStatus: ["ACTIVE", "INACTIVE"],
+  MessageRole: ["ASSISTANT", "TOOL", "USER", "SYSTEM"],
+  SortOrder: ["asc", "desc"],
+};
+
+test("the contract counts 12 models, 31 voices", () => {
+  expect([MODELS.length, VOICES.length, new Set(VOICES).size]).toEqual([12, 31, 31]);
+});
+
+test.each(Object.entries(ENUMERATIONS))(
+  "GraphQL's %s has the contract's values in their order",
+  (name, values) => {
+    const type = schema.getType(name);
+    expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(values);
+  },
+);
+
+describe("OpenAPI's enumerations have the contract's values in their order", () => {
+  const text = generatedDocuments()["rest-compat/openapi.json"]!;
+  const { schemas } = new OpenApi(JSON.parse(text) as OpenApiDocument).document.components;
+  const enumeration = (schemaName: string, property: string) =>
+    ((schemas[schemaName]?.properties as Record<string, JsonObject> | undefined)?.[property]?.enum ??
+      []) as unknown[];
+
+  const PLACES: readonly [string, string, string][] = [
+    ...["VoiceConfiguration", "UpdateVoiceConfigurationInput"].flatMap(
+      (place): [string, string, string][] => [
+        [place, "provider", "TextProvider"],
+        [place, "model", "VoiceModel"],
+        [place, "voiceProvider", "SpeechProvider"],
+        [place, "voice", "Voice"],
+        [place, "backgroundSound", "BackgroundSound"],
+      ],
+    ),
+    ...["SmsConfiguration", "UpdateSmsConfigurationInput"].flatMap((place): [string, string, string][] => [
+      [place, "provider", "SmsProvider"],
+      [place, "model", "SmsModel"],
+    ]),
+    ...["ChatConfiguration", "UpdateChatConfigurationInput"].flatMap((place): [string, string, string][] => [
+      [place, "provider", "ChatProvider"],
+      [place, "model", "ChatModel"],
+    ]),
+    ["ThemeConfiguration", "mode", "ThemeMode"],
+    ["LogListItem", "type", "Channel"],
+    ["Log", "type", "Channel"],
+    ["Key", "type", "KeyType"],
+    ["Key", "status", "KeyStatus"],
+    ["CreateKeyInput", "type", "KeyType"],
+    ["CreateKeyInput", "status", "KeyStatus"],
+    ["UpdateKeyInput", "status", "KeyStatus"],
+    ["PostMessageInput", "role", "MessageRole"],
+    ["PostMessageInput", "channel", "Channel"],
+  ];
+
+  test.each(PLACES)("%s.%s is %s", (schemaName, property, name) => {
+    expect(enumeration(schemaName, property)).toEqual(ENUMERATIONS[name]);
+  });
+});

@@ -1,0 +1,197 @@
+import "reflect-metadata";
+import { describe, expect, test } from "@jest/globals";
+import ts from "typescript";
+import { faces } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import { each, importsOf, sourceFiles } from "../support/source";
+
+const all = sourceFiles("schema", "rest-compat", "src");
+/** Everything but the two folders that may speak to the database without a Scope. */
+const bound = all.filter(({ fileName }) => !/^src\/(database|jobs)\//.test(fileName));
+
+interface MethodCall {
+  readonly node: ts.CallExpression;
+  readonly name: string;
+  /** What the method is called on. */
+  readonly on: ts.Expression;
+}
+
+/** Every call of a method of which `matches` likes the name. */
+function methodCalls(file: ts.SourceFile, matches: RegExp): MethodCall[] {
+  const found: MethodCall[] = [];
+  each(file, (node) => {
+    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return;
+    const { name, expression: on } = node.expression;
+    if (matches.test(name.text)) found.push({ node, name: name.text, on });
+  });
+  return found;
+}
+
+const place = (file: ts.SourceFile, node: ts.Node) =>
+  `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+
+/** Where the calls that `breaks` stands for are. */
+const breaches = (matches: RegExp, breaks: (call: MethodCall) => boolean) =>
+  bound.flatMap((file) =>
+    methodCalls(file, matches)
+      .filter(breaks)
+      .map(({ node }) => place(file, node)),
+  );
+
+/** What a chain of calls and properties begins with: `q` of `q.where(…).orWhere(…)`. */
+function beginning(expression: ts.Expression): ts.Expression {
+  if (ts.isCallExpression(expression) || ts.isPropertyAccessExpression(expression))
+    return beginning(expression.expression);
+  return expression;
+}
+
+/** Zod has a `union` too, and Express a `raw`. */
+const isQuery = ({ on }: MethodCall) => !/^(z|express)$/.test(beginning(on).getText());
+
+/** Whether a chain begins with the parameter of a function that was passed to `where`: a group of its own. */
+function isGrouped({ node, on }: MethodCall): boolean {
+  const start = beginning(on);
+  for (let above: ts.Node = node; above.parent; above = above.parent) {
+    if (!ts.isArrowFunction(above) && !ts.isFunctionExpression(above)) continue;
+    const isParameter = above.parameters.some(({ name }) => name.getText() === start.getText());
+    const { parent } = above;
+    return (
+      isParameter &&
+      ts.isCallExpression(parent) &&
+      ts.isPropertyAccessExpression(parent.expression) &&
+      /^(and)?where(Not)?$/i.test(parent.expression.name.text)
+    );
+  }
+  return false;
+}
+
+const isText = (node: ts.Node | undefined) =>
+  node !== undefined && (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node));
+
+/** Tables that a statement reads or writes without a condition on their organization, by the names they have in it. */
+function tablesWithoutOrganization(sql: string): string[] {
+  const FUNCTIONS_AND_JOINS = "unnest|lateral";
+  const KEYWORDS = "where|on|join|cross|left|right|inner|order|group|limit|set|as|using|for";
+  const named = new RegExp(
+    `\\b(?:from|join|into|update)\\s+(?!(?:${FUNCTIONS_AND_JOINS})\\b)([a-z_]+)(?:\\s+(?:as\\s+)?(?!(?:${KEYWORDS})\\b)([a-z_]+))?`,
+    "gi",
+  );
+  const names = [...sql.matchAll(named)].map(([, table, alias]) => alias ?? table!);
+  return names.filter((name) => !sql.includes(`${name}.organization_id`));
+}
+
+describe("nothing leaves its organization", () => {
+  test("the calls that are looked at are found", () => {
+    const calls = bound.flatMap((file) => methodCalls(file, /^(table|insert|where|orWhere\w*)$/));
+    expect(calls.length).toBeGreaterThan(50);
+  });
+
+  test("an `or` beside the organization's condition would be seen, one in a group not", () => {
+    const text = "t.where(a).orWhere(b); t.where((q) => q.where(a).orWhere(b)); f((q) => q.orWhere(b));";
+    const file = ts.createSourceFile("text.ts", text, ts.ScriptTarget.Latest, true);
+    expect(methodCalls(file, /^orWhere$/).map(isGrouped)).toEqual([false, true, false]);
+  });
+
+  test("`or` stands only inside a group of conditions", () => {
+    expect(breaches(/^or(Where|Having)/, (call) => !isGrouped(call))).toEqual([]);
+  });
+
+  test("no query is joined to another one past its condition", () => {
+    expect(breaches(/^(union|unionAll|intersect|except|joinRaw|fromRaw|crossJoin)$/, isQuery)).toEqual([]);
+  });
+
+  test("joins go through Scope", () => {
+    const bare = /^(join|innerJoin|leftJoin|leftOuterJoin|rightJoin|fullOuterJoin)$/;
+    const onQuery = ({ node, on }: MethodCall) =>
+      node.arguments.length > 1 && !/\b(scope|path|posix)$/.test(on.getText());
+    expect(breaches(bare, onQuery)).toEqual([]);
+  });
+
+  test("rows are inserted by scope.insert, which adds the organization", () => {
+    const onTable = ({ on }: MethodCall) => /\btable\(/.test(on.getText());
+    const unscoped = ({ on }: MethodCall) => !/^(this\.)?scope\b|^tx\b/.test(on.getText());
+    expect(breaches(/^insert$/, (call) => onTable(call) || unscoped(call))).toEqual([]);
+  });
+
+  test("`db` of a named statement is used for pieces of SQL only, never to reach a table", () => {
+    const uses: string[] = [];
+    for (const file of bound)
+      each(file, (node) => {
+        if (!ts.isCallExpression(node)) return;
+        const { expression } = node;
+        const isDb = (one: ts.Node) => ts.isIdentifier(one) && /^(db|knex|trx)$/.test(one.text);
+        if (isDb(expression)) uses.push(place(file, node));
+        if (
+          ts.isPropertyAccessExpression(expression) &&
+          isDb(expression.expression) &&
+          expression.name.text !== "raw"
+        )
+          uses.push(place(file, node));
+      });
+    // Both build the connection, which only services get to see through a Scope.
+    expect(uses.filter((use) => !/^src\/(app|prepare|cli\/\w+)\.ts/.test(use))).toEqual([]);
+  });
+
+  test("SQL of our own stands in its place as text, and names the organization of every table in it", () => {
+    const open = bound.flatMap((file) =>
+      methodCalls(file, /^(\w*raw)$/i)
+        .filter(isQuery)
+        .filter(
+          ({ node }) =>
+            !isText(node.arguments[0]) || tablesWithoutOrganization(node.arguments[0]!.getText()).length > 0,
+        )
+        .map(({ node }) => place(file, node)),
+    );
+    expect(open).toEqual([]);
+    expect(tablesWithoutOrganization("select 1 from chats c join files on c.organization_id = $1")).toEqual([
+      "files",
+    ]);
+  });
+
+  test("Knex itself is imported in src/database and src/jobs only", () => {
+    const importing = bound.flatMap(importsOf).filter(({ to, typeOnly }) => to === "knex" && !typeOnly);
+    expect(importing.map(({ from }) => from)).toEqual([]);
+  });
+});
+
+interface Metadata {
+  readonly authorizedFields: readonly unknown[];
+  readonly fields: readonly {
+    readonly name: string;
+    readonly roles?: unknown;
+    readonly middlewares?: readonly unknown[];
+  }[];
+  readonly objectTypes: readonly { readonly name: string; readonly simpleResolvers?: boolean }[];
+}
+
+describe("no guard stands where type-graphql would not run it", () => {
+  faces(loadCatalog(), readConfig({}));
+  // The name under which type-graphql keeps what its decorators were told.
+  const { TypeGraphQLMetadataStorage } = globalThis as unknown as { TypeGraphQLMetadataStorage: Metadata };
+  const { authorizedFields, fields, objectTypes } = TypeGraphQLMetadataStorage;
+
+  test("the decorators are found", () => {
+    expect(fields.length).toBeGreaterThan(100);
+    expect(objectTypes.length).toBeGreaterThan(10);
+  });
+
+  test("every object type reads its plain fields without a wrapper", () => {
+    expect(
+      objectTypes.filter(({ simpleResolvers }) => simpleResolvers !== true).map(({ name }) => name),
+    ).toEqual([]);
+  });
+
+  test("no plain field is guarded or has a middleware", () => {
+    const guarded = fields.filter(
+      ({ roles, middlewares = [] }) => roles !== undefined || middlewares.length > 0,
+    );
+    expect(guarded.map(({ name }) => name)).toEqual([]);
+  });
+
+  test("@Authorized is not used at all: the rules stand in one table", () => {
+    expect(authorizedFields).toEqual([]);
+    const using = all.filter((file) => /\bAuthorized\b/.test(file.text)).map(({ fileName }) => fileName);
+    expect(using).toEqual([]);
+  });
+});

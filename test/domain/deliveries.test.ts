@@ -1,0 +1,143 @@
+import { createHmac } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { Receiver } from "../support/receiver";
+
+const running = useApp({ WORKER: "on" });
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+let receiver: Receiver;
+let destinationId: string;
+beforeEach(async () => {
+  receiver = await new Receiver().start();
+  ({ id: destinationId } = await running.api.post(
+    "/rest/v1/settings",
+    { url: receiver.url, secret: SECRET },
+    201,
+  ));
+});
+afterEach(async () => {
+  await running.api.delete(`/rest/v1/settings/${destinationId}`, 200);
+  await receiver.stop();
+});
+
+async function startChat(assistant: object = {}): Promise<{ assistantId: string; chatId: string }> {
+  const { id: assistantId } = await running.api.post(
+    "/rest/v1/assistants",
+    { name: "Ada", ...assistant },
+    200,
+  );
+  const mutation = `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`;
+  const { startChat } = await running.api.gql(mutation, { input: { assistantId } });
+  return { assistantId, chatId: startChat.id };
+}
+
+const post = (aiChatId: string, content: string, role = "ASSISTANT") =>
+  running.api.post(
+    "/rest/v1/ai-chats/messages",
+    { aiChatId, role, channel: "TEXT", content, metadata: {} },
+    201,
+  );
+
+describe("deliveries", () => {
+  test("what happens in a chat reaches the destination, signed in both ways", async () => {
+    const { assistantId, chatId } = await startChat();
+    await post(chatId, "Zwölf Boxkämpfer 🥊");
+    const [delivered] = await receiver.until(1, ({ text }) => text.includes("Boxkämpfer"));
+    const { headers, text, body } = delivered!;
+    expect(body).toMatchObject({ event: "conversation-updated", type: "TEXT", companionId: assistantId });
+    expect(body.data).toMatchObject({
+      messages: [{ role: "bot" }, { role: "bot", content: "Zwölf Boxkämpfer 🥊" }],
+    });
+    expect(headers["x-signature"]).toBe(createHmac("sha256", SECRET).update(text).digest("hex"));
+    const key = Buffer.from(SECRET.slice(6), "base64");
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${text}`;
+    expect(headers["webhook-signature"]).toBe(
+      `v1,${createHmac("sha256", key).update(signed).digest("base64")}`,
+    );
+  });
+
+  test("the events of a chat arrive in the order in which they happened", async () => {
+    const { chatId } = await startChat();
+    for (let n = 1; n <= 10; n++) await post(chatId, `message ${n}`);
+    await running.api.gql(`mutation ($id: ID!) { endChat(id: $id) { id } }`, { id: chatId });
+    await receiver.until(1, ({ body }) => body.event === "session-end");
+    const ids = receiver.received.map(({ headers }) => String(headers["webhook-id"]));
+    expect(ids).toEqual([...ids].sort());
+    expect(receiver.received.map(({ body }) => body.event).slice(0, 3)).toEqual([
+      "session-start",
+      "status-changed",
+      "conversation-updated",
+    ]);
+  });
+
+  test("a failed try is repeated after about five seconds with the same id and the same bytes", async () => {
+    receiver.answer((res, _, number) => void (number === 1 ? res.writeHead(500).end("no") : res.end("yes")));
+    await startChat();
+    const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start", 15_000);
+    expect(second!.text).toBe(first!.text);
+    expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
+    const query = `query ($id: ID) { webhookDestinations(projectId: $id) { id deliveries(first: 50) { nodes { status attempts { number status answer } event { id name } } } } }`;
+    const found = await until(async () => {
+      const { webhookDestinations } = await running.api.gql(query);
+      const own = webhookDestinations.find(({ id }: { id: string }) => id === destinationId);
+      const node = own.deliveries.nodes.find(
+        ({ event }: { event: { id: string } }) => event.id === first!.headers["webhook-id"],
+      );
+      return node.attempts.length === 2 ? node : undefined;
+    });
+    expect(found).toMatchObject({
+      status: "DELIVERED",
+      attempts: [
+        { number: 1, status: 500, answer: "no" },
+        { number: 2, status: 200, answer: "yes" },
+      ],
+    });
+  });
+
+  test("a destination that says it is gone is switched off, and a PATCH switches it on again", async () => {
+    receiver.answer((res) => void res.writeHead(410).end());
+    await startChat();
+    const enabled = async () => {
+      const { webhookDestinations } = await running.api.gql(`{ webhookDestinations { id enabled } }`);
+      return webhookDestinations.find(({ id }: { id: string }) => id === destinationId).enabled as boolean;
+    };
+    await until(async () => ((await enabled()) ? undefined : true));
+    await running.api.patch(`/rest/v1/settings/${destinationId}`, { name: "again" }, 200);
+    expect(await enabled()).toBe(true);
+  });
+
+  test("the destinations of a project take over for its assistants", async () => {
+    const other = await new Receiver().start();
+    const { api } = running;
+    const { createProject } = await api.gql(`mutation { createProject(input: { name: "P" }) { id } }`);
+    const projectId = createProject.id as string;
+    const create = `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id project { name } } }`;
+    await api.gql(create, { input: { url: other.url, secret: "s", projectId } });
+    const { createAssistant } = await api.gql(
+      `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id project { id } } }`,
+      { input: { name: "Of a project", projectId } },
+    );
+    await api.gql(`mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`, {
+      input: { assistantId: createAssistant.id },
+    });
+    await other.until(1);
+    await startChat();
+    await receiver.until(1);
+    const companions = new Set(receiver.received.map(({ body }) => body.companionId));
+    expect(companions.has(createAssistant.id)).toBe(false);
+    await other.stop();
+  });
+});
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (
+    const end = Date.now() + 10_000;
+    Date.now() < end;
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  ) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  throw new Error("it did not come");
+}

@@ -1,0 +1,87 @@
+import { Readable } from "node:stream";
+import { describe, expect, test } from "@jest/globals";
+import { cleanName, cleanType, detectType } from "../../src/files/describe";
+
+describe("the shown name of a file", () => {
+  test.each([
+    ["report.pdf", "report.pdf"],
+    ["  two words.txt ", "two words.txt"],
+    ["../../etc/passwd", "passwd"],
+    ["C:\\Users\\ada\\notes.txt", "notes.txt"],
+    ["folder/", "file"],
+    ["a\u0000b\r\nc\u007f.txt", "abc.txt"],
+    ["photo\u202egpj.exe", "photogpj.exe"],
+    ["e\u0301te\u0301.txt", "été.txt"],
+    ["broken\ud800.txt", "broken\ufffd.txt"],
+    ["日本語.pdf", "日本語.pdf"],
+    [".env", ".env"],
+    ["", "file"],
+    [".", "file"],
+    ["..", "file"],
+    [" \t ", "file"],
+  ])("of %j is %j", (sent, shown) => expect(cleanName(sent)).toBe(shown));
+
+  test.each([
+    ["letters", `${"x".repeat(400)}.pdf`],
+    ["letters of three bytes", `${"日".repeat(200)}.pdf`],
+    ["emoji", `${"😀".repeat(100)}.pdf`],
+  ])("of many %s is cut to 255 bytes, keeps its ending and no half character", (_what, sent) => {
+    const shown = cleanName(sent);
+    expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(255);
+    expect(Buffer.byteLength(shown)).toBeGreaterThan(250);
+    expect(shown.endsWith(".pdf")).toBe(true);
+    expect(shown.isWellFormed()).toBe(true);
+    expect(sent.startsWith(shown.slice(0, -4))).toBe(true);
+  });
+
+  test("of 255 bytes stays as it is", () => {
+    const name = `${"x".repeat(251)}.pdf`;
+    expect(cleanName(name)).toBe(name);
+  });
+});
+
+describe("the declared type of a file", () => {
+  test.each([
+    ["text/plain", "text/plain"],
+    ["Text/HTML; charset=utf-8", "text/html"],
+    [" image/svg+xml ", "image/svg+xml"],
+    ["application/vnd.ms-excel.sheet.macroEnabled.12", "application/vnd.ms-excel.sheet.macroenabled.12"],
+    ["", "application/octet-stream"],
+    ["text", "application/octet-stream"],
+    ["text/", "application/octet-stream"],
+    ["text/plain/more", "application/octet-stream"],
+    ["text/pl ain", "application/octet-stream"],
+    ["text/plain\r\nSet-Cookie: a=b", "application/octet-stream"],
+    [`text/${"x".repeat(200)}`, "application/octet-stream"],
+  ])("%j is %j", (sent, type) => expect(cleanType(sent)).toBe(type));
+});
+
+describe("the detected type of a file", () => {
+  const detect = async (...chunks: (string | Buffer)[]) => {
+    const { content, detectedType } = await detectType(
+      Readable.from(chunks.map((chunk) => Buffer.from(chunk))),
+    );
+    const parts: Buffer[] = [];
+    for await (const part of content) parts.push(part as Buffer);
+    expect(Buffer.concat(parts)).toEqual(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))));
+    return detectedType;
+  };
+
+  test.each([
+    ["text", "hello", "text/plain"],
+    ["a page", "  <!DOCTYPE html><p>", "text/html"],
+    ["a PDF", "%PDF-1.7\n", "application/pdf"],
+    ["bytes", Buffer.from([1, 0, 2]), "application/octet-stream"],
+    ["broken text", Buffer.from([0x61, 0xff, 0xfe, 0x61]), "application/octet-stream"],
+    ["nothing", "", "text/plain"],
+  ])("of %s, with the content whole behind it", async (_what, content, type) => {
+    expect(await detect(content)).toBe(type);
+  });
+
+  test("looks at the beginning across chunks, and passes a long file on whole", async () => {
+    expect(await detect("%P", "DF-", "1.7\n", "x".repeat(100_000), "y".repeat(100_000))).toBe(
+      "application/pdf",
+    );
+    expect(await detect(`${"x".repeat(4_099)}ü`, "more")).toBe("text/plain");
+  });
+});

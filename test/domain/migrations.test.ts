@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Knex } from "knex";
+import pg from "pg";
+import { connect } from "../../src/database/connect";
+import { migrate, migrationSource } from "../../src/database/migrate";
+import { migrations } from "../../src/database/migrations";
+import { prepare } from "../../src/prepare";
+import { configOf } from "../support/config";
+
+const name = `empty_${randomBytes(6).toString("hex")}`;
+const url = new URL(process.env.TEST_POSTGRES!);
+url.pathname = `/${name}`;
+let db: Knex;
+
+async function asOwner(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: process.env.TEST_POSTGRES });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+beforeAll(async () => {
+  await asOwner(`create database ${name}`);
+  db = connect(url.href, { pool: 2 });
+});
+afterAll(async () => {
+  await db?.destroy();
+  await asOwner(`drop database if exists ${name} with (force)`);
+});
+
+/** Everything that migrations make, but for Knex's own notes. */
+async function made(): Promise<string[]> {
+  const { rows } = (await db.raw(`
+    select 'column ' || table_schema || '.' || table_name || '.' || column_name || ' ' || data_type || ' '
+        || is_nullable || ' ' || coalesce(column_default, '') as thing
+      from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')
+    union all select 'index ' || indexdef from pg_indexes where schemaname not in ('pg_catalog', 'information_schema')
+    union all select 'policy ' || tablename || ' ' || qual from pg_policies
+    union all select 'constraint ' || conrelid::regclass || ' ' || pg_get_constraintdef(oid)
+      from pg_constraint where connamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+    order by thing`)) as { rows: { thing: string }[] };
+  return rows.map(({ thing }) => thing).filter((thing) => !thing.includes("knex_migrations"));
+}
+
+describe("migrations", () => {
+  test("make everything on an empty database, take it back, and make the same again", async () => {
+    expect(await made()).toEqual([]);
+    await migrate(url.href, () => Promise.resolve());
+    const first = await made();
+    expect(first.length).toBeGreaterThan(100);
+    await db.migrate.rollback({ migrationSource }, true);
+    expect(await made()).toEqual([]);
+    await migrate(url.href, () => Promise.resolve());
+    expect(await made()).toEqual(first);
+  });
+
+  test("run once each, in the order of their names", async () => {
+    const [done] = (await db.migrate.list({ migrationSource })) as [{ name: string }[], unknown[]];
+    expect(done.map(({ name }) => name)).toEqual(Object.keys(migrations));
+    expect(Object.keys(migrations)).toEqual(Object.keys(migrations).sort());
+  });
+
+  test("are run by one of three instances that start at once; there is one default organization", async () => {
+    const starts = [1, 2, 3].map(() => prepare(configOf(), url.href));
+    expect((await Promise.all(starts)).filter((organization) => organization !== undefined)).toHaveLength(1);
+    expect(await prepare(configOf(), url.href)).toBeUndefined();
+    expect(await db("organizations").where({ isDefault: true })).toHaveLength(1);
+    expect(await db("templates")).toHaveLength(6);
+  });
+
+  test("hide every table of an organization by row-level security", async () => {
+    const { rows } = (await db.raw(`
+      select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
+        and c.relname <> 'key_lookup' and not c.relrowsecurity`)) as { rows: { name: string }[] };
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "@jest/globals";
+import { connectionOf } from "../../src/database/connection";
+import { pageOf, window } from "../../src/database/page";
+
+describe("the window of a page", () => {
+  test.each([
+    [{}, { order: "desc", page: 1, take: 20, offset: 0 }],
+    [
+      { order: null, page: null, take: null },
+      { order: "desc", page: 1, take: 20, offset: 0 },
+    ],
+    [{ order: "asc", page: 3, take: 7 } as const, { order: "asc", page: 3, take: 7, offset: 14 }],
+    [
+      { page: 10_000_001, take: 1 },
+      { order: "desc", page: 10_000_001, take: 1, offset: 10_000_000 },
+    ],
+    [
+      { page: 100_001, take: 100 },
+      { order: "desc", page: 100_001, take: 100, offset: 10_000_000 },
+    ],
+  ])("of %j is %j", (query, expected) => expect(window(query)).toEqual(expected));
+
+  test.each([
+    { page: 10_000_002, take: 1 },
+    { page: 100_002, take: 100 },
+    { page: 2_147_483_647, take: 100 },
+  ])("of %j lies too far in", (query) => {
+    expect(() => window(query)).toThrow(
+      expect.objectContaining({
+        code: "BAD_USER_INPUT",
+        details: [{ path: "page", message: expect.any(String) }],
+      }),
+    );
+  });
+});
+
+describe("a page of a short list", () => {
+  const list = [1, 2, 3, 4, 5];
+
+  test.each([
+    [{}, [5, 4, 3, 2, 1]],
+    [{ order: "asc" } as const, list],
+    [{ take: 2 }, [5, 4]],
+    [{ take: 2, page: 3 }, [1]],
+    [{ take: 2, page: 4 }, []],
+  ])("for %j holds %j", (query, data) => expect(pageOf(list, query).data).toEqual(data));
+
+  test.each([
+    [{ take: 2 }, { pageCount: 3, hasPreviousPage: false, hasNextPage: true }],
+    [
+      { take: 2, page: 3 },
+      { pageCount: 3, hasPreviousPage: true, hasNextPage: false },
+    ],
+    [{ take: 5 }, { pageCount: 1, hasPreviousPage: false, hasNextPage: false }],
+  ])("for %j says where it stands", (query, meta) => {
+    expect(pageOf(list, query).meta).toMatchObject({ ...meta, itemCount: 5 });
+  });
+
+  test("leaves the list as it was", () => {
+    pageOf(list, { order: "desc" });
+    expect(list).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe("a connection", () => {
+  const rows = ["c", "b", "a"].map((id) => ({ id }));
+
+  test("knows by one entry more than wanted that others follow", () => {
+    expect(connectionOf(rows, 2)).toEqual({
+      nodes: [{ id: "c" }, { id: "b" }],
+      edges: [
+        { cursor: "c", node: { id: "c" } },
+        { cursor: "b", node: { id: "b" } },
+      ],
+      pageInfo: { hasNextPage: true, endCursor: "b" },
+    });
+    expect(connectionOf(rows, 3).pageInfo).toEqual({ hasNextPage: false, endCursor: "a" });
+    expect(connectionOf([], 3).pageInfo).toEqual({ hasNextPage: false, endCursor: null });
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+
+const running = useApp({ WORKER: "on" });
+
+const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { id role content metadata sequence } }`;
+const START = `mutation ($input: StartChatInput!) { startChat(input: $input) { id messages { role content } } }`;
+
+async function chatWith(chat: object, assistant: object = {}) {
+  const { api } = running;
+  const { id } = await api.post("/rest/v1/assistants", { name: "Ada", ...assistant }, 200);
+  await api.patch(`/rest/v1/assistants/${id}/chat`, chat, 200);
+  const { startChat } = await api.gql(START, { input: { assistantId: id } });
+  return { assistantId: id as string, chatId: startChat.id as string, messages: startChat.messages };
+}
+
+const say = async (aiChatId: string, content: string) => {
+  const input = { aiChatId, role: "USER", channel: "TEXT", content, metadata: {} };
+  return (await running.api.gql(POST, { input })).postMessage;
+};
+
+describe("a turn without any model", () => {
+  test("the greeting is the first message, with its variables filled in", async () => {
+    const { messages } = await chatWith(
+      { initialMessage: "This is {company}, {who}?" },
+      { variables: { company: "Acme" } },
+    );
+    expect(messages).toEqual([{ role: "ASSISTANT", content: "This is Acme, {who}?" }]);
+  });
+
+  test("answers with the passage that was found, and says that it is local", async () => {
+    const resources = "We are open Monday to Friday, 8 am to 6 pm.\n\nParking is free behind the house.";
+    const { chatId } = await chatWith({ resources });
+    expect(await say(chatId, "Where can I park my car, is there parking?")).toMatchObject({
+      role: "ASSISTANT",
+      content: "Parking is free behind the house.",
+      metadata: {
+        local: true,
+        citations: [{ source: "resources", text: "Parking is free behind the house." }],
+      },
+    });
+  });
+
+  test("says that it doesn't know", async () => {
+    const { chatId } = await chatWith({ resources: "", prompt: "Be kind." });
+    expect((await say(chatId, "What is the capital of France?")).content).toContain("I don't know");
+  });
+});

@@ -1,0 +1,103 @@
+import { expect, test } from "@jest/globals";
+import { type EmbeddedDatabase, startEmbedded } from "../../src/database/embedded";
+import type { Answer } from "../support/api";
+import { afterTest, emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";
+
+/** A PostgreSQL of this test's own, which it may take away. */
+async function ownDatabase(): Promise<{ url: string; leave(): Promise<void>; comeBack(): Promise<void> }> {
+  const dataDir = emptyFolder();
+  const start = () => startEmbedded({ dataDir, log: () => undefined, flags: ["fsync=off"] });
+  let database: EmbeddedDatabase = await start();
+  afterTest(() => database.stop());
+  return {
+    url: database.url,
+    leave: () => database.stop(),
+    comeBack: async () => void (database = await start()),
+  };
+}
+
+const seen = ({ status, headers, body }: Answer) => ({
+  status,
+  code: body.code,
+  retryAfter: headers.get("Retry-After"),
+});
+const AWAY = { status: 503, code: "UNAVAILABLE", retryAfter: "2" };
+
+test(
+  "while the database is away everything is told so and nothing exits; when it is back all goes on",
+  async () => {
+    const database = await ownDatabase();
+    const server = await startServer({ ...SETTINGS, DATABASE_URL: database.url });
+    const { api } = server;
+    const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    for (let round = 0; round < 2; round++) {
+      await database.leave();
+      const paths = [
+        `/rest/v1/assistants/${id}`,
+        "/rest/v1/assistants",
+        "/rest/v1/files",
+        "/rest/v1/settings",
+      ];
+      const reads = [...paths, ...paths, ...paths].map((path) => api.request("GET", path));
+      for (const answer of await Promise.all(reads)) expect(seen(answer)).toEqual(AWAY);
+      expect(seen(await api.request("POST", "/rest/v1/assistants", { name: "Bea" }))).toEqual(AWAY);
+      expect(seen(await api.request("POST", "/graphql", { query: "{ organization { id } }" }))).toEqual(AWAY);
+      const unknown = api.as({ "X-API-Key": "a key that nobody has ever seen" });
+      expect(seen(await unknown.request("GET", "/rest/v1/assistants"))).toEqual(AWAY);
+      expect((await api.request("GET", "/health/live")).status).toBe(200);
+      expect(await api.get("/health/ready", 503)).toEqual({ status: "unavailable", database: "unreachable" });
+
+      await database.comeBack();
+      await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+      await api.post("/rest/v1/assistants", { name: `Round ${round}` }, 200);
+      await until(async () => (await api.request("GET", "/health/ready")).status === 200);
+    }
+    expect((await api.get("/rest/v1/assistants", 200)).meta.itemCount).toBe(3);
+    expect((await server.end("SIGTERM")).code).toBe(0);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a key that was made inactive elsewhere while the database was away is refused afterwards",
+  async () => {
+    const database = await ownDatabase();
+    const env = { ...SETTINGS, DATABASE_URL: database.url };
+    const one = await startServer(env);
+    const { id, value } = await one.api.post("/rest/v1/organization/keys", {}, 200);
+    const guest = one.api.as({ "X-API-Key": value });
+    await guest.get("/rest/v1/assistants", 200);
+    await database.leave();
+    await database.comeBack();
+    const other = await startServer(env);
+    await other.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
+    await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "writes that the database's end interrupts are told as 503, and those that were acknowledged are there",
+  async () => {
+    const database = await ownDatabase();
+    const { api } = await startServer({ ...SETTINGS, DATABASE_URL: database.url });
+    const acknowledged: string[] = [];
+    const refused: unknown[] = [];
+    const write = async (writer: number) => {
+      for (let number = 0; refused.length < 50; number++) {
+        const answer = await api.request("POST", "/rest/v1/assistants", { name: `${writer}.${number}` });
+        if (answer.status === 200) acknowledged.push(answer.body.id);
+        else refused.push(seen(answer));
+      }
+    };
+    const writing = Promise.all([0, 1, 2, 3].map(write));
+    await until(() => acknowledged.length > 100);
+    await database.leave();
+    await writing;
+    for (const answer of refused) expect(answer).toEqual(AWAY);
+    await database.comeBack();
+    await until(async () => (await api.request("GET", "/rest/v1/assistants")).status === 200);
+    for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
+  },
+  3 * PATIENCE,
+);

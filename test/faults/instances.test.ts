@@ -1,0 +1,164 @@
+import { expect, test } from "@jest/globals";
+import { createClient } from "graphql-ws";
+import { WebSocket } from "ws";
+import { Api } from "../support/api";
+import {
+  afterTest,
+  emptyDatabase,
+  PATIENCE,
+  runToEnd,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
+
+const { ENCRYPTION_KEYS } = SETTINGS;
+const WATCH = `subscription ($chatId: ID!, $after: ID) {
+  chatEvents(chatId: $chatId, after: $after) { id name status message { sequence content } }
+}`;
+
+interface ChatEvent {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly message: { readonly sequence: number; readonly content: string } | null;
+}
+
+/** Collects a chat's events from one server. */
+function watch(api: Api, chatId: string, after?: string): ChatEvent[] {
+  const client = createClient({
+    url: `${api.url.replace("http", "ws")}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: api.headers,
+  });
+  afterTest(() => client.dispose());
+  const events: ChatEvent[] = [];
+  void (async () => {
+    const answers = client.iterate<{ chatEvents: ChatEvent }>({ query: WATCH, variables: { chatId, after } });
+    for await (const { data } of answers) events.push(data!.chatEvents);
+  })().catch(() => undefined);
+  return events;
+}
+
+const openChat = async (api: Api): Promise<string> => {
+  const { id: assistantId } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  return (await api.gql(start, { input: { assistantId } })).startChat.id;
+};
+const say = (api: Api, aiChatId: string, content: string) =>
+  api.post(
+    "/rest/v1/ai-chats/messages",
+    { aiChatId, role: "SYSTEM", channel: "TEXT", content, metadata: {} },
+    201,
+  );
+const said = (events: readonly ChatEvent[]) => events.flatMap(({ message }) => message?.content ?? []);
+
+test(
+  "three servers that start at once on an empty database all become ready, and one prints the keys",
+  async () => {
+    const env = { PORT: "0", ENCRYPTION_KEYS: ENCRYPTION_KEYS!, DATABASE_URL: await emptyDatabase() };
+    const servers = await Promise.all([startServer(env), startServer(env), startServer(env)]);
+    const [secret, ...more] = servers.flatMap((it) => /SECRET +(\S+)/.exec(it.stdout())?.[1] ?? []);
+    expect(more).toEqual([]);
+    const organizations = servers.map(async ({ url }) => {
+      const api = new Api(url, { "X-API-Key": secret! });
+      expect(await api.get("/health/ready", 200)).toMatchObject({ status: "ok" });
+      expect((await api.get("/rest/v1/assistants/templates", 200)).meta.itemCount).toBe(6);
+      return (await api.get("/rest/v1/organization", 200)).id as string;
+    });
+    expect(new Set(await Promise.all(organizations)).size).toBe(1);
+  },
+  2 * PATIENCE,
+);
+
+test(
+  "servers on one database see each other's messages and the end of a chat, in order, and a reader resumes",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const one = await startServer(env);
+    const other = await startServer(env);
+    const chatId = await openChat(one.api);
+    const here = watch(one.api, chatId);
+    const there = watch(other.api, chatId);
+    // A subscription begins somewhat later than it is asked for: what is said before it isn't heard.
+    let openings = 0;
+    await until(async () => {
+      await say(one.api, chatId, `opening ${++openings}`);
+      return here.length > 0 && there.length > 0;
+    });
+
+    for (const word of ["one", "two", "three"]) await say(one.api, chatId, word);
+    for (const word of ["four", "five"]) await say(other.api, chatId, word);
+    for (const events of [here, there]) {
+      await until(() => said(events).includes("five"));
+      expect(said(events).slice(-5)).toEqual(["one", "two", "three", "four", "five"]);
+      const sequences = events.map(({ message }) => message!.sequence);
+      expect(sequences).toEqual(sequences.map((_, index) => sequences[0]! + index));
+    }
+
+    const after = there.find(({ message }) => message?.content === "three")!.id;
+    const resumed = watch(other.api, chatId, after);
+    await other.api.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: chatId });
+    for (const events of [here, there, resumed]) {
+      await until(() => events.at(-1)?.name === "status-changed");
+      expect(events.at(-1)).toMatchObject({ status: "ended", message: null });
+    }
+    expect(said(resumed)).toEqual(["four", "five"]);
+  },
+  2 * PATIENCE,
+);
+
+test(
+  "a key that one server makes inactive opens nothing on another any more",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const one = await startServer(env);
+    const other = await startServer(env);
+    const { id, value } = await one.api.post("/rest/v1/organization/keys", {}, 200);
+    const guest = other.api.as({ "X-API-Key": value });
+    await guest.get("/rest/v1/assistants", 200);
+    await one.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
+    await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
+    await one.api.patch(`/rest/v1/organization/keys/${id}`, { status: "ACTIVE" }, 200);
+    await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 200);
+  },
+  2 * PATIENCE,
+);
+
+test(
+  "org:create beside a running server makes an organization of its own, in one line of JSON",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const { api } = await startServer(env);
+    const { code, stdout } = await runToEnd("cli/org-create", env, "--name", "Beside");
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    const made = JSON.parse(stdout) as Record<string, string>;
+    expect(Object.keys(made)).toEqual(["organizationId", "secretKey", "publicKey"]);
+    const theirs = api.as({ "X-API-Key": made.secretKey! });
+    expect(await theirs.get("/rest/v1/organization", 200)).toMatchObject({ id: made.organizationId });
+    expect((await api.get("/rest/v1/organization", 200)).id).not.toBe(made.organizationId);
+  },
+  2 * PATIENCE,
+);
+
+test(
+  "key:create replaces a lost key, also of another organization, and names one that there isn't",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const { api } = await startServer(env);
+    const made = JSON.parse((await runToEnd("cli/key-create", env)).stdout) as Record<string, string>;
+    expect(made).toMatchObject({
+      type: "SECRET",
+      organizationId: (await api.get("/rest/v1/organization", 200)).id,
+    });
+    await api.as({ "X-API-Key": made.value! }).get("/rest/v1/organization/keys", 200);
+    const options = ["--organization", made.organizationId!, "--type", "PUBLIC"];
+    expect(JSON.parse((await runToEnd("cli/key-create", env, ...options)).stdout)).toMatchObject({
+      type: "PUBLIC",
+    });
+    const { code, stderr } = await runToEnd("cli/key-create", env, "--organization", "nobody");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no organization nobody\n" });
+  },
+  2 * PATIENCE,
+);

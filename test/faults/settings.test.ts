@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { envExample, readConfig } from "../../src/config";
+import { afterTest, emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS } from "../support/server";
+
+/** The lines of an error: none of them a stack. */
+const lines = (text: string) => text.trimEnd().split("\n");
+
+describe("a start with wrong settings", () => {
+  test("lists them all in one message and exits with 1", async () => {
+    const { code, stdout, stderr } = await runToEnd("main", {
+      PORT: "many",
+      DATABASE_URL: "mysql://localhost/parley",
+      DATABASE_POOL: "0",
+      ROW_LEVEL_SECURITY: "perhaps",
+      PUBLIC_BASE_URL: "ftp://example.com",
+      BOOTSTRAP_SECRET_KEY: "too-short",
+      ENCRYPTION_KEYS: "short,too",
+      REST_UNKNOWN_FIELDS: "keep",
+      VOICE_ENGINE: "Not A Word",
+      S3_ACCESS_KEY_ID: "without its secret",
+      LOG_LEVEL: "loud",
+    });
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    const [headline, ...problems] = lines(stderr);
+    expect(headline).toBe("These settings are wrong:");
+    expect(
+      problems
+        .map((line) => /^ {2}- ([A-Z0-9_]+)(?: and [A-Z0-9_]+)? must be /.exec(line)?.[1] ?? line)
+        .sort(),
+    ).toEqual([
+      "BOOTSTRAP_SECRET_KEY",
+      "DATABASE_POOL",
+      "DATABASE_URL",
+      "ENCRYPTION_KEYS",
+      "LOG_LEVEL",
+      "PORT",
+      "PUBLIC_BASE_URL",
+      "REST_UNKNOWN_FIELDS",
+      "ROW_LEVEL_SECURITY",
+      "S3_ACCESS_KEY_ID",
+      "VOICE_ENGINE",
+    ]);
+    expect(stderr).not.toContain("too-short");
+  });
+
+  test("asks for ENCRYPTION_KEYS where the database is not ours", async () => {
+    const { code, stderr } = await runToEnd("main", { DATABASE_URL: await emptyDatabase() });
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual([
+      "These settings are wrong:",
+      "  - ENCRYPTION_KEYS must be set where DATABASE_URL is",
+    ]);
+  });
+
+  test("is told by commands too", async () => {
+    const { code, stdout, stderr } = await runToEnd("cli/org-create", { PORT: "-1" }, "--name", "Nobody's");
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^These settings are wrong:\n {2}- PORT must be .*\n$/);
+  });
+});
+
+test(
+  "a port that is in use is told in one line",
+  async () => {
+    const holder = createServer().listen(0, "127.0.0.1");
+    afterTest(() => holder.close());
+    await once(holder, "listening");
+    const { port } = holder.address() as AddressInfo;
+    const env = { ...SETTINGS, PORT: String(port), DATABASE_URL: await emptyDatabase() };
+    const { code, stdout, stderr } = await runToEnd("main", env);
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    expect(lines(stderr)).toEqual([
+      `The address 127.0.0.1:${port} is in use already: set PORT to another, or end the server that has it.`,
+    ]);
+  },
+  PATIENCE,
+);
+
+test.each(["127.0.0.1", "localhost"])(
+  "a database at %s that isn't there is told in one line, without its password",
+  async (host) => {
+    const DATABASE_URL = `postgres://parley:a-secret@${host}:1/parley`;
+    const { code, stderr } = await runToEnd("main", { ...SETTINGS, DATABASE_URL });
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual([expect.stringMatching(/DATABASE_URL.*ECONNREFUSED/)]);
+    expect(stderr).not.toContain("a-secret");
+  },
+  PATIENCE,
+);
+
+test("a folder that can't be made is told in one line", async () => {
+  const { code, stderr } = await runToEnd("main", { DATA_DIR: join("/dev/null", emptyFolder()) });
+  expect(code).toBe(1);
+  expect(lines(stderr)).toEqual([expect.stringContaining("/dev/null")]);
+});
+
+describe("org:create", () => {
+  test.each([
+    [[], "Name the organization"],
+    [["--name", "  "], "Name the organization"],
+    [["--nam", "Typing error"], "--nam"],
+  ])("with %j says how it is used", async (options, told) => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const { code, stdout, stderr } = await runToEnd("cli/org-create", env, ...options);
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(told);
+  });
+});
+
+test(".env.example is fresh; else run `npm run docs`", () => {
+  const text = readFileSync(join(__dirname, "../../.env.example"), "utf8");
+  expect(text).toBe(envExample());
+  expect(text).toContain("\n# PORT=4000\n");
+  const set = text.replaceAll(/^# (\w+=.+)$/gm, "$1").split("\n");
+  const env = Object.fromEntries(
+    set.flatMap((line) => (/^[A-Z]/.test(line) ? [line.split("=") as [string, string]] : [])),
+  );
+  expect(readConfig(env)).toEqual(readConfig({})); // the defaults that it tells are the defaults
+});

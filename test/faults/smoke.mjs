@@ -1,0 +1,222 @@
+// The README's run command, as a stranger meets it: `node test/faults/smoke.mjs`, after the build. With `--external` it
+// runs on the system's own PostgreSQL by DATABASE_URL. Plain Node, so that nothing of the tests stands between.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const NOBODY = 65534;
+const folders = [];
+const running = new Set();
+
+const emptyFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-smoke-"));
+  folders.push(folder);
+  return folder;
+};
+
+async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  probe.close();
+  return port;
+}
+
+async function until(isSo, what, patience = 60_000) {
+  for (const limit = Date.now() + patience; Date.now() < limit; await sleep(50)) if (await isSo()) return;
+  throw new Error(`${what}: not so within ${patience / 1000} s`);
+}
+
+const say = (line) => console.log(`  ${line}`);
+
+/** `npm start` in a process group of its own. */
+async function start(env) {
+  const began = Date.now();
+  const npm = spawn("npm", ["start"], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  running.add(npm);
+  const ended = once(npm, "exit").then(([code, signal]) => {
+    running.delete(npm);
+    return code ?? signal;
+  });
+  let output = "";
+  npm.stdout.setEncoding("utf8").on("data", (text) => (output += text));
+  await until(
+    () => /^Try it:\n\n.*\n/m.test(output) || npm.exitCode !== null,
+    "npm start says that it is ready",
+  );
+  assert.equal(npm.exitCode, null, `npm start ended with ${npm.exitCode}:\n${output}`);
+  say(`npm start: ready after ${Date.now() - began} ms`);
+  const url = /GraphQL +(\S+)\/graphql/.exec(output)[1];
+  const curl = /^ {2}(curl .*)$/m.exec(output)[1];
+  return { npm, ended, output, url, curl };
+}
+
+const paste = (line) =>
+  execFileSync("sh", ["-c", `${line} --silent --show-error --fail`], { encoding: "utf8" });
+
+async function answer(url, options = {}) {
+  const response = await fetch(url, options);
+  const text = await response.text();
+  assert.equal(response.status, 200, `${url}: ${response.status} ${text.slice(0, 500)}`);
+  return text;
+}
+
+const json = async (url, key, body) => {
+  const headers = { "X-API-Key": key, ...(body && { "Content-Type": "application/json" }) };
+  return JSON.parse(
+    await answer(url, { headers, ...(body && { method: "POST", body: JSON.stringify(body) }) }),
+  );
+};
+
+/** Pages, documents and both faces. @returns the id of an assistant that was made */
+async function lookAround({ url, curl }, key) {
+  assert.equal(JSON.parse(paste(curl)).data.length, 6, "the printed curl line lists six templates");
+  const html = { headers: { Accept: "text/html" } };
+  assert.match(await answer(`${url}/graphql`, html), /<script/, "the playground is a page");
+  assert.match(await answer(`${url}/rest/docs`, html), /<script/, "the REST documentation is a page");
+  assert.equal((await json(`${url}/rest/openapi.json`, key)).openapi, "3.1.0");
+  const query = { query: "{ organization { id } assistants { meta { itemCount } } }" };
+  assert.equal((await json(`${url}/graphql`, key, query)).data.assistants.meta.itemCount, 0);
+  assert.equal(JSON.parse(await answer(`${url}/health/ready`)).status, "ok");
+  const { id } = await json(`${url}/rest/v1/assistants`, key, { name: "Smoke" });
+  say(
+    "curl line, GraphQL, playground, REST documentation, OpenAPI and readiness answer; an assistant is made",
+  );
+  return id;
+}
+
+async function createOrganization({ url }, env) {
+  const options = ["run", "--silent", "org:create", "--", "--name", "Beside"];
+  const printed = execFileSync("npm", options, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  assert.match(printed, /^\{.*\}\n$/, "org:create prints one line of JSON");
+  const { organizationId, secretKey } = JSON.parse(printed);
+  assert.equal((await json(`${url}/rest/v1/organization`, secretKey)).id, organizationId);
+  say("org:create beside the server prints one line, and its key works");
+}
+
+async function endsWell({ npm, ended }) {
+  const began = Date.now();
+  process.kill(npm.pid, "SIGTERM");
+  assert.equal(await ended, 0, "SIGTERM ends npm start with 0");
+  say(`SIGTERM: exit code 0 after ${Date.now() - began} ms`);
+}
+
+const isAlive = (pid) => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+};
+
+async function embedded() {
+  const env = { DATA_DIR: emptyFolder(), PORT: String(await freePort()) };
+  const first = await start(env);
+  const key = /SECRET +(\S+)/.exec(first.output)[1];
+  const id = await lookAround(first, key);
+
+  const { cluster } = JSON.parse(readFileSync(join(env.DATA_DIR, "postgres.json"), "utf8"));
+  const lock = join(cluster ?? join(env.DATA_DIR, "postgres"), "postmaster.pid");
+  const postgres = Number.parseInt(readFileSync(lock, "utf8"));
+  assert(isAlive(postgres));
+  process.kill(-first.npm.pid, "SIGKILL"); // npm and the server; PostgreSQL is in a session of its own
+  await until(
+    () => !isAlive(postgres) && !existsSync(lock),
+    "after kill -9 of the server its PostgreSQL ends",
+  );
+  say("kill -9 of the server: no PostgreSQL is left");
+
+  const second = await start(env);
+  assert.doesNotMatch(second.output, /parley_[sp]k_/, "the second start prints no key");
+  assert.equal((await json(`${second.url}/rest/v1/assistants/${id}`, key)).name, "Smoke");
+  paste(second.curl);
+  say("second start: the assistant is still there, no key is printed, its curl line works");
+  await createOrganization(second, env);
+  await endsWell(second);
+}
+
+/** The newest PostgreSQL that Debian has installed, if there is one. */
+function systemPrograms() {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
+  return versions.map((version) => join(root, version, "bin")).find((bin) => existsSync(join(bin, "initdb")));
+}
+
+/** Starts the system's PostgreSQL, as an ordinary user where this runs as root. */
+async function systemPostgres(bin) {
+  const folder = emptyFolder();
+  const as = process.getuid() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if (as.uid) chownSync(folder, NOBODY, NOBODY);
+  const data = join(folder, "data");
+  const quiet = { ...as, cwd: "/", stdio: ["ignore", "ignore", "inherit"] };
+  execFileSync(join(bin, "initdb"), ["-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8"], quiet);
+  const port = await freePort();
+  const settings = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+  const postgres = spawn(join(bin, "postgres"), ["-D", data, "-p", String(port), ...settings], {
+    ...as,
+    cwd: "/",
+    stdio: "ignore",
+  });
+  const lock = join(data, "postmaster.pid");
+  await until(
+    () => existsSync(lock) && /ready/.test(readFileSync(lock, "utf8")),
+    "the system's PostgreSQL is ready",
+  );
+  return { postgres, url: `postgres://parley@127.0.0.1:${port}/postgres` };
+}
+
+async function external() {
+  const bin = systemPrograms();
+  if (!bin)
+    return say("LEFT OUT: no PostgreSQL of the system is installed (as root on Debian, .ci/run installs it)");
+  const { postgres, url } = await systemPostgres(bin);
+  try {
+    const env = {
+      DATABASE_URL: url,
+      ENCRYPTION_KEYS: "a key that only the smoke test of DATABASE_URL has",
+      DATA_DIR: emptyFolder(),
+      HOST: "127.0.0.1",
+      PORT: String(await freePort()),
+    };
+    const first = await start(env);
+    const key = /SECRET +(\S+)/.exec(first.output)[1];
+    const id = await lookAround(first, key);
+    await createOrganization(first, env);
+    await endsWell(first);
+    const second = await start(env);
+    assert.equal((await json(`${second.url}/rest/v1/assistants/${id}`, key)).name, "Smoke");
+    paste(second.curl);
+    await endsWell(second);
+  } finally {
+    postgres.kill("SIGINT");
+    await once(postgres, "exit");
+  }
+}
+
+let code = 0;
+try {
+  await (process.argv.includes("--external") ? external() : embedded());
+} catch (error) {
+  console.error(`The smoke test failed: ${error.message}`);
+  code = 1;
+}
+for (const npm of running) process.kill(-npm.pid, "SIGKILL");
+if (running.size > 0) await sleep(3_000); // its PostgreSQL ends by itself
+for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+process.exit(code);

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { endChat, quietAssistant, newChat, say, UNKNOWN_ID } from "../support/factories";
+
+const running = useApp();
+
+interface Connection {
+  readonly nodes: { readonly id: string }[];
+  readonly edges: { readonly cursor: string; readonly node: { readonly id: string } }[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+const CHATS = `query ($id: ID!, $first: Int, $after: String, $filter: ChatFilter) { assistant(id: $id) {
+  chats(first: $first, after: $after, filter: $filter) {
+    nodes { id } edges { cursor node { id } } pageInfo { hasNextPage endCursor } } } }`;
+
+async function chats(id: string, query: object = {}): Promise<Connection> {
+  const { assistant } = (await running.api.gql(CHATS, { id, ...query })) as {
+    assistant: { chats: Connection };
+  };
+  return assistant.chats;
+}
+const ids = ({ nodes }: Connection) => nodes.map(({ id }) => id);
+
+async function withChats(count: number): Promise<[assistant: string, newestFirst: string[]]> {
+  const assistant = await quietAssistant(running.api);
+  const made: string[] = [];
+  for (let index = 0; index < count; index++) made.unshift(await newChat(running.api, assistant));
+  return [assistant, made];
+}
+
+describe("the chats of an assistant", () => {
+  test("are the newest first, 20 at once, with a cursor on each", async () => {
+    const [assistant, made] = await withChats(22);
+    const first = await chats(assistant);
+    expect(ids(first)).toEqual(made.slice(0, 20));
+    expect(first.edges.map(({ node }) => node.id)).toEqual(ids(first));
+    expect(first.pageInfo).toEqual({ hasNextPage: true, endCursor: first.edges.at(-1)!.cursor });
+    const rest = await chats(assistant, { after: first.pageInfo.endCursor });
+    expect(ids(rest)).toEqual(made.slice(20));
+    expect(rest.pageInfo.hasNextPage).toBe(false);
+  });
+
+  test("go on behind any cursor, whatever arrives meanwhile", async () => {
+    const [assistant, made] = await withChats(5);
+    const { edges } = await chats(assistant, { first: 2 });
+    const arrived = await newChat(running.api, assistant);
+    expect(ids(await chats(assistant, { first: 2, after: edges[1]!.cursor }))).toEqual(made.slice(2, 4));
+    expect(ids(await chats(assistant, { after: edges[0]!.cursor }))).toEqual(made.slice(1));
+    expect(ids(await chats(assistant, { first: 1 }))).toEqual([arrived]);
+  });
+
+  test("say exactly whether more follow", async () => {
+    const [assistant, made] = await withChats(3);
+    expect((await chats(assistant, { first: 2 })).pageInfo.hasNextPage).toBe(true);
+    expect((await chats(assistant, { first: 3 })).pageInfo.hasNextPage).toBe(false);
+    const behind = await chats(assistant, { after: made.at(-1) });
+    expect(behind).toEqual({ nodes: [], edges: [], pageInfo: { hasNextPage: false, endCursor: null } });
+  });
+
+  test("are filtered by channel, status and when they began, and paged within that", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const made: Record<string, string> = {};
+    for (const [name, channel] of Object.entries({ text: "TEXT", sms: "SMS", over: "SMS", voice: "VOICE" }))
+      made[name] = await newChat(api, assistant, { channel });
+    await endChat(api, made.over!);
+    const only = async (filter: object, query = {}) => ids(await chats(assistant, { filter, ...query }));
+    expect(await only({ channel: "SMS" })).toEqual([made.over, made.sms]);
+    expect(await only({ status: "ended" })).toEqual([made.over]);
+    expect(await only({ status: "in-progress", channel: "SMS" })).toEqual([made.sms]);
+    expect(await only({ channel: "SMS" }, { first: 1, after: made.over })).toEqual([made.sms]);
+    const moment = new Date(Date.UTC(2020, 0, 1));
+    await running.database.query("update chats set started_at = $1 where id = $2", [moment, made.text]);
+    const border = new Date(Date.UTC(2021, 0, 1)).toISOString();
+    expect(await only({ startedBefore: border })).toEqual([made.text]);
+    expect(await only({ startedAfter: border })).toEqual([made.voice, made.over, made.sms]);
+    expect(await only({})).toHaveLength(4);
+  });
+
+  test.each([{ first: 0 }, { first: 101 }, { filter: { status: null } }, { filter: { channel: "CHAT" } }])(
+    "are not given for %j",
+    async (wrong) => {
+      const [assistant] = await withChats(1);
+      const { extensions } = await running.api.gqlError(CHATS, { id: assistant, ...wrong });
+      expect(extensions.code).toBe("BAD_USER_INPUT");
+    },
+  );
+});
+
+describe("the messages of a chat", () => {
+  const MESSAGES = `query ($id: ID!, $last: Int, $before: ID) { chat(id: $id) {
+    messages(last: $last, before: $before) { id sequence content } } }`;
+  const messages = async (id: string, query: object = {}) => {
+    const { chat } = (await running.api.gql(MESSAGES, { id, ...query })) as {
+      chat: { messages: { id: string; sequence: number; content: string }[] };
+    };
+    return chat.messages;
+  };
+  const numbers = (list: { sequence: number }[]) => list.map(({ sequence }) => sequence);
+
+  test("are the last ones, oldest first, and are walked back by `before`", async () => {
+    const [, [chat]] = await withChats(1);
+    for (let count = 1; count <= 7; count++) await say(running.api, chat!, `No. ${count}`);
+    expect(numbers(await messages(chat!))).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const last = await messages(chat!, { last: 3 });
+    expect(last.map(({ content }) => content)).toEqual(["No. 5", "No. 6", "No. 7"]);
+    const earlier = await messages(chat!, { last: 3, before: last[0]!.id });
+    expect(numbers(earlier)).toEqual([2, 3, 4]);
+    await say(running.api, chat!, "new");
+    expect(numbers(await messages(chat!, { last: 3, before: earlier[0]!.id }))).toEqual([1]);
+    expect(await messages(chat!, { before: (await messages(chat!))[0]!.id })).toEqual([]);
+  });
+
+  test("are none behind a message that the chat does not have", async () => {
+    const [, [one, two]] = await withChats(2);
+    const elsewhere = await say(running.api, one!, "x");
+    await say(running.api, two!, "y");
+    for (const before of [elsewhere, UNKNOWN_ID]) expect(await messages(two!, { before })).toEqual([]);
+  });
+
+  test.each([{ last: 0 }, { last: 501 }])("are not given for %j", async (wrong) => {
+    const [, [chat]] = await withChats(1);
+    const error = await running.api.gqlError(MESSAGES, { id: chat, ...wrong });
+    expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "last" }] });
+  });
+});
+
+describe("a chat that was started", () => {
+  test("has what it was given, and the defaults of what it was not", async () => {
+    const { api } = running;
+    const assistantId = await quietAssistant(api, { name: "Ada" });
+    const fields = `id assistant { id name } channel status label phoneNumber variables metadata recordingUrl
+      startedAt endedAt endedReason messages { id }`;
+    const start = `mutation ($input: StartChatInput!) { startChat(input: $input) { ${fields} } }`;
+    const { startChat: bare } = await api.gql(start, { input: { assistantId } });
+    expect(bare).toEqual({
+      id: expect.any(String),
+      assistant: { id: assistantId, name: "Ada" },
+      channel: "TEXT",
+      status: "in-progress",
+      label: "",
+      phoneNumber: null,
+      variables: {},
+      metadata: {},
+      recordingUrl: null,
+      startedAt: expect.any(String),
+      endedAt: null,
+      endedReason: null,
+      messages: [],
+    });
+    const given = { channel: "SMS", variables: { a: null }, metadata: { b: [1] } };
+    const { startChat: full } = await api.gql(start, { input: { assistantId, ...given, userId: "Grace" } });
+    expect(full).toMatchObject({ ...given, label: "Grace" });
+    expect((await api.gql(`query ($id: ID!) { chat(id: $id) { ${fields} } }`, { id: full.id })).chat).toEqual(
+      full,
+    );
+  });
+
+  test.each([
+    ["uniqueId", "x".repeat(30)],
+    ["uniqueId", ""],
+    ["userId", ""],
+    ["variables", null],
+    ["metadata", null],
+  ])("takes no %s of %j", async (name, value) => {
+    const assistantId = await quietAssistant(running.api);
+    const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+    const error = await running.api.gqlError(start, { input: { assistantId, [name]: value } });
+    expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: `input.${name}` }] });
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { newAssistant, UNKNOWN_ID } from "../support/factories";
+
+const running = useApp();
+const at = (id: string, kind: string) => `/rest/v1/assistants/${id}/${kind}`;
+
+interface Warning {
+  readonly channel: string;
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+describe("configurationWarnings", () => {
+  /** What is warned of when a configuration is changed like this. */
+  async function warnings(kind: string, change: object, variables?: object): Promise<Warning[]> {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada", ...(variables && { variables }) });
+    await api.patch(at(id, kind), change, 200);
+    const document =
+      "query ($id: ID!) { assistant(id: $id) { configurationWarnings { channel path code message } } }";
+    return (await api.gql(document, { id })).assistant.configurationWarnings as Warning[];
+  }
+  const brief = (list: Warning[]) => list.map(({ channel, path, code }) => `${channel} ${path} ${code}`);
+
+  test.each([
+    ["voice", { provider: "GROQ" }, "VOICE provider PROVIDER_MISMATCH"],
+    ["sms", { model: "MIXTRAL" }, "SMS provider PROVIDER_MISMATCH"],
+    ["chat", { provider: "GROQ" }, "TEXT provider PROVIDER_MISMATCH"],
+    ["voice", { voice: "jennifer", voiceProvider: "OPENAI" }, "VOICE voiceProvider VOICE_MISMATCH"],
+    ["chat", { prompt: "You work for {company}." }, "TEXT prompt UNRESOLVED_VARIABLE"],
+    ["voice", { initialMessage: "Hi {user.first_name1}" }, "VOICE initialMessage UNRESOLVED_VARIABLE"],
+    ["sms", { functions: [{ label: "x" }] }, "SMS functions.0 FUNCTION_NOT_UNDERSTOOD"],
+    ["chat", { functions: [{ name: "look_up" }] }, "TEXT functions.0 FUNCTION_WITHOUT_SERVER"],
+  ])("of %s after %j: %s", async (kind, change, expected) => {
+    const found = await warnings(kind, change);
+    expect(brief(found)).toEqual([expected]);
+    expect(found[0]!.message).toMatch(/\.$/);
+  });
+
+  test("are gone when provider and model agree again", async () => {
+    expect(await warnings("chat", { provider: "GROQ", model: "MIXTRAL" })).toEqual([]);
+    expect(await warnings("voice", { provider: "ANTHROPIC", model: "CLAUDE_3_OPUS" })).toEqual([]);
+    expect(await warnings("voice", { voice: "nova", voiceProvider: "OPENAI" })).toEqual([]);
+  });
+
+  test("know the test values of variables, own ones only, and each name once", async () => {
+    const change = { prompt: "{a} {a} {b} {constructor} { c } {d-e} {}" };
+    expect(
+      (await warnings("chat", change, { a: "x" })).map(({ message }) => /^\{\w+\}/.exec(message)?.[0]),
+    ).toEqual(["{b}", "{constructor}"]);
+    expect(await warnings("chat", { prompt: "{a}" }, { a: null })).toEqual([]);
+  });
+
+  test("look at each function by its place, and at names used twice", async () => {
+    const server = { serverUrl: "https://example.com" };
+    const functions = [
+      { name: "good", ...server },
+      { type: "function", function: { name: "nested" }, server: { url: "https://example.com" } },
+      { name: "good", ...server },
+      { name: "not good!", ...server },
+      { name: "odd", ...server, parameters: { type: "object", properties: { a: { type: "integer" } } } },
+      { name: "asks", ...server, description: "For {company}" },
+    ];
+    expect(brief(await warnings("chat", { functions }))).toEqual([
+      "TEXT functions.2 FUNCTION_NOT_UNDERSTOOD",
+      "TEXT functions.3 FUNCTION_NOT_UNDERSTOOD",
+      "TEXT functions.4 FUNCTION_NOT_UNDERSTOOD",
+      "TEXT functions.5.description UNRESOLVED_VARIABLE",
+    ]);
+  });
+
+  test("name an identifier that the catalogue no longer has", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    await running.database.query(
+      "update voice_configurations set model = 'GONE', voice = 'gone' where assistant_id = $1",
+      [id],
+    );
+    const document =
+      "query ($id: ID!) { assistant(id: $id) { configurationWarnings { channel path code } } }";
+    expect((await api.gql(document, { id })).assistant.configurationWarnings).toEqual([
+      { channel: "VOICE", path: "model", code: "UNKNOWN_IDENTIFIER" },
+      { channel: "VOICE", path: "voice", code: "UNKNOWN_IDENTIFIER" },
+    ]);
+  });
+});
+
+describe("updateRagSettings", () => {
+  const FIELDS = "isRagEnabled forceRag ragTriggerTopics preserveRagResult";
+  const UPDATE = `mutation ($id: ID!, $channel: Channel!, $input: UpdateRagSettingsInput!) {
+    updateRagSettings(assistantId: $id, channel: $channel, input: $input) { ${FIELDS} } }`;
+  const OFF = { isRagEnabled: false, forceRag: false, ragTriggerTopics: "", preserveRagResult: false };
+  const CHANNELS: [string, string][] = [
+    ["VOICE", "voice"],
+    ["SMS", "sms"],
+    ["TEXT", "chat"],
+  ];
+
+  test.each(CHANNELS)(
+    "changes %s, field by field, and no other channel; REST shows it",
+    async (channel, kind) => {
+      const { api } = running;
+      const id = await newAssistant(api);
+      let expected: Record<string, unknown> = OFF;
+      for (const input of [
+        { isRagEnabled: true },
+        { forceRag: true },
+        { ragTriggerTopics: "prices,\nhours" },
+        { preserveRagResult: true, forceRag: false },
+      ]) {
+        expected = { ...expected, ...input };
+        expect((await api.gql(UPDATE, { id, channel, input })).updateRagSettings).toEqual(expected);
+        expect(await api.get(at(id, kind), 200)).toMatchObject(expected);
+      }
+      for (const [, other] of CHANNELS.filter(([name]) => name !== channel))
+        expect(await api.get(at(id, other), 200)).toMatchObject(OFF);
+    },
+  );
+
+  test("refuses null, templates and unknown assistants", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    const refused = async (wanted: string, input: object) =>
+      (await api.gqlError(UPDATE, { id: wanted, channel: "TEXT", input })).extensions.code;
+    expect(await refused(id, { forceRag: null })).toBe("BAD_USER_INPUT");
+    expect(await refused(UNKNOWN_ID, { forceRag: true })).toBe("ASSISTANT_NOT_FOUND");
+    const [template] = (await api.get("/rest/v1/assistants/templates", 200)).data;
+    expect(await refused(template.id, { forceRag: true })).toBe("TEMPLATE_READ_ONLY");
+  });
+});
+
+describe("the mode of a theme", () => {
+  const UPDATE = `mutation ($id: ID!, $input: UpdateThemeConfigurationInput!) {
+    updateThemeConfiguration(assistantId: $id, input: $input) { theme mode } }`;
+
+  test.each(["CHAT_ONLY", "VOICE_ONLY", "VOICE_AND_CHAT"])(
+    "%s is set through GraphQL and shown by REST",
+    async (mode) => {
+      const { api } = running;
+      const id = await newAssistant(api);
+      await api.patch(at(id, "theme"), { theme: { title: "Ask" } }, 200);
+      const expected = { theme: { title: "Ask" }, mode };
+      expect((await api.gql(UPDATE, { id, input: { mode } })).updateThemeConfiguration).toEqual(expected);
+      expect(await api.get(at(id, "theme"), 200)).toEqual(expected);
+    },
+  );
+
+  test("is ignored in a PATCH, a wrong one too", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    for (const mode of ["CHAT_ONLY", "NONE", null])
+      expect(await api.patch(at(id, "theme"), { mode, theme: { title: "t" } }, 200)).toEqual({
+        theme: { title: "t" },
+        mode: "VOICE_AND_CHAT",
+      });
+  });
+});

@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { Knex } from "knex";
+import { useApp } from "../support/app";
+import { newAssistant, newChat, say } from "../support/factories";
+
+const running = useApp();
+
+const DASHBOARD = `query ($take: Int) { assistants(take: $take) {
+  data {
+    id name
+    voice { prompt model voice } sms { prompt keywords } chat { prompt functions } theme { theme mode }
+    logs(take: 5) { id type label createdAt }
+  }
+  meta { itemCount } } }`;
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly chat: { readonly prompt: string };
+  readonly logs: { readonly label: string }[];
+}
+
+/** The statements that the service sends while `work` runs. What only tells PostgreSQL the organization is no event. */
+async function statements(work: () => Promise<unknown>): Promise<string[]> {
+  // The pool is private to the service; its events are the one place where every statement passes.
+  const { knex } = running.app.database as unknown as { readonly knex: Knex };
+  const seen: string[] = [];
+  const see = ({ sql }: { sql: string }) => void seen.push(sql);
+  knex.on("query", see);
+  await work();
+  knex.removeListener("query", see);
+  return seen;
+}
+
+const READING = /^(select|with)/i;
+const names: string[] = [];
+
+beforeAll(async () => {
+  for (let index = 0; index < 20; index++) {
+    const name = `No. ${String(index).padStart(2, "0")}`;
+    const id = await newAssistant(running.api, { name });
+    await running.api.patch(`/rest/v1/assistants/${id}/chat`, { prompt: `Prompt of ${name}` }, 200);
+    for (let chat = 0; chat < 6; chat++) await newChat(running.api, id, { userId: `${name}/${chat}` });
+    names.unshift(name);
+  }
+}, 60_000);
+
+describe("the dashboard query", () => {
+  const rows = async (take: number) => {
+    const { assistants } = (await running.api.gql(DASHBOARD, { take })) as { assistants: { data: Row[] } };
+    return assistants.data;
+  };
+
+  test("gives each of 20 assistants its own configurations and its own 5 newest logs", async () => {
+    const data = await rows(20);
+    expect(data.map(({ name }) => name)).toEqual(names);
+    for (const { name, chat, logs } of data) {
+      expect(chat.prompt).toBe(`Prompt of ${name}`);
+      expect(logs.map(({ label }) => label)).toEqual([5, 4, 3, 2, 1].map((number) => `${name}/${number}`));
+    }
+  });
+
+  test("costs at most 7 statements, and as many for 2 assistants as for 20", async () => {
+    await rows(1); // the key's last use is noted once a minute
+    const many = await statements(() => rows(20));
+    expect(many.length).toBeGreaterThan(0);
+    expect(many.length).toBeLessThanOrEqual(7);
+    for (const sql of many) expect(sql).toMatch(READING);
+    expect(await statements(() => rows(2))).toHaveLength(many.length);
+  });
+
+  test("costs the same on a page of templates, whatever their number", async () => {
+    const query = DASHBOARD.replace("assistants(", "assistantTemplates(");
+    const count = async (take: number) => (await statements(() => running.api.gql(query, { take }))).length;
+    expect(await count(6)).toBe(await count(1));
+  });
+});
+
+describe("a list inside a list", () => {
+  const count = async (query: string, take: number) => {
+    await running.api.gql(query, { take });
+    return (await statements(() => running.api.gql(query, { take }))).length;
+  };
+
+  test.each([
+    ["warnings", "configurationWarnings { code }"],
+    ["logs of one type", "logs(take: 2, type: TEXT) { id }"],
+    ["logs that are searched", 'logs(take: 2, search: "No.") { id }'],
+    ["chats", "chats(first: 2) { nodes { id } pageInfo { hasNextPage } }"],
+    [
+      "chats that are filtered",
+      'chats(first: 2, filter: { channel: TEXT, status: "in-progress" }) { nodes { id } }',
+    ],
+    ["chats with their messages", "chats(first: 2) { nodes { id messages(last: 2) { id } } }"],
+    ["chats with their assistant", "chats(first: 2) { nodes { assistant { id chat { prompt } } } }"],
+  ])("of %s costs as many statements for 20 assistants as for 2", async (_what, fields) => {
+    const query = `query ($take: Int) { assistants(take: $take) { data { id ${fields} } } }`;
+    expect(await count(query, 20)).toBe(await count(query, 2));
+  });
+});
+
+describe("what one request has loaded", () => {
+  test("is not what the next one sees", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Before" });
+    const read = async () => {
+      const { data } = ((await api.gql(DASHBOARD, { take: 1 })) as { assistants: { data: Row[] } })
+        .assistants;
+      return data[0]!;
+    };
+    expect(await read()).toMatchObject({ id, name: "Before", logs: [] });
+    await api.patch(`/rest/v1/assistants/${id}`, { name: "After" }, 200);
+    await api.patch(`/rest/v1/assistants/${id}/chat`, { prompt: "After" }, 200);
+    await say(api, await newChat(api, id), "Hello", "USER");
+    expect(await read()).toMatchObject({
+      id,
+      name: "After",
+      chat: { prompt: "After" },
+      logs: [{ label: "Hello" }],
+    });
+  });
+
+  test("is read anew behind each change of one mutation", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    const document = `mutation ($id: ID!) {
+      before: updateAssistant(id: $id, input: {}) { chat { prompt } logs { label } chats { nodes { label } } }
+      updateChatConfiguration(assistantId: $id, input: { prompt: "New" }) { prompt }
+      startChat(input: { assistantId: $id, userId: "Grace" }) { id }
+      after: updateAssistant(id: $id, input: {}) { chat { prompt } logs { label } chats { nodes { label } } } }`;
+    const { before, after } = await api.gql(document, { id });
+    expect(before).toMatchObject({ logs: [], chats: { nodes: [] } });
+    const grace = { label: "Grace" };
+    expect(after).toEqual({ chat: { prompt: "New" }, logs: [grace], chats: { nodes: [grace] } });
+  });
+});

@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { quietAssistant, newChat, say, UNKNOWN_ID } from "../support/factories";
+import { Subscriber } from "../support/subscriber";
+
+const running = useApp();
+let open: Subscriber[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.map((subscriber) => subscriber.close()));
+  open = [];
+});
+
+function subscriber(credential: Record<string, unknown>): Subscriber {
+  const made = new Subscriber(running.url, credential);
+  open.push(made);
+  return made;
+}
+
+const chatOf = async (api = running.api) => newChat(api, await quietAssistant(api));
+/** A chat with one message, and that message's id: to follow the chat behind it misses nothing. */
+async function begun() {
+  const chat = await chatOf();
+  return [chat, await say(running.api, chat, "first")] as const;
+}
+const KEYS = "/rest/v1/organization/keys";
+const code = (errors: unknown) => (errors as { extensions?: { code?: string } }[])[0]?.extensions?.code;
+
+describe("a socket", () => {
+  test.each([
+    ["no credential", {}],
+    ["an empty key", { "X-API-Key": "" }],
+    ["an unknown key", { "X-API-Key": "unknown" }],
+    ["a broken token", { Authorization: "Bearer x.y.z" }],
+    ["a key that is no text", { "X-API-Key": { key: 1 } }],
+  ])("with %s is closed as forbidden", async (_what, credential) => {
+    const made = subscriber(credential);
+    void made.watch(await chatOf());
+    expect((await made.closed).code).toBe(4403);
+    expect(made.events).toEqual([]);
+  });
+
+  test.each([
+    ["a key", () => ({ "X-API-Key": running.secretKey })],
+    ["a key under a name in lower case", () => ({ "x-api-key": running.secretKey })],
+    [
+      "a token",
+      async () => ({
+        authorization: `Bearer ${(await running.api.post("/rest/v1/organization/token", {}, 200)).token}`,
+      }),
+    ],
+  ])("takes %s", async (_what, credential) => {
+    const [chat, first] = await begun();
+    const made = subscriber(await credential());
+    void made.watch(chat, first);
+    await say(running.api, chat, "hello");
+    expect((await made.received(1))[0]!.message!.content).toBe("hello");
+  });
+
+  test("with a PUBLIC key, or a user's token, may not follow chats", async () => {
+    const chat = await chatOf();
+    const { token } = await running.api.post("/rest/v1/organization/token", { userId: "u" }, 200);
+    for (const credential of [{ "X-API-Key": running.publicKey }, { Authorization: `Bearer ${token}` }])
+      expect(code(await subscriber(credential).watch(chat))).toBe("FORBIDDEN");
+  });
+
+  test("tells of an unknown chat and of another organization's with the same error", async () => {
+    const { api: other } = await running.otherOrganization();
+    const theirs = await chatOf(other);
+    const errors = [];
+    for (const chat of [UNKNOWN_ID, theirs])
+      errors.push(await subscriber({ "X-API-Key": running.secretKey }).watch(chat));
+    expect(code(errors[0])).toBe("CHAT_NOT_FOUND");
+    expect(errors[1]).toEqual(errors[0]);
+  });
+
+  test.each([
+    ["a query", "{ assistants { data { id } } }"],
+    ["a mutation", 'mutation { createAssistant(input: { name: "By socket" }) { id } }'],
+  ])("does not run %s", async (_what, query) => {
+    const before = (await running.api.get("/rest/v1/assistants", 200)).meta;
+    const told: unknown[] = [];
+    const errors = await subscriber({ "X-API-Key": running.secretKey }).run(query, {}, (data) =>
+      told.push(data),
+    );
+    expect(errors).toEqual([
+      expect.objectContaining({ message: expect.stringContaining("only subscriptions") }),
+    ]);
+    expect(told).toEqual([]);
+    expect((await running.api.get("/rest/v1/assistants", 200)).meta).toEqual(before);
+  });
+
+  test.each([
+    ["text that is no document", "subscription {", /Syntax Error/],
+    ["an unknown field", "subscription { nothing }", /Cannot query field/],
+  ])("answers %s with an error and stays open", async (_what, query, message) => {
+    const [chat, first] = await begun();
+    const made = subscriber({ "X-API-Key": running.secretKey });
+    void made.watch(chat, first);
+    const errors = await made.run(query, {}, () => undefined);
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(message) })]);
+    await say(running.api, chat, "still there");
+    expect((await made.received(1))[0]!.message!.content).toBe("still there");
+  });
+});
+
+describe("a socket ends with its credential:", () => {
+  const follow = async (credential: Record<string, unknown>) => {
+    const [chat, first] = await begun();
+    const made = subscriber(credential);
+    void made.watch(chat, first);
+    await say(running.api, chat, "hello");
+    await made.received(1);
+    return { made, chat };
+  };
+
+  test.each(["PATCH", "DELETE"])("when its key goes by %s", async (method) => {
+    const { id, value } = await running.api.post(KEYS, {}, 200);
+    const { made, chat } = await follow({ "X-API-Key": value });
+    await running.api.request(
+      method,
+      `${KEYS}/${id}`,
+      method === "PATCH" ? { status: "INACTIVE" } : undefined,
+    );
+    expect((await made.closed).code).toBe(4403);
+    await say(running.api, chat, "unheard");
+    expect(made.events).toHaveLength(1);
+  });
+
+  test("when the key behind its token is made inactive", async () => {
+    const { id, value } = await running.api.post(KEYS, {}, 200);
+    const { token } = await running.api
+      .as({ "X-API-Key": value })
+      .post("/rest/v1/organization/token", {}, 200);
+    const { made } = await follow({ Authorization: `Bearer ${token}` });
+    await running.api.patch(`${KEYS}/${id}`, { status: "INACTIVE" }, 200);
+    expect((await made.closed).code).toBe(4403);
+  });
+
+  test("when its token expires", async () => {
+    const { token } = await running.api.post("/rest/v1/organization/token", { expiresIn: "2s" }, 200);
+    const { made } = await follow({ Authorization: `Bearer ${token}` });
+    expect((await made.closed).code).toBe(4403);
+  });
+
+  test("and not when another key goes", async () => {
+    const { id } = await running.api.post(KEYS, {}, 200);
+    const { made, chat } = await follow({ "X-API-Key": running.secretKey });
+    await running.api.delete(`${KEYS}/${id}`, 200);
+    await say(running.api, chat, "still heard");
+    expect((await made.received(2))[1]!.message!.content).toBe("still heard");
+  });
+});

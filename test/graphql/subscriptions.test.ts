@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { startApp, type RunningApp } from "../support/app";
+import { createDatabase, type TestDatabase } from "../support/database";
+import { endChat, quietAssistant, newChat, say } from "../support/factories";
+import { Subscriber, type Event } from "../support/subscriber";
+
+type Started = RunningApp & { stop(): Promise<void> };
+
+let database: TestDatabase;
+/** Two server processes, as far as the database can tell: what one stores the other delivers. */
+let writer: Started;
+let reader: Started;
+let open: Subscriber[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  [writer, reader] = [await startApp(database), await startApp(database)];
+}, 30_000);
+afterEach(async () => {
+  await Promise.all(open.map((subscriber) => subscriber.close()));
+  open = [];
+});
+afterAll(async () => {
+  await Promise.all([writer?.stop(), reader?.stop()]);
+  await database?.drop();
+}, 30_000);
+
+function subscriber(credential: Record<string, unknown> = { "X-API-Key": reader.secretKey }): Subscriber {
+  const made = new Subscriber(reader.url, credential);
+  open.push(made);
+  return made;
+}
+
+const chatOf = async () => newChat(writer.api, await quietAssistant(writer.api));
+const sequences = (events: readonly Event[]) => events.map(({ message }) => message?.sequence);
+
+/** A subscriber that follows a chat from its first message on, which the chat has already. */
+async function following(chat: string): Promise<Subscriber & { end: Promise<unknown> }> {
+  const first = await say(writer.api, chat, "first");
+  const made = subscriber();
+  return Object.assign(made, { end: made.watch(chat, first) });
+}
+
+describe("chatEvents", () => {
+  test("delivers what another server process stored, in order", async () => {
+    const chat = await chatOf();
+    const watching = await following(chat);
+    for (const text of ["one", "two", "three"]) await say(writer.api, chat, text);
+    expect(await watching.received(3)).toEqual(
+      ["one", "two", "three"].map((content, index) => ({
+        id: expect.any(String),
+        name: "conversation-updated",
+        status: "in-progress",
+        message: { sequence: index + 2, content },
+      })),
+    );
+  });
+
+  test("begins with what happens from now on when no event is named", async () => {
+    const chat = await chatOf();
+    await say(writer.api, chat, "before");
+    const watching = subscriber();
+    const end = watching.watch(chat);
+    // Which of these come first depends on when the subscription began, but none of them may be "before".
+    while (watching.events.length === 0) {
+      await say(writer.api, chat, "after");
+      await sleep(20);
+    }
+    await endChat(writer.api, chat);
+    await end;
+    expect(watching.events.map(({ message }) => message?.content)).not.toContain("before");
+    expect(watching.events.at(-1)!.name).toBe("status-changed");
+  });
+
+  test("resumes behind an event, with what was posted while nobody listened, without gap or twin", async () => {
+    const chat = await chatOf();
+    const before = await following(chat);
+    await say(writer.api, chat, "second");
+    const [seen] = await before.received(1);
+    await before.close();
+    for (let count = 3; count <= 7; count++) await say(writer.api, chat, `No. ${count}`);
+    const resumed = subscriber();
+    void resumed.watch(chat, seen!.id);
+    expect(sequences(await resumed.received(5))).toEqual([3, 4, 5, 6, 7]);
+    await say(writer.api, chat, "live again");
+    expect(sequences(await resumed.received(6))).toEqual([3, 4, 5, 6, 7, 8]);
+  });
+
+  test("resumes behind every single event with exactly the rest", async () => {
+    const chat = await chatOf();
+    const all = await following(chat);
+    for (let count = 2; count <= 5; count++) await say(writer.api, chat, `No. ${count}`);
+    await endChat(writer.api, chat);
+    const events = await all.received(5);
+    for (const [index, { id }] of events.entries()) {
+      const resumed = subscriber();
+      expect(await resumed.watch(chat, id)).toBeUndefined();
+      expect(resumed.events).toEqual(events.slice(index + 1).map((event) => ({ ...event, status: "ended" })));
+    }
+  });
+
+  test("resumes by the order of the messages, also where clocks of servers disagree", async () => {
+    const chat = await chatOf();
+    const [one, two] = [await say(writer.api, chat, "one"), await say(writer.api, chat, "two")];
+    const late = "ffffffff-0000-7000-8000-000000000000";
+    await database.query("update messages set id = $1 where id = $2", [late, one]);
+    const resumed = subscriber();
+    void resumed.watch(chat, late);
+    expect((await resumed.received(1))[0]!.id).toBe(two);
+    await endChat(writer.api, chat);
+    expect((await resumed.received(2))[1]!.name).toBe("status-changed");
+  });
+
+  test("tells that the chat has ended, and then completes", async () => {
+    const chat = await chatOf();
+    const watching = await following(chat);
+    await endChat(writer.api, chat);
+    expect(await watching.end).toBeUndefined();
+    expect(watching.events).toEqual([
+      { id: expect.any(String), name: "status-changed", status: "ended", message: null },
+    ]);
+  });
+
+  test("of a chat that has ended gives what lies behind the event, and completes", async () => {
+    const chat = await chatOf();
+    const first = await say(writer.api, chat, "first");
+    await say(writer.api, chat, "second");
+    await endChat(writer.api, chat);
+    const watching = subscriber();
+    expect(await watching.watch(chat, first)).toBeUndefined();
+    expect(watching.events).toMatchObject([{ message: { content: "second" } }, { name: "status-changed" }]);
+    const late = subscriber();
+    expect(await late.watch(chat)).toBeUndefined();
+    expect(late.events).toEqual([]);
+  });
+
+  test("delivers two hundred messages that were posted at once in order, without gap or twin", async () => {
+    const chat = await chatOf();
+    const watching = await following(chat);
+    const texts = Array.from({ length: 200 }, (_, index) => `No. ${index}`);
+    await Promise.all(texts.map((text, index) => say(index % 2 ? writer.api : reader.api, chat, text)));
+    const events = await watching.received(200);
+    expect(sequences(events)).toEqual(texts.map((_, index) => index + 2));
+    expect(new Set(events.map(({ message }) => message!.content))).toEqual(new Set(texts));
+  });
+
+  test("tells the last message before the end, however closely the end follows it", async () => {
+    for (let round = 0; round < 20; round++) {
+      const chat = await chatOf();
+      const watching = await following(chat);
+      for (let count = 2; count <= 4; count++) await say(writer.api, chat, `No. ${count}`);
+      await endChat(writer.api, chat);
+      await watching.end;
+      expect(sequences(watching.events)).toEqual([2, 3, 4, undefined]);
+      await watching.close();
+    }
+  });
+
+  test("resumes behind a message that waited for its place together with the end", async () => {
+    const chat = await chatOf();
+    await say(writer.api, chat, "first");
+    const holder = new pg.Client({ connectionString: database.ownerUrl });
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query("select 1 from chats where id = $1 for update", [chat]);
+    const waiting = async (count: number) => {
+      const query =
+        "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+      while ((await database.query(query)).length < count) await sleep(10);
+    };
+    const posted = say(writer.api, chat, "second");
+    await waiting(1);
+    const ended = endChat(writer.api, chat);
+    await waiting(2);
+    await holder.query("commit");
+    await holder.end();
+    const [message] = await Promise.all([posted, ended]);
+    const resumed = subscriber();
+    await resumed.watch(chat, message);
+    expect(resumed.events).toMatchObject([{ name: "status-changed", status: "ended" }]);
+    const again = subscriber();
+    await again.watch(chat, resumed.events[0]!.id);
+    expect(again.events).toEqual([]);
+  });
+
+  test("loses nothing when the connection that it listens on is killed", async () => {
+    const chat = await chatOf();
+    const watching = await following(chat);
+    await say(writer.api, chat, "before");
+    await watching.received(1);
+    const killed = await database.query<{ done: boolean }>(
+      `select pg_terminate_backend(pid) as done from pg_stat_activity
+       where application_name = 'parley listener' and datname = current_database()`,
+    );
+    expect(killed.map(({ done }) => done)).toEqual([true, true]);
+    for (const text of ["one", "two", "three"]) await say(writer.api, chat, text);
+    expect(sequences(await watching.received(4))).toEqual([2, 3, 4, 5]);
+  });
+});

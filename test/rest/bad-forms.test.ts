@@ -1,0 +1,71 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+
+const MOST = 1_000;
+const running = useApp({ MAX_FILE_BYTES: String(MOST) });
+const UPLOAD = "/rest/v1/files/upload";
+
+const paths = ({ body }: { body: { details?: { path: string }[] } }) => body.details?.map(({ path }) => path);
+
+describe("a form", () => {
+  const FORM = { "Content-Type": "multipart/form-data; boundary=x" };
+  const part = (text: string) => `--x\r\nContent-Disposition: form-data; ${text}\r\n`;
+  const file = part('name="file"; filename="a.txt"\r\n\r\nhello');
+  const send = (body: string, headers: Record<string, string> = FORM) =>
+    running.api.request("POST", UPLOAD, body, headers);
+
+  test.each([
+    ["without a file", "", ["file"]],
+    ["with two files", file + file, ["file"]],
+    ["with a file under another name", file.replace('"file"', '"document"'), ["document", "file"]],
+    ["with text for a file", part('name="file"\r\n\r\nhello'), ["file"]],
+    ["with metadata that is no JSON", file + part('name="metadata"\r\n\r\n{'), ["metadata"]],
+    ["with metadata that is a list", file + part('name="metadata"\r\n\r\n[1]'), ["metadata"]],
+    [
+      "with metadata that holds __proto__",
+      file + part('name="metadata"\r\n\r\n{"__proto__":{}}'),
+      ["metadata"],
+    ],
+    [
+      "with metadata 10,000 deep",
+      file + part(`name="metadata"\r\n\r\n${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`),
+      ["metadata"],
+    ],
+    ["with an unknown field", file + part('name="metadat"\r\n\r\n{}'), ["metadat"]],
+    ["with broken metadata and no file", part('name="metadata"\r\n\r\n{'), ["file", "metadata"]],
+  ])("%s is a 400 that names it", async (_, parts, wrong) => {
+    const answer = await send(`${parts}--x--\r\n`);
+    expect([answer.text, answer.status, paths(answer)?.sort()]).toEqual([answer.text, 400, wrong]);
+  });
+
+  test.each([
+    ["without a boundary", file, { "Content-Type": "multipart/form-data" }],
+    ["that ends early", file, FORM],
+    ["that is empty", "", FORM],
+    ["that is none", "hello", FORM],
+  ])("%s is a 400", async (_, body, headers) => {
+    expect(await send(body, headers)).toMatchObject({ status: 400, body: { code: "BAD_USER_INPUT" } });
+  });
+
+  test("of another type is a 415", async () => {
+    expect((await send("{}", { "Content-Type": "application/json" })).status).toBe(415);
+    expect((await running.api.request("POST", UPLOAD)).status).toBe(415);
+  });
+
+  test("takes a file of MAX_FILE_BYTES and no larger one, through GraphQL too", async () => {
+    const sized = (bytes: number) => file.replace("hello", "x".repeat(bytes));
+    expect((await send(`${sized(MOST)}--x--\r\n`)).status).toBe(201);
+    expect(await send(`${sized(MOST + 1)}--x--\r\n`)).toMatchObject({
+      status: 413,
+      body: { code: "PAYLOAD_TOO_LARGE" },
+    });
+    const form = new FormData();
+    const query = "mutation ($file: Upload!) { uploadFile(file: $file) { id } }";
+    form.set("operations", JSON.stringify({ query, variables: { file: null } }));
+    form.set("map", JSON.stringify({ 0: ["variables.file"] }));
+    form.set("0", new Blob(["x".repeat(MOST + 1)]), "a.txt");
+    const { body } = await running.api.request("POST", "/graphql", form);
+    expect(body.errors[0].extensions.code).toBe("PAYLOAD_TOO_LARGE");
+    expect((await running.api.get("/rest/v1/files", 200)).meta.itemCount).toBe(1);
+  });
+});

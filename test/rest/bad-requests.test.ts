@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { closeRaw, rawRequest } from "../support/raw";
+
+const running = useApp();
+const ASSISTANTS = "/rest/v1/assistants";
+const UPLOAD = "/rest/v1/files/upload";
+const JSON_BODY = { "Content-Type": "application/json" };
+let id = "";
+
+beforeAll(async () => {
+  id = (await running.api.post(ASSISTANTS, { name: "Ada" }, 200)).id;
+});
+afterAll(closeRaw);
+
+const paths = ({ body }: { body: { details?: { path: string }[] } }) => body.details?.map(({ path }) => path);
+
+describe("a page", () => {
+  test.each([
+    ["page=0", ["page"]],
+    ["page=-1", ["page"]],
+    ["page=1.5", ["page"]],
+    ["page=1e2", ["page"]],
+    ["page=", ["page"]],
+    ["page=%205", ["page"]],
+    ["page=99999999999", ["page"]],
+    ["take=0", ["take"]],
+    ["take=101", ["take"]],
+    ["take=abc", ["take"]],
+    ["take=NaN", ["take"]],
+    ["take=%F0%9F%8E%89", ["take"]],
+    ["order=up", ["order"]],
+    ["order=DESC", ["order"]],
+    ["page=1&page=2", ["page"]],
+    ["page=0&take=101&order=up", ["order", "page", "take"]],
+    ["page=100002&take=100", ["page"]],
+    ["page=2147483647&take=100", ["page"]],
+  ])("?%s is a 400 that names %j", async (query, wrong) => {
+    for (const list of [
+      ASSISTANTS,
+      `${ASSISTANTS}/templates`,
+      "/rest/v1/files",
+      `${ASSISTANTS}/${id}/logs`,
+    ]) {
+      const answer = await running.api.request("GET", `${list}?${query}`);
+      expect([list, answer.status, paths(answer)?.sort()]).toEqual([list, 400, wrong]);
+    }
+  });
+
+  test("may begin 10,000,000 entries in, and may be unknown to us otherwise", async () => {
+    const { meta, data } = await running.api.get(`${ASSISTANTS}?page=100001&take=100&unknown=1`, 200);
+    expect([meta.page, data]).toEqual([100_001, []]);
+  });
+
+  test("of logs refuses a type that is none, and U+0000 in search", async () => {
+    const logs = `${ASSISTANTS}/${id}/logs`;
+    expect(paths(await running.api.request("GET", `${logs}?type=FAX&search=%00`))).toEqual([
+      "type",
+      "search",
+    ]);
+    for (const search of ["%25", "_", "%5C", "'", "%F0%9F%8E%89"])
+      await running.api.get(`${logs}?search=${search}`, 200);
+  });
+});
+
+describe("a body", () => {
+  test.each([
+    ["{"],
+    ["{'a':1}"],
+    ['{"name":"A",}'],
+    ["nul"],
+    ["\0"],
+    [Uint8Array.from([0x7b, 0xff, 0x7d])],
+    [Uint8Array.from([...Buffer.from('{"name":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')])],
+    ["[]"],
+    ["null"],
+    ["5"],
+    ['"text"'],
+  ])("of %j is a 400", async (body) => {
+    const answer = await running.api.request("POST", ASSISTANTS, body, JSON_BODY);
+    expect(answer).toMatchObject({ status: 400, body: { code: "BAD_USER_INPUT", details: [{ path: "" }] } });
+  });
+
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=latin1",
+    "",
+  ])("of the type %p is a 415", async (type) => {
+    const answer = await running.api.request("POST", ASSISTANTS, Buffer.from('{"name":"A"}'), {
+      "Content-Type": type,
+    });
+    expect(answer).toMatchObject({ status: 415, body: { code: "UNSUPPORTED_MEDIA_TYPE" } });
+  });
+
+  test.each([ASSISTANTS, "/graphql", UPLOAD])(
+    "of 100 MB to %s is refused before it is sent",
+    async (path) => {
+      const type = path === UPLOAD ? "multipart/form-data; boundary=x" : "application/json";
+      const headers = { "X-API-Key": running.secretKey, "Content-Type": type, "Content-Length": "100000000" };
+      const answer = await rawRequest(running.url, { method: "POST", path, headers, headOnly: true });
+      expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual([
+        413,
+        "PAYLOAD_TOO_LARGE",
+      ]);
+      await running.api.get("/health/ready", 200);
+    },
+  );
+
+  test("of 8 MiB is read, of a byte more is not", async () => {
+    const padded = (bytes: number) => `{"name":"A"${" ".repeat(bytes - 12)}}`;
+    expect((await running.api.request("POST", ASSISTANTS, padded(8 * 1024 * 1024), JSON_BODY)).status).toBe(
+      200,
+    );
+    expect(
+      (await running.api.request("POST", ASSISTANTS, padded(8 * 1024 * 1024 + 1), JSON_BODY)).status,
+    ).toBe(413);
+  });
+});
+
+describe("an id", () => {
+  const shapes = [
+    "x",
+    "0",
+    "-1",
+    "null",
+    "undefined",
+    "__proto__",
+    "constructor",
+    "%20",
+    "%F0%9F%8E%89",
+    "..%2f..%2fx",
+    "'%20or%201=1--",
+    "a".repeat(4_000),
+    "00000000-0000-0000-0000-000000000000",
+    "%7B%7D",
+    "[]",
+  ];
+  test.each(shapes)("of the shape %p is an unknown one", async (shape) => {
+    const { api } = running;
+    for (const path of ["", "/voice", "/sms", "/chat", "/theme", "/logs", "/log/x"])
+      expect(await api.get(`${ASSISTANTS}/${shape}${path}`, 400)).toMatchObject({
+        code: "ASSISTANT_NOT_FOUND",
+      });
+    await api.delete(`${ASSISTANTS}/${shape}`, 400);
+    await api.post(`${ASSISTANTS}/duplicate/${shape}`, undefined, 400);
+    expect(await api.get(`${ASSISTANTS}/${id}/log/${shape}`, 404)).toMatchObject({ code: "LOG_NOT_FOUND" });
+    expect(await api.get(`/rest/v1/organization/keys/${shape}`, 404)).toMatchObject({
+      code: "KEY_NOT_FOUND",
+    });
+    expect(await api.get(`/rest/v1/files/${shape}/download`, 404)).toMatchObject({ code: "FILE_NOT_FOUND" });
+    expect(await api.delete(`/rest/v1/settings/${shape}`, 404)).toMatchObject({
+      code: "WEBHOOK_DESTINATION_NOT_FOUND",
+    });
+  });
+
+  test.each(["%00", "%", "%zz", "%ff", "%ED%A0%80"])(
+    "that can be no text (%s) is a 400 that names it",
+    async (shape) => {
+      for (const [path, name] of [
+        [`${ASSISTANTS}/${shape}`, "id"],
+        [`/rest/v1/organization/keys/${shape}`, "keyId"],
+      ]) {
+        const { status, text } = await rawRequest(running.url, {
+          path: path!,
+          headers: { "X-API-Key": running.secretKey },
+        });
+        expect([status, paths({ body: JSON.parse(text) as object })]).toEqual([400, [name]]);
+      }
+    },
+  );
+});

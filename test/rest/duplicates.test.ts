@@ -1,0 +1,71 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { newAssistant, newChat } from "../support/factories";
+
+const running = useApp();
+const PATH = "/rest/v1/assistants";
+
+describe("duplicating", () => {
+  const CHANGED = {
+    voice: { prompt: "Speak.", voice: "paula", temperature: 1.5, endCallPhrases: "bye,\nfarewell" },
+    sms: { prompt: "Write.", keywords: "help, info", smsMode: false, functions: [{ z: 1, a: 2 }] },
+    chat: { prompt: "Chat.", model: "MIXTRAL", quickRepliesEnabled: true, functions: [{ name: "look_up" }] },
+    theme: { theme: { title: "Ask", unknown: { kept: true } } },
+  };
+
+  test("copies description, variables and all four configurations, what only GraphQL sets included", async () => {
+    const { api } = running;
+    const id = await newAssistant(api, { name: "Ada", description: "first", variables: { a: { b: 1 } } });
+    for (const [kind, change] of Object.entries(CHANGED))
+      await api.patch(`${PATH}/${id}/${kind}`, change, 200);
+    await api.gql(
+      `mutation ($id: ID!) {
+        updateRagSettings(assistantId: $id, channel: SMS, input: { isRagEnabled: true, ragTriggerTopics: "prices" }) { forceRag }
+        updateThemeConfiguration(assistantId: $id, input: { mode: CHAT_ONLY }) { mode } }`,
+      { id },
+    );
+    const copy = await api.post(`${PATH}/duplicate/${id}`, undefined, 200);
+    expect(copy).toEqual({
+      id: expect.any(String),
+      name: "Ada (copy)",
+      description: "first",
+      template: false,
+      variables: { a: { b: 1 } },
+    });
+    expect(copy.id).not.toBe(id);
+    for (const [kind, change] of Object.entries(CHANGED)) {
+      const copied = await api.get(`${PATH}/${copy.id}/${kind}`, 200);
+      expect(copied).toEqual(await api.get(`${PATH}/${id}/${kind}`, 200));
+      expect(copied).toMatchObject(change);
+    }
+    expect((await api.get(`${PATH}/${copy.id}/sms`, 200)).ragTriggerTopics).toBe("prices");
+    expect((await api.get(`${PATH}/${copy.id}/theme`, 200)).mode).toBe("CHAT_ONLY");
+  });
+
+  test("makes a copy of its own: neither changes with the other, and no log comes along", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    await newChat(api, id);
+    const copy = await api.post(`${PATH}/duplicate/${id}`, undefined, 200);
+    await api.patch(`${PATH}/${copy.id}/chat`, { prompt: "Only the copy." }, 200);
+    await api.patch(`${PATH}/${id}/sms`, { prompt: "Only the original." }, 200);
+    expect((await api.get(`${PATH}/${id}/chat`, 200)).prompt).not.toBe("Only the copy.");
+    expect((await api.get(`${PATH}/${copy.id}/sms`, 200)).prompt).not.toBe("Only the original.");
+    expect(await api.get(`${PATH}/${copy.id}/logs`, 200)).toEqual([]);
+  });
+
+  test.each([
+    ["letters", "x".repeat(255)],
+    ["emoji, of two units each", "😀".repeat(255)],
+    ["emoji behind one letter", `x${"😀".repeat(254)}`],
+  ])("shortens a name of 255 %s so that the copy can be saved again as it is", async (_what, name) => {
+    const { api } = running;
+    const id = await newAssistant(api, { name });
+    const copy = await api.post(`${PATH}/duplicate/${id}`, undefined, 200);
+    expect(copy.name).toMatch(/ \(copy\)$/);
+    expect(copy.name.isWellFormed()).toBe(true);
+    expect(name.startsWith(copy.name.slice(0, -" (copy)".length))).toBe(true);
+    await api.patch(`${PATH}/${copy.id}`, { name: copy.name }, 200);
+    await api.post(`${PATH}/duplicate/${copy.id}`, undefined, 200);
+  });
+});

@@ -1,0 +1,218 @@
+import { readdirSync } from "node:fs";
+import { rm, utimes, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { sweepFiles } from "../../src/files/janitor";
+import { localStorage } from "../../src/ports/local-storage";
+import { useApp } from "../support/app";
+import { png, upload, uploadByGraphQL } from "../support/files";
+
+const FILES = "/rest/v1/files";
+const running = useApp();
+
+const detectedTypeOf = async (id: string) => {
+  const { files } = await running.api.gql("{ files(take: 100) { data { id detectedType } } }");
+  return (files.data as { id: string; detectedType: string }[]).find((file) => file.id === id)?.detectedType;
+};
+const linkTo = async (id: string): Promise<string> =>
+  (await running.api.get(`${FILES}/${id}/download`, 200)).url;
+const stored = () => {
+  const entries = readdirSync(join(running.dataDir, "files"), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+};
+const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("capacitor-"));
+describe("a file", () => {
+  test("goes in, is listed, comes out by its link and is deleted", async () => {
+    const content = Uint8Array.from({ length: 300_000 }, (_, n) => (n * 7) % 256);
+    const file = await upload(running.api, {
+      content,
+      name: "bytes.bin",
+      type: "application/x-own",
+      metadata: { b: 1, a: 2 },
+    });
+    expect(file).toEqual({
+      id: expect.any(String),
+      name: "bytes.bin",
+      organizationId: (await running.api.get("/rest/v1/organization", 200)).id,
+      mimeType: "application/x-own",
+      size: 300_000,
+      metadata: { a: 2, b: 1 },
+      createdAt: expect.stringMatching(/^\d{4}-.+Z$/),
+    });
+    expect((await running.api.get(FILES, 200)).data).toContainEqual(file);
+    const answer = await fetch(await linkTo(file.id));
+    expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
+    expect(stored()).toContain(file.id);
+    expect(await running.api.delete(`${FILES}/${file.id}`, 200)).toEqual({ id: file.id });
+    expect(stored()).not.toContain(file.id);
+    await running.api.get(`${FILES}/${file.id}/download`, 404);
+    await running.api.delete(`${FILES}/${file.id}`, 404);
+  });
+
+  test("goes in through GraphQL as through REST", async () => {
+    const { body, status } = await uploadByGraphQL(running.api, {
+      content: png,
+      name: "ä.png",
+      type: "image/png",
+      metadata: { a: 1 },
+    });
+    expect([status, body.errors]).toEqual([200, undefined]);
+    const { id } = body.data.uploadFile;
+    expect(body.data.uploadFile).toEqual({
+      id,
+      name: "ä.png",
+      mimeType: "image/png",
+      detectedType: "image/png",
+      size: png.length,
+      metadata: { a: 1 },
+    });
+    const { fileDownload } = await running.api.gql(
+      "query ($id: ID!) { fileDownload(id: $id) { url expiresAt } }",
+      { id },
+    );
+    expect(Buffer.from(await (await fetch(fileDownload.url)).arrayBuffer()).equals(png)).toBe(true);
+    await running.api.gql("mutation ($id: ID!) { deleteFile(id: $id) { id } }", { id });
+    expect((await fetch(fileDownload.url)).status).toBe(404);
+  });
+
+  test("may be empty", async () => {
+    const { id, size } = await upload(running.api, { content: "" });
+    expect(size).toBe(0);
+    const answer = await fetch(await linkTo(id));
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
+    expect((await uploadByGraphQL(running.api, { content: "" })).body.data.uploadFile.size).toBe(0);
+  });
+});
+
+describe("what an uploader says of a file", () => {
+  const long = `${"é".repeat(200)}.txt`;
+  test.each([
+    ["plain.txt", "plain.txt"],
+    ["../../etc/passwd", "passwd"],
+    ["C:\\temp\\report.pdf", "report.pdf"],
+    ["a\u0085b\u009fc.txt", "abc.txt"],
+    ["photo\u202egpj.exe", "photogpj.exe"],
+    ["Zoe\u0308.txt", "Zoë.txt"],
+    ["日本語 🎉.txt", "日本語 🎉.txt"],
+    ["..", "file"],
+    [long, `${"é".repeat(125)}.txt`],
+  ])("the name %p is kept as %p", async (name, kept) => {
+    const uploaded = await upload(running.api, { name });
+    expect(uploaded.name).toBe(kept);
+    expect((await uploadByGraphQL(running.api, { name })).body.data.uploadFile.name).toBe(kept);
+    const disposition = (await fetch(await linkTo(uploaded.id))).headers.get("content-disposition")!;
+    expect(decodeURIComponent(disposition.split("''")[1]!)).toBe(kept);
+  });
+
+  test.each([
+    ["Text/HTML; charset=utf-8", "text/html"],
+    ["image/svg+xml", "image/svg+xml"],
+    [`x/${"y".repeat(200)}`, "application/octet-stream"],
+  ])("the declared type %p is kept as %p", async (type, kept) => {
+    const body = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: ${type}\r\n\r\nhello\r\n--x--\r\n`;
+    const sent = await running.api.request("POST", `${FILES}/upload`, body, {
+      "Content-Type": "multipart/form-data; boundary=x",
+    });
+    expect([sent.status, sent.body.mimeType]).toEqual([201, kept]);
+  });
+
+  test.each<[string, string | Uint8Array<ArrayBuffer>]>([
+    ["image/png", png],
+    ["application/pdf", "%PDF-1.7\n%âãÏÓ\n1 0 obj\n"],
+    ["text/html", "\n<!DOCTYPE html><script>alert(1)</script>"],
+    ["text/plain", "just some text, é"],
+    ["application/octet-stream", Uint8Array.from([0, 1, 2, 255, 254])],
+  ])("the content shows %s whatever is declared", async (detected, content) => {
+    const { id } = await upload(running.api, { content, type: "image/gif", name: "a.gif" });
+    expect(await detectedTypeOf(id)).toBe(detected);
+  });
+});
+
+describe("a download", () => {
+  test("never runs under this service's address, and is kept by no cache", async () => {
+    const { id } = await upload(running.api, {
+      content: "<script>alert(1)</script>",
+      name: "page.html",
+      type: "text/html",
+    });
+    const { headers } = await fetch(await linkTo(id));
+    expect(headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''page.html");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toMatch(/^sandbox;.*default-src 'none'/);
+    expect(headers.get("cache-control")).toBe("private, no-store");
+  });
+
+  test("needs a link that was not changed", async () => {
+    const [one, two] = [await upload(running.api), await upload(running.api)];
+    const link = await linkTo(one.id);
+    const changed = [
+      link.replace(one.id, two.id),
+      link.replace(/expires=\d+/, "expires=9999999999"),
+      link.replace(/signature=./, "signature=_"),
+      link.replace(/&signature=.*/, ""),
+      `${link}&expires=9999999999`,
+      link.split("?")[0]!,
+    ];
+    for (const url of changed) {
+      const answer = await fetch(url);
+      expect([url, answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+        url,
+        403,
+        "FORBIDDEN",
+      ]);
+    }
+    expect((await fetch(link)).status).toBe(200);
+  });
+
+  test("needs a link that has not ended", async () => {
+    const { id } = await upload(running.api);
+    const link = new URL(await linkTo(id));
+    const { crypto } = running.app.database.scope("").ports;
+    const signed = (expires: number) =>
+      `${link.origin}${link.pathname}?expires=${expires}&signature=${crypto.sign(`${link.pathname}?${expires}`)}`;
+    const now = Math.floor(Date.now() / 1000);
+    expect((await fetch(signed(now + 60))).status).toBe(200);
+    expect((await fetch(signed(now - 1))).status).toBe(403);
+  });
+});
+
+describe("nothing is left", () => {
+  test("of an upload that was broken off", async () => {
+    const before = { files: stored(), rows: await running.api.get(FILES, 200) };
+    const headers = {
+      "X-API-Key": running.secretKey,
+      "Content-Type": "multipart/form-data; boundary=x",
+      "Content-Length": "1000000",
+    };
+    await new Promise<void>((resolve) => {
+      const { hostname, port } = new URL(running.url);
+      const sent = request({ hostname, port, method: "POST", path: `${FILES}/upload`, headers });
+      sent.on("error", () => resolve());
+      sent.write(
+        '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' + "x".repeat(200_000),
+      );
+      setTimeout(() => sent.destroy(new Error("broken off")), 100);
+    });
+    await upload(running.api); // what came before it was dealt with
+    for (let tries = 0; tries < 100 && temporary().length > 0; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await running.api.get(FILES, 200)).meta.itemCount).toBe(before.rows.meta.itemCount + 1);
+    expect(stored()).toHaveLength(before.files.length + 1);
+    expect(stored().filter((name) => name.endsWith(".partial"))).toEqual([]);
+  });
+
+  test("of what a crash left, once it has settled", async () => {
+    const { id, organizationId } = await upload(running.api);
+    const folder = join(running.dataDir, "files", organizationId);
+    const old = new Date(Date.now() - 2 * 3_600_000);
+    const orphans = ["0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11", "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d12.partial"];
+    for (const name of [...orphans, "young"]) await writeFile(join(folder, name), "left");
+    for (const name of [...orphans, id]) await utimes(join(folder, name), old, old);
+    await sweepFiles(running.app.database, localStorage(join(running.dataDir, "files")));
+    for (const name of orphans) expect(stored()).not.toContain(name);
+    expect(stored()).toEqual(expect.arrayContaining([id, "young"]));
+    await rm(join(folder, "young"));
+  });
+});

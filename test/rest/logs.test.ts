@@ -1,0 +1,248 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { endChat, quietAssistant, newChat, said, say, UNKNOWN_ID } from "../support/factories";
+
+const running = useApp();
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const moment = expect.stringMatching(TIME);
+const logs = (assistantId: string, query: Record<string, string> = {}) =>
+  running.api.get(`/rest/v1/assistants/${assistantId}/logs?${new URLSearchParams(query).toString()}`, 200);
+const log = (assistantId: string, id: string, status = 200) =>
+  running.api.get(`/rest/v1/assistants/${assistantId}/log/${id}`, status);
+const labels = (list: { label: string }[]) => list.map(({ label }) => label);
+
+describe("the list of logs", () => {
+  test("is a plain array of items with exactly the documented fields, the newest first", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    expect(await logs(assistant)).toEqual([]);
+    const one = await newChat(api, assistant, { userId: "first" });
+    const two = await newChat(api, assistant, { userId: "second", channel: "SMS" });
+    expect(await logs(assistant)).toEqual([
+      { id: two, type: "SMS", label: "second", createdAt: moment },
+      { id: one, type: "TEXT", label: "first", createdAt: moment },
+    ]);
+  });
+
+  test("is cut by order, page and take like any list", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    for (let count = 1; count <= 22; count++) await newChat(api, assistant, { userId: `No. ${count}` });
+    const newest = Array.from({ length: 22 }, (_, index) => `No. ${22 - index}`);
+    expect(labels(await logs(assistant))).toEqual(newest.slice(0, 20));
+    expect(labels(await logs(assistant, { page: "2" }))).toEqual(newest.slice(20));
+    expect(labels(await logs(assistant, { order: "asc", page: "2", take: "3" }))).toEqual([
+      "No. 4",
+      "No. 5",
+      "No. 6",
+    ]);
+    expect(await logs(assistant, { page: "9" })).toEqual([]);
+  });
+
+  test.each(["take=101", "take=0", "page=0", "order=up", "type=CHAT", "type=", "take=x"])(
+    "refuses %s by its name",
+    async (query) => {
+      const path = `/rest/v1/assistants/${await quietAssistant(running.api)}/logs?${query}`;
+      const { details } = await running.api.get(path, 400);
+      expect(details).toEqual([{ path: query.split("=")[0], message: expect.any(String) }]);
+    },
+  );
+
+  test("holds one type alone when asked for it", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    for (const channel of ["TEXT", "SMS", "VOICE", "TEXT"]) await newChat(api, assistant, { channel });
+    for (const [type, count] of Object.entries({ TEXT: 2, SMS: 1, VOICE: 1 })) {
+      const found = await logs(assistant, { type });
+      expect(found.map((item: { type: string }) => item.type)).toEqual(
+        Array.from({ length: count }, () => type),
+      );
+    }
+  });
+
+  test("holds the logs of its assistant and of no other", async () => {
+    const { api } = running;
+    const [one, two] = [await quietAssistant(api), await quietAssistant(api)];
+    const chat = await newChat(api, one);
+    expect(await logs(two)).toEqual([]);
+    expect((await log(two, chat, 404)).code).toBe("LOG_NOT_FOUND");
+  });
+});
+
+describe("a log's label", () => {
+  test("is the user, also when something was said", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant, { userId: "Grace" });
+    await say(api, chat, "Hello", "USER");
+    expect(labels(await logs(assistant))).toEqual(["Grace"]);
+  });
+
+  test("is else what the user said first, and empty before that", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant);
+    expect(labels(await logs(assistant))).toEqual([""]);
+    await api.post(
+      "/rest/v1/ai-chats/messages",
+      { ...said(chat, "How can I help?"), role: "ASSISTANT" },
+      201,
+    );
+    await say(api, chat, "  \n ", "USER");
+    await say(api, chat, "  When are\nyou open? ", "USER");
+    await say(api, chat, "And where?", "USER");
+    expect(labels(await logs(assistant))).toEqual(["When are you open?"]);
+  });
+
+  test("is cut where the first words are long, never inside a character", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    for (const content of ["word ".repeat(100), "😀".repeat(100)])
+      await say(api, await newChat(api, assistant), content, "USER");
+    const [faces, words] = labels(await logs(assistant));
+    expect(faces).toMatch(/^(😀)+…$/u);
+    expect(words).toMatch(/^(word )+word…$/);
+    for (const label of [faces!, words!]) expect(Array.from(label).length).toBeLessThanOrEqual(81);
+  });
+});
+
+describe("the search in logs", () => {
+  const find = async (search: string, ...texts: string[]) => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    for (const text of texts) {
+      const chat = await newChat(api, assistant, { userId: text.split("|")[0] });
+      const [, content] = text.split("|");
+      if (content !== undefined) await say(api, chat, content);
+    }
+    return labels(await logs(assistant, { search, order: "asc" }));
+  };
+
+  test("finds parts of labels and of what was said, in any case", async () => {
+    expect(await find("OPEN", "Opener", "b|are you reOPENing?", "c|closed", "d")).toEqual(["Opener", "b"]);
+    expect(await find("ÜBER", "a|etwas über uns", "b|uber")).toEqual(["a"]);
+  });
+
+  test("finds first words that are the label", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    await say(api, await newChat(api, assistant), "Where is my parcel?", "USER");
+    expect(labels(await logs(assistant, { search: "PARCEL" }))).toEqual(["Where is my parcel?"]);
+  });
+
+  test.each([
+    ["100%", ["a|100% sure", "b|100 sure"], ["a"]],
+    ["a_b", ["1|a_b", "2|axb"], ["1"]],
+    ["c:\\d", ["1|c:\\dir", "2|c:dir"], ["1"]],
+    ["it's", ["1|it's", "2|its"], ["1"]],
+    ["%", ["1|nothing"], []],
+    ["_", ["1|nothing"], []],
+    ["*", ["1|nothing"], []],
+  ])("takes %s as it is written", async (search, texts, found) => {
+    expect(await find(search, ...texts)).toEqual(found);
+  });
+
+  test("finds a chat once, though several of its messages match", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant, { userId: "hello" });
+    for (const content of ["hello", "Hello again"]) await say(api, chat, content);
+    expect(labels(await logs(assistant, { search: "hello" }))).toEqual(["hello"]);
+  });
+
+  test("goes with type, order and page", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    for (const channel of ["TEXT", "SMS", "TEXT", "SMS", "TEXT"])
+      await say(api, await newChat(api, assistant, { channel }), `needle on ${channel}`, "USER");
+    await say(api, await newChat(api, assistant), "hay", "USER");
+    const query = { search: "needle", type: "TEXT", order: "asc", take: "2" };
+    expect(await logs(assistant, query)).toHaveLength(2);
+    expect(labels(await logs(assistant, { ...query, page: "2" }))).toEqual(["needle on TEXT"]);
+  });
+
+  test("that is empty finds all, and one for what nobody said finds nothing", async () => {
+    expect(await find("", "a", "b")).toEqual(["a", "b"]);
+    expect(await find("unheard of", "a", "b|c")).toEqual([]);
+  });
+});
+
+describe("a log", () => {
+  test("of a live chat has exactly the documented fields, with an empty recordingUrl", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant, { channel: "SMS" });
+    expect(await log(assistant, chat)).toEqual({
+      id: chat,
+      type: "SMS",
+      recordingUrl: "",
+      messages: { items: [] },
+      metadata: {
+        status: "in-progress",
+        startedAt: moment,
+        durationSeconds: expect.any(Number),
+        messageCount: 0,
+      },
+      customerMetadata: {},
+      createdAt: moment,
+    });
+  });
+
+  test("has its messages as items, oldest first", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant);
+    await say(api, chat, "Hello", "SYSTEM");
+    const answer = { ...said(chat, "Good day"), metadata: { tone: null } };
+    await api.post("/rest/v1/ai-chats/messages", answer, 201);
+    const { messages, metadata } = await log(assistant, chat);
+    expect(Object.keys(messages)).toEqual(["items"]);
+    expect(messages.items).toEqual([
+      expect.objectContaining({
+        role: "SYSTEM",
+        content: "Hello",
+        createdAt: moment,
+        id: expect.any(String),
+      }),
+      expect.objectContaining({ role: "ASSISTANT", content: "Good day", metadata: { tone: null } }),
+    ]);
+    expect(metadata.messageCount).toBe(2);
+  });
+
+  test("of an ended chat says when, why and how long", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const chat = await newChat(api, assistant);
+    await endChat(api, chat, "solved");
+    await running.database.query(
+      "update chats set started_at = ended_at - interval '90 seconds' where id = $1",
+      [chat],
+    );
+    const { metadata, createdAt } = await log(assistant, chat);
+    expect(metadata).toEqual({
+      status: "ended",
+      startedAt: createdAt,
+      endedAt: new Date(Date.parse(createdAt) + 90_000).toISOString(),
+      endedReason: "solved",
+      durationSeconds: 90,
+      messageCount: 0,
+    });
+  });
+
+  test("returns what the customer passed along, nulls included, beside the user", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    const metadata = { order: 7, nothing: null, deep: { list: [1, null] } };
+    const chat = await newChat(api, assistant, { metadata, userId: "u1" });
+    expect((await log(assistant, chat)).customerMetadata).toEqual({ ...metadata, userId: "u1" });
+  });
+
+  test("that does not exist is 404, and so is another organization's", async () => {
+    const { api } = running;
+    const { api: other } = await running.otherOrganization();
+    const assistant = await quietAssistant(api);
+    const theirs = await newChat(other, await quietAssistant(other));
+    for (const id of [UNKNOWN_ID, "x", theirs])
+      expect((await log(assistant, id, 404)).code).toBe("LOG_NOT_FOUND");
+  });
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { startApp, useApp } from "../support/app";
+import { closeRaw, rawRequest } from "../support/raw";
+
+const SETTINGS = "/rest/v1/settings";
+const running = useApp();
+const destination = { url: "https://example.com/events", secret: "a secret" };
+const nobody = () => running.api.as({});
+let theirs: { id: string };
+
+beforeAll(async () => {
+  const { api } = await running.otherOrganization();
+  theirs = await api.post(SETTINGS, destination, 201);
+});
+afterAll(closeRaw);
+
+/** The status and code of GET /settings with these headers and no credential. */
+async function ask(headers: Record<string, string>, url = running.url) {
+  const { status, text } = await rawRequest(url, { path: SETTINGS, headers });
+  return [status, (JSON.parse(text) as { code?: string }).code];
+}
+const port = () => new URL(running.url).port;
+
+describe("the settings without a credential", () => {
+  test("act on the default organization, for callers on this machine", async () => {
+    const made = await nobody().post(SETTINGS, { ...destination, name: "Mine" }, 201);
+    expect(await nobody().get(SETTINGS, 201)).toEqual([made]);
+    expect(await running.api.get(SETTINGS, 201)).toEqual([made]);
+    expect(await nobody().patch(`${SETTINGS}/${made.id}`, { name: null }, 200)).toMatchObject({ name: null });
+    expect(await nobody().get(`${SETTINGS}/secret`, 201)).toEqual(expect.stringMatching(/^whsec_/));
+    await nobody().delete(`${SETTINGS}/${made.id}`, 200);
+    expect(await running.api.get(SETTINGS, 201)).toEqual([]);
+  });
+
+  test("never act on another organization", async () => {
+    const unknown = await nobody().delete(`${SETTINGS}/${running.publicKey}`, 404);
+    for (const method of ["PATCH", "DELETE"]) {
+      const { status, body } = await nobody().request(method, `${SETTINGS}/${theirs.id}`, {
+        name: "Mine now",
+      });
+      expect([status, body.code, body.message]).toEqual([404, unknown.code, unknown.message]);
+    }
+  });
+
+  test("open no other path, and nothing through GraphQL", async () => {
+    await nobody().get("/rest/v1/organization", 401);
+    await nobody().get("/rest/v1/organization/keys", 401);
+    await nobody().get("/rest/v1/assistants", 401);
+    const { extensions } = await nobody()
+      .as({ "apollo-require-preflight": "1" })
+      .gqlError("{ webhookDestinations { secret } }");
+    expect(extensions.code).toBe("UNAUTHENTICATED");
+  });
+
+  test("answer under this service's own names only", async () => {
+    for (const host of [`localhost:${port()}`, `127.0.0.1:${port()}`, "localhost", `[::1]:${port()}`])
+      expect([host, ...(await ask({ Host: host }))]).toEqual([host, 201, undefined]);
+    for (const host of [
+      "evil.example",
+      `evil.example:${port()}`,
+      "localhost.evil.example",
+      "127.0.0.1.evil.example",
+      "10.0.0.1",
+      "0.0.0.0",
+    ])
+      expect([host, ...(await ask({ Host: host }))]).toEqual([host, 403, "FORBIDDEN"]);
+  });
+
+  test("do not answer pages of other sites", async () => {
+    for (const origin of [
+      "https://evil.example",
+      "null",
+      "http://localhost:1",
+      `https://127.0.0.1:${port()}`,
+    ])
+      expect([origin, ...(await ask({ Origin: origin }))]).toEqual([origin, 403, "FORBIDDEN"]);
+    for (const site of ["cross-site", "same-site"])
+      expect([site, ...(await ask({ "Sec-Fetch-Site": site }))]).toEqual([site, 403, "FORBIDDEN"]);
+    expect(await ask({ Origin: running.url })).toEqual([201, undefined]);
+    for (const site of ["same-origin", "none"])
+      expect(await ask({ "Sec-Fetch-Site": site })).toEqual([201, undefined]);
+  });
+
+  test("are closed to whoever comes through a proxy", async () => {
+    for (const name of ["X-Forwarded-For", "Forwarded"])
+      expect([name, ...(await ask({ [name]: "for=203.0.113.7" }))]).toEqual([name, 401, "UNAUTHENTICATED"]);
+  });
+});
+
+describe("the settings with a credential", () => {
+  test("answer whatever the Host, the Origin and the proxy are", async () => {
+    const key = { "X-API-Key": running.secretKey };
+    const headers: Record<string, string>[] = [
+      { Host: "evil.example" },
+      { Origin: "https://evil.example" },
+      { "Sec-Fetch-Site": "cross-site" },
+      { "X-Forwarded-For": "203.0.113.7" },
+    ];
+    for (const header of headers) expect(await ask({ ...key, ...header })).toEqual([201, undefined]);
+  });
+});
+
+describe("OPEN_SETTINGS", () => {
+  async function withSetting(env: Record<string, string>, check: (url: string) => Promise<void>) {
+    const app = await startApp(running.database, env);
+    await check(app.url).finally(() => app.stop());
+  }
+
+  test("false closes the settings to everybody without a credential", () =>
+    withSetting({ OPEN_SETTINGS: "false" }, async (url) => {
+      expect(await ask({}, url)).toEqual([401, "UNAUTHENTICATED"]);
+      expect(await ask({ "X-API-Key": running.secretKey }, url)).toEqual([201, undefined]);
+    }));
+
+  test("true opens them behind a proxy too, but not to other sites and names", () =>
+    withSetting({ OPEN_SETTINGS: "true", PUBLIC_BASE_URL: "https://parley.example" }, async (url) => {
+      expect(await ask({ "X-Forwarded-For": "203.0.113.7", Host: "parley.example" }, url)).toEqual([
+        201,
+        undefined,
+      ]);
+      expect(await ask({ Host: "evil.example" }, url)).toEqual([403, "FORBIDDEN"]);
+      expect(await ask({ Host: "parley.example", Origin: "https://evil.example" }, url)).toEqual([
+        403,
+        "FORBIDDEN",
+      ]);
+      expect(await ask({ Host: "parley.example", Origin: "https://parley.example" }, url)).toEqual([
+        201,
+        undefined,
+      ]);
+    }));
+
+  test("left out, they are closed with an external database", () =>
+    withSetting({ DATABASE_URL: "postgres://elsewhere/parley" }, async (url) => {
+      expect(await ask({}, url)).toEqual([401, "UNAUTHENTICATED"]);
+    }));
+});

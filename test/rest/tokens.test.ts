@@ -1,0 +1,137 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+
+const running = useApp();
+const KEYS = "/rest/v1/organization/keys";
+const ASSISTANTS = "/rest/v1/assistants";
+
+const withToken = (token: string) => running.api.as({ Authorization: `Bearer ${token}` });
+const issue = (body: object = {}, api: Api = running.api) =>
+  api.post("/rest/v1/organization/token", body, 200);
+
+describe("tokens", () => {
+  test.each([
+    [undefined, 3_600],
+    ["3600", 3_600],
+    ["60s", 60],
+    ["15m", 900],
+    ["1h", 3_600],
+    ["7d", 604_800],
+    ["30d", 2_592_000],
+    ["2592000", 2_592_000],
+  ])("expiresIn %p lives %d seconds", async (expiresIn, seconds) => {
+    const { token, expiresAt } = await issue({ expiresIn });
+    expect(Math.abs((Date.parse(expiresAt) - Date.now()) / 1000 - seconds)).toBeLessThanOrEqual(5);
+    await withToken(token).get(ASSISTANTS, 200);
+  });
+
+  test.each(["31d", "2592001", "721h", "0", "0s", "-1", "1.5h", "1w", "soon", "", "1h ago", "999999999d"])(
+    "expiresIn %p is a 400 that names it",
+    async (expiresIn) => {
+      const error = await running.api.post("/rest/v1/organization/token", { expiresIn }, 400);
+      expect(error.details).toEqual([{ path: "expiresIn", message: expect.any(String) }]);
+    },
+  );
+
+  test("a token dies with the key behind it, and one that it issued too", async () => {
+    const { id, value } = await running.api.post(KEYS, {}, 200);
+    const first = withToken((await issue({}, running.api.as({ "X-API-Key": value }))).token);
+    const second = withToken((await issue({}, first)).token);
+    await second.get(ASSISTANTS, 200);
+    await running.api.patch(`${KEYS}/${id}`, { status: "INACTIVE" }, 200);
+    await first.get(ASSISTANTS, 401);
+    await second.get(ASSISTANTS, 401);
+  });
+
+  test("a token issued by a token ends no later than it", async () => {
+    const short = await issue({ expiresIn: "5m" });
+    const child = await issue({ expiresIn: "7d" }, withToken(short.token));
+    expect(child.expiresAt).toBe(short.expiresAt);
+    const shorter = await issue({ expiresIn: "1m" }, withToken(short.token));
+    expect(Date.parse(shorter.expiresAt)).toBeLessThan(Date.parse(short.expiresAt));
+  });
+
+  test("a token for a user reads and writes data, and the public key, but nothing of the organization's own", async () => {
+    const { id } = await running.api.post(KEYS, {}, 200);
+    const user = withToken((await issue({ userId: "customer-42" })).token);
+    const { id: assistantId } = await user.post(ASSISTANTS, { name: "Ada" }, 200);
+    await user.get(`${ASSISTANTS}/${assistantId}`, 200);
+    await user.get(`${KEYS}/public`, 200);
+    const refused: [string, string, object?][] = [
+      ["GET", "/rest/v1/settings"],
+      ["GET", "/rest/v1/settings/secret"],
+      ["POST", "/rest/v1/settings", { url: "https://example.com", secret: "s" }],
+      ["POST", "/rest/v1/organization/token", {}],
+      ["GET", KEYS],
+      ["POST", KEYS, {}],
+      ["GET", `${KEYS}/${id}`],
+      ["PATCH", `${KEYS}/${id}`, { status: "INACTIVE" }],
+      ["DELETE", `${KEYS}/${id}`],
+    ];
+    for (const [method, path, body] of refused)
+      expect([method, path, await user.request(method, path, body)]).toEqual([
+        method,
+        path,
+        expect.objectContaining({ status: 403, body: expect.objectContaining({ code: "FORBIDDEN" }) }),
+      ]);
+  });
+});
+
+describe("credentials that are refused", () => {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+  test("tokens that were forged or changed", async () => {
+    const other = await running.otherOrganization();
+    const { token } = await issue({ userId: "customer-42" });
+    const [head = "", payload = "", signature = ""] = token.split(".");
+    const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString()) as object;
+    const elsewhere = encode({ ...read(payload), org: other.organizationId });
+    const { sub: _, ...anybody } = read(payload) as { sub: string };
+    const self = (body: string) => createHmac("sha256", "guess").update(body).digest("base64url");
+    const forged = [
+      `${encode({ ...read(head), alg: "none" })}.${payload}.`,
+      `${encode({ ...read(head), alg: "none" })}.${payload}.${signature}`,
+      `${encode({ ...read(head), alg: "HS512" })}.${payload}.${signature}`,
+      `${encode({ ...read(head), kid: "other" })}.${payload}.${signature}`,
+      `${head}.${elsewhere}.${signature}`,
+      `${head}.${encode(anybody)}.${signature}`,
+      `${head}.${encode({ ...read(payload), exp: 9_999_999_999 })}.${signature}`,
+      `${head}.${payload}.${self(`${head}.${payload}`)}`,
+      `${head}.${payload}.`,
+      `${head}.${payload}`,
+      token.slice(1),
+      `${token}x`,
+      "x",
+    ];
+    await withToken(token).get(ASSISTANTS, 200);
+    for (const made of forged)
+      expect([made, (await withToken(made).request("GET", ASSISTANTS)).status]).toEqual([made, 401]);
+  });
+
+  test("a token of one organization finds nothing of another", async () => {
+    const other = await running.otherOrganization();
+    const { id } = await other.api.post(ASSISTANTS, { name: "Theirs" }, 200);
+    const error = await withToken((await issue()).token).get(`${ASSISTANTS}/${id}`, 400);
+    expect(error.code).toBe("ASSISTANT_NOT_FOUND");
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["an unknown key", { "X-API-Key": "parley_sk_000000000000000000000000000000000000" }],
+    ["a broken token", { Authorization: "Bearer x.y.z" }],
+    ["another scheme", { Authorization: "Basic eDp5" }],
+    ["a key as a token", { Authorization: "Bearer secret-key-of-the-default-organization" }],
+  ])("%s is 401 everywhere, also where none is needed", async (_, headers) => {
+    const bad = running.api.as(headers);
+    for (const path of [ASSISTANTS, "/rest/v1/settings", "/rest/v1/settings/secret", "/rest/v1/files"])
+      expect(await bad.get(path, 401)).toMatchObject({ statusCode: 401, code: "UNAUTHENTICATED" });
+    expect((await bad.graphql("{ __typename }")).status).toBe(401);
+  });
+
+  test("a token is refused where only a key is taken", async () => {
+    const token = withToken((await issue()).token);
+    expect(await token.get("/rest/v1/files", 401)).toMatchObject({ code: "UNAUTHENTICATED" });
+    expect((await token.gqlError("{ files { meta { page } } }")).extensions.code).toBe("UNAUTHENTICATED");
+  });
+});

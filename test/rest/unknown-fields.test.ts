@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { startApp, useApp } from "../support/app";
+
+const running = useApp();
+const ASSISTANTS = "/rest/v1/assistants";
+let id = "";
+
+beforeAll(async () => {
+  id = (await running.api.post(ASSISTANTS, { name: "Ada" }, 200)).id;
+});
+
+describe("an unknown field", () => {
+  test("is named, with a suggestion where a known one is near", async () => {
+    const { details } = await running.api.post(ASSISTANTS, { name: "A", descripton: "d", zzz: 1 }, 400);
+    expect(details).toEqual([
+      { path: "descripton", message: 'is not a known field. Did you mean "description"?' },
+      { path: "zzz", message: "is not a known field." },
+    ]);
+  });
+
+  test("is dropped where REST_UNKNOWN_FIELDS=ignore, though wrong values of known ones are not", async () => {
+    const { api, stop } = await startApp(running.database, { REST_UNKNOWN_FIELDS: "ignore" });
+    try {
+      const made = await api.post(ASSISTANTS, { name: "A", zzz: 1, id: "mine", template: true }, 200);
+      expect(made).toEqual({ id: expect.any(String), name: "A", template: false });
+      await api.patch(`${ASSISTANTS}/${made.id}/voice`, { zzz: 1 }, 200);
+      await api.post(ASSISTANTS, { name: 5, zzz: 1 }, 400);
+    } finally {
+      await stop();
+    }
+  });
+
+  test("of the answer may be sent back: read, change, write works for whatever can be changed", async () => {
+    const { api } = running;
+    const key = await api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200);
+    const webhook = await api.post("/rest/v1/settings", { url: "https://example.com", secret: "s" }, 201);
+    const readable = ["", "/voice", "/sms", "/chat", "/theme"].map((part) => `${ASSISTANTS}/${id}${part}`);
+    for (const path of [...readable, `/rest/v1/organization/keys/${key.id}`]) {
+      const read = await api.get(path, 200);
+      expect(await api.patch(path, read, 200)).toEqual(read);
+      await api.patch(path, { ...read, zzz: 1 }, 400);
+    }
+    const { updatedAt: _, ...same } = webhook;
+    expect(await api.patch(`/rest/v1/settings/${webhook.id}`, webhook, 200)).toMatchObject(same);
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { UNKNOWN_ID } from "../support/factories";
+
+const running = useApp();
+const PATH = "/rest/v1/settings";
+const URL = "https://example.com/hooks?x=1";
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const moment = expect.stringMatching(TIME);
+
+describe("a webhook destination", () => {
+  test("is created with 201 and has every documented field, its secret as sent", async () => {
+    const { api } = running;
+    const made = await api.post(PATH, { url: URL, secret: "s3cret ü", name: "Production" }, 201);
+    expect(made).toEqual({
+      id: expect.any(String),
+      url: URL,
+      name: "Production",
+      secret: "s3cret ü",
+      createdAt: moment,
+      updatedAt: moment,
+    });
+    expect(await api.get(PATH, 201)).toContainEqual(made);
+  });
+
+  test.each([[{}], [{ name: null }]])("without a name (%j) has the name null", async (name) => {
+    const { api } = running;
+    const made = await api.post(PATH, { url: URL, secret: "s", ...name }, 201);
+    expect(made).toHaveProperty("name", null);
+    expect(await api.get(PATH, 201)).toContainEqual(made);
+  });
+
+  test("changes only in what a PATCH names, and shows when", async () => {
+    const { api } = running;
+    const made = await api.post(PATH, { url: URL, secret: "old", name: "One" }, 201);
+    const path = `${PATH}/${made.id}`;
+    const renamed = await api.patch(path, { name: "Two" }, 200);
+    expect(renamed).toEqual({ ...made, name: "Two", updatedAt: moment });
+    expect(Date.parse(renamed.updatedAt)).toBeGreaterThanOrEqual(Date.parse(made.updatedAt));
+    expect(await api.patch(path, { secret: "new" }, 200)).toMatchObject({
+      name: "Two",
+      secret: "new",
+      url: URL,
+    });
+    expect(await api.patch(path, { url: "http://localhost:1/x" }, 200)).toMatchObject({
+      url: "http://localhost:1/x",
+      secret: "new",
+    });
+    expect(await api.patch(path, { name: null }, 200)).toHaveProperty("name", null);
+  });
+
+  test("takes back what was read from it", async () => {
+    const { api } = running;
+    const made = await api.post(PATH, { url: URL, secret: "s" }, 201);
+    const { updatedAt: _, ...kept } = made;
+    expect(await api.patch(`${PATH}/${made.id}`, made, 200)).toMatchObject(kept);
+  });
+
+  test("is returned by its deletion and gone after it", async () => {
+    const { api } = running;
+    const made = await api.post(PATH, { url: URL, secret: "s", name: "Gone" }, 201);
+    expect(await api.delete(`${PATH}/${made.id}`, 200)).toEqual(made);
+    expect((await api.delete(`${PATH}/${made.id}`, 404)).code).toBe("WEBHOOK_DESTINATION_NOT_FOUND");
+    expect(await api.get(PATH, 201)).not.toContainEqual(made);
+  });
+
+  test("that does not exist is 404", async () => {
+    for (const id of [UNKNOWN_ID, "x"]) {
+      expect((await running.api.patch(`${PATH}/${id}`, { name: "x" }, 404)).statusCode).toBe(404);
+      await running.api.delete(`${PATH}/${id}`, 404);
+    }
+  });
+
+  test.each([
+    ["url", { secret: "s" }],
+    ["secret", { url: URL }],
+    ["url", { url: "not a url", secret: "s" }],
+    ["url", { url: "ftp://example.com", secret: "s" }],
+    ["url", { url: "https://user:pass@example.com", secret: "s" }],
+    ["url", { url: null, secret: "s" }],
+    ["secret", { url: URL, secret: "" }],
+    ["secret", { url: URL, secret: 5 }],
+    ["name", { url: URL, secret: "s", name: {} }],
+    ["events", { url: URL, secret: "s", events: [] }],
+  ])("is refused with 400 for a wrong %s: %j", async (path, body) => {
+    const refused = await running.api.post(PATH, body, 400);
+    expect(refused).toMatchObject({ statusCode: 400, error: "Bad Request", code: "BAD_USER_INPUT" });
+    expect(refused.details).toEqual([{ path, message: expect.any(String) }]);
+  });
+
+  test("keeps its url and secret against null", async () => {
+    const { api } = running;
+    const { id } = await api.post(PATH, { url: URL, secret: "s" }, 201);
+    const { details } = await api.patch(`${PATH}/${id}`, { url: null, secret: null }, 400);
+    expect(details).toEqual([
+      { path: "url", message: "must not be null" },
+      { path: "secret", message: "must not be null" },
+    ]);
+  });
+
+  test("has its secret encrypted in the database", async () => {
+    const { id } = await running.api.post(PATH, { url: URL, secret: "plain-to-see" }, 201);
+    const rows = await running.database.query("select * from webhook_destinations where id = $1", [id]);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain("plain-to-see");
+  });
+});
+
+test("the list is a plain array with 201, the newest first", async () => {
+  const { api } = await running.otherOrganization();
+  expect(await api.get(PATH, 201)).toEqual([]);
+  const one = await api.post(PATH, { url: URL, secret: "1" }, 201);
+  const two = await api.post(PATH, { url: URL, secret: "2" }, 201);
+  expect(await api.get(PATH, 201)).toEqual([two, one]);
+});
+
+test("GET settings/secret answers 201 with a new secret as a bare JSON string, and stores nothing", async () => {
+  const { api } = await running.otherOrganization();
+  const { id: _, ...before } = await api.post(PATH, { url: URL, secret: "mine" }, 201);
+  const answers = [await api.request("GET", `${PATH}/secret`), await api.request("GET", `${PATH}/secret`)];
+  for (const { status, headers, text, body } of answers) {
+    expect([status, headers.get("content-type")]).toEqual([201, "application/json; charset=utf-8"]);
+    expect(typeof body).toBe("string");
+    expect(text).toBe(JSON.stringify(body));
+    expect(body.length).toBeGreaterThanOrEqual(32);
+  }
+  expect(answers[0]!.body).not.toBe(answers[1]!.body);
+  expect(await api.get(PATH, 201)).toEqual([expect.objectContaining(before)]);
+  await api.post(PATH, { url: URL, secret: answers[0]!.body }, 201);
+});
+
+describe("without a credential, from this machine", () => {
+  const nobody = () => running.api.as({});
+
+  test("the settings are those of the default organization and of no other", async () => {
+    const { api: other } = await running.otherOrganization();
+    const theirs = await other.post(PATH, { url: URL, secret: "theirs" }, 201);
+    const made = await nobody().post(PATH, { url: URL, secret: "open" }, 201);
+    expect(await running.api.get(PATH, 201)).toContainEqual(made);
+    expect(await nobody().get(PATH, 201)).not.toContainEqual(theirs);
+    await nobody().patch(`${PATH}/${theirs.id}`, { name: "x" }, 404);
+    await nobody().delete(`${PATH}/${theirs.id}`, 404);
+    expect(await nobody().delete(`${PATH}/${made.id}`, 200)).toEqual(made);
+  });
+
+  test("GraphQL shows none of it", async () => {
+    const { extensions } = await nobody().gqlError("{ webhookDestinations { id } }");
+    expect(extensions.code).toBe("UNAUTHENTICATED");
+  });
+
+  test("a wrong credential is refused where none would have been accepted", async () => {
+    const wrong = running.api.as({ "X-API-Key": "wrong" });
+    expect((await wrong.get(PATH, 401)).code).toBe("UNAUTHENTICATED");
+  });
+});

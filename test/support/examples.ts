@@ -1,0 +1,153 @@
+import { Readable } from "node:stream";
+import type { Route } from "../../rest-compat/route";
+import type { RouteId } from "../../rest-compat/routes/index";
+import type { Answer, Api } from "./api";
+import { form, type World } from "./world";
+
+/** What a request for a row carries. */
+export interface Call {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly form?: { readonly name: string; readonly content: string; readonly metadata: object };
+}
+
+const PAGE = { order: "asc", page: "1", take: "5" };
+const FUNCTION = { name: "book", description: "Books.", parameters: { type: "object", properties: {} } };
+const CHANNEL = {
+  initialMessage: "Hello, this is {company}.",
+  prompt: "You answer for {company}.",
+  resources: "Open from 9 to 17.",
+  provider: "GROQ",
+  model: "MIXTRAL",
+  temperature: 0.3,
+  maxTokensOutput: 300,
+  functions: [FUNCTION],
+};
+
+const ofAssistant = ({ assistantId }: World) => ({ params: { assistantId } });
+const assistant = ({ assistantId: id }: World) => ({ params: { id } });
+const key = ({ keyId }: World) => ({ params: { keyId } });
+const file = ({ fileId: id }: World) => ({ params: { id } });
+const destination = ({ destinationId: id }: World) => ({ params: { id } });
+
+/** A valid request for every row, with a value for everything it may carry. */
+export const examples = {
+  createAssistant: () => ({ body: { name: "Bea", description: "new", variables: { city: "Bern" } } }),
+  listAssistants: () => ({ query: PAGE }),
+  listTemplates: () => ({ query: PAGE }),
+  getAssistant: assistant,
+  updateAssistant: (world) => ({
+    ...assistant(world),
+    body: { name: "Cleo", description: null, variables: { a: 1 } },
+  }),
+  deleteAssistant: assistant,
+  duplicateAssistant: assistant,
+
+  getVoiceConfiguration: ofAssistant,
+  updateVoiceConfiguration: (world) => ({
+    ...ofAssistant(world),
+    body: {
+      ...CHANNEL,
+      voiceProvider: "PLAYHT",
+      voice: "jennifer",
+      backgroundSound: "OFFICE",
+      backchanneling: true,
+      endCallFunction: true,
+      dialKeypadFunction: true,
+      endCallMessage: "Goodbye.",
+      endCallPhrases: "goodbye, see you",
+    },
+  }),
+  getSmsConfiguration: ofAssistant,
+  updateSmsConfiguration: (world) => ({
+    ...ofAssistant(world),
+    body: { ...CHANNEL, smsMode: false, voiceCallMode: true, keywords: "BOOK, VISIT" },
+  }),
+  getChatConfiguration: ofAssistant,
+  updateChatConfiguration: (world) => ({
+    ...ofAssistant(world),
+    body: { ...CHANNEL, chatMode: true, quickRepliesEnabled: true },
+  }),
+  getThemeConfiguration: ofAssistant,
+  updateThemeConfiguration: (world) => ({
+    ...ofAssistant(world),
+    body: { theme: { primaryColor: "#0f766e" } },
+  }),
+
+  listLogs: (world) => ({ ...ofAssistant(world), query: { ...PAGE, type: "TEXT", search: "open" } }),
+  getLog: ({ assistantId, chatId }) => ({ params: { assistantId, logId: chatId } }),
+
+  regenerateWebhookSecret: () => ({}),
+  listWebhookSettings: () => ({}),
+  createWebhookSettings: () => ({ body: { url: "https://example.com/all", secret: "signs", name: "all" } }),
+  updateWebhookSettings: (world) => ({
+    ...destination(world),
+    body: { url: "https://example.com/changed", secret: "other", name: null },
+  }),
+  deleteWebhookSettings: destination,
+
+  getOrganization: () => ({}),
+  issueToken: () => ({ body: { userId: "customer-42", expiresIn: "15m" } }),
+  listKeys: () => ({}),
+  createKey: () => ({ body: { type: "PUBLIC", status: "INACTIVE" } }),
+  getPublicKey: () => ({}),
+  getKey: key,
+  updateKey: (world) => ({ ...key(world), body: { status: "INACTIVE" } }),
+  deleteKey: key,
+
+  postMessage: ({ chatId }) => ({
+    body: {
+      aiChatId: chatId,
+      role: "SYSTEM",
+      channel: "SMS",
+      content: "Be brief.",
+      metadata: { from: "test" },
+    },
+  }),
+
+  uploadFile: () => ({ form: { name: "price list.txt", content: "1 apple: 2", metadata: { year: 2026 } } }),
+  listFiles: () => ({ query: PAGE }),
+  downloadFile: file,
+  deleteFile: file,
+
+  callWithAssistant: ({ assistantId }) => ({ body: { assistantId, phoneNumber: "+41445550100" } }),
+  callWithWorkflow: () => ({ body: { workflowId: "any", phoneNumber: "+41445550100" } }),
+  initiatePhoneCall: ({ assistantId }) => ({ body: { assistantId, phoneNumber: "+41445550100" } }),
+  engineServerMessages: () => ({ body: { message: { type: "status-update" } } }),
+  engineChatCompletions: () => ({ body: { model: "any", messages: [] } }),
+  interceptSms: () => ({ body: {} }),
+} satisfies Record<RouteId, (world: World) => Call>;
+
+/** The example of a row. */
+export const exampleOf = (id: string): ((world: World) => Call) => {
+  if (!(id in examples)) throw new Error(`test/support/examples.ts has no example for the row ${id}`);
+  return examples[id as RouteId];
+};
+
+/** The path of a row with its parameters filled in. */
+export const pathOf = ({ path }: Pick<Route, "path">, { params = {}, query }: Call = {}): string =>
+  path
+    .replace("<voice_engine>", "vapi")
+    .replace("<telephony_provider>", "twilio")
+    .replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "some-id")) +
+  (query ? `?${new URLSearchParams(query).toString()}` : "");
+
+/** Sends the request of a row. */
+export function send(
+  api: Api,
+  route: Pick<Route, "method" | "path">,
+  call: Call,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const body = call.form ? form(call.form.name, call.form.content, { ...call.form.metadata }) : call.body;
+  return api.request(route.method.toUpperCase(), pathOf(route, call), body, headers);
+}
+
+/** The file of a form as graphql-upload hands it on. */
+export const uploadOf = ({ name, content }: NonNullable<Call["form"]>) => ({
+  filename: name,
+  mimetype: "text/plain",
+  encoding: "7bit",
+  createReadStream: () => Readable.from([Buffer.from(content)]),
+});

@@ -1,0 +1,162 @@
+import { getNamedType, isLeafType, type GraphQLField, type GraphQLSchema } from "graphql";
+import { createClient } from "graphql-ws";
+import WebSocket from "ws";
+import type { Api } from "./api";
+import { withoutRequest } from "./errors";
+import type { World } from "./world";
+
+export interface Operation {
+  readonly kind: "query" | "mutation" | "subscription";
+  readonly name: string;
+  /** Asks for it with a variable for each argument, and for as little as may be. */
+  readonly text: string;
+}
+
+/** Every query, mutation and subscription of a schema. */
+export function operationsOf(schema: GraphQLSchema): Operation[] {
+  const roots = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  };
+  return Object.entries(roots).flatMap(([kind, root]) =>
+    Object.values(root?.getFields() ?? {}).map((field) => ({
+      kind: kind as Operation["kind"],
+      name: field.name,
+      text: textOf(kind, field),
+    })),
+  );
+}
+
+function textOf(kind: string, { name, args, type }: GraphQLField<unknown, unknown>): string {
+  const variables = args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(", ");
+  const values = args.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
+  const selection = isLeafType(getNamedType(type)) ? "" : "{ __typename }";
+  return args.length > 0
+    ? `${kind} (${variables}) { ${name}(${values}) ${selection} }`
+    : `${kind} { ${name} ${selection} }`;
+}
+
+const page = { order: "asc", page: 1, take: 5 };
+const chat = { metadata: {}, variables: {}, userId: "ada", uniqueId: "ada" };
+
+/** Valid variables for every operation. */
+export const variables: Readonly<Record<string, (world: World) => Record<string, unknown>>> = {
+  assistants: () => ({ ...page, search: "a" }),
+  assistantTemplates: () => page,
+  assistant: ({ assistantId: id }) => ({ id }),
+  createAssistant: () => ({ input: { name: "Bea" } }),
+  updateAssistant: ({ assistantId: id }) => ({ id, input: { name: "Bea" } }),
+  deleteAssistant: ({ assistantId: id }) => ({ id }),
+  duplicateAssistant: ({ assistantId: id }) => ({ id }),
+  updateVoiceConfiguration: ({ assistantId }) => ({ assistantId, input: { prompt: "changed" } }),
+  updateSmsConfiguration: ({ assistantId }) => ({ assistantId, input: { prompt: "changed" } }),
+  updateChatConfiguration: ({ assistantId }) => ({ assistantId, input: { prompt: "changed" } }),
+  updateThemeConfiguration: ({ assistantId }) => ({ assistantId, input: { mode: "CHAT_ONLY" } }),
+  updateRagSettings: ({ assistantId }) => ({ assistantId, channel: "SMS", input: { forceRag: true } }),
+
+  log: ({ assistantId, chatId: id }) => ({ assistantId, id }),
+  chat: ({ chatId: id }) => ({ id }),
+  startChat: ({ assistantId }) => ({ input: { ...chat, assistantId } }),
+  postMessage: ({ chatId: aiChatId }) => ({
+    input: { aiChatId, role: "TOOL", channel: "TEXT", content: "changed", metadata: {} },
+  }),
+  endChat: ({ chatId: id }) => ({ id, reason: "changed" }),
+  // Behind its own beginning a chat has events at once.
+  chatEvents: ({ chatId }) => ({ chatId, after: "0" }),
+
+  organization: () => ({}),
+  issueToken: () => ({ input: { expiresIn: "60s" } }),
+  keys: () => ({}),
+  key: ({ keyId: id }) => ({ id }),
+  publicKey: () => ({}),
+  createKey: () => ({ input: { type: "PUBLIC" } }),
+  updateKey: ({ keyId: id }) => ({ id, input: { status: "INACTIVE" } }),
+  deleteKey: ({ keyId: id }) => ({ id }),
+
+  webhookDestinations: () => ({}),
+  generateWebhookSecret: () => ({}),
+  createWebhookDestination: () => ({ input: { url: "https://example.com", secret: "changed" } }),
+  updateWebhookDestination: ({ destinationId: id }) => ({ id, input: { name: "changed" } }),
+  deleteWebhookDestination: ({ destinationId: id }) => ({ id }),
+
+  projects: () => ({}),
+  project: ({ projectId: id }) => ({ id }),
+  createProject: () => ({ input: { name: "Bea" } }),
+  updateProject: ({ projectId: id }) => ({ id, input: { name: "changed" } }),
+  deleteProject: ({ projectId: id }) => ({ id }),
+
+  events: () => ({ first: 5, filter: { name: "status-changed" } }),
+  organizationEvents: ({ eventId: after }) => ({ after }),
+  redeliver: ({ deliveryId }) => ({ deliveryId }),
+  replayEvents: ({ destinationId }) => ({ input: { destinationId, dryRun: false } }),
+  testWebhookDestination: ({ destinationId: id }) => ({ id }),
+
+  modelCredentials: () => ({}),
+  setModelCredential: () => ({ input: { provider: "GROQ", apiKey: "changed" } }),
+  testFunction: ({ assistantId }) => ({ assistantId, channel: "TEXT", name: "echo", arguments: {} }),
+  endUser: () => ({ uniqueId: "ada" }),
+  forgetEndUser: () => ({ uniqueId: "nobody" }),
+  identitySecret: () => ({}),
+
+  files: () => page,
+  fileDownload: ({ fileId: id }) => ({ id }),
+  uploadFile: () => ({ file: null, metadata: {} }),
+  deleteFile: ({ fileId: id }) => ({ id }),
+};
+
+/** What an operation came to: data, or its first error without what differs from request to request. */
+export interface Outcome {
+  readonly data?: unknown;
+  readonly code?: string;
+  readonly error?: unknown;
+}
+
+/** Runs an operation the way its kind needs: a file as a multipart form, a subscription over a WebSocket. */
+export async function run(
+  api: Api,
+  { kind, name, text }: Operation,
+  values: Record<string, unknown>,
+): Promise<Outcome> {
+  if (kind === "subscription") return firstEvent(api, text, values);
+  const answer = name === "uploadFile" ? await upload(api, text, values) : await api.graphql(text, values);
+  const [error] = answer.body.errors ?? [];
+  if (!error) return { data: answer.body.data };
+  const { requestId: _, ...extensions } = error.extensions;
+  const { headers, status } = withoutRequest(answer) as { headers: object; status: number };
+  return { code: extensions.code, error: { ...error, extensions, headers, status, data: answer.body.data } };
+}
+
+/** By the GraphQL multipart request specification. */
+function upload(api: Api, query: string, values: Record<string, unknown>) {
+  const form = new FormData();
+  form.set("operations", JSON.stringify({ query, variables: values }));
+  form.set("map", JSON.stringify({ file: ["variables.file"] }));
+  form.set("file", new File(["some notes"], "notes.txt"));
+  return api.request("POST", "/graphql", form, { "Apollo-Require-Preflight": "true" });
+}
+
+/** The first thing that a subscription says; a refused connection has the code of its closing. */
+async function firstEvent(api: Api, query: string, values: Record<string, unknown>): Promise<Outcome> {
+  const client = createClient({
+    url: `${api.url.replace("http", "ws")}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { ...api.headers },
+    retryAttempts: 0,
+  });
+  try {
+    for await (const { data, errors } of client.iterate({ query, variables: values }))
+      return errors ? failed(errors[0]) : { data };
+    return {};
+  } catch (thrown) {
+    const [error] = [thrown].flat() as { code?: number; extensions?: object }[];
+    return error?.extensions ? failed(error) : { code: `closed with ${error?.code}` };
+  } finally {
+    await client.dispose();
+  }
+}
+
+const failed = (error: unknown): Outcome => ({
+  code: (error as { extensions: { code: string } }).extensions.code,
+  error: JSON.parse(JSON.stringify(error)),
+});

@@ -1,0 +1,49 @@
+import { Agent, request, type IncomingHttpHeaders } from "node:http";
+
+/** An answer with the headers as Node reads them. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  /** Goes out as it stands: `fetch` would clean it, and refuse a Host header. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Uint8Array;
+  /** Sends the head alone and waits for an answer to that. */
+  readonly headOnly?: boolean;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+
+/** A request that is sent exactly as it is given. */
+export function rawRequest(
+  url: string,
+  { method = "GET", path, headers = {}, body, headOnly = false }: RawRequest,
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  const length: Record<string, string> =
+    body === undefined || headOnly ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
+  const options = { hostname, port, method, path, headers: { ...length, ...headers } };
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...options, agent: headOnly ? false : agent } as object, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        if (headOnly) sent.destroy();
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") });
+      });
+    });
+    sent.on("error", reject);
+    if (headOnly) sent.flushHeaders();
+    else sent.end(body);
+  });
+}
+
+/** Ends the connections that `rawRequest` keeps open. */
+export const closeRaw = (): void => agent.destroy();

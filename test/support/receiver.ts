@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Received {
+  readonly headers: IncomingMessage["headers"];
+  /** Byte for byte. */
+  readonly text: string;
+  readonly body: Record<string, unknown>;
+  readonly at: number;
+}
+
+type Reply = (res: ServerResponse, received: Received, number: number) => void;
+
+/** A real HTTP server that keeps what it was sent; `reply` says how it answers. */
+export class Receiver {
+  readonly received: Received[] = [];
+  private readonly server: Server;
+
+  constructor(private reply: Reply = (res) => void res.end("ok")) {
+    this.server = createServer((req, res) => {
+      const chunks: Buffer[] = [];
+      req.on("data", (chunk: Buffer) => chunks.push(chunk));
+      req.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        const received = {
+          headers: req.headers,
+          text,
+          body: JSON.parse(text || "{}") as Record<string, unknown>,
+          at: Date.now(),
+        };
+        this.received.push(received);
+        this.reply(res, received, this.received.length);
+      });
+    });
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    return this;
+  }
+
+  answer(reply: Reply): void {
+    this.reply = reply;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  /** Resolves when at least `count` requests that fit have come. */
+  async until(
+    count: number,
+    fits: (received: Received) => boolean = () => true,
+    patience = 10_000,
+  ): Promise<Received[]> {
+    for (
+      const end = Date.now() + patience;
+      Date.now() < end;
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    )
+      if (this.received.filter(fits).length >= count) return this.received.filter(fits);
+    throw new Error(
+      `waited for ${count}, got ${this.received.filter(fits).length} of ${this.received.length}`,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}

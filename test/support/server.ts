@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach } from "@jest/globals";
+import pg from "pg";
+import { Api } from "./api";
+import { PUBLIC_KEY, SECRET_KEY } from "./config";
+
+const PROGRAMS = resolve(__dirname, "../../dist/src");
+/** How long a start, an end or a change may take before a test gives up, in milliseconds. */
+export const PATIENCE = 30_000;
+
+export type Env = Readonly<Record<string, string>>;
+
+/** What a program left behind that has ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A server in a process of its own, as an operator runs it. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly url: string;
+  /** Speaks with the SECRET key that `SETTINGS` give, or else with the one that was printed. */
+  readonly api: Api;
+  /** Standard output so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Sends the signal, and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Settings of servers on a database of the tests. */
+export const SETTINGS: Env = {
+  PORT: "0",
+  HOST: "127.0.0.1",
+  ENCRYPTION_KEYS: "an encryption key that only tests use",
+  BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+  BOOTSTRAP_PUBLIC_KEY: PUBLIC_KEY,
+};
+
+const afterwards: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of afterwards.splice(0).reverse()) await step();
+}, PATIENCE);
+
+/** Does something when the test is over; the last thing asked for comes first. */
+export const afterTest = (step: () => unknown): void => void afterwards.push(step);
+
+/** A folder that goes with the test. */
+export function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "parley-server-"));
+  afterTest(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a program of dist/ with these settings and no others. */
+function run(program: string, env: Env, options: readonly string[] = []) {
+  const file = join(PROGRAMS, `${program}.js`);
+  if (!existsSync(file)) throw new Error("These tests run what is built: `npm run build`.");
+  const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
+  const child = spawn(process.execPath, [file, ...options], {
+    env: { PATH, HOME, TMPDIR, ...env },
+    cwd: emptyFolder(), // without a .env
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => (said[name] += text));
+  const ended = once(child, "close").then(([code]: unknown[]): Ended => ({
+    code: code as number | null,
+    ...said,
+  }));
+  afterTest(() => (child.exitCode === null && child.signalCode === null ? end(child, ended) : undefined));
+  return { child, said, ended };
+}
+
+/** As an operator ends it: so that the database that it started ends too. */
+async function end(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE / 2);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Runs a program to its end. */
+export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<Ended> =>
+  run(program, env, options).ended;
+
+/** Starts a server and waits until it says that it is ready. */
+export async function startServer(env: Env): Promise<ServerProcess> {
+  const { child, said, ended } = run("main", env);
+  const over = ended.then(({ code, stderr }): never => {
+    throw new Error(`the server ended with ${code}: ${stderr}`);
+  });
+  over.catch(() => undefined); // an end later is no failure
+  await Promise.race([over, until(() => said.stdout.includes("Try it:"))]);
+  const url = /GraphQL +(http:\S+)\/graphql/.exec(said.stdout)![1]!;
+  const secret = env.BOOTSTRAP_SECRET_KEY ?? /SECRET +(\S+)/.exec(said.stdout)?.[1] ?? "";
+  return {
+    pid: child.pid!,
+    url,
+    api: new Api(url, { "X-API-Key": secret }),
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    end: (signal) => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** A database without a table, at its URL. */
+export async function emptyDatabase(): Promise<string> {
+  const postgres = process.env.TEST_POSTGRES!;
+  const name = `empty_${Math.random().toString(36).slice(2)}`;
+  await statement(postgres, `create database ${name}`);
+  afterTest(() => statement(postgres, `drop database if exists ${name} with (force)`));
+  const url = new URL(postgres);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function statement(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const limit = Date.now() + PATIENCE; Date.now() < limit; await sleep(20))
+    if (await Promise.resolve(isSo()).catch(() => false)) return;
+  throw new Error(`Not so within ${PATIENCE} ms: ${String(isSo)}`);
+}

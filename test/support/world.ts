@@ -1,0 +1,99 @@
+import { newId } from "../../src/database/ids";
+import type { Api } from "./api";
+
+const RECORDS = [
+  "assistantId",
+  "chatId",
+  "destinationId",
+  "fileId",
+  "keyId",
+  "projectId",
+  "deliveryId",
+  "eventId",
+] as const;
+export type RecordId = (typeof RECORDS)[number];
+
+/** The ids of one record of each kind, all of one organization. */
+export type World = Readonly<Record<RecordId, string>>;
+
+const worldOf = (id: (record: RecordId) => string): World =>
+  Object.fromEntries(RECORDS.map((record) => [record, id(record)])) as World;
+
+/** Ids that nothing has. */
+export const unknownWorld = (): World => worldOf(() => newId());
+
+/** Which records an example names: those whose id changes it. */
+export function namedBy(example: (world: World) => unknown): RecordId[] {
+  const plain = worldOf((record) => record);
+  const text = JSON.stringify(example(plain));
+  return RECORDS.filter((record) => JSON.stringify(example({ ...plain, [record]: "changed" })) !== text);
+}
+
+/**
+ * An assistant with a function, a live chat and an ended one, a webhook destination with a delivery, a file, a key and
+ * a project of its own, made by `api`.
+ */
+export async function buildWorld(api: Api): Promise<World> {
+  const { id: assistantId } = await api.post(
+    "/rest/v1/assistants",
+    { name: "Ada", description: "of the world", variables: { company: "Example" } },
+    200,
+  );
+  const destination = await api.post(
+    "/rest/v1/settings",
+    { url: "https://example.com/events", secret: "shared" },
+    201,
+  );
+  await api.patch(`/rest/v1/assistants/${assistantId}/chat`, { functions: [{ name: "echo" }] }, 200);
+  const [chatId, , file, key, { createProject }] = await Promise.all([
+    buildChat(api, assistantId, false),
+    buildChat(api, assistantId, true),
+    api.post("/rest/v1/files/upload", form("notes.txt", "some notes", { source: "world" }), 201),
+    api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200),
+    api.gql('mutation { createProject(input: { name: "Project" }) { id } }'),
+  ]);
+  const ids = { assistantId, chatId, fileId: file.id, keyId: key.id, projectId: createProject.id };
+  return { ...ids, destinationId: destination.id, ...(await deliveryOf(api, destination.id)) };
+}
+
+/** The first delivery to a destination, and its event, which others follow. */
+async function deliveryOf(api: Api, destinationId: string) {
+  const { webhookDestinations } = await api.gql(
+    "{ webhookDestinations { id deliveries(first: 50) { nodes { id event { id } } } } }",
+  );
+  const { nodes } = webhookDestinations.find(({ id }: { id: string }) => id === destinationId).deliveries;
+  const { id: deliveryId, event } = nodes.at(-1);
+  return { deliveryId: deliveryId as string, eventId: event.id as string };
+}
+
+async function buildChat(api: Api, assistantId: string, ended: boolean): Promise<string> {
+  const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  const { startChat } = await api.gql(START, {
+    input: { assistantId, userId: "ada", metadata: { order: 7 } },
+  });
+  const message = { aiChatId: startChat.id, channel: "TEXT", metadata: { source: "world" } };
+  await api.post("/rest/v1/ai-chats/messages", { ...message, role: "USER", content: "Are you open?" }, 201);
+  await api.post("/rest/v1/ai-chats/messages", { ...message, role: "ASSISTANT", content: "We are." }, 201);
+  if (ended) await api.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: startChat.id });
+  return startChat.id;
+}
+
+/** The body of an upload. */
+export function form(name: string, content: string, metadata?: Readonly<Record<string, unknown>>): FormData {
+  const data = new FormData();
+  data.set("file", new File([content], name, { type: "text/plain" }));
+  if (metadata) data.set("metadata", JSON.stringify(metadata));
+  return data;
+}
+
+/** Everything that others could have changed in a world, as its own organization sees it. */
+export async function portrait(api: Api, { assistantId, chatId }: World): Promise<unknown> {
+  const at = `/rest/v1/assistants/${assistantId}`;
+  const paths = [at, ...["voice", "sms", "chat", "theme", "logs"].map((part) => `${at}/${part}`)];
+  const [log, settings, ...rest] = await Promise.all([
+    api.get(`${at}/log/${chatId}`, 200),
+    api.get("/rest/v1/settings", 201),
+    ...[...paths, "/rest/v1/organization/keys", "/rest/v1/files"].map((path) => api.get(path, 200)),
+  ]);
+  return [log.messages, log.metadata.status, settings, ...rest];
+}
