@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import { join } from "node:path";
 import express, { type ErrorRequestHandler, type Express } from "express";
 import { getOperationAST, lexicographicSortSchema, printSchema } from "graphql";
@@ -11,18 +11,10 @@ import { coerce, Engine } from "../rest-compat/run";
 import { buildSchema } from "../schema/build";
 import { makeContext, type Context, type ContextOptions } from "../schema/context";
 import type { Caller } from "./auth/caller";
-import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
-import { Crypto } from "./auth/crypto";
 import { loadCatalog, type Catalog } from "./catalog/load-catalog";
-import { CHATS_CHANNEL, TOKENS_CHANNEL } from "./chats/chats";
 import { readConfig, type Config } from "./config";
-import { connect } from "./database/connect";
-import { Database } from "./database/database";
-import { Listener } from "./database/listener";
+import type { Database } from "./database/database";
 import { DomainError, publicError } from "./errors";
-import { DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/events";
-import { sweepFiles } from "./files/janitor";
-import { addressOf } from "./http/address";
 import { common, hardened, requestId } from "./http/common";
 import { downloads } from "./http/downloads";
 import { Drain } from "./http/drain";
@@ -38,11 +30,7 @@ import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
 import { shownError, subscriptions } from "./http/websocket";
 import { defaultOrganizationId } from "./organization/bootstrap";
 import { Idempotency } from "./organization/idempotency";
-import { startJobs } from "./jobs/start-jobs";
-import { outbound } from "./outbound/http";
-import type { Ports } from "./ports/ports";
-import { openModels } from "./ports/open-models";
-import { openStorage } from "./ports/open-storage";
+import { openService, type Service } from "./open-service";
 
 /** Everything a running service is made of. */
 export interface App {
@@ -52,7 +40,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-const SWEEP_EVERY = 3_600_000;
 /** Bundles of the pages; both the compiled and the TypeScript form of this file find them. */
 const publicDir = join(process.cwd(), "dist", "public");
 
@@ -61,73 +48,18 @@ const publicDir = join(process.cwd(), "dist", "public");
  * @param ownerUrl the same database as the owner of its tables, where the service itself runs as a lesser role
  */
 export async function createApp(config: Config, url: string, logger: Logger, ownerUrl = url): Promise<App> {
-  const catalog = loadCatalog(config.CATALOG_FILE);
-  const listener = new Listener(url, [
-    KEYS_CHANNEL,
-    CHATS_CHANNEL,
-    TOKENS_CHANNEL,
-    EVENTS_CHANNEL,
-    DELIVERIES_CHANNEL,
-  ]);
-  const crypto = new Crypto(config.ENCRYPTION_KEYS ?? []);
-  const server = createServer();
-  const reach = outbound(config.OUTBOUND_ALLOW);
-  const ports: Ports = {
-    crypto,
-    catalog,
-    listener,
-    outbound: reach,
-    models: openModels(config, reach.fetch),
-    storage: openStorage(config),
-    publicUrl: () => config.PUBLIC_BASE_URL ?? addressOf(server, config.HOST),
-    forgetKey: (id) => credentials.forget(id),
-  };
-  const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
-  const database = new Database(knex, ports);
-  const credentials = new Credentials(database, crypto, listener);
-  await listener.start();
-  const parts = { config, logger, database, credentials, listener, crypto, ports, server };
-  const { app, stop } = await compose(parts);
+  const service = await openService(config, url, logger, ownerUrl);
+  const { server, database } = service;
+  const { app, stop } = await compose(service);
   server.on("request", app);
-  const sweep = () =>
-    void sweepFiles(database, ports.storage).catch((error: unknown) =>
-      logger.warn({ err: error }, "files were not swept"),
-    );
-  const jobs = config.WORKER
-    ? await startJobs({
-        database,
-        url: ownerUrl,
-        listener,
-        outbound: reach,
-        logger,
-        idleMinutes: config.IDLE_TIMEOUT_MINUTES,
-      })
-    : undefined;
-  const timer = setInterval(sweep, SWEEP_EVERY).unref();
-  sweep();
   return {
     server,
     database,
     close: async () => {
-      clearInterval(timer);
       await stop();
-      await jobs?.stop();
-      await listener.stop();
-      await reach.close();
-      await database.close();
+      await service.close();
     },
   };
-}
-
-interface Parts {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly database: Database;
-  readonly credentials: Credentials;
-  readonly listener: Listener;
-  readonly crypto: Crypto;
-  readonly ports: Ports;
-  readonly server: Server;
 }
 
 /** Both faces, compiled: the schema, and the REST rows on it. */
@@ -148,7 +80,7 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
   };
 }
 
-async function compose(parts: Parts): Promise<{ app: Express; stop: () => Promise<void> }> {
+async function compose(parts: Service): Promise<{ app: Express; stop: () => Promise<void> }> {
   const { config, database, ports, server } = parts;
   const compiled = faces(ports.catalog, config);
   const drain = new Drain(server);
@@ -171,7 +103,7 @@ async function compose(parts: Parts): Promise<{ app: Express; stop: () => Promis
 
 /** Everything that answers over HTTP, in the order in which it is asked. */
 async function routed(
-  parts: Parts,
+  parts: Service,
   { schema, engine, rows }: ReturnType<typeof faces>,
   draining: () => boolean,
 ): Promise<Express> {
@@ -210,7 +142,7 @@ const PLACES = {
   health: "/health/ready",
 };
 
-function houseOf({ config, logger, database, credentials, ports }: Parts): House {
+function houseOf({ config, logger, database, credentials, ports }: Service): House {
   const limits = new RateLimits({
     organization: config.RATE_LIMIT_ORGANIZATION,
     anonymous: config.RATE_LIMIT_ANONYMOUS,
@@ -241,7 +173,7 @@ function houseOf({ config, logger, database, credentials, ports }: Parts): House
 }
 
 /** POST and GET /graphql: Apollo, running what the engine compiled. */
-async function graphql({ config, logger }: Parts, engine: Engine, house: House) {
+async function graphql({ config, logger }: Service, engine: Engine, house: House) {
   const { schema } = engine;
   const apollo = apolloServer<Context>({
     schema,

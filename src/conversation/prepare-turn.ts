@@ -1,6 +1,6 @@
 import type { Assistant } from "../assistants/assistants";
 import { Assistants } from "../assistants/assistants";
-import type { Channel, ModelEntry } from "../catalog/load-catalog";
+import type { ModelEntry } from "../catalog/load-catalog";
 import type { ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import {

@@ -114,10 +114,8 @@ async function perform(
   await scope.transaction((scope) =>
     scope.of(Events).functionCalled(chat, call.name, asObject(call.arguments)),
   );
-  if (search && call.name === search.tool.name)
-    return search.run(String(asObject(call.arguments).query ?? ""));
-  if (remember && call.name === remember.tool.name)
-    return remember.run(String(asObject(call.arguments).fact ?? ""));
+  if (search && call.name === search.tool.name) return search.run(textIn(call, "query"));
+  if (remember && call.name === remember.tool.name) return remember.run(textIn(call, "fact"));
   if (call.name === BUILT_IN.dialKeypad) return "The keys were pressed.";
   const declared = declaredFunctions(configuration).find(({ name }) => name === call.name);
   if (!declared) return `There is no function ${call.name}.`;
@@ -191,3 +189,8 @@ const note = (
 
 const asObject = (value: unknown): JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+function textIn({ arguments: args }: ModelCall, name: string): string {
+  const value = asObject(args)[name];
+  return typeof value === "string" ? value : "";
+}

@@ -24,12 +24,7 @@ export async function startWorker(
   });
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
-  const ids = new Set<string>();
-  const events = new EventEmitter() as WorkerEvents; // listened to before the first worker is made
-  events.on("worker:create", ({ worker }) => ids.add(worker.workerId));
-  events.on("job:failed", ({ error, job }) =>
-    logger.error({ err: error, task: job.task_identifier }, "a job failed for good"),
-  );
+  const { events, ids } = watched(logger);
   const runner = await run({
     pgPool: pool,
     taskList: taskList(database),
@@ -54,6 +49,17 @@ export async function startWorker(
       await pool.end();
     },
   };
+}
+
+/** Events of the workers, listened to before the first of them is made, and the ids of all of them. */
+function watched(logger: Logger): { events: WorkerEvents; ids: ReadonlySet<string> } {
+  const ids = new Set<string>();
+  const events = new EventEmitter() as WorkerEvents;
+  events.on("worker:create", ({ worker }) => ids.add(worker.workerId));
+  events.on("job:failed", ({ error, job }) =>
+    logger.error({ err: error, task: job.task_identifier }, "a job failed for good"),
+  );
+  return { events, ids };
 }
 
 const taskList = (database: Database): TaskList =>
@@ -85,5 +91,6 @@ const stopRunner = (runner: Runner): Promise<void> => runner.stop().catch(() => 
 /** Its own lines for each job are of use when looking for a fault only. */
 const jobLog = (logger: Logger): JobLogger =>
   new JobLogger(
-    () => (level, message) => (level === "error" ? logger.error({}, message) : logger.debug({}, message)),
+    () => (level, message) =>
+      String(level) === "error" ? logger.error({}, message) : logger.debug({}, message),
   );

@@ -9,12 +9,12 @@ const UNKNOWN =
  * `call:NAME {json}` calls a function, so that everything around a model can be tried without one.
  */
 export const localModel: TextModel = {
-  async *stream({ messages, tools, retrieve }: ModelRequest): AsyncGenerator<ModelPart> {
+  async *stream({ messages, tools, retrieve }: ModelRequest): AsyncGenerator<ModelPart, void> {
     const last = messages.at(-1);
-    if (last?.role === "tool") return yield* words(`${last.answers?.name} answered: ${last.content}`);
+    if (last?.role === "tool") return void (yield* words(`${last.answers?.name} answered: ${last.content}`));
     const said = lastSaid(messages);
     const call = callIn(said);
-    if (typeof call === "string") return yield* words(call);
+    if (typeof call === "string") return void (yield* words(call));
     if (call) {
       if (tools.some(({ name }) => name === call.name)) yield { type: "call", ...call };
       else yield* words(`There is no function ${call.name}.`);
@@ -48,6 +48,6 @@ function callIn(said: string): ModelCall | string | undefined {
   }
 }
 
-function* words(text: string): Generator<ModelPart> {
+function* words(text: string): Generator<ModelPart, void> {
   for (const word of text.match(/\s*\S+\s*/g) ?? []) yield { type: "text", text: word };
 }

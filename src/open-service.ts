@@ -1,0 +1,112 @@
+import { createServer, type Server } from "node:http";
+import type { Logger } from "pino";
+import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
+import { Crypto } from "./auth/crypto";
+import { loadCatalog } from "./catalog/load-catalog";
+import { CHATS_CHANNEL, TOKENS_CHANNEL } from "./chats/chats";
+import type { Config } from "./config";
+import { connect } from "./database/connect";
+import { Database } from "./database/database";
+import { Listener } from "./database/listener";
+import { DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/events";
+import { sweepFiles } from "./files/janitor";
+import { addressOf } from "./http/address";
+import { startJobs } from "./jobs/start-jobs";
+import { outbound } from "./outbound/http";
+import { openModels } from "./ports/open-models";
+import { openStorage } from "./ports/open-storage";
+import type { Ports } from "./ports/ports";
+
+/** Everything behind the faces: open, and working. */
+export interface Service {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly server: Server;
+  readonly database: Database;
+  readonly credentials: Credentials;
+  readonly listener: Listener;
+  readonly crypto: Crypto;
+  readonly ports: Ports;
+  /** Stops what works in the background, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+const CHANNELS = [KEYS_CHANNEL, CHATS_CHANNEL, TOKENS_CHANNEL, EVENTS_CHANNEL, DELIVERIES_CHANNEL];
+const SWEEP_EVERY = 3_600_000;
+
+/**
+ * Opens the service on a migrated database.
+ * @param ownerUrl the same database as the owner of its tables, where the service itself runs as a lesser role
+ */
+export async function openService(
+  config: Config,
+  url: string,
+  logger: Logger,
+  ownerUrl: string,
+): Promise<Service> {
+  const server = createServer();
+  const listener = new Listener(url, CHANNELS);
+  const ports = portsOf(config, server, listener, (id) => credentials.forget(id));
+  const { crypto } = ports;
+  const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
+  const database = new Database(knex, ports);
+  const credentials = new Credentials(database, crypto, listener);
+  await listener.start();
+  const stop = await startBackground(config, database, ports, listener, logger, ownerUrl);
+  return {
+    config,
+    logger,
+    server,
+    database,
+    credentials,
+    listener,
+    crypto,
+    ports,
+    close: async () => {
+      await stop();
+      await listener.stop();
+      await ports.outbound.close();
+      await database.close();
+    },
+  };
+}
+
+function portsOf(config: Config, server: Server, listener: Listener, forgetKey: Ports["forgetKey"]): Ports {
+  const reach = outbound(config.OUTBOUND_ALLOW);
+  return {
+    crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
+    catalog: loadCatalog(config.CATALOG_FILE),
+    listener,
+    outbound: reach,
+    models: openModels(config, reach.fetch),
+    storage: openStorage(config),
+    publicUrl: () => config.PUBLIC_BASE_URL ?? addressOf(server, config.HOST),
+    forgetKey,
+  };
+}
+
+/** Jobs, and the sweeping of files that a crash left. */
+async function startBackground(
+  config: Config,
+  database: Database,
+  ports: Ports,
+  listener: Listener,
+  logger: Logger,
+  url: string,
+): Promise<() => Promise<void>> {
+  const { outbound } = ports;
+  const idleMinutes = config.IDLE_TIMEOUT_MINUTES;
+  const jobs = config.WORKER
+    ? await startJobs({ database, url, listener, outbound, logger, idleMinutes })
+    : undefined;
+  const sweep = () =>
+    void sweepFiles(database, ports.storage).catch((error: unknown) =>
+      logger.warn({ err: error }, "files were not swept"),
+    );
+  const timer = setInterval(sweep, SWEEP_EVERY).unref();
+  sweep();
+  return async () => {
+    clearInterval(timer);
+    await jobs?.stop();
+  };
+}
