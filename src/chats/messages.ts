@@ -4,6 +4,7 @@ import { perId } from "../database/per-id";
 import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { Events } from "../events/events";
+import { oneAtATime } from "./one-at-a-time";
 import { Chats, CHATS_CHANNEL, type ChatRow } from "./chats";
 
 export type MessageRole = "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
@@ -51,7 +52,14 @@ export class Messages {
   }
 
   /** The same; undefined when there is no such live chat. */
-  async postIfLive(input: NewMessage): Promise<Message | undefined> {
+  postIfLive(input: NewMessage): Promise<Message | undefined> {
+    // An open transaction may hold the chat's row: who comes before it would wait for it, and it for them.
+    return this.scope.inTransaction
+      ? this.store(input)
+      : oneAtATime(`${this.scope.organizationId}/${input.aiChatId}`, () => this.store(input));
+  }
+
+  private store(input: NewMessage): Promise<Message | undefined> {
     const { aiChatId: chatId, role, content } = input;
     return this.scope.transaction(async (scope) => {
       const chat = await this.counted(scope, chatId, role === "USER" ? content : undefined);

@@ -102,6 +102,11 @@ export class Scope {
     this.made.clear();
   }
 
+  /** Whether a transaction is open, which may hold locks. */
+  get inTransaction(): boolean {
+    return this.db.isTransaction === true;
+  }
+
   /** Runs `work` in a transaction, or in the one that is open already. */
   transaction<R>(work: (scope: Scope) => Promise<R>): Promise<R> {
     if (this.db.isTransaction) return work(this);
