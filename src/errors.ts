@@ -83,7 +83,7 @@ export interface PublicError {
 
 const AWAY = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT)$/;
 const AWAY_MESSAGE =
-  /Connection terminated|Timeout acquiring a connection|Client has encountered a connection error|aborted/;
+  /Connection terminated|Timeout acquiring a connection|timeout expired|Query read timeout|Client has encountered a connection error|aborted/;
 
 const NET: readonly (readonly [RegExp, PublicError])[] = [
   [AWAY, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],

@@ -43,6 +43,8 @@ export interface ChatFilter {
 
 /** A chat as it is stored. */
 export type ChatRow = Omit<Chat, "label"> & {
+  /** What went wrong in turns of the assistant. */
+  readonly errors: readonly { readonly at: string; readonly message: string }[];
   readonly label: string | null;
   readonly firstWords: string | null;
 };

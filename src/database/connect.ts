@@ -104,6 +104,8 @@ export function connect(url: string, { pool = 10, rowSecurity = false }: Connect
     connection: {
       connectionString: url,
       connectionTimeoutMillis: 5_000,
+      // Behind the server's own timeout, for a server that hangs or is cut off and so keeps none.
+      query_timeout: 8_000,
       options: "-c statement_timeout=5000 -c idle_in_transaction_session_timeout=15000 -c timezone=UTC",
       application_name: "parley",
     },

@@ -106,7 +106,8 @@ function about({
   endedReason,
   phoneNumber,
   messageCount,
-}: Chat): Record<string, unknown> {
+  errors,
+}: ChatRow): Record<string, unknown> {
   const until = endedAt ?? new Date();
   const durationSeconds = Math.max(0, Math.round((until.getTime() - startedAt.getTime()) / 1000));
   return withoutNulls({
@@ -117,6 +118,7 @@ function about({
     durationSeconds,
     phoneNumber,
     messageCount,
+    ...(errors.length > 0 && { errors }),
   });
 }
 

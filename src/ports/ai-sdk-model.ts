@@ -1,11 +1,20 @@
+import type * as Anthropic from "@ai-sdk/anthropic";
+import type * as Groq from "@ai-sdk/groq";
+import type * as OpenAi from "@ai-sdk/openai";
+import type * as Compatible from "@ai-sdk/openai-compatible";
+import type * as Ai from "ai";
 import type { LanguageModel, ModelMessage as SdkMessage, ToolSet } from "ai";
 import type { ModelMessage, ModelPart, ModelRequest, TextModel } from "./text-model";
+
+/** These packages are large: they are loaded when a model is first asked. */
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- an import() would need another module system in tests
+const load = <M>(name: string): M => require(name) as M;
 
 /** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-      const { jsonSchema, streamText, tool } = await import("ai"); // large: loaded when first used
+      const { jsonSchema, streamText, tool } = load<typeof Ai>("ai");
       const tools: ToolSet = Object.fromEntries(
         request.tools.map(({ name, description, parameters }) => [
           name,
@@ -13,7 +22,7 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
         ]),
       );
       const { fullStream } = streamText({
-        model: await languageModel(request, guardedFetch),
+        model: languageModel(request, guardedFetch),
         system: request.system,
         messages: request.messages.map(toSdk),
         ...(request.tools.length > 0 && { tools }),
@@ -38,10 +47,7 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
   };
 }
 
-async function languageModel(
-  { model, credential }: ModelRequest,
-  guardedFetch: typeof fetch,
-): Promise<LanguageModel> {
+function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof fetch): LanguageModel {
   const { apiKey = "none", baseUrl: baseURL, guarded } = credential!; // without one the local model is asked
   const options = {
     apiKey,
@@ -50,13 +56,13 @@ async function languageModel(
   };
   switch (model.baseUrl === undefined ? model.provider : "COMPATIBLE") {
     case "OPENAI":
-      return (await import("@ai-sdk/openai")).createOpenAI(options).chat(model.model);
+      return load<typeof OpenAi>("@ai-sdk/openai").createOpenAI(options).chat(model.model);
     case "GROQ":
-      return (await import("@ai-sdk/groq")).createGroq(options)(model.model);
+      return load<typeof Groq>("@ai-sdk/groq").createGroq(options)(model.model);
     case "ANTHROPIC":
-      return (await import("@ai-sdk/anthropic")).createAnthropic(options)(model.model);
+      return load<typeof Anthropic>("@ai-sdk/anthropic").createAnthropic(options)(model.model);
     default: {
-      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      const { createOpenAICompatible } = load<typeof Compatible>("@ai-sdk/openai-compatible");
       return createOpenAICompatible({
         ...options,
         baseURL: baseURL ?? "",

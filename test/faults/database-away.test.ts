@@ -1,7 +1,17 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, test } from "@jest/globals";
 import { type EmbeddedDatabase, startEmbedded } from "../../src/database/embedded";
 import type { Answer } from "../support/api";
-import { afterTest, emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";
+import {
+  afterTest,
+  emptyDatabase,
+  emptyFolder,
+  PATIENCE,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
 
 /** A PostgreSQL of this test's own, which it may take away. */
 async function ownDatabase(): Promise<{ url: string; leave(): Promise<void>; comeBack(): Promise<void> }> {
@@ -14,6 +24,34 @@ async function ownDatabase(): Promise<{ url: string; leave(): Promise<void>; com
     leave: () => database.stop(),
     comeBack: async () => void (database = await start()),
   };
+}
+
+/** A way to a database that can be made to hang, as a lost network does: nothing comes through and nothing breaks. */
+async function throughProxy(url: string): Promise<{ url: string; hang(): void; goOn(): void }> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let hangs = false;
+  const proxy = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) {
+      sockets.add(socket.on("error", () => [near, far].forEach((end) => end.destroy())));
+      if (hangs) socket.pause();
+    }
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  afterTest(() => {
+    proxy.close();
+    sockets.forEach((socket) => socket.destroy());
+  });
+  const through = new URL(url);
+  through.port = String((proxy.address() as AddressInfo).port);
+  const all = (hang: boolean) => {
+    hangs = hang;
+    for (const socket of sockets) socket[hang ? "pause" : "resume"]();
+  };
+  return { url: through.href, hang: () => all(true), goOn: () => all(false) };
 }
 
 const seen = ({ status, headers, body }: Answer) => ({
@@ -98,6 +136,30 @@ test(
     await database.comeBack();
     await until(async () => (await api.request("GET", "/rest/v1/assistants")).status === 200);
     for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "while the database hangs requests are told so and do not hang with it; when it goes on all goes on",
+  async () => {
+    const proxy = await throughProxy(await emptyDatabase());
+    const { api } = await startServer({ ...SETTINGS, DATABASE_URL: proxy.url, DATABASE_POOL: "2" });
+    const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    proxy.hang();
+    const paths = [
+      `/rest/v1/assistants/${id}`,
+      "/rest/v1/assistants",
+      "/rest/v1/files",
+      "/rest/v1/organization/keys",
+    ];
+    for (const answer of await Promise.all(paths.map((path) => api.request("GET", path))))
+      expect(seen(answer)).toEqual(AWAY);
+    expect(await api.get("/health/ready", 503)).toEqual({ status: "unavailable", database: "unreachable" });
+    expect((await api.request("GET", "/health/live")).status).toBe(200);
+    proxy.goOn();
+    await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+    await api.post("/rest/v1/assistants", { name: "Bea" }, 200);
   },
   3 * PATIENCE,
 );

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { Receiver } from "../support/receiver";
+import { stubModel, type Reply } from "../support/stub-model";
+
+const running = useApp({ WORKER: "on" });
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const SET = `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider keyHint baseUrl } }`;
+const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role content metadata sequence } }`;
+
+/** A chat whose model is a stub that gives these replies. */
+async function talk(replies: Reply[], chat: object = {}, start: object = {}) {
+  const { api } = running;
+  const model = await stubModel(...replies);
+  stops.push(model.stop);
+  await api.gql(SET, { input: { provider: "OPENAI", apiKey: "sk-test-1234", baseUrl: model.url } });
+  const { id: assistantId } = await api.post(
+    "/rest/v1/assistants",
+    { name: "Ada", variables: { city: "Rome" } },
+    200,
+  );
+  await api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage: "", ...chat }, 200);
+  const { startChat } = await api.gql(
+    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
+    {
+      input: { assistantId, ...start },
+    },
+  );
+  const say = async (content: string) => {
+    const input = { aiChatId: startChat.id, role: "USER", channel: "TEXT", content, metadata: {} };
+    return (await api.gql(POST, { input })).postMessage;
+  };
+  const log = () => api.get(`/rest/v1/assistants/${assistantId}/log/${startChat.id}`, 200);
+  return { model, say, log };
+}
+
+describe("a turn with a model", () => {
+  test("asks it with prompt, variables, history and settings, and stores its answer", async () => {
+    const { model, say } = await talk(
+      [{ text: ["The sun ", "shines."] }, { text: ["Still."] }],
+      { prompt: "You know the weather of {city} and {country}.", temperature: 0.3, maxTokensOutput: 77 },
+      { variables: { country: "{city}" } },
+    );
+    expect(await say("How is the weather?")).toMatchObject({ role: "ASSISTANT", content: "The sun shines." });
+    expect((await say("And now?")).content).toBe("Still.");
+    const [first, second] = model.asked;
+    expect(first).toMatchObject({ model: "gpt-4o-mini", temperature: 0.3, max_tokens: 77 });
+    // A value is inserted once: what looks like a place inside it stays.
+    expect(first!.messages[0]).toMatchObject({
+      role: "system",
+      content: expect.stringContaining("of Rome and {city}."),
+    });
+    expect(second!.messages.slice(1)).toMatchObject([
+      { role: "user", content: "How is the weather?" },
+      { role: "assistant", content: "The sun shines." },
+      { role: "user", content: "And now?" },
+    ]);
+  });
+
+  test("calls a function at its server with x-ck, and tells the model the reply", async () => {
+    const receiver = await new Receiver((res) => void res.end('{"free":["10:00"]}')).start();
+    stops.push(() => receiver.stop());
+    const parameters = { type: "object", properties: { day: { type: "string" } }, required: ["day"] };
+    const functions = [
+      {
+        name: "free_slots",
+        description: "Slots in {city}",
+        parameters,
+        serverUrl: receiver.url,
+        secretKey: "ck",
+      },
+    ];
+    const { model, say, log } = await talk(
+      [{ call: "free_slots", arguments: '{"day":"Monday"}' }, { text: ["At ten."] }],
+      { functions },
+    );
+    expect((await say("When can I come?")).content).toBe("At ten.");
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.received[0]).toMatchObject({
+      headers: { "x-ck": "ck" },
+      body: { function: { name: "free_slots", arguments: { day: "Monday" } } },
+    });
+    expect(typeof receiver.received[0]!.body.id).toBe("string");
+    expect(model.asked[0]!.tools![0]!.function).toMatchObject({
+      name: "free_slots",
+      description: "Slots in Rome",
+    });
+    expect(model.asked[1]!.messages.at(-1)).toMatchObject({ role: "tool", content: '{"free":["10:00"]}' });
+    const roles = (await log()).messages.items.map(({ role }: { role: string }) => role);
+    expect(roles).toEqual(["USER", "ASSISTANT", "TOOL", "ASSISTANT"]);
+  });
+
+  test("tells the model about wrong arguments instead of sending them", async () => {
+    const receiver = await new Receiver().start();
+    stops.push(() => receiver.stop());
+    const parameters = { type: "object", properties: { day: { type: "string" } }, required: ["day"] };
+    const functions = [{ name: "free_slots", parameters, serverUrl: receiver.url }];
+    const { model, say } = await talk(
+      [{ call: "free_slots", arguments: '{"day":5}' }, { text: ["Sorry."] }],
+      { functions },
+    );
+    expect((await say("When?")).content).toBe("Sorry.");
+    expect(receiver.received).toHaveLength(0);
+    expect(String(model.asked[1]!.messages.at(-1)!.content)).toContain("arguments are wrong");
+  });
+
+  test.each<[string, Reply]>([
+    ["a busy one", { status: 429 }],
+    ["one that fails", { status: 500 }],
+    ["half a stream", { half: "The answer" }],
+    ["garbage", { garbage: "data: {nonsense\n\n" }],
+  ])("a model that recovers is asked again: %s", async (_, broken) => {
+    const { model, say } = await talk([broken, { text: ["Here I am."] }]);
+    expect((await say("Hello?")).content).toBe("Here I am.");
+    expect(model.asked).toHaveLength(2);
+  });
+
+  test("a model that fails three times gets a sentence into the chat and the error onto the log", async () => {
+    const { model, say, log } = await talk([{ status: 500 }]);
+    expect(await say("Hello?")).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
+    expect(model.asked).toHaveLength(3);
+    expect((await log()).metadata.errors).toHaveLength(1);
+  });
+
+  test("never calls functions without end", async () => {
+    const { model, say } = await talk([{ call: "nothing", arguments: "{}" }]);
+    expect(await say("Hello?")).toMatchObject({ metadata: { error: true } });
+    expect(model.asked).toHaveLength(10);
+  });
+});

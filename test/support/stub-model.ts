@@ -1,0 +1,72 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request that the model got, as chat completions have it. */
+export interface ModelAsked {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string; readonly description?: string } }[];
+  readonly temperature?: number;
+  readonly max_tokens?: number;
+}
+
+/** What the stub answers: text in pieces, a call of a function, a status, half a stream, or something else entirely. */
+export type Reply =
+  | { readonly text: readonly string[] }
+  | { readonly call: string; readonly arguments: string }
+  | { readonly status: number }
+  | { readonly half: string }
+  | { readonly garbage: string };
+
+/** A server that speaks OpenAI's streamed chat completions over real HTTP; it gives its replies in order, the last one again and again. */
+export async function stubModel(...replies: Reply[]) {
+  const asked: ModelAsked[] = [];
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      asked.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as ModelAsked);
+      answer(res, replies[Math.min(asked.length, replies.length) - 1]!);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    asked,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function answer(res: ServerResponse, reply: Reply): void {
+  if ("status" in reply)
+    return void res
+      .writeHead(reply.status, { "content-type": "application/json" })
+      .end('{"error":{"message":"no"}}');
+  res.writeHead(200, { "content-type": "text/event-stream" });
+  if ("garbage" in reply) return void res.end(reply.garbage);
+  const send = (delta: object, finish: string | null = null) =>
+    res.write(
+      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+    );
+  if ("half" in reply) {
+    send({ role: "assistant", content: reply.half });
+    return void setTimeout(() => res.destroy(), 50);
+  }
+  if ("text" in reply) for (const content of reply.text) send({ content });
+  else
+    send({
+      tool_calls: [
+        {
+          index: 0,
+          id: `call_${Math.random()}`,
+          type: "function",
+          function: { name: reply.call, arguments: reply.arguments },
+        },
+      ],
+    });
+  send({}, "text" in reply ? "stop" : "tool_calls");
+  res.end("data: [DONE]\n\n");
+}
