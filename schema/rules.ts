@@ -68,10 +68,16 @@ function wrongScalar(value: unknown, rule: InputRule): string | undefined {
   return maximum === Infinity ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
 }
 
+/** In characters; of text that may have any length, and of text that is too long anyway, they are not counted. */
+function lengthOf(text: string, maxLength: number): number {
+  if (maxLength === Infinity) return text.length;
+  return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
+}
+
 function wrongText(text: string, { minLength = 0, maxLength = Infinity }: InputRule): string | undefined {
   if (text.includes("\0")) return "must not hold the character U+0000";
   if (!text.isWellFormed()) return "must not hold a lone surrogate";
-  const length = text.length > maxLength * 2 ? Infinity : Array.from(text.slice(0, maxLength * 2)).length;
+  const length = lengthOf(text, maxLength);
   if (minLength > 0 && text.trim() === "") return "must not be empty";
   if (length < minLength || length > maxLength)
     return minLength > 0

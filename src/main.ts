@@ -1,3 +1,4 @@
+import "./production";
 import { existsSync } from "node:fs";
 import pino from "pino";
 import { createApp } from "./app";

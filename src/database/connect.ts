@@ -1,7 +1,7 @@
 import knex, { type Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transaction.js";
-import type { PoolClient, QueryResult } from "pg";
+import pg, { type PoolClient, type QueryArrayResult } from "pg";
 
 /** Settings of a connection that services never see. */
 export interface ConnectOptions {
@@ -70,8 +70,8 @@ export class Client extends PostgresClient {
     try {
       await this.tellOrganization(connection, organizationId);
       this.emit("query", { sql: query.text, bindings: query.values });
-      const result: QueryResult<Record<string, unknown>> = await connection.query(query);
-      return result.rows.map(toRow);
+      const result: QueryArrayResult<unknown[]> = await connection.query({ ...query, rowMode: "array" });
+      return named(result);
     } finally {
       await this.releaseConnection(connection);
     }
@@ -86,6 +86,39 @@ export class Client extends PostgresClient {
     });
   }
 }
+
+/** Rows under our names at once: to rename the objects that pg makes costs as much again as making them. */
+function named({ fields, rows }: QueryArrayResult<unknown[]>): Record<string, unknown>[] {
+  const names = fields.map(({ name }) => camel(name));
+  const blank = Object.fromEntries(names.map((name) => [name, null]));
+  return rows.map((values) => {
+    const row: Record<string, unknown> = { ...blank };
+    for (let index = 0; index < names.length; index++) row[names[index]!] = values[index];
+    return row;
+  });
+}
+
+const TIMESTAMPTZ = 1184;
+const readTime = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date;
+const IN_UTC = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
+const two = (text: string, at: number) => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+
+/** Sessions of ours have times in UTC, which are read in half the time that pg's reader for all zones takes. */
+function time(text: string): Date {
+  if (!IN_UTC.test(text) || text.startsWith("00")) return readTime(text); // Date.UTC takes the year 12 for 1912
+  const year = two(text, 0) * 100 + two(text, 2);
+  const milliseconds = Number(text.slice(20, -3).slice(0, 3).padEnd(3, "0"));
+  return new Date(
+    Date.UTC(year, two(text, 5) - 1, two(text, 8), two(text, 11), two(text, 14), two(text, 17), milliseconds),
+  );
+}
+
+const types = {
+  getTypeParser: (type: number, format?: string): unknown =>
+    type === TIMESTAMPTZ && format !== "binary"
+      ? time
+      : pg.types.getTypeParser(type, format === "binary" ? "binary" : "text"),
+};
 
 interface NamedQuery {
   readonly name?: string;
@@ -108,6 +141,7 @@ export function connect(url: string, { pool = 10, rowSecurity = false }: Connect
       query_timeout: 8_000,
       options: "-c statement_timeout=5000 -c idle_in_transaction_session_timeout=15000 -c timezone=UTC",
       application_name: "parley",
+      types,
     },
     pool: { min: 0, max: pool },
     acquireConnectionTimeout: 5_000,

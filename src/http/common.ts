@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler, Response } from "express";
 import helmet from "helmet";
 import { newId } from "../database/ids";
@@ -20,7 +21,7 @@ const EXPOSED =
   "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Warning";
 
 /** Answers are data: nothing in them is to be run, framed or guessed at. Pages set a policy of their own. */
-export const hardened: RequestHandler = helmet({
+const harden = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -28,3 +29,16 @@ export const hardened: RequestHandler = helmet({
   crossOriginResourcePolicy: { policy: "cross-origin" },
   strictTransportSecurity: false,
 });
+
+/** What Helmet sets is the same on every answer: it is asked once. */
+const HARDENED = new Map<string, string>();
+const noting = {
+  setHeader: (name: string, value: string) => HARDENED.set(name, value),
+  removeHeader: () => undefined,
+} as unknown as ServerResponse; // Helmet calls nothing else of it
+harden({} as IncomingMessage, noting, () => undefined);
+
+export const hardened: RequestHandler = (_req, res, next) => {
+  for (const [name, value] of HARDENED) res.setHeader(name, value);
+  next();
+};

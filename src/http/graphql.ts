@@ -42,6 +42,11 @@ export interface GraphQLOptions<Context extends BaseContext> {
   readonly format: (error: GraphQLError, context: Context) => GraphQLFormattedError;
 }
 
+interface Kept<Context> extends Compiled<Context> {
+  /** Of a document without variables: it is always the same. */
+  cost?: ReturnType<typeof costOf>;
+}
+
 /** How many compiled documents are kept; a dashboard has a few dozen. */
 const KEPT_DOCUMENTS = 500;
 
@@ -74,7 +79,7 @@ export function apolloServer<Context extends BaseContext>(
 function compiledDocuments<Context extends BaseContext>(
   options: GraphQLOptions<Context>,
 ): ApolloServerPlugin<Context> {
-  const documents = new LRUCache<string, Compiled<Context>>({ max: KEPT_DOCUMENTS });
+  const documents = new LRUCache<string, Kept<Context>>({ max: KEPT_DOCUMENTS });
   return {
     requestDidStart: () =>
       Promise.resolve({
@@ -83,14 +88,17 @@ function compiledDocuments<Context extends BaseContext>(
           if (operation.operation === OperationTypeNode.SUBSCRIPTION)
             return failed([overWebSocket], "BAD_USER_INPUT");
           const key = `${queryHash} ${operationName ?? ""}`;
-          const known = documents.get(key) ?? options.compile(document, operationName ?? undefined);
+          const known: Kept<Context> =
+            documents.get(key) ?? options.compile(document, operationName ?? undefined);
           documents.set(key, known);
           const sent = request.request.variables ?? {};
           const { errors: refused, coerced } = known.coerce(sent);
           if (refused)
             return failed(options.introspection ? refused : refused.map(withoutNames), "BAD_USER_INPUT");
           // As they were sent: the cost coerces them itself, and an Upload can be coerced only once.
-          const { cost, problem } = costOf(options.schema, document, operationName ?? undefined, sent);
+          const counted = known.cost ?? costOf(options.schema, document, operationName ?? undefined, sent);
+          if (!operation.variableDefinitions?.length) known.cost = counted;
+          const { cost, problem } = counted;
           if (problem) return failed([problem], "COST_LIMIT");
           return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
         },

@@ -4,11 +4,8 @@ import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
 import type * as Ai from "ai";
 import type { LanguageModel, ModelMessage as SdkMessage, ToolSet } from "ai";
+import { load } from "./load";
 import type { ModelMessage, ModelPart, ModelRequest, TextModel } from "./text-model";
-
-/** These packages are large: they are loaded when a model is first asked. */
-// eslint-disable-next-line @typescript-eslint/no-require-imports -- an import() would need another module system in tests
-const load = <M>(name: string): M => require(name) as M;
 
 /** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkModel(guardedFetch: typeof fetch): TextModel {

@@ -123,7 +123,10 @@ describe("who may import what", () => {
       (part) => !RULES[part],
     );
     expect(
-      outside.filter((part) => !["src/app", "src/main", "src/open-service", "src/prepare", "src/config", "cli"].includes(part)),
+      outside.filter(
+        (part) =>
+          !["src/app", "src/main", "src/open-service", "src/prepare", "src/config", "cli"].includes(part),
+      ),
     ).toEqual([]);
   });
 

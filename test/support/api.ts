@@ -28,7 +28,8 @@ export class Api {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const raw = typeof body === "string" || body instanceof FormData || body instanceof Uint8Array;
-    const type: Record<string, string> = body === undefined || raw ? {} : { "Content-Type": "application/json" };
+    const type: Record<string, string> =
+      body === undefined || raw ? {} : { "Content-Type": "application/json" };
     const response = await fetch(this.url + path, {
       method,
       headers: { ...type, ...this.headers, ...headers },

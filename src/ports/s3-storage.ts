@@ -1,0 +1,67 @@
+import type { Readable } from "node:stream";
+import type * as S3 from "@aws-sdk/client-s3";
+import type * as Multipart from "@aws-sdk/lib-storage";
+import type { Config } from "../config";
+import { load } from "./load";
+import type { Storage } from "./storage";
+
+type Settings = Pick<Config, "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY">;
+
+/** Keeps files in a bucket of Amazon S3 or of a store that speaks its protocol. */
+export function s3Storage(bucket: string, settings: Settings): Storage {
+  const { S3Client, GetObjectCommand, DeleteObjectCommand, ListObjectsV2Command } =
+    load<typeof S3>("@aws-sdk/client-s3");
+  const { Upload } = load<typeof Multipart>("@aws-sdk/lib-storage");
+  const client = new S3Client(optionsOf(settings));
+  return {
+    async put(key, content) {
+      let size = 0;
+      content.on("data", (chunk: Buffer) => (size += chunk.length));
+      // In parts, so that nothing has to know the length before; what is given up is removed from the store.
+      await new Upload({
+        client,
+        params: { Bucket: bucket, Key: key, Body: content },
+        leavePartsOnError: false,
+      }).done();
+      return size;
+    },
+    async get(key) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+      return Body as Readable; // on Node it is one
+    },
+    async remove(key) {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    },
+    async *list() {
+      let next: string | undefined;
+      do {
+        const found = await client.send(
+          new ListObjectsV2Command({ Bucket: bucket, ContinuationToken: next }),
+        );
+        for (const { Key, LastModified } of found.Contents ?? [])
+          if (Key && LastModified) yield { key: Key, storedAt: LastModified };
+        next = found.NextContinuationToken;
+      } while (next !== undefined);
+    },
+  };
+}
+
+function optionsOf({
+  S3_REGION,
+  S3_ENDPOINT,
+  S3_ACCESS_KEY_ID,
+  S3_SECRET_ACCESS_KEY,
+}: Settings): S3.S3ClientConfig {
+  const given = S3_ACCESS_KEY_ID !== undefined && S3_SECRET_ACCESS_KEY !== undefined;
+  return {
+    region: S3_REGION,
+    ...(given && { credentials: { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY } }),
+    // Stores other than Amazon's know neither its checksums nor names of buckets in the host.
+    ...(S3_ENDPOINT !== undefined && {
+      endpoint: S3_ENDPOINT,
+      forcePathStyle: true,
+      requestChecksumCalculation: "WHEN_REQUIRED",
+      responseChecksumValidation: "WHEN_REQUIRED",
+    }),
+  };
+}

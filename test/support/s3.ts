@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A server that speaks as much of the S3 protocol as keeping files needs. Requests must be signed by `accessKey`. */
+export async function startS3(accessKey: string) {
+  const objects = new Map<string, Buffer>();
+  const uploads = new Map<string, Map<number, Buffer>>();
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => chunks.push(chunk));
+    req.on("end", () => {
+      const signed = `AWS4-HMAC-SHA256 Credential=${accessKey}/`;
+      if (!req.headers.authorization?.startsWith(signed)) return void res.writeHead(403).end();
+      handle(req, res, plain(req, Buffer.concat(chunks)));
+    });
+  });
+
+  function handle(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
+    const url = new URL(req.url!, "http://s3");
+    const key = decodeURIComponent(url.pathname).split("/").slice(2).join("/");
+    const upload = url.searchParams.get("uploadId");
+    const etag = { etag: `"${createHash("md5").update(body).digest("hex")}"` };
+    if (req.method === "POST" && url.searchParams.has("uploads")) {
+      uploads.set(`upload-${uploads.size}`, new Map());
+      return xml(res, "InitiateMultipartUploadResult", `<UploadId>upload-${uploads.size - 1}</UploadId>`);
+    }
+    if (req.method === "PUT" && upload) {
+      uploads.get(upload)!.set(Number(url.searchParams.get("partNumber")), body);
+      return void res.writeHead(200, etag).end();
+    }
+    if (req.method === "POST" && upload) {
+      const parts = [...uploads.get(upload)!].sort(([a], [b]) => a - b).map(([, part]) => part);
+      objects.set(key, Buffer.concat(parts));
+      uploads.delete(upload);
+      return xml(res, "CompleteMultipartUploadResult", `<Key>${key}</Key><ETag>"1"</ETag>`);
+    }
+    if (req.method === "DELETE") {
+      if (upload) uploads.delete(upload);
+      else objects.delete(key);
+      return void res.writeHead(204).end();
+    }
+    if (req.method === "PUT") {
+      objects.set(key, body);
+      return void res.writeHead(200, etag).end();
+    }
+    if (key === "") return list(res, url.searchParams.get("continuation-token"));
+    const found = objects.get(key);
+    if (found) return void res.writeHead(200, { "content-length": found.length }).end(found);
+    res.writeHead(404, { "content-type": "application/xml" }).end("<Error><Code>NoSuchKey</Code></Error>");
+  }
+
+  /** One object a page, so that a reader has to go on. */
+  function list(res: ServerResponse, after: string | null): void {
+    const keys = [...objects.keys()].sort().filter((key) => after === null || key > after);
+    const [key] = keys;
+    const contents =
+      key === undefined
+        ? ""
+        : `<Contents><Key>${key}</Key><LastModified>2020-01-01T00:00:00.000Z</LastModified></Contents>`;
+    const more =
+      keys.length > 1
+        ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${key}</NextContinuationToken>`
+        : "";
+    xml(res, "ListBucketResult", contents + more);
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    objects,
+    uploads,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const xml = (res: ServerResponse, name: string, content: string): void =>
+  void res
+    .writeHead(200, { "content-type": "application/xml" })
+    .end(`<?xml version="1.0"?><${name}>${content}</${name}>`);
+
+/** The content of a body that was sent in signed chunks, or as it is. */
+function plain(req: IncomingMessage, body: Buffer): Buffer {
+  if (!String(req.headers["content-encoding"] ?? "").includes("aws-chunked")) return body;
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length;) {
+    const end = body.indexOf("\r\n", at);
+    const size = parseInt(body.subarray(at, end).toString().split(";")[0]!, 16);
+    if (!size) break;
+    parts.push(body.subarray(end + 2, end + 2 + size));
+    at = end + 2 + size + 2;
+  }
+  return Buffer.concat(parts);
+}
