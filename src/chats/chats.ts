@@ -3,6 +3,7 @@ import { connectionOf, type Connection, type ConnectionQuery } from "../database
 import { newId } from "../database/ids";
 import { perId } from "../database/per-id";
 import type { Build, Scope } from "../database/scope";
+import { EndUsers } from "../conversation/end-users";
 import { DomainError, missing } from "../errors";
 import { Events } from "../events/events";
 
@@ -136,6 +137,7 @@ export class Chats {
       await this.scope.notify(CHATS_CHANNEL, { chatId: row.id });
       await events.statusChanged(row);
       await events.sessionEnded(row);
+      if (row.uniqueId !== null) await this.scope.of(EndUsers).keepEnd(row.assistantId, row.uniqueId, row.id);
     }
     return rows;
   }

@@ -28,6 +28,8 @@ interface MemoryRow {
 
 const MOST_FACTS = 50;
 const FACT_LENGTH = 300;
+/** Messages of a chat's end that are kept. */
+const END_MESSAGES = 6;
 
 /** What assistants remember of the people they talk with. */
 export class EndUsers {
@@ -69,8 +71,21 @@ export class EndUsers {
     });
   }
 
-  /** Keeps how a conversation ended, for the next one. */
-  async keepContext(assistantId: string, uniqueId: string, context: string): Promise<void> {
+  /** Keeps how a chat ended, for the next one with the same assistant. */
+  async keepEnd(assistantId: string, uniqueId: string, chatId: string): Promise<void> {
+    const said = (await this.scope
+      .table("messages")
+      .select("role", "content")
+      .where({ chatId })
+      .whereIn("role", ["USER", "ASSISTANT"])
+      .whereNotNull("content")
+      .orderBy("sequence", "desc")
+      .limit(END_MESSAGES)) as { role: string; content: string }[];
+    if (said.length === 0) return;
+    const lines = said
+      .reverse()
+      .map(({ role, content }) => `${role === "USER" ? "Person" : "Assistant"}: ${content}`);
+    const context = lines.map((line) => line.slice(0, FACT_LENGTH).toWellFormed()).join("\n");
     await this.change(assistantId, uniqueId, () => ({ context }));
   }
 

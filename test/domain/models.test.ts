@@ -126,6 +126,36 @@ describe("a turn with a model", () => {
     expect((await log()).metadata.errors).toHaveLength(1);
   });
 
+  test("a person is remembered: facts and how the last chat ended are told in the next one, until they are forgotten", async () => {
+    const { api } = running;
+    const model = await stubModel(
+      { call: "remember_fact", arguments: '{"fact":"Is called Zoe."}' },
+      { text: ["Hello Zoe."] },
+      { text: ["Welcome back."] },
+      { text: ["Who are you?"] },
+    );
+    stops.push(model.stop);
+    await api.gql(SET, { input: { provider: "OPENAI", apiKey: "sk-test-1234", baseUrl: model.url } });
+    const { id: assistantId } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    const meet = async (content: string) => {
+      const start = `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`;
+      const { startChat } = await api.gql(start, { input: { assistantId, uniqueId: "zoe" } });
+      await api.gql(POST, {
+        input: { aiChatId: startChat.id, role: "USER", channel: "TEXT", content, metadata: {} },
+      });
+      await api.gql(`mutation ($id: ID!) { endChat(id: $id) { id } }`, { id: startChat.id });
+      return String(model.asked.at(-1)!.messages[0]!.content);
+    };
+    await meet("I am Zoe");
+    expect(await meet("It is me again")).toContain("- Is called Zoe.");
+    expect(String(model.asked.at(-1)!.messages[0]!.content)).toContain("Person: I am Zoe");
+    const known = await api.gql(`{ endUser(uniqueId: "zoe") { facts { text } chats { nodes { id } } } }`);
+    expect(known.endUser).toMatchObject({ facts: [{ text: "Is called Zoe." }], chats: { nodes: [{}, {}] } });
+    const forget = `mutation { forgetEndUser(uniqueId: "zoe") { facts contexts chats } }`;
+    expect((await api.gql(forget)).forgetEndUser).toEqual({ facts: 1, contexts: 1, chats: 2 });
+    expect(await meet("Hello")).not.toContain("Zoe");
+  });
+
   test("never calls functions without end", async () => {
     const { model, say } = await talk([{ call: "nothing", arguments: "{}" }]);
     expect(await say("Hello?")).toMatchObject({ metadata: { error: true } });
