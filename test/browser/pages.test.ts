@@ -177,9 +177,14 @@ describe("the explorer at /graphql", () => {
     await putKeyIn();
     await showVariables("WatchChat");
     await fillIn("CHAT_ID", chat!.id);
-    const socket = page.waitForEvent("websocket");
+    // Listened for from the beginning: the frame may be sent before run() is done.
+    const subscribed = new Promise<void>((resolve) => {
+      page.on("websocket", (socket) =>
+        socket.on("framesent", ({ payload }) => void (payload.includes(`"type":"subscribe"`) && resolve())),
+      );
+    });
     await run();
-    await (await socket).waitForEvent("framesent", ({ payload }) => payload.includes(`"type":"subscribe"`));
+    await subscribed;
     const post = "mutation ($input: PostMessageInput!) { message: postMessage(input: $input) { id } }";
     const message = {
       aiChatId: chat!.id,
