@@ -124,8 +124,8 @@ export class Events {
     return id;
   }
 
-  /** The newest first. */
-  async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
+  /** The stored events that a filter wants; to be narrowed and ordered further. */
+  matching(filter: EventFilter) {
     const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
     const rows = this.scope.table("events");
     if (name != null) rows.where({ name });
@@ -133,12 +133,14 @@ export class Events {
     if (assistantId != null) rows.where({ assistantId });
     if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
     if (createdBefore != null) rows.where("createdAt", "<", createdBefore);
-    const found = await connection<EventRow>(rows, query);
-    return {
-      nodes: found.nodes.map(toEvent),
-      edges: found.edges.map(({ cursor, node }) => ({ cursor, node: toEvent(node) })),
-      pageInfo: found.pageInfo,
-    };
+    return rows;
+  }
+
+  /** The newest first. */
+  async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
+    const { nodes, edges, pageInfo } = await connection<EventRow>(this.matching(filter), query);
+    const shown = edges.map(({ cursor, node }) => ({ cursor, node: toEvent(node) }));
+    return { nodes: nodes.map(toEvent), edges: shown, pageInfo };
   }
 
   /**

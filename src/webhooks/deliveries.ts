@@ -2,7 +2,7 @@ import { connection, type Connection, type ConnectionQuery } from "../database/c
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
-import { DELIVERIES_CHANNEL, type EventFilter } from "../events/events";
+import { DELIVERIES_CHANNEL, Events, type EventFilter } from "../events/events";
 import type { Outcome } from "../outbound/http";
 
 export type DeliveryStatus = "PENDING" | "DELIVERED" | "FAILED";
@@ -83,13 +83,7 @@ export class Deliveries {
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     return this.scope.transaction(async (scope) => {
-      const wanted = scope.table("events").select("id", "chatId").orderBy("id").limit(10_000);
-      const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
-      if (name != null) wanted.where({ name });
-      if (chatId != null) wanted.where({ chatId });
-      if (assistantId != null) wanted.where({ assistantId });
-      if (createdAfter != null) wanted.where("createdAt", ">", createdAfter);
-      if (createdBefore != null) wanted.where("createdAt", "<", createdBefore);
+      const wanted = scope.of(Events).matching(filter).select("id", "chatId").orderBy("id").limit(10_000);
       const events = (await wanted) as { id: string; chatId: string | null }[];
       if (dryRun) return events.length;
       for (const { id: eventId, chatId } of events)
