@@ -1,29 +1,41 @@
-import express, { type Request, type Response } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import express from "express";
 import { DomainError, invalid } from "../src/errors";
 
 const LIMIT = 8 * 1024 * 1024;
 /** How long what comes behind a refused body is read away, in milliseconds: a client reads the answer only after it has sent all. */
 const DRAIN = 10_000;
 
-const raw = express.raw({ type: () => true, limit: LIMIT });
+const readers = new Map<number, ReturnType<typeof express.raw>>();
+/** Reads bodies of any type up to a limit. */
+function readerFor(limit: number): ReturnType<typeof express.raw> {
+  const reader = readers.get(limit) ?? express.raw({ type: () => true, limit });
+  readers.set(limit, reader);
+  return reader;
+}
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-const hasBody = ({ headers }: Request) =>
+/** What a body is said to be, without parameters. */
+export const mediaType = ({ headers }: IncomingMessage): string =>
+  (headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
+
+const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /**
  * The JSON body of a request; undefined without one.
+ * @param limit most bytes that are read
  * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE (by Content-Length before anything is read), BAD_USER_INPUT
  */
-export async function readJson(req: Request, res: Response): Promise<unknown> {
+export async function readJson(req: IncomingMessage, res: ServerResponse, limit = LIMIT): Promise<unknown> {
   if (!hasBody(req)) return undefined;
-  if (!req.is(["application/json", "+json"]))
+  if (!/^application\/json$|\+json$/.test(mediaType(req)))
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json.");
   const charset = /charset=\s*"?([^;"\s]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset))
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be encoded as UTF-8.");
-  if (Number(req.headers["content-length"] ?? 0) > LIMIT) throw tooLarge(req);
-  const bytes = await readBytes(req, res);
+  if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge(req, limit);
+  const bytes = await readBytes(req, res, limit);
   if (bytes.length === 0) return undefined;
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -33,29 +45,50 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
   }
 }
 
-async function readBytes(req: Request, res: Response): Promise<Buffer> {
+/**
+ * The names and values of a form, in their order.
+ * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT
+ */
+export async function readFields(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limit = LIMIT,
+): Promise<readonly (readonly [string, string])[]> {
+  if (!hasBody(req)) return [];
+  if (mediaType(req) !== "application/x-www-form-urlencoded")
+    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/x-www-form-urlencoded.");
+  if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge(req, limit);
+  const bytes = await readBytes(req, res, limit);
+  return [...new URLSearchParams(bytes.toString("utf8"))];
+}
+
+async function readBytes(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Buffer> {
   try {
     await new Promise<void>((resolve, reject) =>
-      raw(req, res, (error?: unknown) => (error ? reject(error as Error) : resolve())),
+      readerFor(limit)(req, res, (error?: unknown) => (error ? reject(error as Error) : resolve())),
     );
   } catch (error) {
     const { status, type } = error as { status?: number; type?: string };
-    if (status === 413) throw tooLarge(req);
+    if (status === 413) throw tooLarge(req, limit);
     if (status === 415)
       throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Encoding is not supported.");
     throw invalid([
       { path: "", message: type === "request.aborted" ? "the body ended early" : "the body cannot be read" },
     ]);
   }
-  return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
+  const { body } = req as IncomingMessage & { body?: unknown }; // where the reader puts it
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
-const tooLarge = (req: Request) =>
-  refuse(req, "PAYLOAD_TOO_LARGE", `The body must be at most ${LIMIT / 1024 / 1024} MiB.`);
+const sizeOf = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`;
+
+const tooLarge = (req: IncomingMessage, limit: number) =>
+  refuse(req, "PAYLOAD_TOO_LARGE", `The body must be at most ${sizeOf(limit)}.`);
 
 /** An error about a body that is not read: the rest of it is thrown away, for a while. */
 export function refuse(
-  req: Request,
+  req: IncomingMessage,
   code: "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE",
   message: string,
 ): DomainError {

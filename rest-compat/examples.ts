@@ -83,6 +83,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   expiresIn: "1h",
   token: "eyJhbGciOiJIUzI1NiIsImtpZCI6Ik…",
   analyticUrl: "http://localhost:4000/analytics",
+  phoneNumber: "+14155550132",
+  userName: "Grace Hopper",
+  externalId: "order-1047",
+  anonymousId: "visitor-7f3a",
+  "PlaceWorkflowCallInput.workflowId": "0192f0e1-3b5c-7a90-8e21-7c4d9f0a1b2e",
+  webCallUrl:
+    "http://localhost:4000/widget/voice?chat=0192f0c9-11aa-7c02-8d4e-6b7f3a2c5e90#token=eyJhbGciOiJIUzI1NiIsImtpZCI6Ik…",
   role: "USER",
   channel: "TEXT",
   content: "When are you open?",

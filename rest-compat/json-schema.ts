@@ -112,7 +112,11 @@ export function exampleFor(schema: JsonSchema, components: Components): unknown 
   if (Array.isArray(schema.examples)) return schema.examples[0] as unknown;
   if (schema.type === "array") return [exampleFor(schema.items as JsonSchema, components)];
   if (schema.properties) {
-    const entries = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>);
+    const required = (schema.required ?? []) as readonly string[];
+    // What is left out here has no example for another field stands in for it.
+    const entries = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).filter(
+      ([name, { type, examples }]) => examples !== undefined || required.includes(name) || type !== "string",
+    );
     return Object.fromEntries(entries.map(([name, property]) => [name, exampleFor(property, components)]));
   }
   return schema.type === "boolean" ? false : schema.type === "object" ? {} : "";

@@ -43,22 +43,28 @@ export const ERROR: JsonSchema = {
   required: ["statusCode", "error", "message", "code", "requestId"],
 };
 
-/** The statuses a row may fail with: the common ones, and those of the errors that its operation's description names. */
+/** By status, the codes a row may fail with: the common ones, and those of the errors that its operation's description names. */
 export function failuresOf(
-  { operation, auth, method, body, errors = {} }: CompiledRoute,
+  { operation, stream, refuses = [], auth, method, body, errors = {} }: CompiledRoute,
   schema: GraphQLSchema,
-): number[] {
+): [status: number, codes: ErrorCode[]][] {
   const codes = new Set<ErrorCode>(["RATE_LIMITED", "INTERNAL", "UNAVAILABLE"]);
   if (auth !== "none") codes.add("UNAUTHENTICATED").add("FORBIDDEN");
-  if (!operation) codes.add("NOT_IMPLEMENTED");
+  if (stream) codes.add("BAD_USER_INPUT").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
+  else if (!operation) codes.add("NOT_IMPLEMENTED");
   else {
     codes.add("BAD_USER_INPUT");
     if (operation.input || body) codes.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
     if (method === "post") codes.add("REQUEST_IN_PROGRESS").add("IDEMPOTENCY_KEY_REUSED");
     for (const code of namedErrors(operation, schema)) codes.add(code);
   }
-  const statuses = new Set([...codes].map((code) => errors[code] ?? STATUS[code]));
-  return [...statuses].sort((a, b) => a - b);
+  for (const code of refuses) codes.add(code);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const status = errors[code] ?? STATUS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return [...byStatus].sort(([a], [b]) => a - b);
 }
 
 function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCode[] {
@@ -79,8 +85,22 @@ function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCod
   return found;
 }
 
-/** An answer with this status, whatever its code. */
-export const failure = (status: number): JsonSchema => ({
-  description: STATUS_CODES[status] ?? "Error",
-  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-});
+/** An answer with this status and one of these codes. */
+export function failure(status: number, codes: readonly ErrorCode[]): JsonSchema {
+  const error = STATUS_CODES[status] ?? "Error";
+  const wrong = codes[0] === "BAD_USER_INPUT" ? { details: [{ path: "name", message: "is required" }] } : {};
+  const message =
+    codes[0] === "BAD_USER_INPUT" ? "name: is required" : `${error}: what is wrong, in a sentence.`;
+  const example = {
+    statusCode: status,
+    error,
+    message,
+    code: codes[0],
+    requestId: exampleOf("", "id"),
+    ...wrong,
+  };
+  return {
+    description: `${error}: ${codes.join(", ")}`,
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" }, example } },
+  };
+}

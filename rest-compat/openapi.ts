@@ -9,8 +9,31 @@ import type { Auth } from "./route";
 const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
   key: [{ apiKey: [] }],
   keyOrBearer: [{ apiKey: [] }, { bearer: [] }],
+  public: [{ publicKey: [] }, { publicToken: [] }, { apiKey: [] }, { bearer: [] }],
   settings: [{ apiKey: [] }, { bearer: [] }, {}],
   none: [{}],
+};
+
+const SECURITY_SCHEMES: JsonSchema = {
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+  publicKey: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Public-Key",
+    description: "A PUBLIC key, as it may stand in a web page.",
+  },
+  publicToken: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Public-Token",
+    description: "A token from POST /rest/v1/organization/token, without `Bearer`.",
+  },
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A token from POST /rest/v1/organization/token.",
+  },
 };
 
 /** The OpenAPI 3.1 document of the rows. */
@@ -37,15 +60,7 @@ export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema)
     paths,
     components: {
       schemas: components.schemas,
-      securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
-        bearer: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "JWT",
-          description: "A token from POST /rest/v1/organization/token.",
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
     },
   };
 }
@@ -54,7 +69,8 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
   const { id, group, summary, auth, operation, success } = route;
   const responses: Record<string, JsonSchema> = {};
   if (operation) responses[success] = successOf(route, operation, components);
-  for (const status of failuresOf(route, schema)) responses[status] = failure(status);
+  if (route.stream) responses[success] = streamOf(route);
+  for (const [status, codes] of failuresOf(route, schema)) responses[status] = failure(status, codes);
   return {
     operationId: id,
     summary,
@@ -63,9 +79,23 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
     ...(operation && { description: `GraphQL operation \`${operation.name}\`.` }),
     ...parametersOf(route),
     ...(operation && bodyOf(route, operation, components)),
+    ...(route.stream && takenBy(route)),
     responses,
   };
 }
+
+/** Anything, by an example of what has an effect. */
+const anything = (value: unknown): JsonSchema => ({ schema: {}, examples: { example: { value } } });
+
+const takenBy = ({ takes, body }: CompiledRoute) => {
+  const type = body === "form" ? "application/x-www-form-urlencoded" : "application/json";
+  return { requestBody: { required: body === "form", content: { [type]: anything(takes) } } };
+};
+
+const streamOf = ({ answers = {} }: CompiledRoute): JsonSchema => ({
+  description: "Taken, whatever it holds.",
+  content: Object.fromEntries(Object.entries(answers).map(([type, example]) => [type, anything(example)])),
+});
 
 function successOf(
   { nullable = [] }: CompiledRoute,
@@ -154,12 +184,13 @@ export function routesTable(routes: readonly CompiledRoute[]): string {
   const CREDENTIAL: Readonly<Record<Auth, string>> = {
     key: "key",
     keyOrBearer: "key or bearer",
+    public: "public key, public token, key or bearer",
     settings: "none, key or bearer",
     none: "none",
   };
   const lines = routes.map(
-    ({ method, path, auth, success, operation, summary }) =>
-      `| ${method.toUpperCase()} | \`${path.replace(/:(\w+)/g, "{$1}")}\` | ${CREDENTIAL[auth]} | ${operation ? success : 501} | ${operation ? `\`${operation.name}\`` : "not yet"} | ${summary} |`,
+    ({ method, path, auth, success, operation, stream, summary }) =>
+      `| ${method.toUpperCase()} | \`${path.replace(/:(\w+)/g, "{$1}")}\` | ${CREDENTIAL[auth]} | ${operation || stream ? success : 501} | ${operation ? `\`${operation.name}\`` : stream ? "none" : "not yet"} | ${summary} |`,
   );
   return [
     "# REST paths",

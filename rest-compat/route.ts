@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../src/errors";
 
-/** Which credential a path takes: "settings" also takes none, and stands for the default organization then. */
-export type Auth = "key" | "keyOrBearer" | "settings" | "none";
+/** Which credential a path takes: "settings" also takes none, and stands for the default organization then; "public" takes those that a web page may have, in headers of their own. */
+export type Auth = "key" | "keyOrBearer" | "public" | "settings" | "none";
 export const METHODS = ["get", "post", "patch", "delete"] as const;
 export type Method = (typeof METHODS)[number];
 
@@ -24,8 +24,20 @@ export interface Route {
    * Without a document the path is known and answers 501.
    */
   readonly document?: string;
-  /** `multipart`: the body is a form with a file. */
-  readonly body?: "multipart";
+  /**
+   * Instead of a document, where the wire is not GraphQL's: the name under which the house serves it itself. Its body is
+   * JSON of any shape, or a form.
+   */
+  readonly stream?: string;
+  /** An example of what a `stream` takes, and of what it answers with, by media type. */
+  readonly takes?: unknown;
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** Codes that it may fail with beside those of every `stream`. */
+  readonly refuses?: readonly ErrorCode[];
+  /** Most bytes of its body. */
+  readonly bodyLimit?: number;
+  /** `multipart`: the body is a form with a file. `form`: a `stream` gets the names and values of a form. */
+  readonly body?: "multipart" | "form";
   /** Fields of the input that this path's body does not have. */
   readonly omit?: readonly string[];
   /** Fields that are `null` in the answer where they are empty, instead of being left out. */
@@ -35,7 +47,21 @@ export interface Route {
 }
 
 type Path = { readonly [M in Method]: { readonly [K in M]: string } }[Method];
-type Row = Pick<Route, "id" | "summary" | "document" | "body" | "omit" | "nullable" | "errors"> &
+type Row = Pick<
+  Route,
+  | "id"
+  | "summary"
+  | "document"
+  | "stream"
+  | "takes"
+  | "answers"
+  | "refuses"
+  | "bodyLimit"
+  | "body"
+  | "omit"
+  | "nullable"
+  | "errors"
+> &
   Partial<Pick<Route, "success" | "auth">> &
   Path;
 

@@ -4,7 +4,9 @@ import {
   getVariableValues,
   Kind,
   parse,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
@@ -12,13 +14,12 @@ import {
 } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { Context } from "../schema/context";
+import { deadlineOf } from "../schema/deadline";
 import { DomainError } from "../src/errors";
 
 export type Result = ExecutionResult<Record<string, unknown>>;
 /** A compiled document. The variables have been coerced before. */
 export type Run = (context: Context, variables: Record<string, unknown>) => Promise<Result>;
-/** How long an operation may take, in milliseconds. */
-const DEADLINE = 10_000;
 
 const PASS_THROUGH = "PassThrough";
 
@@ -38,7 +39,17 @@ export class Engine {
     const run = usesVariablesWhereJitCannot(document)
       ? this.plain(document, operationName)
       : this.jit(document, operationName);
-    return (context, variables) => withDeadline(run(context, variables));
+    const deadline = this.deadlineOf(document);
+    return (context, variables) => withDeadline(run(context, variables), deadline);
+  }
+
+  /** That of its most patient field, in milliseconds. */
+  private deadlineOf(document: DocumentNode): number {
+    let most = 0;
+    const info = new TypeInfo(this.schema);
+    const Field = () => void (most = Math.max(most, deadlineOf(info.getFieldDef()!)));
+    visit(document, visitWithTypeInfo(info, { Field }));
+    return most;
   }
 
   /** Runs a document as graphql-js itself does. */
@@ -83,13 +94,19 @@ function usesVariablesWhereJitCannot(document: DocumentNode): boolean {
   return found;
 }
 
-async function withDeadline(result: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new DomainError("TIMEOUT", "The request took longer than 10 s and was given up.")),
-      DEADLINE,
-    );
+function withDeadline(result: Promise<Result>, milliseconds: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const late = () =>
+      reject(
+        new DomainError("TIMEOUT", `The request took longer than ${milliseconds / 1000} s and was given up.`),
+      );
+    const timer = setTimeout(late, milliseconds);
+    const settle =
+      <T>(settled: (value: T) => void) =>
+      (value: T) => {
+        clearTimeout(timer);
+        settled(value);
+      };
+    result.then(settle(resolve), settle(reject));
   });
-  return Promise.race([result, late]).finally(() => clearTimeout(timer));
 }

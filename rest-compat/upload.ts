@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import busboy from "busboy";
-import type { Request } from "express";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
 import { invalid, type Problem } from "../src/errors";
-import { refuse } from "./body";
+import { mediaType, refuse } from "./body";
 
 const FIELD_BYTES = 1_048_576;
 
@@ -32,10 +32,10 @@ interface Received {
  * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT
  */
 export async function readForm(
-  req: Request,
+  req: IncomingMessage,
   { maxFileBytes, lenient }: { readonly maxFileBytes: number; readonly lenient: boolean },
 ): Promise<Form> {
-  if (!req.is("multipart/form-data"))
+  if (mediaType(req) !== "multipart/form-data")
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
   const tooLarge = () => refuse(req, "PAYLOAD_TOO_LARGE", `The file must be at most ${maxFileBytes} bytes.`);
   if (Number(req.headers["content-length"] ?? 0) > maxFileBytes + 2 * FIELD_BYTES) throw tooLarge();
@@ -64,7 +64,7 @@ export async function readForm(
 }
 
 /** Reads the form to its end. Only a file under the name `file` is kept. */
-async function receive(req: Request, fileSize: number, files: Received[]) {
+async function receive(req: IncomingMessage, fileSize: number, files: Received[]) {
   const fields = new Map<string, string>();
   const problems: Problem[] = [];
   let cut = false;
@@ -83,6 +83,7 @@ async function receive(req: Request, fileSize: number, files: Received[]) {
     });
     parser.on("field", (name, value, { valueTruncated }) => {
       if (valueTruncated) problems.push({ path: name, message: "must be at most 1 MiB" });
+      if (fields.has(name)) problems.push({ path: name, message: "must be given once" });
       fields.set(name, value);
     });
     parser.on("filesLimit", () => problems.push({ path: "file", message: "must be one file" }));
@@ -94,7 +95,7 @@ async function receive(req: Request, fileSize: number, files: Received[]) {
   return { fields, problems, cut };
 }
 
-function open(req: Request, fileSize: number) {
+function open(req: IncomingMessage, fileSize: number) {
   try {
     // busboy cuts a file that is as long as its limit.
     const limits = { files: 2, fields: 20, fieldSize: FIELD_BYTES, fileSize: fileSize + 1, parts: 30 };
@@ -125,11 +126,17 @@ const unknownOf = (fields: ReadonlyMap<string, string>): Problem[] =>
 
 function metadataOf(text: string | undefined, problems: Problem[]): { metadata?: unknown } {
   if (text === undefined || text === "") return {};
+  const metadata = parsed(text);
+  if (metadata === null) problems.push({ path: "metadata", message: "must be a JSON object, as text" });
+  return { metadata };
+}
+
+/** What a text of JSON says; null where it says null, or is none. */
+function parsed(text: string): unknown {
   try {
-    return { metadata: JSON.parse(text) as unknown };
+    return JSON.parse(text);
   } catch {
-    problems.push({ path: "metadata", message: "must be a JSON object, as text" });
-    return {};
+    return null;
   }
 }
 

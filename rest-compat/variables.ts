@@ -132,9 +132,9 @@ function explain(
   const [, missing] = /^Field "(.+?)" of required type/.exec(message) ?? [];
   if (missing !== undefined) return { path: [...at, missing].join("."), message: "is required" };
   const [, unknown, meant = ""] =
-    /^Field "(.+?)" is not defined by type .+?\.( Did you mean .+)?$/s.exec(message) ?? [];
+    /^Field "(.+?)" is not defined by type .+?(\. Did you mean .+)?\.?$/s.exec(message) ?? [];
   if (unknown !== undefined)
-    return { path: [...at, unknown].join("."), message: `is not a known field.${meant}` };
+    return { path: [...at, unknown].join("."), message: `is not a known field${meant}` };
   return { path: at.join("."), message: expectation(typeAt(type, path), message) };
 }
 

@@ -162,7 +162,7 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Copies an assistant or template, its variables and configurations included. Errors: ASSISTANT_NOT_FOUND.",
+      "Copies an assistant or template, its variables and configurations included, its attached files not. Errors: ASSISTANT_NOT_FOUND.",
   })
   duplicateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant or template." }) id: string,

@@ -20,6 +20,10 @@ const userToken = new DomainError(
 
 /** Who may run an operation. Each throws for who may not. */
 const RULES = {
+  /** Any credential: what a web page may do. */
+  page(caller: Caller | undefined) {
+    if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
+  },
   /** A SECRET key, or any token. */
   data(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
@@ -69,6 +73,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   chatEvents: "organization",
 
   organization: "data",
+  updateOrganization: "organization",
   issueToken: "organization",
   keys: "organization",
   key: "organization",
@@ -102,6 +107,38 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   forgetEndUser: "organization",
   identitySecret: "organization",
 
+  calls: "organization",
+  call: "organization",
+  placeAssistantCall: "key",
+  placeWorkflowCall: "key",
+  startWebCall: "page",
+  cancelCall: "organization",
+  callEvents: "organization",
+
+  workflows: "organization",
+  workflow: "organization",
+  createWorkflow: "organization",
+  updateWorkflow: "organization",
+  deleteWorkflow: "organization",
+  createWorkflowNode: "organization",
+  updateWorkflowNode: "organization",
+  deleteWorkflowNode: "organization",
+  createWorkflowEdge: "organization",
+  updateWorkflowEdge: "organization",
+  deleteWorkflowEdge: "organization",
+  deployments: "organization",
+  deployment: "organization",
+  createDeployment: "organization",
+  updateDeployment: "organization",
+  deleteDeployment: "organization",
+
+  telephonyConnections: "organization",
+  connectTelephony: "organization",
+  updateTelephonyConnection: "organization",
+  disconnectTelephony: "organization",
+
+  attachFile: "organization",
+  detachFile: "organization",
   files: "key",
   fileDownload: "key",
   uploadFile: "key",

@@ -4,9 +4,13 @@ import type { GraphQLSchema } from "graphql";
 import { buildSchemaSync } from "type-graphql";
 import type { Catalog } from "../src/catalog/load-catalog";
 import { AssistantResolver } from "./assistants";
+import { AttachedFileResolver } from "./attached-files";
+import { CallResolver } from "./calls";
+import { CallWorkflowResolver, ChatWorkflowResolver } from "./chat-workflow";
 import { AssistantChatResolver, ChatResolver } from "./chats";
 import { ConfigurationResolver } from "./configurations";
-import { ConversationResolver, EndUserResolver } from "./conversation";
+import { ChatUserResolver, ConversationResolver, EndUserResolver } from "./conversation";
+import { DeploymentResolver } from "./deployments";
 import { fillEnums } from "./enums";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events";
 import { FileResolver } from "./files";
@@ -16,7 +20,10 @@ import { LogResolver } from "./logs";
 import { OrganizationResolver } from "./organization";
 import { AssistantProjectResolver, DestinationProjectResolver, ProjectResolver } from "./projects";
 import { DateTime } from "./scalars";
+import { TelephonyResolver } from "./telephony";
 import { WebhookResolver } from "./webhooks";
+import { WorkflowEdgeResolver, WorkflowNodeResolver } from "./workflow-graph";
+import { WorkflowResolver } from "./workflows";
 
 /** The GraphQL schema, with the catalogue's identifiers as enumerations, guarded. */
 export function buildSchema(catalog: Catalog): GraphQLSchema {
@@ -28,6 +35,7 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
       LogResolver,
       ChatResolver,
       AssistantChatResolver,
+      AttachedFileResolver,
       OrganizationResolver,
       KeyResolver,
       WebhookResolver,
@@ -38,8 +46,17 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
       EventResolver,
       DeliveryResolver,
       DestinationDeliveryResolver,
+      CallResolver,
+      TelephonyResolver,
       ConversationResolver,
       EndUserResolver,
+      ChatUserResolver,
+      WorkflowResolver,
+      WorkflowNodeResolver,
+      WorkflowEdgeResolver,
+      DeploymentResolver,
+      ChatWorkflowResolver,
+      CallWorkflowResolver,
     ],
     scalarsMap: [{ type: Date, scalar: DateTime }],
     validate: false,

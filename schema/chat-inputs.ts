@@ -6,10 +6,20 @@ import { JSONObject } from "./scalars";
 
 type JsonObject = Record<string, unknown>;
 
-@InputType({ description: "A chat to open." })
+@InputType({ description: "A chat to open: with an assistant, a workflow or what a deployment says." })
 export class StartChatInput {
-  @Field(() => ID, { description: "The assistant to talk with." })
-  assistantId!: string;
+  @NotNull
+  @Field(() => ID, { nullable: true, description: "The assistant to talk with." })
+  assistantId?: string;
+  @NotNull
+  @Field(() => ID, { nullable: true, description: "The workflow to run." })
+  workflowId?: string;
+  @NotNull
+  @Field(() => ID, {
+    nullable: true,
+    description: "The deployment to use; its type must hold chats of the channel.",
+  })
+  deploymentId?: string;
   @NotNull
   @Field(() => Channel, { nullable: true, defaultValue: "TEXT", description: "How it is held." })
   channel?: "VOICE" | "TEXT" | "SMS";

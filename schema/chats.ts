@@ -23,6 +23,7 @@ import { Assistant } from "./assistants";
 import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./chat-inputs";
 import { ConnectionOf } from "./connection";
 import type { Context } from "./context";
+import { Deadline } from "./deadline";
 import { Channel, MessageRole } from "./enums";
 import { JSONObject } from "./scalars";
 
@@ -89,10 +90,15 @@ export class Chat {
   endedAt!: Date | null;
   @Field(() => String, {
     nullable: true,
-    description: "Why it ended: ended-by-api, assistant-deleted, idle-timeout …",
+    description:
+      "Why it ended: ended-by-api, assistant-deleted, idle-timeout; what its workflow says, workflow-ended, workflow-deleted, workflow-stuck where that leads nowhere any more …",
   })
   endedReason!: string | null;
   assistantId!: string;
+  uniqueId!: string | null;
+  workflowId!: string | null;
+  workflowNodeId!: string | null;
+  deploymentId!: string | null;
 }
 
 @ObjectType({ description: "Something that happened in a chat.", simpleResolvers: true })
@@ -124,7 +130,8 @@ export class ChatResolver {
   }
 
   @Mutation(() => Chat, {
-    description: "Opens a chat. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, CHANNEL_DISABLED.",
+    description:
+      "Opens a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, CHANNEL_DISABLED.",
   })
   startChat(
     @Arg("input", { description: "The chat to open." }) input: StartChatInput,
@@ -133,6 +140,7 @@ export class ChatResolver {
     return scope.of(ChatStart).start(input);
   }
 
+  @Deadline(65_000)
   @Mutation(() => Message, {
     description:
       "Adds a message to a live chat; the assistant answers one of role USER. With `wait` the answer is returned, or after 60 s the message itself. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",

@@ -18,9 +18,10 @@ import { Chats } from "../src/chats/chats";
 import { EndUsers } from "../src/conversation/end-users";
 import { ModelCredentials } from "../src/conversation/model-credentials";
 import { testFunction } from "../src/conversation/test-function";
-import { ChatConnection } from "./chats";
+import { Chat, ChatConnection } from "./chats";
 import { ConnectionArgs } from "./connection";
 import type { Context } from "./context";
+import { Deadline } from "./deadline";
 import { Channel, TextProvider } from "./enums";
 import { Rule } from "./rules";
 import { JSONObject } from "./scalars";
@@ -121,6 +122,17 @@ export class EndUserResolver {
   }
 }
 
+@Resolver(() => Chat)
+export class ChatUserResolver {
+  @FieldResolver(() => EndUser, {
+    nullable: true,
+    description: "The person whom the assistant remembers, where the chat was started with a uniqueId.",
+  })
+  user(@Root() { uniqueId }: Chat, @Ctx() { scope }: Context) {
+    return uniqueId === null ? null : scope.of(EndUsers).find(uniqueId);
+  }
+}
+
 @Resolver()
 export class ConversationResolver {
   @Query(() => [ModelCredential], { description: "What the organization uses for vendors of text models." })
@@ -138,6 +150,7 @@ export class ConversationResolver {
     return scope.of(ModelCredentials).set(provider, apiKey ?? null, baseUrl ?? null);
   }
 
+  @Deadline(25_000)
   @Mutation(() => FunctionTest, {
     description:
       "Calls a function of a configuration as a model would. Errors: ASSISTANT_NOT_FOUND, FUNCTION_NOT_FOUND.",

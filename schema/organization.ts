@@ -2,7 +2,7 @@ import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver }
 import { Organizations } from "../src/organization/organizations";
 import { Tokens } from "../src/organization/tokens";
 import type { Context } from "./context";
-import { Rule } from "./rules";
+import { NotNull, Rule } from "./rules";
 
 @ObjectType({
   description: "The organization that the caller's credential belongs to.",
@@ -15,6 +15,22 @@ export class Organization {
   name!: string;
   @Field(() => String, { nullable: true, description: "Address of its analytics page, where there is one." })
   analyticUrl?: string | null;
+  @Field({
+    description:
+      "Whether a uniqueId is taken only with its signature: without, whoever knows a person's id could speak as them.",
+  })
+  requireSignedIdentity!: boolean;
+}
+
+@InputType({ description: "Changes to the organization. What is left out stays." })
+export class UpdateOrganizationInput {
+  @NotNull
+  @Field({
+    nullable: true,
+    description:
+      "Whether a uniqueId needs a uniqueIdSignature: its HMAC with SHA-256 under the identity secret (identitySecret).",
+  })
+  requireSignedIdentity?: boolean;
 }
 
 @ObjectType({
@@ -50,6 +66,14 @@ export class OrganizationResolver {
   @Query(() => Organization, { description: "The caller's organization." })
   organization(@Ctx() { scope }: Context) {
     return scope.of(Organizations).current();
+  }
+
+  @Mutation(() => Organization, { description: "Changes the caller's organization." })
+  updateOrganization(
+    @Arg("input", { description: "What to change." }) input: UpdateOrganizationInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Organizations).update(input);
   }
 
   @Mutation(() => IssuedToken, {

@@ -87,7 +87,7 @@ export class ProjectResolver {
 
   @Mutation(() => Deleted, {
     description:
-      "Deletes a project with its webhook destinations; its assistants stay. Errors: PROJECT_NOT_FOUND.",
+      "Deletes a project with its webhook destinations; its assistants, workflows and deployments stay. Errors: PROJECT_NOT_FOUND.",
   })
   deleteProject(
     @Arg("id", () => ID, { description: "Id of the project." }) id: string,

@@ -1,9 +1,10 @@
-import type { Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { join } from "node:path";
-import express, { type ErrorRequestHandler, type Express } from "express";
+import express, { type ErrorRequestHandler } from "express";
 import { getOperationAST, lexicographicSortSchema, printSchema } from "graphql";
 import type { Logger } from "pino";
 import { compileRoute } from "../rest-compat/compile";
+import type { ErrorBody } from "../rest-compat/errors";
 import { openApi, routesTable } from "../rest-compat/openapi";
 import { routes } from "../rest-compat/routes/index";
 import { sendError, restRouter, type House } from "../rest-compat/router";
@@ -15,18 +16,22 @@ import { loadCatalog, type Catalog } from "./catalog/load-catalog";
 import { readConfig, type Config } from "./config";
 import type { Database } from "./database/database";
 import { DomainError, publicError } from "./errors";
-import { common, hardened, requestId } from "./http/common";
+import { clientAddress } from "./http/client-address";
+import { begin, requestId } from "./http/common";
 import { downloads } from "./http/downloads";
 import { Drain } from "./http/drain";
+import { engineCallbacks } from "./http/engine-callbacks";
 import { apolloServer } from "./http/graphql";
 import { graphqlRouter } from "./http/graphql-router";
 import { health } from "./http/health";
 import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
 import { pages } from "./http/pages";
+import { recordings } from "./http/recordings";
 import { refusalOf } from "./http/refusal";
 import { requestLog } from "./http/request-log";
 import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
+import { smsIntercept } from "./http/sms-intercept";
 import { shownError, subscriptions } from "./http/websocket";
 import { defaultOrganizationId } from "./organization/bootstrap";
 import { Idempotency } from "./organization/idempotency";
@@ -50,8 +55,8 @@ const publicDir = join(process.cwd(), "dist", "public");
 export async function createApp(config: Config, url: string, logger: Logger, ownerUrl = url): Promise<App> {
   const service = await openService(config, url, logger, ownerUrl);
   const { server, database } = service;
-  const { app, stop } = await compose(service);
-  server.on("request", app);
+  const { answer, stop } = await compose(service);
+  server.on("request", answer);
   return {
     server,
     database,
@@ -80,11 +85,11 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
   };
 }
 
-async function compose(parts: Service): Promise<{ app: Express; stop: () => Promise<void> }> {
+async function compose(parts: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
   const { config, database, ports, server } = parts;
   const compiled = faces(ports.catalog, config);
   const drain = new Drain(server);
-  const app = await routed(parts, compiled, drain.hasBegun);
+  const answer = await routed(parts, compiled, drain.hasBegun);
   const sockets = subscriptions(server, {
     schema: compiled.schema,
     introspection: config.GRAPHQL_INTROSPECTION,
@@ -94,7 +99,7 @@ async function compose(parts: Service): Promise<{ app: Express; stop: () => Prom
     format: shownError,
   });
   return {
-    app,
+    answer,
     stop: async () => {
       await Promise.all([drain.begin(), sockets.close()]);
     },
@@ -106,20 +111,18 @@ async function routed(
   parts: Service,
   { schema, engine, rows }: ReturnType<typeof faces>,
   draining: () => boolean,
-): Promise<Express> {
-  const { config, logger, database, crypto } = parts;
-  const house = houseOf(parts);
+): Promise<RequestListener> {
+  const { logger, database, crypto } = parts;
   const metrics = new Metrics();
-  const app = express();
-  app.disable("x-powered-by").disable("etag").set("trust proxy", config.TRUST_PROXY);
-  app.use(common, hardened, metrics.timing);
-  if (logger.isLevelEnabled("info")) app.use(requestLog(logger));
-  app.use(restRouter(house, rows));
+  const house = houseOf(parts, metrics);
+  const rest = restRouter(house, rows);
+  const app = express().disable("x-powered-by").disable("etag");
   app.use(pages({ publicDir }));
   const document = openApi(rows, schema);
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   app.use("/graphql", await graphql(parts, engine, house));
   app.get("/files/:organizationId/:id", downloads(database, crypto));
+  if (!parts.ports.voice.engine.real) app.use(recordings());
   app.use(health(database, draining));
   app.get("/metrics", metrics.page);
   app.get("/", (req, res) =>
@@ -128,10 +131,27 @@ async function routed(
   app.use((req) => {
     throw new DomainError("NOT_FOUND", `There is nothing at ${req.path.slice(0, 200)}.`);
   });
-  const failed: ErrorRequestHandler = (error: unknown, _req, res, _next) =>
-    sendError(house, res, refusalOf(error));
+  const failed: ErrorRequestHandler = (error: unknown, req, res, _next) =>
+    sendError(
+      house,
+      res,
+      refusalOf(error),
+      req.originalUrl.startsWith("/graphql") ? { shape: forGraphQL } : {},
+    );
   app.use(failed);
-  return app;
+  const log = logger.isLevelEnabled("info") ? requestLog(logger) : undefined;
+  return (req, res) => {
+    begin(req, res);
+    metrics.time(req, res);
+    log?.(req, res);
+    void rest(req, res, () => void app(req, res));
+  };
+}
+
+/** A request that never came to be an operation: its error is where GraphQL clients look, and where all others do. */
+function forGraphQL(body: ErrorBody) {
+  const { message, code, requestId, details } = body;
+  return { errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }], ...body };
 }
 
 const PLACES = {
@@ -142,16 +162,16 @@ const PLACES = {
   health: "/health/ready",
 };
 
-function houseOf({ config, logger, database, credentials, ports }: Service): House {
-  const limits = new RateLimits({
-    organization: config.RATE_LIMIT_ORGANIZATION,
-    anonymous: config.RATE_LIMIT_ANONYMOUS,
-  });
+function houseOf({ config, logger, database, credentials, ports }: Service, metrics: Metrics): House {
+  const limits = new RateLimits(
+    { organization: config.RATE_LIMIT_ORGANIZATION, anonymous: config.RATE_LIMIT_ANONYMOUS },
+    clientAddress(config.TRUST_PROXY),
+  );
   const open = settingsOpenTo(config);
   let defaultOrganization: string | undefined;
   return {
-    authenticate: async (req, res) => {
-      const caller = await credentials.caller(req.headers).catch(async (error: unknown) => {
+    authenticate: async (req, res, headers = req.headers) => {
+      const caller = await credentials.caller(headers).catch(async (error: unknown) => {
         await limits.take(req, res, undefined);
         throw error;
       });
@@ -167,6 +187,10 @@ function houseOf({ config, logger, database, credentials, ports }: Service): Hou
     once: (scope, key, request, work) => scope.of(Idempotency).once(key, request, work),
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,
+    streams: {
+      ...engineCallbacks({ database, engine: ports.voice.engine, metrics, logger }),
+      ...smsIntercept({ database, metrics, logger }),
+    },
     maxFileBytes: config.MAX_FILE_BYTES,
     lenient: config.REST_UNKNOWN_FIELDS === "ignore",
   };

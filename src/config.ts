@@ -1,36 +1,15 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { flag, list, oneOf, url, whole } from "./setting-kinds";
+import { TELEPHONY_SETTINGS } from "./telephony-settings";
+import { VOICE_SETTINGS } from "./voice-settings";
 
-const flag = z
-  .enum(["true", "false", "on", "off", "1", "0"], { error: "must be true or false" })
-  .transform((text) => ["true", "on", "1"].includes(text));
-const whole = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, "must be a whole number")
-    .transform(Number)
-    .refine((n) => n >= minimum && n <= maximum, {
-      error: `must be a whole number from ${minimum} to ${maximum}`,
-    });
-const url = (...protocols: string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
-  });
-const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values, { error: `must be one of ${values.join(", ")}` });
-const word = z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and -");
-const list = z.string().transform((text) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter(Boolean),
-);
 const firstKey = z
   .string()
   .regex(/^[\x21-\x7e]{16,200}$/, "must be 16 to 200 printable characters without spaces");
 
 /** Every setting: how it is read, what it is without a value, and what the README says of it. */
-const SETTINGS = {
+export const SETTINGS = {
   HOST: [
     z.string().min(1).optional(),
     "`127.0.0.1` with the embedded database, else `0.0.0.0`",
@@ -98,8 +77,8 @@ const SETTINGS = {
     "`refuse`",
     "What an unknown field in a REST body gets: a 400, or nothing.",
   ],
-  VOICE_ENGINE: [word.default("vapi"), "`vapi`", "Path segment of the voice engine's callbacks."],
-  TELEPHONY_PROVIDER: [word.default("twilio"), "`twilio`", "Path segment of the SMS intercept."],
+  ...TELEPHONY_SETTINGS,
+  ...VOICE_SETTINGS,
   GRAPHQL_INTROSPECTION: [flag.default(true), "`on`", "Whether the GraphQL schema may be asked for."],
   RATE_LIMIT_ORGANIZATION: [
     whole(1, 1_000_000).default(600),
@@ -147,16 +126,39 @@ const SETTINGS = {
     "the vendor's",
     "Address to ask instead of Anthropic's own.",
   ],
+  EMBEDDING_MODEL: [
+    z.string().min(1).max(200).default("text-embedding-3-small"),
+    "`text-embedding-3-small`",
+    "Model that finds passages by what they mean, beside finding them by their words; used where the database has pgvector and there is a key; `off`: words alone.",
+  ],
+  EMBEDDING_API_KEY: [
+    z.string().min(1).optional(),
+    "what is used for OpenAI",
+    "Key of the embedding model, for all organizations.",
+  ],
+  EMBEDDING_BASE_URL: [
+    url("http:", "https:").optional(),
+    "what is used for OpenAI",
+    "Address of an embedding model that speaks OpenAI's protocol, for all organizations.",
+  ],
   IDLE_TIMEOUT_MINUTES: [
     whole(1, 100_000).default(30),
     "`30`",
     "After how long without a message a text or SMS chat ends.",
+  ],
+  EVENT_RETENTION_DAYS: [
+    whole(1, 36_500).default(30),
+    "`30`",
+    "For how many days events and their deliveries are kept, failures among them, which can be replayed as long.",
   ],
   WORKER: [
     flag.default(true),
     "`on`",
     "Whether this process answers chats and delivers webhooks, or leaves that to others.",
   ],
+  TAKEOVER_SECONDS: [whole(1, 3_600).default(90), "`90`", "Silence after which a server counts as dead."],
+  WEBHOOK_TIMEOUT_SECONDS: [whole(1, 60).default(15), "`15`", "How long a webhook's receiver may take."],
+  MODEL_TIMEOUT_SECONDS: [whole(1, 600).default(120), "`120`", "How long one answer of a model may take."],
   OUTBOUND_ALLOW: [
     list.optional(),
     "loopback with the embedded database, else none",
@@ -208,6 +210,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push("ENCRYPTION_KEYS must be set where DATABASE_URL is");
   if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
     problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");
+  if (config.VAPI_API_KEY !== undefined && !env.PUBLIC_BASE_URL?.trim())
+    problems.push("PUBLIC_BASE_URL must be set where VAPI_API_KEY is: Vapi calls back there");
   if (problems.length > 0)
     throw new Error(`These settings are wrong:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
   return {
@@ -220,21 +224,3 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 const LOOPBACK = ["127.0.0.0/8", "::1", "localhost"];
-
-/** The README's table of settings. */
-export function settingsTable(): string {
-  const rows = Object.entries(SETTINGS).map(
-    ([name, [, without, text]]) => `| \`${name}\` | ${without} | ${text} |`,
-  );
-  return ["| Setting | Without it | What it does |", "| --- | --- | --- |", ...rows].join("\n");
-}
-
-/** The text of .env.example: every setting, commented out, with its default. */
-export function envExample(): string {
-  const entries = Object.entries(SETTINGS).map(([name, [, without, text]]) => {
-    const value = /^`([^`]+)`( \(.*\))?$/.exec(without)?.[1];
-    const comment = value === undefined ? `${text} Without it: ${without.replace("unset: ", "")}.` : text;
-    return `# ${comment.replaceAll("`", "")}\n# ${name}=${value ?? ""}\n`;
-  });
-  return ["# Copy this file to .env and take the # from what you set.\n", ...entries].join("\n");
-}

@@ -20,9 +20,17 @@ export type ErrorCode =
   | "PROJECT_NOT_FOUND"
   | "FUNCTION_NOT_FOUND"
   | "FILE_NOT_FOUND"
+  | "CALL_NOT_FOUND"
+  | "WORKFLOW_NOT_FOUND"
+  | "DEPLOYMENT_NOT_FOUND"
+  | "WORKFLOW_NODE_NOT_FOUND"
+  | "WORKFLOW_EDGE_NOT_FOUND"
+  | "TELEPHONY_CONNECTION_NOT_FOUND"
   | "NOT_FOUND"
   | "CHAT_ENDED"
   | "CHANNEL_DISABLED"
+  | "WORKFLOW_HAS_PROBLEMS"
+  | "DEPLOYMENT_NOT_CALLABLE"
   | "CONFLICT"
   | "REQUEST_IN_PROGRESS"
   | "IDEMPOTENCY_KEY_REUSED"
@@ -66,12 +74,22 @@ const MISSING = {
   Delivery: ["DELIVERY_NOT_FOUND", "There is no delivery with this id."],
   Project: ["PROJECT_NOT_FOUND", "There is no project with this id."],
   File: ["FILE_NOT_FOUND", "There is no file with this id."],
+  Call: ["CALL_NOT_FOUND", "There is no call with this id."],
+  Workflow: ["WORKFLOW_NOT_FOUND", "There is no workflow with this id."],
+  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "There is no node with this id in this workflow."],
+  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "There is no edge with this id."],
+  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "There is no telephony connection with this id."],
+  Deployment: ["DEPLOYMENT_NOT_FOUND", "There is no deployment with this id."],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
-/** Throws the error for a record that does not exist, or that belongs to somebody else: the two look the same. */
-export function missing(what: keyof typeof MISSING): never {
+/** The error for a record that does not exist, or that belongs to somebody else: the two look the same. */
+export function notFound(what: keyof typeof MISSING): DomainError {
   const [code, message] = MISSING[what];
-  throw new DomainError(code, message);
+  return new DomainError(code, message);
+}
+
+export function missing(what: keyof typeof MISSING): never {
+  throw notFound(what);
 }
 
 /** What a client is told of any error. */

@@ -8,14 +8,20 @@ import type { Config } from "./config";
 import { connect } from "./database/connect";
 import { Database } from "./database/database";
 import { Listener } from "./database/listener";
+import { hasVectors } from "./database/vectors";
 import { DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/events";
 import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
 import { startJobs } from "./jobs/start-jobs";
 import { outbound } from "./outbound/http";
+import { childReader } from "./ports/child-reader";
+import { openEmbeddings } from "./ports/open-embeddings";
 import { openModels } from "./ports/open-models";
 import { openStorage } from "./ports/open-storage";
+import { openTelephony } from "./ports/open-telephony";
+import { openVoice } from "./ports/open-voice";
 import type { Ports } from "./ports/ports";
+import { SMS_CHANNEL } from "./sms/receipts";
 
 /** Everything behind the faces: open, and working. */
 export interface Service {
@@ -31,7 +37,14 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const CHANNELS = [KEYS_CHANNEL, CHATS_CHANNEL, TOKENS_CHANNEL, EVENTS_CHANNEL, DELIVERIES_CHANNEL];
+const CHANNELS = [
+  KEYS_CHANNEL,
+  CHATS_CHANNEL,
+  TOKENS_CHANNEL,
+  EVENTS_CHANNEL,
+  DELIVERIES_CHANNEL,
+  SMS_CHANNEL,
+];
 const SWEEP_EVERY = 3_600_000;
 
 /**
@@ -46,9 +59,10 @@ export async function openService(
 ): Promise<Service> {
   const server = createServer();
   const listener = new Listener(url, CHANNELS);
-  const ports = portsOf(config, server, listener, (id) => credentials.forget(id));
-  const { crypto } = ports;
   const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
+  const vectors = await hasVectors(knex);
+  const ports = portsOf(config, server, listener, vectors, (id) => credentials.forget(id));
+  const { crypto } = ports;
   const database = new Database(knex, ports);
   const credentials = new Credentials(database, crypto, listener);
   await listener.start();
@@ -64,6 +78,8 @@ export async function openService(
     ports,
     close: async () => {
       await stop();
+      await ports.voice.engine.close();
+      await ports.telephone.provider.close();
       await listener.stop();
       await ports.outbound.close();
       await database.close();
@@ -71,8 +87,16 @@ export async function openService(
   };
 }
 
-function portsOf(config: Config, server: Server, listener: Listener, forgetKey: Ports["forgetKey"]): Ports {
+function portsOf(
+  config: Config,
+  server: Server,
+  listener: Listener,
+  vectors: boolean,
+  forgetKey: Ports["forgetKey"],
+): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
+  const ownUrl = () => addressOf(server, config.HOST);
+  const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
   return {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
     catalog: loadCatalog(config.CATALOG_FILE),
@@ -80,7 +104,11 @@ function portsOf(config: Config, server: Server, listener: Listener, forgetKey: 
     outbound: reach,
     models: openModels(config, reach.fetch),
     storage: openStorage(config),
-    publicUrl: () => config.PUBLIC_BASE_URL ?? addressOf(server, config.HOST),
+    voice: openVoice(config, { publicUrl, ownUrl }),
+    telephone: openTelephony(config, publicUrl),
+    publicUrl,
+    embeddings: vectors ? openEmbeddings(config, reach.fetch) : undefined,
+    reader: childReader(),
     forgetKey,
   };
 }
@@ -95,9 +123,19 @@ async function startBackground(
   url: string,
 ): Promise<() => Promise<void>> {
   const { outbound } = ports;
-  const idleMinutes = config.IDLE_TIMEOUT_MINUTES;
+  const { IDLE_TIMEOUT_MINUTES: idleMinutes, EVENT_RETENTION_DAYS: eventDays } = config;
   const jobs = config.WORKER
-    ? await startJobs({ database, url, listener, outbound, logger, idleMinutes })
+    ? await startJobs({
+        database,
+        url,
+        listener,
+        outbound,
+        logger,
+        idleMinutes,
+        eventDays,
+        takeover: config.TAKEOVER_SECONDS * 1_000,
+        webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
+      })
     : undefined;
   const sweep = () =>
     void sweepFiles(database, ports.storage).catch((error: unknown) =>

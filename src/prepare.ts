@@ -3,18 +3,20 @@ import type { Config } from "./config";
 import { Database } from "./database/database";
 import { newId } from "./database/ids";
 import { migrate } from "./database/migrate";
+import { prepareVectors } from "./database/vectors";
 import { installJobs } from "./jobs/install";
 import { createOrganization, defaultOrganizationId, type NewOrganization } from "./organization/bootstrap";
 import { offlinePorts } from "./ports/offline";
 
 /**
- * Migrates the database, brings its templates up to date and makes the default organization where there is none.
+ * Migrates the database, makes room for vectors where it can keep them, brings its templates up to date and makes the default organization where there is none.
  * @returns the default organization with its keys when it was made just now
  */
 export async function prepare(config: Config, url: string): Promise<NewOrganization | undefined> {
   let made: NewOrganization | undefined;
   await migrate(url, async (knex) => {
     await installJobs(url);
+    await prepareVectors(knex);
     const database = new Database(knex, offlinePorts(config));
     await seedTemplates(database.scope(""));
     if ((await defaultOrganizationId(database.scope(""))) !== undefined) return;

@@ -1,16 +1,40 @@
 import { group } from "../route";
 
-/** Known paths that answer 501 until the service places calls. */
+const placeAssistantCall = `mutation PlaceAssistantCall($input: PlaceAssistantCallInput!) { result: placeAssistantCall(input: $input) { id } }`;
+const startWebCall = `mutation StartWebCall($input: StartWebCallInput!) { result: startWebCall(input: $input) { webCallUrl } }`;
+
 export const calls = group("Phone calls", "key", [
-  { id: "callWithAssistant", post: "/rest/v1/call/phone", summary: "Call a phone number with an assistant" },
+  {
+    id: "callWithAssistant",
+    post: "/rest/v1/call/phone",
+    summary: "Call a phone number with an assistant",
+    document: placeAssistantCall,
+  },
   {
     id: "callWithWorkflow",
     post: "/rest/v2/call/phone",
     summary: "Call a phone number with a workflow or deployment",
+    document: `mutation PlaceWorkflowCall($input: PlaceWorkflowCallInput!) { result: placeWorkflowCall(input: $input) { id } }`,
   },
   {
     id: "initiatePhoneCall",
     post: "/rest/v1/assistants/phone-calls/initiate",
     summary: "Call a phone number with an assistant, under the path of the variables guide",
+    document: placeAssistantCall,
+  },
+  // Extensions of the documented interface, for browser SDKs of this kind of service.
+  {
+    id: "callFromPage",
+    post: "/rest/v1/call/web",
+    auth: "public",
+    summary: "Open a call from a web page",
+    document: startWebCall,
+  },
+  {
+    id: "callFromPageV2",
+    post: "/rest/v2/call/web",
+    auth: "public",
+    summary: "Open a call from a web page with an assistant or a workflow",
+    document: startWebCall,
   },
 ]);

@@ -5,6 +5,7 @@ import { newId } from "../database/ids";
 import { page, type Page, type PageQuery } from "../database/page";
 import { encoded, type Build, type Scope } from "../database/scope";
 import { missing } from "../errors";
+import { AttachedFiles } from "../knowledge/attached-files";
 import { Projects } from "../projects/projects";
 import { Templates } from "./templates";
 
@@ -108,16 +109,23 @@ export class Assistants {
         .whereNull("deletedAt")
         .update({ deletedAt });
       if (changed === 0) await scope.of(Templates).refuse(id);
-      await scope.of(Chats).endAll(id, "assistant-deleted");
+      await scope.of(Chats).endAll({ assistantId: id }, "assistant-deleted");
+      await scope.of(AttachedFiles).detachAll(id);
     });
     return { id };
   }
 
-  /** Copies an assistant or a template: description, variables and all four configurations. */
+  /** Keeps it from being deleted until the transaction has stored a chat: a deletion ends only those that it sees. @throws ASSISTANT_NOT_FOUND */
+  async hold(id: string): Promise<void> {
+    const held = (await this.live().select("id").where({ id }).forShare()) as unknown[];
+    if (held.length === 0) missing("Assistant");
+  }
+
+  /** Copies an assistant or a template: description, variables and all four configurations; not its attached files. */
   async duplicate(id: string): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       const source = await scope.of(Assistants).byId(id);
-      const name = source.name.slice(0, NAME_LENGTH - SUFFIX.length).replace(/[\ud800-\udbff]$/, "") + SUFFIX;
+      const name = [...source.name].slice(0, NAME_LENGTH - SUFFIX.length).join("") + SUFFIX;
       const configurations = source.template
         ? await scope.of(Templates).configurations(id)
         : await this.configurations(scope, id);

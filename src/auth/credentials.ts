@@ -41,15 +41,18 @@ export class Credentials {
   }
 
   /**
-   * The caller that the headers present; undefined without a credential.
-   * @throws UNAUTHENTICATED when a credential is presented and not valid
+   * The caller that the headers present; undefined without a credential. With a key and a token the key decides.
+   * @throws UNAUTHENTICATED when a credential is presented and not valid, also beside a valid one
    */
   async caller(headers: CredentialHeaders): Promise<Caller | undefined> {
     const { authorization } = headers;
     const key = headers["x-api-key"];
-    if (typeof key === "string" && key !== "") return this.byKey(key);
-    if (typeof authorization === "string" && authorization !== "") return this.byBearer(authorization);
-    return undefined;
+    const byKey = typeof key === "string" && key !== "" ? await this.byKey(key) : undefined;
+    if (typeof authorization !== "string" || authorization === "") return byKey;
+    // Beside a key another scheme is a proxy's in front of us, and not for us.
+    if (byKey && !/^Bearer /i.test(authorization)) return byKey;
+    const byBearer = await this.byBearer(authorization);
+    return byKey ?? byBearer;
   }
 
   /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */

@@ -42,7 +42,10 @@ export async function chatEvents(
     let stopped = false;
     void stop.then(() => ((stopped = true), ring()));
     while (!stopped) {
-      const { events, next, over } = await behind(fresh(), chatId, place).catch(() => nothing(place));
+      const { events, next, over } = await behind(fresh(), chatId, place).catch(() => {
+        setTimeout(ring, READ_AGAIN).unref();
+        return nothing(place);
+      });
       for (const event of events) await push(event);
       if (over) stop();
       else await bell.rung();
@@ -52,7 +55,9 @@ export async function chatEvents(
   });
 }
 
-/** While the database is away nothing is read; the listener rings when it is back. */
+/** After how many milliseconds a reading that failed is tried again. */
+const READ_AGAIN = 1_000;
+
 const nothing = (place: Place) => ({ events: [] as ChatEvent[], next: place, over: false });
 
 /** A piece of an answer that is being written. It is stored nowhere: what was missed stands in the message, in the end. */

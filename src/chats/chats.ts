@@ -13,7 +13,9 @@ export const CHATS_CHANNEL = "parley_chats";
 /** The channel on which pieces of an answer are told to every server process as they come. */
 export const TOKENS_CHANNEL = "parley_tokens";
 
-export type ChatStatus = "queued" | "ringing" | "in-progress" | "forwarding" | "ended";
+/** How far a chat is: it only goes forward. */
+export const STATUSES = ["queued", "ringing", "in-progress", "forwarding", "ended"] as const;
+export type ChatStatus = (typeof STATUSES)[number];
 
 export interface Chat {
   readonly id: string;
@@ -26,6 +28,10 @@ export interface Chat {
   readonly phoneNumber: string | null;
   readonly userId: string | null;
   readonly uniqueId: string | null;
+  /** Of the person who was called. */
+  readonly userName: string | null;
+  readonly anonymousId: string | null;
+  readonly externalId: string | null;
   readonly variables: Record<string, unknown>;
   readonly metadata: Record<string, unknown>;
   readonly recordingUrl: string | null;
@@ -33,6 +39,11 @@ export interface Chat {
   readonly startedAt: Date;
   readonly endedAt: Date | null;
   readonly endedReason: string | null;
+  /** The workflow that it runs. */
+  readonly workflowId: string | null;
+  readonly deploymentId: string | null;
+  /** Where in the workflow it stands. */
+  readonly workflowNodeId: string | null;
 }
 
 export interface ChatFilter {
@@ -48,6 +59,8 @@ export type ChatRow = Omit<Chat, "label"> & {
   readonly errors: readonly { readonly at: string; readonly message: string }[];
   readonly label: string | null;
   readonly firstWords: string | null;
+  /** Why its workflow has ended, while the voice engine is still to hang up. */
+  readonly ending: string | null;
 };
 
 /** Spec gap: a log's label is the user's name or number, else the first words said. */
@@ -112,19 +125,38 @@ export class Chats {
     });
   }
 
-  /** Ends a chat unless it has ended already. */
-  async endIfLive(id: string, reason: string): Promise<void> {
-    await this.endWhere({ id }, reason);
+  /** Moves a chat on, in a transaction; undefined when it is that far already, or has ended. */
+  async advance(id: string, status: Exclude<ChatStatus, "ended">): Promise<ChatRow | undefined> {
+    const [row] = (await this.scope
+      .table("chats")
+      .where({ id })
+      .whereIn("status", STATUSES.slice(0, STATUSES.indexOf(status)))
+      .update({ status, statusEventId: newId() })
+      .returning("*")) as ChatRow[];
+    if (!row) return undefined;
+    await this.scope.notify(CHATS_CHANNEL, { chatId: id });
+    await this.scope.of(Events).statusChanged(row);
+    return row;
   }
 
-  /** Ends every live chat of an assistant. */
-  async endAll(assistantId: string, reason: string): Promise<void> {
-    await this.endWhere({ assistantId }, reason);
+  /**
+   * Ends a chat, in a transaction; undefined when it has ended already.
+   * @param hangUp whether a voice engine is told; it need not be when it was who said so
+   */
+  async endIfLive(id: string, reason: string, hangUp = true): Promise<ChatRow | undefined> {
+    const [row] = await this.endWhere({ id }, reason, hangUp);
+    return row;
+  }
+
+  /** Ends every live chat with an assistant, or in a workflow. */
+  async endAll(owner: { assistantId: string } | { workflowId: string }, reason: string): Promise<void> {
+    await this.endWhere(owner, reason);
   }
 
   private async endWhere(
-    condition: { id: string } | { assistantId: string },
+    condition: { id: string } | { assistantId: string } | { workflowId: string },
     endedReason: string,
+    hangUp = true,
   ): Promise<ChatRow[]> {
     const rows = (await this.scope
       .table("chats")
@@ -137,6 +169,7 @@ export class Chats {
       await this.scope.notify(CHATS_CHANNEL, { chatId: row.id });
       await events.statusChanged(row);
       await events.sessionEnded(row);
+      if (hangUp && row.channel === "VOICE") await this.scope.enqueue("call.hangUp", { chatId: row.id });
       if (row.uniqueId !== null) await this.scope.of(EndUsers).keepEnd(row.assistantId, row.uniqueId, row.id);
     }
     return rows;

@@ -35,6 +35,10 @@ export interface PostMessageInput {
 export interface NewMessage extends PostMessageInput {
   readonly toolCalls?: Record<string, unknown>[];
   readonly toolCallId?: string;
+  /** A voice engine asks for the answer itself: no turn is taken for it here. */
+  readonly spoken?: boolean;
+  /** Of a person: no turn is taken for it. */
+  readonly unanswered?: boolean;
 }
 
 const LABEL_LENGTH = 80;
@@ -68,6 +72,7 @@ export class Messages {
       const row = {
         id: newId(),
         chatId,
+        assistantId: chat.assistantId,
         sequence: chat.messageCount,
         role,
         channel,
@@ -81,7 +86,10 @@ export class Messages {
       })) as Message[];
       await scope.notify(CHATS_CHANNEL, { chatId });
       await scope.of(Events).conversationUpdated(chat);
-      if (role === "USER") await scope.enqueue("chat.turn", { chatId }, { queue: `chat:${chatId}` });
+      if (role === "USER" && !input.spoken && !input.unanswered)
+        await scope.enqueue("chat.turn", { chatId }, { queue: `chat:${chatId}` });
+      if (role === "ASSISTANT" && chat.channel === "SMS" && chat.phoneNumber !== null)
+        await scope.enqueue("sms.send", { chatId }, { queue: `sms:${chatId}`, key: `sms.send:${chatId}` });
       return message;
     });
   }

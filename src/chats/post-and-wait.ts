@@ -1,5 +1,5 @@
 import type { Scope } from "../database/scope";
-import { CHATS_CHANNEL } from "./chats";
+import { Chats, CHATS_CHANNEL } from "./chats";
 import { Messages, type Message, type PostMessageInput } from "./messages";
 
 /** How long an answer is waited for, in milliseconds. */
@@ -21,9 +21,11 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
     if (posted.role !== "USER") return posted;
     const until = Date.now() + PATIENCE;
     while (Date.now() < until) {
+      const { status } = await fresh().of(Chats).byId(posted.chatId);
       const later = await fresh().of(Messages).after(posted.chatId, posted.sequence);
       const answer = later.find(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
       if (answer) return answer;
+      if (status === "ended") return posted; // a conversation can end without another word
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.min(LOOK_AGAIN, until - Date.now()));
         ring = () => (clearTimeout(timer), resolve());

@@ -8,55 +8,71 @@ import {
   type SmsConfiguration,
 } from "../configurations/configurations";
 import { EndUsers } from "../conversation/end-users";
-import { fill } from "../conversation/variables";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
-import { DomainError, missing } from "../errors";
+import { DomainError } from "../errors";
 import { Events } from "../events/events";
+import { DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
+import { startOf } from "../workflows/flow";
+import { begin } from "../workflows/speaker";
+import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
+import { Workflows } from "../workflows/workflows";
 import { Chats, type Chat, type ChatRow } from "./chats";
-import { Messages } from "./messages";
 
 export interface StartChatInput {
-  readonly assistantId: string;
+  readonly assistantId?: string | null;
+  readonly workflowId?: string | null;
+  readonly deploymentId?: string | null;
   readonly channel?: Channel | null;
   readonly variables?: Record<string, unknown> | null;
   readonly metadata?: Record<string, unknown> | null;
   readonly userId?: string | null;
   readonly uniqueId?: string | null;
   readonly uniqueIdSignature?: string | null;
+  /** Of a person who texts, in E.164 form. */
+  readonly phoneNumber?: string;
+  /** Whether the greeting is said; true without it. */
+  readonly greets?: boolean;
 }
 
 /** Opens chats. */
 export class ChatStart {
   constructor(private readonly scope: Scope) {}
 
-  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, CHANNEL_DISABLED; FORBIDDEN for an unsigned `uniqueId` where it must be signed */
+  /**
+   * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY,
+   * CHANNEL_DISABLED; BAD_USER_INPUT unless one of the three is given; FORBIDDEN for an unsigned `uniqueId` where it
+   * must be signed
+   */
   async start(input: StartChatInput): Promise<Chat> {
-    const { assistantId, userId, uniqueId, variables, metadata } = input;
+    const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
     const channel = input.channel ?? "TEXT";
+    const target = targetOf({ assistantId, workflowId, deploymentId });
+    const check = (deployment: Deployment) => mayHold(deployment, channel);
+    const purpose = { instead: "chat with the copy", check };
+    const { assistant, flow, ...run } = await resolve(this.scope, target, variables ?? {}, purpose);
     return this.scope.transaction(async (scope) => {
-      const { assistant, greeting } = await this.mayStart(scope, assistantId, channel);
-      if (uniqueId != null) await this.meet(scope, assistantId, uniqueId, input.uniqueIdSignature);
+      await this.mayStart(scope, { assistant, ...run }, channel);
+      if (uniqueId != null) await this.meet(scope, assistant.id, uniqueId, input.uniqueIdSignature);
       const id = newId();
       const [chat] = (await scope.insert("chats", {
         id,
-        assistantId,
+        assistantId: assistant.id,
+        ...run,
+        workflowNodeId: flow && startOf(flow),
         channel,
         status: "in-progress",
         statusEventId: newId(),
         label: userId ?? undefined,
         userId: userId ?? undefined,
         uniqueId: uniqueId ?? undefined,
+        phoneNumber: input.phoneNumber,
         variables: variables ?? {},
         metadata: metadata ?? {},
-      })) as ChatRow[];
-      await scope.of(Events).sessionStarted(chat!);
-      await scope.of(Events).statusChanged(chat!);
-      const content = fill(greeting, [variables ?? null, assistant.variables]);
-      if (content.trim() !== "")
-        await scope
-          .of(Messages)
-          .post({ aiChatId: id, role: "ASSISTANT", channel, content, metadata: { greeting: true } });
+      })) as [ChatRow];
+      await scope.of(Events).sessionStarted(chat);
+      await scope.of(Events).statusChanged(chat);
+      await begin(scope, chat, flow, input.greets);
       return scope.of(Chats).byId(id);
     });
   }
@@ -72,26 +88,27 @@ export class ChatStart {
     await people.meet(assistantId, uniqueId);
   }
 
-  private async mayStart(scope: Scope, assistantId: string, channel: Channel) {
-    const assistant = await scope.of(Assistants).byId(assistantId);
-    if (assistant.template)
-      throw new DomainError(
-        "TEMPLATE_READ_ONLY",
-        "This assistant is a template. Duplicate it, then chat with the copy.",
-      );
-    await this.holdLive(scope, assistantId);
+  private async mayStart(
+    scope: Scope,
+    { assistant, workflowId }: ResolvedTarget,
+    channel: Channel,
+  ): Promise<void> {
+    await scope.of(Assistants).hold(assistant.id);
+    if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
     const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
       .of(Configurations)
       .of(KIND_OF[channel], assistant);
     if (configuration.chatMode === false || configuration.smsMode === false)
       throw new DomainError("CHANNEL_DISABLED", `The assistant's ${channel} channel is switched off.`);
-    return { assistant, greeting: configuration.initialMessage };
   }
+}
 
-  /** Until this chat is stored the assistant can't be deleted, which would end only the chats that it sees. */
-  private async holdLive(scope: Scope, id: string): Promise<void> {
-    const live = scope.table("assistants").select("id").where({ id }).whereNull("deletedAt").forShare();
-    const held = (await live) as unknown[];
-    if (held.length === 0) missing("Assistant");
-  }
+function mayHold({ enabled, type }: Deployment, channel: Channel): void {
+  if (!enabled) throw new DomainError("CHANNEL_DISABLED", "The deployment is switched off.");
+  const channels: readonly Channel[] = DEPLOYMENT_TYPES[type];
+  if (!channels.includes(channel))
+    throw new DomainError(
+      "CHANNEL_DISABLED",
+      `A deployment of the type ${type} holds chats of the channel ${channels.join(", ")}, not ${channel}.`,
+    );
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedDocuments } from "../app";
-import { envExample, settingsTable } from "../config";
+import { envExample, settingsTable } from "./settings-documents";
 
 /** Between these lines of the README stands what is generated. */
 const SETTINGS = /(<!-- settings -->\n)[^]*?(<!-- \/settings -->)/;

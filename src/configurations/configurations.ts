@@ -1,6 +1,6 @@
 import type { Channel } from "../catalog/load-catalog";
 import { encoded, type Scope } from "../database/scope";
-import { missing } from "../errors";
+import { notFound } from "../errors";
 import { Templates } from "../assistants/templates";
 import { served } from "./served";
 import { warningsOf, type ConfigurationWarning } from "./warnings";
@@ -13,6 +13,37 @@ export const CONFIGURATIONS = {
   theme: "theme_configurations",
 } as const;
 export type ConfigurationKind = keyof typeof CONFIGURATIONS;
+
+const CHANNEL = [
+  ...[
+    "initialMessage",
+    "prompt",
+    "resources",
+    "provider",
+    "model",
+    "temperature",
+    "maxTokensOutput",
+    "functions",
+  ],
+  ...["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"],
+];
+/** What is read of each; their tables hold more, which would cost every list of a dashboard. */
+const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
+  voice: [
+    ...CHANNEL,
+    ...["voiceProvider", "voice", "backgroundSound", "backchanneling"],
+    ...["endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],
+  ],
+  sms: [...CHANNEL, "smsMode", "voiceCallMode", "keywords"],
+  chat: [...CHANNEL, "chatMode", "quickRepliesEnabled"],
+  theme: ["theme", "mode"],
+};
+const LOADERS = {
+  voice: "configurations.voice",
+  sms: "configurations.sms",
+  chat: "configurations.chat",
+  theme: "configurations.theme",
+} as const satisfies Record<ConfigurationKind, string>;
 
 /** The configuration that rules a channel. */
 export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const satisfies Record<
@@ -80,16 +111,21 @@ export class Configurations {
   constructor(private readonly scope: Scope) {}
 
   /** One configuration of an assistant or template; many of one request are read by one statement. */
-  async of<K extends ConfigurationKind>(kind: K, assistant: Owner): Promise<Kinds[K]> {
-    return served(kind, await this.stored(kind, assistant), this.scope.ports.catalog);
+  of<K extends ConfigurationKind>(kind: K, assistant: Owner): Promise<Kinds[K]> {
+    const { catalog } = this.scope.ports;
+    return this.stored(kind, assistant).then((stored) => served(kind, stored, catalog));
   }
 
-  private async stored<K extends ConfigurationKind>(kind: K, { id, template }: Owner): Promise<Kinds[K]> {
-    if (template) return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
-    const loader = this.scope.loader<Kinds[K] | undefined>(`configurations.${kind}`, (ids) =>
-      this.byAssistants(kind, ids),
-    );
-    return (await loader.load(id)) ?? missing("Assistant");
+  private stored<K extends ConfigurationKind>(kind: K, { id, template }: Owner): Promise<Kinds[K]> {
+    return template ? this.ofTemplate(kind, id) : this.loader(kind).load(id);
+  }
+
+  private async ofTemplate<K extends ConfigurationKind>(kind: K, id: string): Promise<Kinds[K]> {
+    return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
+  }
+
+  private loader<K extends ConfigurationKind>(kind: K) {
+    return this.scope.loader<Kinds[K]>(LOADERS[kind], (ids) => this.byAssistants(kind, ids));
   }
 
   /** Changes what `input` names and nothing else. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
@@ -131,13 +167,16 @@ export class Configurations {
   private async byAssistants<K extends ConfigurationKind>(
     kind: K,
     ids: readonly string[],
-  ): Promise<(Kinds[K] | undefined)[]> {
+  ): Promise<(Kinds[K] | Error)[]> {
     const rows = await this.scope.named<Kinds[K] & { assistantId: string }>(
-      `configurations.${kind}`,
-      (table, $, db) => table(CONFIGURATIONS[kind]).where("assistantId", db.raw("any(?::text[])", [$(1)])),
+      LOADERS[kind],
+      (table, $, db) =>
+        table(CONFIGURATIONS[kind])
+          .select("assistantId", ...COLUMNS[kind])
+          .where("assistantId", db.raw("any(?::text[])", [$(1)])),
       [ids],
     );
     const found = new Map(rows.map((row) => [row.assistantId, row]));
-    return ids.map((id) => found.get(id));
+    return ids.map((id) => found.get(id) ?? notFound("Assistant"));
   }
 }

@@ -1,23 +1,20 @@
-import { idsFor, type Catalog } from "../catalog/load-catalog";
+import { idsFor, type Catalog, type Channel } from "../catalog/load-catalog";
 import type { ConfigurationKind } from "./configurations";
 
-type Identifiers = Readonly<Record<string, readonly string[]>>;
+type Identifiers = readonly (readonly [field: string, ids: ReadonlySet<string>, first: string])[];
 const remembered = new WeakMap<Catalog, Readonly<Record<ConfigurationKind, Identifiers>>>();
 
 /** By field, the identifiers that each configuration may name. */
 function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Identifiers>> {
   const { providers, models, speechProviders, voices } = catalog;
-  const text = (channel: "VOICE" | "SMS" | "TEXT") => ({
-    provider: idsFor(providers, channel),
-    model: idsFor(models, channel),
-  });
+  const field = (name: string, ids: readonly string[]) => [name, new Set(ids), ids[0]!] as const;
+  const text = (channel: Channel) => [
+    field("provider", idsFor(providers, channel)),
+    field("model", idsFor(models, channel)),
+  ];
   const ids = (entries: readonly { readonly id: string }[]) => entries.map(({ id }) => id);
-  return {
-    voice: { ...text("VOICE"), voiceProvider: ids(speechProviders), voice: ids(voices) },
-    sms: text("SMS"),
-    chat: text("TEXT"),
-    theme: {},
-  };
+  const speech = [field("voiceProvider", ids(speechProviders)), field("voice", ids(voices))];
+  return { voice: [...text("VOICE"), ...speech], sms: text("SMS"), chat: text("TEXT"), theme: [] };
 }
 
 /**
@@ -27,10 +24,8 @@ function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Ide
 export function served<C extends object>(kind: ConfigurationKind, stored: C, catalog: Catalog): C {
   const identifiers = remembered.get(catalog) ?? identifiersOf(catalog);
   remembered.set(catalog, identifiers);
-  const gone = Object.entries(identifiers[kind]).filter(
-    ([field, ids]) => !ids.includes((stored as Record<string, string>)[field]!),
-  );
-  return gone.length === 0
-    ? stored
-    : { ...stored, ...Object.fromEntries(gone.map(([field, ids]) => [field, ids[0]])) };
+  let shown = stored;
+  for (const [field, ids, first] of identifiers[kind])
+    if (!ids.has((stored as Record<string, string>)[field]!)) shown = { ...shown, [field]: first };
+  return shown;
 }

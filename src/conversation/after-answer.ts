@@ -28,8 +28,10 @@ export async function afterAnswer(
 
 /** No suggestion is worth a failed answer: whatever goes wrong here means none. */
 async function suggestions(scope: Scope, { request, messages }: Prepared, text: string): Promise<string[]> {
-  if (!request.credential) return [];
+  const { local, remote } = scope.ports.models;
+  const model = request.credential ? remote : local;
   try {
+    if (model.suggest) return (await model.suggest(request, text)).slice(0, MOST_REPLIES);
     const talk = [
       ...messages,
       { role: "assistant" as const, content: text },
@@ -43,8 +45,7 @@ async function suggestions(scope: Scope, { request, messages }: Prepared, text: 
       maxTokens: 200,
       signal: AbortSignal.timeout(PATIENCE),
     };
-    for await (const part of scope.ports.models.remote.stream(asked))
-      if (part.type === "text") reply += part.text;
+    for await (const part of model.stream(asked)) if (part.type === "text") reply += part.text;
     const list = JSON.parse(/\[[^]*\]/.exec(reply)?.[0] ?? "[]") as unknown[];
     return list
       .filter((item): item is string => typeof item === "string" && item.trim() !== "")

@@ -26,6 +26,11 @@ interface MemoryRow {
   readonly context: string | null;
 }
 
+function personOf(uniqueId: string, rows: readonly MemoryRow[]): EndUser | undefined {
+  const facts = rows.flatMap(({ assistantId, facts }) => facts.map((fact) => ({ ...fact, assistantId })));
+  return rows[0] && { id: rows[0].id, uniqueId, facts };
+}
+
 const MOST_FACTS = 50;
 const FACT_LENGTH = 300;
 /** Messages of a chat's end that are kept. */
@@ -35,11 +40,19 @@ const END_MESSAGES = 6;
 export class EndUsers {
   constructor(private readonly scope: Scope) {}
 
-  /** What is remembered under an id, by all assistants; undefined where nobody has met the person. */
-  async find(uniqueId: string): Promise<EndUser | undefined> {
-    const rows = (await this.scope.table("end_users").where({ uniqueId }).orderBy("id")) as MemoryRow[];
-    const facts = rows.flatMap(({ assistantId, facts }) => facts.map((fact) => ({ ...fact, assistantId })));
-    return rows[0] && { id: rows[0].id, uniqueId, facts };
+  /** What is remembered under an id, by all assistants, of many people by one statement; undefined where nobody has met the person. */
+  find(uniqueId: string): Promise<EndUser | undefined> {
+    const loader = this.scope.loader<EndUser | undefined>("end_users", async (uniqueIds) => {
+      const people = this.scope.table("end_users").whereIn("uniqueId", uniqueIds);
+      const rows = (await people.orderBy("id")) as (MemoryRow & { readonly uniqueId: string })[];
+      return uniqueIds.map((uniqueId) =>
+        personOf(
+          uniqueId,
+          rows.filter((row) => row.uniqueId === uniqueId),
+        ),
+      );
+    });
+    return loader.load(uniqueId);
   }
 
   /** Makes the person known to an assistant. */
@@ -97,10 +110,14 @@ export class EndUsers {
         .where({ uniqueId })
         .delete()
         .returning("*")) as MemoryRow[];
-      const chats = await scope
-        .table("chats")
-        .where({ uniqueId })
-        .update({ uniqueId: null, userId: null, label: null });
+      const chats = await scope.table("chats").where({ uniqueId }).update({
+        uniqueId: null,
+        userId: null,
+        label: null,
+        userName: null,
+        anonymousId: null,
+        externalId: null,
+      });
       const facts = users.reduce((sum, user) => sum + user.facts.length, 0);
       return { facts, contexts: users.filter(({ context }) => context !== null).length, chats };
     });

@@ -48,7 +48,7 @@ export class ModelCredentials {
   }
 
   /** What a model is asked with; undefined where nobody has given anything. */
-  async for(model: ModelEntry): Promise<ModelCredential | undefined> {
+  async for(model: Pick<ModelEntry, "provider" | "baseUrl">): Promise<ModelCredential | undefined> {
     const { crypto, models } = this.scope.ports;
     const [row] = (await this.scope
       .table("model_credentials")

@@ -1,5 +1,3 @@
-import type { Assistant } from "../assistants/assistants";
-import { Assistants } from "../assistants/assistants";
 import type { ModelEntry } from "../catalog/load-catalog";
 import type { ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
@@ -10,15 +8,19 @@ import {
   type JsonObject,
 } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
+import { Knowledge, type Passage } from "../knowledge/knowledge";
 import type { ModelMessage, ModelRequest, ModelTool } from "../ports/text-model";
 import { EndUsers } from "./end-users";
+import type { Course } from "../workflows/course";
+import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "./functions";
-import { Knowledge, type Passage } from "./knowledge";
+import { citation, foundBefore, retrieveForLocal, searchTool } from "./look-up";
+import { functionsSoFar, toModel, wordsOf } from "./history";
 import { ModelCredentials } from "./model-credentials";
 import { fill } from "./variables";
 
 /** A function of ours that the model may call. */
-interface OwnTool {
+export interface OwnTool {
   readonly tool: ModelTool;
   readonly run: (argument: string) => Promise<string>;
 }
@@ -26,7 +28,11 @@ interface OwnTool {
 /** All that a turn needs, read before the first question to the model. */
 export interface Prepared {
   readonly chat: ChatRow;
+  /** Where a chat that runs a workflow stands. */
+  readonly course?: Course;
   readonly configuration: ChannelConfiguration;
+  /** Place of the last message that was answered before this turn. */
+  readonly answered: number;
   /** Place of the last message that this turn answers. */
   readonly upTo: number;
   readonly messages: readonly ModelMessage[];
@@ -48,128 +54,111 @@ const RESOURCES = 16_000;
 export async function prepareTurn(scope: Scope, chatId: string): Promise<Prepared | undefined> {
   const [chat] = (await scope.table("chats").where({ id: chatId })) as (ChatRow & Turns)[];
   if (!chat || chat.status === "ended") return undefined;
-  const history = await scope.of(Messages).last(chatId, HISTORY);
+  const read = () => scope.of(Messages).last(chatId, HISTORY);
+  // A workflow may first call a function, and say so.
+  const beside = chat.workflowId === null ? read() : undefined;
+  const [speaker, early] = await Promise.all([speakerOf(scope, chat), beside]);
+  if ("ending" in speaker) return void (await conclude(scope, chat, speaker.ending));
+  const history = early ?? (await read());
   const upTo = history.findLast(({ role }) => role === "USER")?.sequence ?? 0;
-  if (upTo <= chat.answeredSequence) return undefined;
-  const assistant = await scope.of(Assistants).evenDeleted(chat.assistantId);
-  const configuration = await scope.of(Configurations).of(KIND_OF[chat.channel], assistant);
+  if (speaker.chat.workflowNodeId !== chat.workflowNodeId && !history.some(isSaid))
+    await greet(scope, speaker);
+  return upTo <= chat.answeredSequence ? undefined : prepareFor(scope, speaker, history, upTo);
+}
+
+const isSaid = ({ role, content }: Message): boolean =>
+  (role === "USER" || role === "ASSISTANT") && content !== null;
+
+/** The same turn once the conversation has come to another speaker. */
+export async function prepareAnew(scope: Scope, speaker: Speaker, upTo: number): Promise<Prepared> {
+  scope.forget(); // messages were added since
+  const history = await scope.of(Messages).last(speaker.chat.id, HISTORY);
+  return prepareFor(scope, speaker, history, upTo, true);
+}
+
+async function prepareFor(
+  scope: Scope,
+  speaker: Speaker,
+  history: readonly Message[],
+  upTo: number,
+  handedOver = false,
+): Promise<Prepared> {
+  const chat = speaker.chat as ChatRow & Turns; // a stored row has the columns of turns too
+  const configuration = await scope.of(Configurations).of(KIND_OF[chat.channel], speaker.assistant);
   const said = history.filter(({ role, sequence }) => role === "USER" && sequence > chat.answeredSequence);
   const question = said.map(({ content }) => content ?? "").join("\n");
-  return assemble(scope, { chat, assistant, configuration, history, question, upTo });
+  return assemble(scope, { ...speaker, chat, configuration, history, question, upTo, handedOver });
 }
 
 interface Turns {
   readonly answeredSequence: number;
   readonly notes: { readonly found?: readonly Passage[] };
 }
-interface Parts {
+export interface Parts extends Speaker {
   readonly chat: ChatRow & Turns;
-  readonly assistant: Assistant;
   readonly configuration: ChannelConfiguration;
   readonly history: readonly Message[];
   readonly question: string;
   readonly upTo: number;
+  /** Whether the conversation has come to this speaker in the turn that it answers now. */
+  readonly handedOver: boolean;
 }
 
-async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
-  const { chat, assistant, configuration, history, question, upTo } = parts;
+/** Reads what a turn needs beside what was said. */
+export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
+  const { chat, assistant, course, configuration, history, question, upTo } = parts;
   const values = [chat.variables, assistant.variables];
   const model = modelOf(scope, configuration.model);
   const credential = await scope.of(ModelCredentials).for(model);
   const found = await foundBefore(scope, parts);
   const citations: JsonObject[] = found.map(citation);
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
-  const remember = chat.uniqueId === null ? undefined : rememberTool(scope, chat.assistantId, chat.uniqueId);
-  const memory =
-    chat.uniqueId === null ? "" : await scope.of(EndUsers).memory(chat.assistantId, chat.uniqueId);
-  const tools = [
-    ...toolsOf(configuration, values),
-    ...[search, remember].flatMap((own) => (own ? [own.tool] : [])),
-  ];
+  const remember = chat.uniqueId === null ? undefined : rememberTool(scope, assistant.id, chat.uniqueId);
+  const memory = chat.uniqueId === null ? "" : await scope.of(EndUsers).memory(assistant.id, chat.uniqueId);
+  const opening = fill(configuration.initialMessage, values).trim() || "Let's go on.";
   return {
     chat,
+    ...(course && { course }),
     configuration,
+    answered: chat.answeredSequence,
     upTo,
-    messages: history.flatMap(toModel),
+    messages: course ? wordsOf(history) : history.flatMap(toModel),
     search,
     remember,
     citations,
-    metadata: credential ? { model: configuration.model } : { local: true },
+    metadata: { ...(credential ? { model: configuration.model } : { local: true }), ...course?.metadata },
     request: {
       model,
       credential,
-      system: systemText(fill(configuration.prompt, values), configuration, found, memory),
-      tools,
+      system: systemText(promptOf(parts), parts, found, memory),
+      tools: offered(parts, [search, remember]),
       temperature: configuration.temperature,
       maxTokens: configuration.maxTokensOutput,
-      retrieve: async () => retrieveForLocal(scope, parts, question, citations),
+      ...(parts.handedOver && { opening }),
+      retrieve: async () => retrieveForLocal(scope, parts, question, promptOf(parts), citations),
+      topics: async () => scope.of(Knowledge).topics(question, assistant.id, configuration),
     },
   };
 }
 
-/** What is looked up before the model is asked: always, or when the question touches a topic; and what is kept in view. */
-async function foundBefore(scope: Scope, { chat, configuration, question }: Parts): Promise<Passage[]> {
-  if (!configuration.isRagEnabled) return [];
-  const { forceRag, ragTriggerTopics, preserveRagResult } = configuration;
-  const topics = ragTriggerTopics
-    .split(/[,\n]/)
-    .map((topic) => topic.trim().toLowerCase())
-    .filter(Boolean);
-  const touched = topics.some((topic) => question.toLowerCase().includes(topic));
-  const kept = preserveRagResult ? (chat.notes.found ?? []) : [];
-  const fresh =
-    forceRag || touched ? await scope.of(Knowledge).find(question, chat.assistantId, configuration) : [];
-  const found = [...new Map([...fresh, ...kept].map((passage) => [passage.text, passage])).values()].slice(
-    0,
-    8,
-  );
-  if (preserveRagResult && fresh.length > 0) await keep(scope, chat.id, found);
-  return found;
+/** What the assistant is told to do: by its configuration, and by the node of a workflow. */
+function promptOf({ chat, assistant, course, configuration }: Parts): string {
+  const instructions = course?.node.instructions ?? "";
+  const text = [configuration.prompt, instructions].filter(Boolean).join("\n\n");
+  return fill(text, [chat.variables, assistant.variables]);
 }
 
-const keep = (scope: Scope, id: string, found: readonly Passage[]): PromiseLike<unknown> =>
-  scope
-    .table("chats")
-    .where({ id })
-    .update({ notes: JSON.stringify({ found }) });
-
-async function retrieveForLocal(
-  scope: Scope,
-  { chat, assistant, configuration }: Parts,
-  question: string,
-  citations: JsonObject[],
-): Promise<string[]> {
-  const knowledge = scope.of(Knowledge);
-  const found = await knowledge.find(question, chat.assistantId, configuration);
-  const passages =
-    found.length > 0
-      ? found
-      : await knowledge.findInPrompt(
-          question,
-          fill(configuration.prompt, [chat.variables, assistant.variables]),
-        );
-  citations.splice(0, citations.length, ...passages.slice(0, 1).map(citation));
-  return passages.map(({ text }) => text);
-}
-
-function searchTool(scope: Scope, { chat, configuration }: Parts, citations: JsonObject[]): OwnTool {
-  const query = { type: "string", description: "What to look for, in a few words." };
-  return {
-    tool: {
-      name: "search_knowledge",
-      description:
-        "Looks something up in what the assistant knows. Use it before saying that something is unknown.",
-      parameters: { type: "object", properties: { query }, required: ["query"] },
-    },
-    run: async (wanted) => {
-      const found = await scope.of(Knowledge).find(wanted, chat.assistantId, configuration);
-      citations.push(...found.map(citation));
-      if (configuration.preserveRagResult && found.length > 0) await keep(scope, chat.id, found);
-      return found.length > 0
-        ? found.map(({ text, source }) => `[${source}] ${text}`).join("\n\n")
-        : "Nothing was found.";
-    },
-  };
+/** Ways on in a workflow come before a function of the same name. */
+function offered(
+  { chat, assistant, course, configuration }: Parts,
+  own: (OwnTool | undefined)[],
+): ModelTool[] {
+  const ways = (course?.transitions ?? []).map(({ tool }) => tool);
+  const tools = [
+    ...toolsOf(configuration, [chat.variables, assistant.variables]),
+    ...own.flatMap((one) => (one ? [one.tool] : [])),
+  ];
+  return [...ways, ...tools.filter(({ name }) => !ways.some((way) => way.name === name))];
 }
 
 function rememberTool(scope: Scope, assistantId: string, uniqueId: string): OwnTool {
@@ -196,43 +185,18 @@ function modelOf({ ports }: Scope, id: string): ModelEntry {
 
 function systemText(
   prompt: string,
-  { isRagEnabled, resources }: ChannelConfiguration,
+  { configuration: { isRagEnabled, resources }, course, history }: Parts,
   found: readonly Passage[],
   memory: string,
 ): string {
   const known = isRagEnabled
     ? found.map(({ text, source }) => `[${source}] ${text}`).join("\n\n")
     : resources.slice(0, RESOURCES);
+  const functions = course ? functionsSoFar(history) : "";
   return [
     prompt,
     ...(known === "" ? [] : [`What you know:\n${known}`]),
     ...(memory === "" ? [] : [`What you remember of this person:\n${memory}`]),
+    ...(functions === "" ? [] : [functions]),
   ].join("\n\n");
-}
-
-const citation = ({ text, source, fileId }: Passage): JsonObject => ({
-  source,
-  text: text.slice(0, 300),
-  ...(fileId !== undefined && { fileId }),
-});
-
-/** SYSTEM messages are shown to the model as what they are: a note, not the person's words. */
-function toModel({ role, content, toolCalls, toolCallId, metadata }: Message): ModelMessage[] {
-  const text = content ?? "";
-  if (role === "USER") return [{ role: "user", content: text }];
-  if (role === "SYSTEM") return text === "" ? [] : [{ role: "user", content: `(Note: ${text})` }];
-  if (role === "TOOL") {
-    const name = typeof metadata.name === "string" ? metadata.name : "function";
-    return toolCallId === null
-      ? [{ role: "user", content: `(Note: ${text})` }]
-      : [{ role: "tool", content: text, answers: { id: toolCallId, name } }];
-  }
-  const calls = (toolCalls ?? []).map((call) => ({
-    id: String(call.id),
-    name: String(call.name),
-    arguments: call.arguments,
-  }));
-  return text === "" && calls.length === 0
-    ? []
-    : [{ role: "assistant", content: text, ...(calls.length > 0 && { calls }) }];
 }

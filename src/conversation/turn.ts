@@ -1,22 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Chats, type ChatRow } from "../chats/chats";
-import { Messages } from "../chats/messages";
+import { Chats } from "../chats/chats";
+import { keepError } from "../chats/keep-error";
 import type { ChannelConfiguration, JsonObject } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
-import { Events } from "../events/events";
-import type { ModelCall, ModelMessage, ModelRequest } from "../ports/text-model";
-import { BUILT_IN, callFunction, declaredFunctions } from "./functions";
-import { prepareTurn, type Prepared } from "./prepare-turn";
+import { publicError } from "../errors";
+import { ModelFailure, type ModelCall, type ModelMessage, type ModelRequest } from "../ports/text-model";
+import type { Ending } from "../workflows/course";
+import { conclude } from "../workflows/speaker";
+import { Activity } from "./activity";
 import { afterAnswer } from "./after-answer";
+import { prepareAnew, prepareTurn, type Prepared } from "./prepare-turn";
+import { say, Steps } from "./steps";
 import { Tokens } from "./tokens";
 
 /** Rounds of functions and answers in one turn. */
-const MOST_ROUNDS = 10;
+export const MOST_ROUNDS = 10;
 /** Pauses before a failing model is asked again, in milliseconds. */
-const RETRIES = [500, 2_000];
-/** How long one answer of a model may take, in milliseconds. */
-const PATIENCE = 120_000;
-const APOLOGY = "I'm sorry, I can't answer right now. Please try again in a moment.";
+export const RETRIES = [500, 2_000];
+/** What is said when no answer comes. */
+export const APOLOGY = "I'm sorry, I can't answer right now. Please try again in a moment.";
+
+/** Another worker, which took this one for dead, has answered meanwhile: what this one found is worth nothing. */
+class Overtaken extends Error {}
 
 interface Answer {
   readonly text: string;
@@ -27,39 +32,63 @@ interface Answer {
  * Answers what was said in a chat since the last answer. Run as a job, one at a time for a chat: a message that
  * arrives meanwhile has a turn of its own, which sees both. Nothing is open in the database while a model or a
  * function is asked.
+ * @param lastTry whether nobody will try again what the database's absence interrupts
  */
-export async function takeTurn(scope: Scope, chatId: string): Promise<void> {
+export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): Promise<void> {
   const turn = await prepareTurn(scope, chatId);
   if (!turn) return;
   const tokens = new Tokens(scope, chatId);
-  await note(scope, turn, "thinking");
+  const activity = new Activity(scope, turn.chat, (scope) => notOvertaken(scope, turn));
+  activity.is("thinking");
+  await activity.told(); // or a server that stands still now would tell it when another has answered
   try {
-    await converse(scope, turn, tokens);
+    await converse(scope, turn, { tokens, activity }).catch(async (error: Error) => {
+      const away = !(error instanceof ModelFailure) && publicError(error).code === "UNAVAILABLE";
+      if (error instanceof Overtaken || (away && !lastTry)) throw error;
+      await activity.told().catch(() => undefined); // an apology matters more than a note
+      return apologize(scope, turn, error);
+    });
   } catch (error) {
-    await apologize(scope, turn, error as Error);
+    if (error instanceof Overtaken) return;
+    throw error;
   } finally {
     await tokens.flush();
-    await note(scope, turn, "listening");
   }
+  activity.is("listening");
+  await activity.told();
 }
 
-async function converse(scope: Scope, turn: Prepared, tokens: Tokens): Promise<void> {
-  const messages: ModelMessage[] = [...turn.messages];
+/** Where an answer shows while it comes. */
+interface Shown {
+  readonly tokens: Tokens;
+  readonly activity: Activity;
+}
+
+async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<void> {
+  let turn = begun;
+  let messages: ModelMessage[] = [...turn.messages];
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const answer = await ask(scope, turn, messages, tokens);
+    const answer = await ask(scope, turn, messages, shown);
+    await shown.activity.told(); // before the answer, as it happened
     if (answer.calls.length === 0) return finish(scope, turn, answer.text);
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
+    await notOvertaken(scope, turn);
     await say(scope, turn, {
       role: "ASSISTANT",
       content: answer.text || null,
       toolCalls: answer.calls.map((call) => ({ ...call })),
     });
+    const steps = new Steps(scope, turn);
     for (const call of answer.calls) {
-      const text = await perform(scope, turn, call);
+      await notOvertaken(scope, turn);
+      const text = await steps.take(call);
       if (text === undefined) return endCall(scope, turn);
       messages.push({ role: "tool", content: text, answers: call });
-      await say(scope, turn, { role: "TOOL", content: text, toolCallId: call.id });
     }
+    const next = steps.next();
+    if (next && "ending" in next) return finishWorkflow(scope, turn, next.ending);
+    turn = next ? await prepareAnew(scope, next, turn.upTo) : steps.stayed();
+    if (next) messages = [...turn.messages];
   }
   throw new Error(`The model called functions in ${MOST_ROUNDS} rounds without an answer.`);
 }
@@ -69,59 +98,38 @@ async function ask(
   scope: Scope,
   turn: Prepared,
   messages: readonly ModelMessage[],
-  tokens: Tokens,
+  shown: Shown,
 ): Promise<Answer> {
   for (let failures = 0; ; failures++) {
     try {
-      return await listen(
-        scope,
-        turn,
-        { ...turn.request, messages, signal: AbortSignal.timeout(PATIENCE) },
-        tokens,
-      );
+      const signal = AbortSignal.timeout(scope.ports.models.timeout);
+      return await listen(scope, turn, { ...turn.request, messages, signal }, shown);
     } catch (error) {
       const pause = RETRIES[failures];
-      if (pause === undefined) throw error;
-      tokens.discard();
+      if (pause === undefined || error instanceof Overtaken) throw error;
+      shown.tokens.discard();
       await sleep(pause);
     }
   }
 }
 
-async function listen(scope: Scope, turn: Prepared, request: ModelRequest, tokens: Tokens): Promise<Answer> {
+async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown: Shown): Promise<Answer> {
   const { local, remote } = scope.ports.models;
   let text = "";
   const calls: ModelCall[] = [];
   for await (const part of (request.credential ? remote : local).stream(request)) {
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else {
-      if (text === "") await note(scope, turn, "speaking");
+      if (text === "") {
+        await notOvertaken(scope, turn);
+        shown.activity.is("speaking");
+      }
       text += part.text;
-      tokens.add(part.text);
+      shown.tokens.add(part.text);
     }
   }
   if (text.trim() === "" && calls.length === 0) throw new Error("The model answered with nothing.");
   return { text, calls };
-}
-
-/** What a call of the model comes to; undefined when it ends the conversation. */
-async function perform(
-  scope: Scope,
-  { chat, configuration, search, remember }: Prepared,
-  call: ModelCall,
-): Promise<string | undefined> {
-  if (call.name === BUILT_IN.endCall) return undefined;
-  await scope.transaction((scope) =>
-    scope.of(Events).functionCalled(chat, call.name, asObject(call.arguments)),
-  );
-  if (search && call.name === search.tool.name) return search.run(textIn(call, "query"));
-  if (remember && call.name === remember.tool.name) return remember.run(textIn(call, "fact"));
-  if (call.name === BUILT_IN.dialKeypad) return "The keys were pressed.";
-  const declared = declaredFunctions(configuration).find(({ name }) => name === call.name);
-  if (!declared) return `There is no function ${call.name}.`;
-  const { text } = await callFunction(scope.ports.outbound, declared, call.id, call.arguments);
-  // The contract: voice uses a function's reply only where RAG is on.
-  return chat.channel === "VOICE" && !configuration.isRagEnabled ? "The function was called." : text;
 }
 
 async function finish(scope: Scope, turn: Prepared, text: string): Promise<void> {
@@ -131,29 +139,41 @@ async function finish(scope: Scope, turn: Prepared, text: string): Promise<void>
     ...(turn.citations.length > 0 && { citations: turn.citations }),
     ...(quickReplies.length > 0 && { quickReplies }),
   };
-  await answered(scope, turn, text, metadata);
-  if (goodbye) await endCall(scope, turn);
+  await scope.transaction(async (scope) => {
+    await answered(scope, turn, text, metadata);
+    if (goodbye) await hangUp(scope, turn);
+  });
+  if (goodbye) return;
+  const arrival = await turn.course?.afterAnswer();
+  if (arrival && "ending" in arrival) await conclude(scope, turn.chat, arrival.ending);
+}
+
+async function finishWorkflow(scope: Scope, turn: Prepared, ending: Ending): Promise<void> {
+  await scope.transaction(async (scope) => {
+    await markAnswered(scope, turn);
+    await conclude(scope, turn.chat, ending);
+  });
 }
 
 async function endCall(scope: Scope, turn: Prepared): Promise<void> {
-  const { endCallMessage = "" } = turn.configuration as ChannelConfiguration & { endCallMessage?: string };
-  if (endCallMessage !== "") await say(scope, turn, { role: "ASSISTANT", content: endCallMessage });
   await scope.transaction(async (scope) => {
     await markAnswered(scope, turn);
-    await scope.of(Chats).endIfLive(turn.chat.id, "assistant-ended");
+    await hangUp(scope, turn);
   });
+}
+
+async function hangUp(scope: Scope, turn: Prepared): Promise<void> {
+  const { endCallMessage = "" } = turn.configuration as ChannelConfiguration & { endCallMessage?: string };
+  if (endCallMessage !== "") await say(scope, turn, { role: "ASSISTANT", content: endCallMessage });
+  await scope.of(Chats).endIfLive(turn.chat.id, "assistant-ended");
 }
 
 /** The chat is told in a sentence, the log in full. */
 async function apologize(scope: Scope, turn: Prepared, error: Error): Promise<void> {
   await scope.transaction(async (scope) => {
-    const entry = { at: new Date(), message: error.message.slice(0, 500) };
-    await scope
-      .table("chats")
-      .where({ id: turn.chat.id })
-      .update({ errors: scope.appended("errors", entry) });
+    await keepError(scope, turn.chat.id, error);
+    await answered(scope, turn, APOLOGY, { ...turn.metadata, error: true });
   });
-  await answered(scope, turn, APOLOGY, { ...turn.metadata, error: true });
 }
 
 /** Stores the answer and that it answers, in one transaction: after a crash the turn is taken again, or it is over. */
@@ -164,33 +184,19 @@ async function answered(scope: Scope, turn: Prepared, content: string, metadata:
   });
 }
 
-const markAnswered = (scope: Scope, { chat, upTo }: Prepared): PromiseLike<unknown> =>
-  scope.table("chats").where({ id: chat.id }).update({ answeredSequence: upTo });
-
-interface Said {
-  readonly role: "ASSISTANT" | "TOOL";
-  readonly content: string | null;
-  readonly metadata?: JsonObject;
-  readonly toolCalls?: JsonObject[];
-  readonly toolCallId?: string;
+/** @throws Overtaken when the chat was answered by somebody else */
+async function markAnswered(scope: Scope, turn: Prepared): Promise<void> {
+  const { chat, answered: answeredSequence, upTo } = turn;
+  const unanswered = scope.table("chats").where({ id: chat.id, answeredSequence });
+  const changed = (await unanswered.update({ answeredSequence: upTo })) as number;
+  if (changed === 0) throw new Overtaken();
 }
 
-/** Adds to the chat; one that was ended meanwhile takes nothing more. */
-async function say(scope: Scope, { chat, metadata }: Prepared, said: Said): Promise<void> {
-  const message = { metadata, ...said, aiChatId: chat.id, channel: chat.channel };
-  await scope.of(Messages).postIfLive(message);
-}
-
-const note = (
-  scope: Scope,
-  { chat }: { readonly chat: ChatRow },
-  status: "thinking" | "speaking" | "listening",
-): Promise<void> => scope.transaction((scope) => scope.of(Events).interaction(chat, status));
-
-const asObject = (value: unknown): JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-
-function textIn({ arguments: args }: ModelCall, name: string): string {
-  const value = asObject(args)[name];
-  return typeof value === "string" ? value : "";
+/** @throws Overtaken when the chat was answered by somebody else */
+async function notOvertaken(scope: Scope, { chat, answered: answeredSequence }: Prepared): Promise<void> {
+  const rows = (await scope
+    .table("chats")
+    .where({ id: chat.id, answeredSequence })
+    .select("id")) as unknown[];
+  if (rows.length === 0) throw new Overtaken();
 }

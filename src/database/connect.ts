@@ -13,9 +13,11 @@ export interface ConnectOptions {
 const snakes = new Map<string, string>();
 const camels = new Map<string, string>();
 const memo = (known: Map<string, string>, name: string, make: () => string): string => {
-  const found = known.get(name) ?? make();
-  known.set(name, found);
-  return found;
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(name, made);
+  return made;
 };
 const snake = (name: string) =>
   memo(snakes, name, () => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));

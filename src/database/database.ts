@@ -24,6 +24,28 @@ export class Database {
     return found;
   }
 
+  /** Whose call is found under any of these. */
+  async ownerOfCall(
+    lookups: readonly string[],
+  ): Promise<{ organizationId: string; chatId: string } | undefined> {
+    const [found] = (await this.knex("call_lookup").whereIn("lookup", lookups).limit(1)) as {
+      organizationId: string;
+      chatId: string;
+    }[];
+    return found;
+  }
+
+  /** Whose number it is; undefined where nobody has connected it. */
+  async ownerOfNumber(
+    phoneNumber: string,
+  ): Promise<{ organizationId: string; connectionId: string } | undefined> {
+    const [found] = (await this.knex("telephony_lookup").where({ phoneNumber }).limit(1)) as {
+      organizationId: string;
+      connectionId: string;
+    }[];
+    return found;
+  }
+
   /** Destinations of all organizations that have something to be sent now. */
   async dueDestinations(): Promise<{ organizationId: string; destinationId: string }[]> {
     return (await this.knex.select("*").from(this.knex.raw("parley_due_destinations()"))) as never; // its columns
@@ -32,6 +54,13 @@ export class Database {
   /** Chats of all organizations in which nothing was said since `since`; at most 500. */
   async idleChats(since: Date): Promise<{ organizationId: string; chatId: string }[]> {
     return (await this.knex.select("*").from(this.knex.raw("parley_idle_chats(?)", [since]))) as never; // its columns
+  }
+
+  /** Deletes events of all organizations from before a moment, but for those that were sent somewhere since. @returns how many */
+  async expireEvents(before: Date, most: number): Promise<number> {
+    const rows = this.knex.select("*").from(this.knex.raw("parley_expire_events(?, ?)", [before, most]));
+    const [row] = (await rows) as { parleyExpireEvents: number }[];
+    return row?.parleyExpireEvents ?? 0;
   }
 
   /** Resolves when the database answers. */

@@ -3,6 +3,9 @@ import pg from "pg";
 import { connect } from "./connect";
 import { migrations } from "./migrations";
 
+/** The oldest PostgreSQL that the service runs on. */
+const OLDEST = 15;
+
 /** One number for all instances of the service on one database. */
 const LOCK = 7_265_781_213;
 
@@ -22,6 +25,14 @@ export async function migrate(url: string, afterwards: (db: Knex) => Promise<voi
   await lock.connect().catch((error: unknown) => {
     throw new Error(`The database does not answer (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
   });
+  const { rows } = await lock.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  const old = tooOld(rows[0]!.version);
+  if (old !== undefined) {
+    await lock.end();
+    throw new Error(old);
+  }
   const db = connect(url, { pool: 2 });
   try {
     await lock.query("select pg_advisory_lock($1)", [LOCK]);
@@ -38,3 +49,9 @@ function reasonOf(error: unknown): string {
   const { message, errors } = error as AggregateError;
   return message || errors.map((each) => (each as Error).message).join("; ");
 }
+
+/** What is said of a PostgreSQL that lacks what the service uses. @param version as in `server_version_num` */
+export const tooOld = (version: number): string | undefined =>
+  version >= OLDEST * 10_000
+    ? undefined
+    : `The database (DATABASE_URL) is PostgreSQL ${Math.floor(version / 10_000)}. Version ${OLDEST} or later is needed.`;

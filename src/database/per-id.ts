@@ -32,6 +32,6 @@ export async function perId<R extends object>(
   };
   const found = await scope.named<R & { wantedId: string }>(key, joined, [ids, take, offset, ...values]);
   const groups = new Map(ids.map((id) => [id, [] as R[]]));
-  for (const { wantedId, ...row } of found) groups.get(wantedId)!.push(row as unknown as R); // R is what `rows` selects
+  for (const row of found) groups.get(row.wantedId)!.push(row);
   return ids.map((id) => groups.get(id)!);
 }

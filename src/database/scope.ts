@@ -18,6 +18,8 @@ export interface JobOptions {
   readonly key?: string;
 }
 
+/** Of one statement: PostgreSQL takes 65,535 values. */
+const MOST_ROWS = 500;
 const texts = new Map<string, string>();
 
 /** Everything bound to one organization. Tenant tables are reached through it or not at all. */
@@ -56,9 +58,28 @@ export class Scope {
       .returning("*");
   }
 
+  /** Inserts many rows, some hundreds by each statement. */
+  async insertAll(name: TenantTable, rows: readonly Row[]): Promise<void> {
+    const { organizationId } = this;
+    for (let at = 0; at < rows.length; at += MOST_ROWS) {
+      const some = rows.slice(at, at + MOST_ROWS).map((row) => ({ ...encoded(row), organizationId }));
+      await this.bound(this.db(name)).insert(some);
+    }
+  }
+
   /** A JSON list with one more entry, for an update. */
   appended(column: string, entry: object): Knex.Raw {
     return this.db.raw("?? || ?::jsonb", [column, JSON.stringify([entry])]);
+  }
+
+  /** How long a JSON list is. */
+  lengthOf(column: string, name: string): Knex.Raw {
+    return this.db.raw("jsonb_array_length(??) as ??", [column, name]);
+  }
+
+  /** A JSON object with other values beside or in place of its own, for an update. */
+  merged(column: string, values: object): Knex.Raw {
+    return this.db.raw("?? || ?::jsonb", [column, JSON.stringify(values)]);
   }
 
   /** A column as text, for types that JavaScript has no like of. */
@@ -83,7 +104,9 @@ export class Scope {
   }
 
   /** A table that belongs to no organization. */
-  shared(name: "templates" | "organizations" | "key_lookup"): Knex.QueryBuilder {
+  shared(
+    name: "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup",
+  ): Knex.QueryBuilder {
     return this.bound(this.db(name));
   }
 
@@ -92,8 +115,11 @@ export class Scope {
     return this.once(Service, () => new Service(this));
   }
 
-  /** A loader that turns the single reads of one request into one statement. */
-  loader<V>(name: string, batch: (ids: readonly string[]) => Promise<readonly V[]>): DataLoader<string, V> {
+  /** A loader that turns the single reads of one request into one statement; an Error is thrown where its id was asked for. */
+  loader<V>(
+    name: string,
+    batch: (ids: readonly string[]) => Promise<readonly (V | Error)[]>,
+  ): DataLoader<string, V> {
     return this.once(name, () => new DataLoader<string, V>(batch));
   }
 

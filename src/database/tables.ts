@@ -17,4 +17,17 @@ export type TenantTable =
   | "end_users"
   | "model_credentials"
   | "assistant_files"
-  | "passages";
+  | "passages"
+  | "passage_embeddings"
+  | "calls"
+  | "workflows"
+  | "workflow_nodes"
+  | "workflow_edges"
+  | "deployments"
+  | "engine_callbacks"
+  | "telephony_connections"
+  | "telephony_assistants"
+  | "sms_contacts"
+  | "sms_threads"
+  | "sms_received"
+  | "sms_sent";

@@ -2,7 +2,7 @@ import type { Channel } from "../catalog/load-catalog";
 import { connection, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
-import { missing } from "../errors";
+import { withoutNulls } from "../database/without-nulls";
 
 /** The channel on which the dispatchers of all servers are told that a destination has something to get. */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
@@ -41,6 +41,8 @@ export interface EventChat {
   readonly endedAt: Date | null;
   readonly endedReason: string | null;
   readonly messageCount: number;
+  readonly workflowId: string | null;
+  readonly deploymentId: string | null;
 }
 
 export interface EventFilter {
@@ -51,13 +53,7 @@ export interface EventFilter {
   readonly createdBefore?: Date | null;
 }
 
-/** A place in the ledger. */
-export interface Place {
-  readonly transaction: string;
-  readonly id: string;
-}
-
-type EventRow = Omit<Event, "companionId" | "payload"> & {
+export type EventRow = Omit<Event, "companionId" | "payload"> & {
   readonly assistantId: string;
   readonly body: string;
 };
@@ -109,6 +105,10 @@ export class Events {
     await this.record("session-end", chat, { startedAt, endedAt, endedReason, messageCount });
   }
 
+  async recorded(chat: EventChat, recordingUrl: string): Promise<void> {
+    await this.record("call-recording", chat, { recordingUrl, timestamp: new Date() });
+  }
+
   /** The assistant's part in a turn: it listens, thinks or speaks now. */
   async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
     await this.record("interaction-status", chat, { status, timestamp: new Date() });
@@ -143,42 +143,6 @@ export class Events {
     return { nodes: nodes.map(toEvent), edges: shown, pageInfo };
   }
 
-  /**
-   * Those behind a place in the ledger, oldest first. What is still being written is left out, and all that was
-   * written after it, so that nothing can appear later behind a place that was passed.
-   */
-  async behind({ transaction, id }: Place, most: number): Promise<{ events: Event[]; place: Place }> {
-    const rows = (await this.scope
-      .table("events")
-      .select("*", this.scope.asText("transaction", "written"))
-      .whereRaw("(transaction, id) > (?::xid8, ?)", [transaction, id])
-      .whereRaw("transaction < pg_snapshot_xmin(pg_current_snapshot())")
-      .orderBy(["transaction", "id"])
-      .limit(most)) as (EventRow & { written: string })[];
-    const last = rows.at(-1);
-    return {
-      events: rows.map(toEvent),
-      place: last ? { transaction: last.written, id: last.id } : { transaction, id },
-    };
-  }
-
-  /** Where an event stands in the ledger; without one, its end. @throws EVENT_NOT_FOUND */
-  async place(id: string | null | undefined): Promise<Place> {
-    const [row] = await this.scope.named<Place>(
-      undefined,
-      (table, $, db) =>
-        id == null
-          ? db.raw(
-              "select pg_snapshot_xmin(pg_current_snapshot())::text as transaction, '' as id where $1::text is not null",
-            )
-          : table("events")
-              .select("id", db.raw("transaction::text as transaction"))
-              .where({ id: $(1) }),
-      id == null ? [] : [id],
-    );
-    return row ?? missing("Event");
-  }
-
   /** Events by their ids, many by one statement. */
   byId(id: string): Promise<Event | undefined> {
     const loader = this.scope.loader<Event | undefined>("events", async (ids) => {
@@ -189,35 +153,46 @@ export class Events {
   }
 
   /** Writes the event and one delivery for each destination that is to get it. */
-  private async record(
-    name: EventName,
-    { id: chatId, assistantId, channel: type }: EventChat,
-    data: Data,
-  ): Promise<void> {
+  private async record(name: EventName, chat: EventChat, data: Data): Promise<void> {
     const { scope } = this;
+    const { id: chatId, assistantId, channel: type } = chat;
     const id = newId();
     const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
     await scope.insert("events", { id, name, type, assistantId, chatId, body });
-    for (const destinationId of await this.destinations(assistantId)) {
+    for (const destinationId of await this.destinations(chat)) {
       await scope.insert("deliveries", { id: newId(), eventId: id, destinationId, chatId });
       await scope.notify(DELIVERIES_CHANNEL, { destinationId });
     }
     await scope.notify(EVENTS_CHANNEL, { eventId: id });
   }
 
-  /** Destinations of the assistant's project take over from those of the organization. */
-  private async destinations(assistantId: string): Promise<string[]> {
-    const project = this.scope.table("assistants").select("projectId").where({ id: assistantId });
+  /** Destinations of the project take over from those of the organization. */
+  private async destinations(chat: EventChat): Promise<string[]> {
+    const project =
+      (await this.projectOfRun(chat)) ??
+      this.scope.table("assistants").select("projectId").where({ id: chat.assistantId });
     const rows = (await this.scope
       .table("webhook_destinations")
       .select("id", "projectId")
       .where({ enabled: true })
-      .where((either) => either.whereNull("projectId").orWhere("projectId", project))) as {
+      .where((either) => either.whereNull("projectId").orWhere("projectId", project as string))) as {
       id: string;
       projectId: string | null;
     }[];
     const own = rows.filter(({ projectId }) => projectId !== null);
     return (own.length > 0 ? own : rows).map(({ id }) => id);
+  }
+
+  /** The project of the deployment, else of the workflow, that a chat was started with. */
+  private async projectOfRun({ deploymentId, workflowId }: EventChat): Promise<string | undefined> {
+    for (const [table, id] of [["deployments", deploymentId] as const, ["workflows", workflowId] as const]) {
+      if (id === null) continue;
+      const [row] = (await this.scope.table(table).select("projectId").where({ id })) as {
+        projectId: string | null;
+      }[];
+      if (row?.projectId != null) return row.projectId;
+    }
+    return undefined;
   }
 
   private async messages(chatId: string): Promise<{ role: string; content?: string }[]> {
@@ -238,10 +213,7 @@ export class Events {
   }
 }
 
-const withoutNulls = (data: Data): Data =>
-  Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null && value !== undefined));
-
-const toEvent = ({ assistantId, body, ...row }: EventRow): Event => ({
+export const toEvent = ({ assistantId, body, ...row }: EventRow): Event => ({
   ...row,
   companionId: assistantId,
   payload: JSON.parse(body) as Record<string, unknown>,

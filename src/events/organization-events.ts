@@ -2,24 +2,53 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
-import { Events, EVENTS_CHANNEL, type Event } from "./events";
+import { EVENTS_CHANNEL, type Event } from "./events";
+import { Ledger, type Place } from "./ledger";
 
 const MOST = 200;
 /** An event that another transaction keeps back is looked for again after this many milliseconds. */
 const AGAIN = 100;
 
+export type Listening = Pick<Listener, "on" | "onRenewed">;
+
+/** What was found behind a place, and the place behind that. */
+export interface Found<T> {
+  readonly items: readonly T[];
+  readonly place: Place;
+  /** There may be more at once. */
+  readonly more: boolean;
+  /** Nothing will follow. */
+  readonly over?: boolean;
+}
+
 /**
  * Everything that happens in an organization, behind the event `after` or from now on, without a gap.
  * @throws EVENT_NOT_FOUND
  */
-export async function organizationEvents(
+export function organizationEvents(
   fresh: () => Scope,
-  listener: Pick<Listener, "on" | "onRenewed">,
+  listener: Listening,
   after: string | null | undefined,
 ): Promise<Repeater<Event>> {
+  return follow(fresh, listener, after, async (scope, from) => {
+    const { events, place } = await scope.of(Ledger).behind(from, MOST);
+    return { items: events, place, more: events.length === MOST };
+  });
+}
+
+/**
+ * Follows the ledger with a reader of one's own.
+ * @throws EVENT_NOT_FOUND
+ */
+export async function follow<T>(
+  fresh: () => Scope,
+  listener: Listening,
+  after: string | null | undefined,
+  read: (scope: Scope, from: Place) => Promise<Found<T>>,
+): Promise<Repeater<T>> {
   const { organizationId } = fresh();
-  let place = await fresh().of(Events).place(after);
-  return new Repeater<Event>(async (push, stop) => {
+  let place = await fresh().of(Ledger).place(after);
+  return new Repeater<T>(async (push, stop) => {
     let due = true; // something may have been written since the place was read
     let wake: (() => void) | undefined;
     const ring = () => ((due = true), wake?.());
@@ -31,13 +60,11 @@ export async function organizationEvents(
     void stop.then(() => ((stopped = true), ring()));
     while (!stopped) {
       due = false;
-      const found = await fresh()
-        .of(Events)
-        .behind(place, MOST)
-        .catch(() => ({ events: [], place }));
-      for (const event of found.events) await push(event);
+      const found = await read(fresh(), place).catch(() => ({ items: [], place, more: false, over: false }));
+      for (const item of found.items) await push(item);
       place = found.place;
-      if (found.events.length === MOST || due) continue;
+      if (found.over) stop();
+      if (found.more || due || stopped) continue;
       // Once woken with nothing to see, an older transaction is still open: it will not ring for what it keeps back.
       await Promise.race([
         new Promise<void>((resolve) => (wake = resolve)),

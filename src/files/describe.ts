@@ -4,6 +4,12 @@ import { fileTypeFromBuffer } from "file-type";
 const SNIFFED_BYTES = 4_100;
 const NAME_BYTES = 255;
 const UNKNOWN = "application/octet-stream";
+const ZIP = "application/zip";
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+/** More than the directory of any ordinary document. */
+const DIRECTORY_BYTES = 65_536;
+/** Behind what may stand before it. */
+const HTML = /^\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)*<(!doctype html|html|head|body)\b/i;
 
 /** A file's name as it may be shown: no folders, no control characters, at most 255 bytes; the ending is kept. */
 export function cleanName(name: string): string {
@@ -25,7 +31,9 @@ export function cleanType(type: string): string {
 }
 
 /** Reads the first bytes of a stream to tell what it holds; `content` is the whole stream still. */
-export async function detectType(source: Readable): Promise<{ content: Readable; detectedType: string }> {
+export async function detectType(
+  source: Readable,
+): Promise<{ content: Readable; /** Known once `content` has been read. */ detectedType: () => string }> {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   const read: Buffer[] = [];
   for (let size = 0; size < SNIFFED_BYTES;) {
@@ -34,19 +42,32 @@ export async function detectType(source: Readable): Promise<{ content: Readable;
     size += value.length;
     read.push(value);
   }
+  const type = await typeOf(Buffer.concat(read).subarray(0, SNIFFED_BYTES));
+  let end: Buffer = Buffer.alloc(0);
   async function* whole() {
+    for await (const chunk of both()) {
+      if (type === ZIP) end = Buffer.concat([end, chunk]).subarray(-DIRECTORY_BYTES);
+      yield chunk;
+    }
+  }
+  async function* both() {
     yield* read;
     yield* { [Symbol.asyncIterator]: () => chunks };
   }
   const content = Readable.from(whole(), { objectMode: false });
-  return { content, detectedType: await typeOf(Buffer.concat(read).subarray(0, SNIFFED_BYTES)) };
+  return { content, detectedType: () => (type === ZIP ? zippedType(end) : type) };
 }
 
 async function typeOf(head: Buffer): Promise<string> {
   const known = await fileTypeFromBuffer(head);
-  if (known) return known.mime;
+  if (known && known.mime !== "application/xml") return known.mime;
   const text = head.toString("utf8");
   // The last character may have been cut in two.
   if (head.length > 0 && (head.includes(0) || text.slice(0, -1).includes("\ufffd"))) return UNKNOWN;
-  return /^\s*(<!doctype html|<html|<head|<body)/i.test(text) ? "text/html" : "text/plain";
+  return HTML.test(text) ? "text/html" : (known?.mime ?? "text/plain");
+}
+
+/** What a ZIP file holds stands in the directory at its end; some programs write nothing telling at its beginning. */
+function zippedType(end: Buffer): string {
+  return end.includes("[Content_Types].xml") && end.includes("word/document.xml") ? DOCX : ZIP;
 }

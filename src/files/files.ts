@@ -62,7 +62,7 @@ export class Files {
       id,
       name: cleanName(file.filename),
       mimeType: cleanType(file.mimetype),
-      detectedType,
+      detectedType: detectedType(),
       size,
       metadata,
     };

@@ -4,9 +4,12 @@ import {
   GraphQLError,
   isLeafType,
   Kind,
+  OperationTypeNode,
   type ASTVisitor,
   type DocumentNode,
+  type FieldNode,
   type GraphQLSchema,
+  type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
 } from "graphql";
@@ -19,7 +22,7 @@ export const MOST_QUERY_BYTES = 65_536;
 const MOST_COST = 5_000;
 const OFF = { enabled: false } as const;
 
-/** Rules beside the specification's: depth 12, 15 aliases, 50 directives, one operation. */
+/** Rules beside the specification's: depth 12, 15 aliases, 50 directives, one operation, one call that is placed. */
 export function rulesOf(): ValidationRule[] {
   const armor = new ApolloArmor({
     maxDepth: { n: 12, ignoreIntrospection: true },
@@ -29,7 +32,7 @@ export function rulesOf(): ValidationRule[] {
     maxTokens: OFF,
     blockFieldSuggestion: OFF,
   });
-  return [...armor.protect().validationRules, oneOperation];
+  return [...armor.protect().validationRules, oneOperation, oneCall];
 }
 
 function oneOperation(context: ValidationContext): ASTVisitor {
@@ -38,6 +41,26 @@ function oneOperation(context: ValidationContext): ASTVisitor {
       const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
       if (operations.length > 1)
         context.reportError(new GraphQLError("A request may hold one operation.", { nodes: operations[1] }));
+    },
+  };
+}
+
+/** Calls can't be taken back: a mutation that would place two is refused before it places one. */
+function oneCall(context: ValidationContext): ASTVisitor {
+  const fields = context.getSchema().getMutationType()?.getFields() ?? {};
+  const placing = ({ selections }: SelectionSetNode, path: readonly string[]): FieldNode[] =>
+    selections.flatMap((node) => {
+      if (node.kind === Kind.FIELD) return fields[node.name.value]?.extensions.dials ? [node] : [];
+      if (node.kind === Kind.INLINE_FRAGMENT) return placing(node.selectionSet, path);
+      const name = node.name.value;
+      const fragment = path.includes(name) ? undefined : context.getFragment(name);
+      return fragment ? placing(fragment.selectionSet, [...path, name]) : [];
+    });
+  return {
+    OperationDefinition: (operation) => {
+      if (operation.operation !== OperationTypeNode.MUTATION) return;
+      const [, second] = placing(operation.selectionSet, []);
+      if (second) context.reportError(new GraphQLError("A request may place one call.", { nodes: second }));
     },
   };
 }

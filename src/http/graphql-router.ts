@@ -30,7 +30,7 @@ export function graphqlRouter<Context extends BaseContext>({
   router.use(declaredLength(maxFileBytes));
   router.use(express.json({ limit: JSON_BYTES }));
   router.use(graphqlUploadExpress({ maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: JSON_BYTES }));
-  router.use(shortQuery);
+  router.use(shortQuery, sentAsText);
   router.use(
     expressMiddleware(apollo, {
       context: ({ res }) => Promise.resolve(res.locals.context as Context),
@@ -60,5 +60,14 @@ const shortQuery: RequestHandler = (req, _res, next) => {
   if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
   req.body ??= {};
+  next();
+};
+
+/** Express would copy a large answer once more to count its bytes. */
+const sentAsText: RequestHandler = (_req, res, next) => {
+  res.send = (text: string) => {
+    res.setHeader("Content-Length", Buffer.byteLength(text));
+    return res.end(text);
+  };
   next();
 };

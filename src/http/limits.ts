@@ -1,4 +1,4 @@
-import type { Request, Response } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { Caller } from "../auth/caller";
 import { DomainError } from "../errors";
@@ -13,18 +13,22 @@ export class RateLimits {
   private readonly organization: RateLimiterMemory;
   private readonly anonymous: RateLimiterMemory;
 
-  constructor(limits: { organization: number; anonymous: number }) {
+  constructor(
+    limits: { organization: number; anonymous: number },
+    private readonly addressOf: (req: IncomingMessage) => string,
+  ) {
     this.organization = new RateLimiterMemory({ points: limits.organization, duration: 1 });
     this.anonymous = new RateLimiterMemory({ points: limits.anonymous, duration: 1 });
   }
 
   /** Counts a request; callers on loopback are not counted. @throws RATE_LIMITED */
-  async take(req: Request, res: Response, caller: Caller | undefined): Promise<void> {
-    if (isLoopback(req.ip)) return;
+  async take(req: IncomingMessage, res: ServerResponse, caller: Caller | undefined): Promise<void> {
+    const address = this.addressOf(req);
+    if (isLoopback(address)) return;
     const limiter = caller ? this.organization : this.anonymous;
     const policy = caller ? "organization" : "anonymous";
     try {
-      tell(res, policy, limiter.points, await limiter.consume(caller?.organizationId ?? req.ip ?? ""));
+      tell(res, policy, limiter.points, await limiter.consume(caller?.organizationId ?? address));
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused;
       tell(res, policy, limiter.points, refused);
@@ -38,7 +42,7 @@ export class RateLimits {
 }
 
 function tell(
-  res: Response,
+  res: ServerResponse,
   policy: string,
   points: number,
   { remainingPoints, msBeforeNext }: RateLimiterRes,

@@ -1,4 +1,4 @@
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
 import type { Caller } from "../auth/caller";
 import type { Config } from "../config";
 import { DomainError } from "../errors";
@@ -23,7 +23,7 @@ export const settingsOpenTo = ({
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
 export function anonymousSettings(
-  req: Request,
+  req: IncomingMessage,
   open: Openness,
   publicUrl: string,
   organizationId: string,
@@ -54,10 +54,10 @@ function hostIsOurs(host: string | undefined, publicUrl: string): boolean {
   return LOCAL_HOST.test(new URL(`http://${host}`).hostname) || host === new URL(publicUrl).host;
 }
 
-function fromOtherSite(req: Request, publicUrl: string): boolean {
-  const site = req.get("sec-fetch-site");
+function fromOtherSite(req: IncomingMessage, publicUrl: string): boolean {
+  const site = req.headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none") return true;
-  const origin = req.get("origin");
+  const origin = req.headers.origin;
   if (origin === undefined) return false;
   return origin !== `http://${req.headers.host}` && origin !== new URL(publicUrl).origin;
 }

@@ -1,29 +1,26 @@
 import type { Logger } from "pino";
 import type { Database } from "../database/database";
+import type { Scope } from "../database/scope";
 import type { Listener } from "../database/listener";
 import { DELIVERIES_CHANNEL } from "../events/events";
 import type { Outbound } from "../outbound/http";
 import { Deliveries, type Claim } from "../webhooks/deliveries";
 import { send } from "../webhooks/send";
+import { Lanes, type Lane } from "./lanes";
 
-/** Most deliveries in flight: in this process, for one organization, to one destination, to all that hang. */
-const MOST = { process: 64, organization: 8, destination: 2, quickDestination: 16, slow: 8 } as const;
-/** A destination is quick while its last answer took less than this, in milliseconds. */
-const QUICK = 1_000;
+export interface DispatcherOptions {
+  readonly database: Database;
+  readonly outbound: Outbound;
+  readonly listener: Pick<Listener, "on">;
+  readonly logger: Logger;
+  /** After how many milliseconds what this process has claimed is free for others, unless it renews its claims. */
+  readonly takeover: number;
+  /** How many milliseconds a receiver has for its answer. */
+  readonly webhookTimeout: number;
+}
+
 /** How often due retries and what dead servers left are looked for, in milliseconds. */
 const SWEEP = 1_000;
-
-interface Lane {
-  readonly organizationId: string;
-  readonly destinationId: string;
-  inFlight: number;
-  /** Milliseconds that the last answer took; undefined when there was none. */
-  lastAnswer: number | undefined;
-  timedOut: boolean;
-  filling: boolean;
-  /** Something may be waiting for it. */
-  rung: boolean;
-}
 
 /**
  * Sends what is due, wherever it was written. A notification wakes the destination's lane; a sweep finds retries that
@@ -33,54 +30,42 @@ interface Lane {
  * while it hangs, and a shared job key would let transactions of one organization wait for each other.
  */
 export class Dispatcher {
-  private readonly lanes = new Map<string, Lane>();
-  private readonly running = new Set<Promise<void>>();
+  private readonly lanes = new Lanes();
+  private readonly running = new Map<Promise<void>, { readonly lane: Lane; readonly claim: Claim }>();
   private readonly silence: () => void;
-  private readonly timer: NodeJS.Timeout;
+  private readonly timers: readonly NodeJS.Timeout[];
   private stopped = false;
 
-  constructor(
-    private readonly database: Database,
-    private readonly outbound: Outbound,
-    listener: Pick<Listener, "on">,
-    private readonly logger: Logger,
-  ) {
+  constructor(private readonly options: DispatcherOptions) {
+    const { listener, takeover } = options;
     this.silence = listener.on(DELIVERIES_CHANNEL, (ids) =>
       this.wake(ids.organizationId!, ids.destinationId!),
     );
-    this.timer = setInterval(() => void this.sweep(), SWEEP).unref();
+    this.timers = [
+      setInterval(() => void this.sweep(), SWEEP).unref(),
+      setInterval(() => void this.renew(), takeover / 3).unref(),
+    ];
   }
 
   /** Claims nothing more and waits for what is in flight. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.silence();
-    clearInterval(this.timer);
-    await Promise.allSettled(this.running);
+    clearInterval(this.timers[0]);
+    await Promise.allSettled(this.running.keys());
+    clearInterval(this.timers[1]); // till then others keep off what is in flight
   }
 
   private wake(organizationId: string, destinationId: string): void {
-    const known = this.lanes.get(destinationId);
-    const lane = known ?? {
-      organizationId,
-      destinationId,
-      inFlight: 0,
-      lastAnswer: undefined,
-      timedOut: false,
-      filling: false,
-      rung: false,
-    };
-    this.lanes.set(destinationId, lane);
-    lane.rung = true;
-    void this.fill(lane);
+    void this.fill(this.lanes.ring(organizationId, destinationId));
   }
 
   private async sweep(): Promise<void> {
     try {
-      for (const { organizationId, destinationId } of await this.database.dueDestinations())
+      for (const { organizationId, destinationId } of await this.options.database.dueDestinations())
         this.wake(organizationId, destinationId);
     } catch (error) {
-      this.logger.warn({ err: error }, "due deliveries were not found");
+      this.warn(error, "due deliveries were not found");
     }
   }
 
@@ -89,60 +74,62 @@ export class Dispatcher {
     if (lane.filling || this.stopped) return;
     lane.filling = true;
     try {
-      while (lane.rung && !this.stopped) {
-        const room = this.room(lane);
-        if (room <= 0) break; // rung stays: whoever finishes fills it again
-        lane.rung = false;
-        const claims = await this.scope(lane).of(Deliveries).claim(lane.destinationId, room);
-        if (claims.length === room) lane.rung = true;
-        for (const claim of claims) this.start(lane, claim);
+      while (this.lanes.isRung(lane) && !this.stopped) {
+        const room = this.lanes.room(lane);
+        if (room < this.lanes.worthwhile(lane)) break; // it stays rung: whoever finishes fills it again
+        this.lanes.hush(lane);
+        const scope = this.scope(lane); // one for all of them, so that what they send is read at once
+        const claims = await scope.of(Deliveries).claim(lane.destinationId, room, this.options.takeover);
+        if (claims.length === room) this.lanes.ring(lane.organizationId, lane.destinationId);
+        for (const claim of claims) this.start(scope, lane, claim);
       }
     } catch (error) {
-      this.logger.warn({ err: error }, "deliveries were not claimed");
+      this.warn(error, "deliveries were not claimed");
     } finally {
       lane.filling = false;
+      this.lanes.rest(lane);
     }
   }
 
-  private start(lane: Lane, claim: Claim): void {
-    lane.inFlight++;
+  private start(scope: Scope, lane: Lane, claim: Claim): void {
+    this.lanes.began(lane);
     const began = Date.now();
-    const work = send(this.scope(lane), this.outbound, claim)
-      .then(({ outcome }) => {
-        lane.timedOut = outcome.kind === "failed" && outcome.timedOut;
-        lane.lastAnswer = outcome.kind === "answered" ? Date.now() - began : undefined;
-      })
-      .catch((error: unknown) => this.logger.warn({ err: error }, "a delivery was not recorded"))
-      .finally(() => {
-        lane.inFlight--;
+    const { outbound, webhookTimeout } = this.options;
+    const work = send(scope, outbound, claim, webhookTimeout)
+      .then(({ outcome }) => ({
+        timedOut: outcome.kind === "failed" && outcome.timedOut,
+        lastAnswer: outcome.kind === "answered" ? Date.now() - began : undefined,
+      }))
+      .catch((error: unknown) => this.warn(error, "a delivery was not recorded"))
+      .then((tried) => {
         this.running.delete(work);
-        lane.rung = true; // the next event of its chat may have waited for this one
-        for (const other of this.lanes.values()) if (other.rung) void this.fill(other);
+        this.lanes.ended(lane, tried ?? undefined);
+        for (const waiting of this.lanes.waiting()) void this.fill(waiting);
       });
-    this.running.add(work);
+    this.running.set(work, { lane, claim });
   }
 
-  private room(lane: Lane): number {
-    const lanes = [...this.lanes.values()];
-    const sum = (chosen: readonly Lane[]) => chosen.reduce((total, { inFlight }) => total + inFlight, 0);
-    const { lastAnswer } = lane;
-    const own = lastAnswer !== undefined && lastAnswer < QUICK ? MOST.quickDestination : MOST.destination;
-    const limits = [
-      own - lane.inFlight,
-      MOST.organization -
-        sum(
-          lanes.filter(
-            ({ organizationId, timedOut }) =>
-              organizationId === lane.organizationId && timedOut === lane.timedOut,
-          ),
-        ),
-      MOST.process - sum(lanes),
-    ];
-    if (lane.timedOut) limits.push(MOST.slow - sum(lanes.filter(({ timedOut }) => timedOut)));
-    return Math.min(...limits);
+  /** Says of what is in flight that it is still being seen to. */
+  private async renew(): Promise<void> {
+    const { database, takeover } = this.options;
+    const claims = new Map<string, Claim[]>();
+    for (const { lane, claim } of this.running.values()) {
+      const { organizationId } = lane;
+      claims.set(organizationId, [...(claims.get(organizationId) ?? []), claim]);
+    }
+    for (const [organizationId, some] of claims)
+      await database
+        .scope(organizationId)
+        .of(Deliveries)
+        .renew(some, takeover)
+        .catch((error: unknown) => this.warn(error, "claims were not renewed"));
   }
 
-  private scope({ organizationId }: Lane) {
-    return this.database.scope(organizationId);
+  private warn(error: unknown, what: string): void {
+    this.options.logger.warn({ err: error }, what);
+  }
+
+  private scope({ organizationId }: Lane): Scope {
+    return this.options.database.scope(organizationId);
   }
 }

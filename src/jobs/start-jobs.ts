@@ -4,6 +4,7 @@ import type { Database } from "../database/database";
 import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
 import { Dispatcher } from "./dispatcher";
+import { periodicTasks } from "./tasks";
 import { startWorker } from "./worker";
 
 export interface JobsOptions {
@@ -15,6 +16,12 @@ export interface JobsOptions {
   readonly logger: Logger;
   /** After how many minutes without a message a text or SMS chat ends. */
   readonly idleMinutes: number;
+  /** For how many days events are kept. */
+  readonly eventDays: number;
+  /** After how many milliseconds without a sign of life a server is taken for dead. */
+  readonly takeover: number;
+  /** How many milliseconds the receiver of a webhook has for its answer. */
+  readonly webhookTimeout: number;
 }
 
 const MINUTE = 60_000;
@@ -27,9 +34,18 @@ export async function startJobs({
   outbound,
   logger,
   idleMinutes,
+  eventDays,
+  takeover,
+  webhookTimeout,
 }: JobsOptions): Promise<{ stop(): Promise<void> }> {
-  const worker = await startWorker(database, url, logger);
-  const dispatcher = new Dispatcher(database, outbound, listener, logger);
+  const worker = await startWorker({
+    database,
+    url,
+    periodic: periodicTasks(eventDays),
+    takeover,
+    logger,
+  });
+  const dispatcher = new Dispatcher({ database, outbound, listener, logger, takeover, webhookTimeout });
   const sweep = () =>
     void endIdleChats(database, idleMinutes).catch((error: unknown) =>
       logger.warn({ err: error }, "idle chats were not ended"),

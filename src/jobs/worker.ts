@@ -1,92 +1,137 @@
-import { EventEmitter } from "node:events";
-import { Logger as JobLogger, run, type Runner, type TaskList, type WorkerEvents } from "graphile-worker";
+import { Logger as JobLogger, parseCronItems, type JobHelpers, type TaskList } from "graphile-worker";
 import { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Database } from "../database/database";
-import { tasks } from "./tasks";
+import { freeJobs, LastingRunner } from "./lasting-runner";
+import { slowTasks, tasks, type PeriodicTask, type Task } from "./tasks";
 
 /** Jobs at once in this process. */
 const CONCURRENCY = 20;
-/** How often a worker says that it lives, and how long silence means that it died, in milliseconds. */
-const HEARTBEAT = 15_000;
-const DEAD = 60_000;
+const SLOW_CONCURRENCY = 2;
+/**
+ * Without batches the library lets the promise of noting a job's end reject unheard, which ends the process when the
+ * database is away.
+ */
+const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
-/** Runs jobs; what a worker that died had begun is begun again within 90 seconds. */
-export async function startWorker(
-  database: Database,
-  url: string,
-  logger: Logger,
-): Promise<{ stop(): Promise<void> }> {
-  const pool = new Pool({
-    connectionString: url,
-    max: CONCURRENCY / 2 + 2,
-    application_name: "parley worker",
-  });
-  const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
-  pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
-  const { events, ids } = watched(logger);
-  const runner = await run({
-    pgPool: pool,
-    taskList: taskList(database),
-    concurrency: CONCURRENCY,
-    noHandleSignals: true,
-    pollInterval: 1_000,
-    logger: jobLog(logger),
-    events,
-  });
-  runner.promise.catch((error: unknown) => logger.error({ err: error }, "the worker stopped"));
+/** A periodic task that was missed while no worker ran is made up for within this time, in milliseconds. */
+const MAKE_UP = 3_600_000;
+
+export interface WorkerOptions {
+  readonly database: Database;
+  /** As the owner of the tables that jobs wait in. */
+  readonly url: string;
+  readonly periodic: Readonly<Record<string, PeriodicTask>>;
+  /** After how many milliseconds at most what a worker that died had begun is begun again. */
+  readonly takeover: number;
+  readonly logger: Logger;
+}
+
+/** Runs jobs, and begins again what a worker that died had begun. */
+export async function startWorker({
+  database,
+  url,
+  periodic,
+  takeover,
+  logger,
+}: WorkerOptions): Promise<{ stop(): Promise<void> }> {
+  const pool = poolOf(url, logger);
+  const runners = runnersOf(database, pool, periodic, logger);
+  const ids = () => runners.flatMap((runner) => runner.ids);
   const beat = () =>
-    void heartbeat(pool, [...ids]).catch((error: unknown) => logger.warn({ err: error }, "no heartbeat"));
-  const timer = setInterval(beat, HEARTBEAT).unref();
-  beat();
+    heartbeat(pool, ids(), (takeover * 2) / 3).catch((error: unknown) =>
+      logger.warn({ err: error }, "no heartbeat"),
+    );
+  await Promise.all(runners.map((runner) => runner.start()));
+  await beat();
+  const timer = setInterval(() => void beat(), takeover / 6).unref();
   return {
     stop: async () => {
       clearInterval(timer);
-      await stopRunner(runner);
+      const mine = ids();
+      await Promise.all(runners.map((runner) => runner.stop()));
       await pool
-        .query("delete from worker_heartbeats where worker_id = any($1)", [[...ids]])
+        .query("delete from worker_heartbeats where worker_id = any($1)", [mine])
         .catch(() => undefined);
       await pool.end();
     },
   };
 }
 
-/** Events of the workers, listened to before the first of them is made, and the ids of all of them. */
-function watched(logger: Logger): { events: WorkerEvents; ids: ReadonlySet<string> } {
-  const ids = new Set<string>();
-  const events = new EventEmitter() as WorkerEvents;
-  events.on("worker:create", ({ worker }) => ids.add(worker.workerId));
-  events.on("job:failed", ({ error, job }) =>
-    logger.error({ err: error, task: job.task_identifier }, "a job failed for good"),
-  );
-  return { events, ids };
+/** Those for what somebody waits for, and those for the rest. */
+function runnersOf(
+  database: Database,
+  pool: Pool,
+  periodic: Readonly<Record<string, PeriodicTask>>,
+  logger: Logger,
+): LastingRunner[] {
+  const common = {
+    pgPool: pool,
+    noHandleSignals: true,
+    pollInterval: 1_000,
+    logger: jobLog(logger),
+    preset: BATCHES,
+  };
+  const quick = { ...common, taskList: taskList(database, tasks), concurrency: CONCURRENCY };
+  const slow = {
+    ...common,
+    taskList: { ...taskList(database, slowTasks), ...periodicList(database, periodic) },
+    parsedCronItems: calendar(periodic),
+    concurrency: SLOW_CONCURRENCY,
+  };
+  return [quick, slow].map((options) => new LastingRunner(options, pool, logger));
 }
 
-const taskList = (database: Database): TaskList =>
+function poolOf(connectionString: string, logger: Logger): Pool {
+  const max = CONCURRENCY / 2 + SLOW_CONCURRENCY + 3;
+  const pool = new Pool({ connectionString, max, application_name: "parley worker" });
+  const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
+  return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
+}
+
+const taskList = (database: Database, some: Readonly<Record<string, Task>>): TaskList =>
   Object.fromEntries(
-    Object.entries(tasks).map(([name, task]) => [
+    Object.entries(some).map(([name, task]) => [
       name,
-      async (payload: unknown) => {
+      async (payload: unknown, { job }: JobHelpers) => {
         const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // written by Scope.enqueue
-        await task(database.scope(organizationId), rest);
+        await task(database.scope(organizationId), rest, job.attempts >= job.max_attempts);
       },
     ]),
   );
 
-async function heartbeat(pool: Pool, ids: readonly string[]): Promise<void> {
+const periodicList = (database: Database, some: Readonly<Record<string, PeriodicTask>>): TaskList =>
+  Object.fromEntries(Object.entries(some).map(([name, { run }]) => [name, () => run(database)]));
+
+/** Of all workers on one database one enqueues each task at its time. */
+const calendar = (some: Readonly<Record<string, PeriodicTask>>) =>
+  parseCronItems(
+    Object.entries(some).map(([task, { at }]) => ({
+      task,
+      match: at,
+      options: { backfillPeriod: MAKE_UP, jobKey: task },
+    })),
+  );
+
+/** Says that these live; those of whom nothing was heard for `silence` milliseconds have died. */
+async function heartbeat(pool: Pool, ids: readonly string[], silence: number): Promise<void> {
   await pool.query(
     `insert into worker_heartbeats (worker_id) select unnest($1::text[]) on conflict (worker_id) do update set seen_at = now()`,
     [ids],
   );
-  const silent = `delete from worker_heartbeats where seen_at < now() - $1 * interval '1 millisecond' returning worker_id`;
-  const { rows } = await pool.query<{ worker_id: string }>(silent, [DEAD]);
+  // Whoever fell silent, and whoever died before it ever spoke.
+  const silent = `
+    with silent as (delete from worker_heartbeats where seen_at < now() - $1 * interval '1 millisecond' returning worker_id)
+    select worker_id from silent
+    union select locked_by from graphile_worker.jobs where locked_at < now() - $1 * interval '1 millisecond'
+      and not exists (select 1 from worker_heartbeats where worker_id = locked_by)`;
+  const { rows } = await pool.query<{ worker_id: string }>(silent, [silence]);
   if (rows.length > 0)
-    await pool.query("select graphile_worker.force_unlock_workers($1)", [
+    await freeJobs(
+      pool,
       rows.map(({ worker_id }) => worker_id),
-    ]);
+    );
 }
-
-const stopRunner = (runner: Runner): Promise<void> => runner.stop().catch(() => undefined);
 
 /** Its own lines for each job are of use when looking for a fault only. */
 const jobLog = (logger: Logger): JobLogger =>

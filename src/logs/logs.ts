@@ -1,10 +1,12 @@
 import type { Channel } from "../catalog/load-catalog";
 import { labelled, type Chat, type ChatRow } from "../chats/chats";
-import { Messages } from "../chats/messages";
+import { Messages, type Message } from "../chats/messages";
 import { window, type PageQuery } from "../database/page";
 import { perId } from "../database/per-id";
 import type { Build, Scope } from "../database/scope";
+import { withoutNulls } from "../database/without-nulls";
 import { missing } from "../errors";
+import { searchLogs } from "./search-logs";
 
 export interface LogListItem {
   readonly id: string;
@@ -63,9 +65,9 @@ export class Logs {
       id,
       type,
       recordingUrl: recordingUrl ?? "",
-      messages: { items: items.map(({ chatId: _, ...item }) => withoutNulls(item)) },
+      messages: { items: items.map(itemOf) },
       metadata: about(labelled(row)),
-      customerMetadata: { ...row.metadata, ...withoutNulls({ userId: row.userId, uniqueId: row.uniqueId }) },
+      customerMetadata: customerMetadata(row),
       createdAt,
     };
   }
@@ -74,23 +76,40 @@ export class Logs {
     ids: readonly string[],
     { order, take, offset, type, search }: Asked,
   ): Promise<LogListItem[][]> {
-    const like = search && `%${search.replace(/[\\%_]/g, "\\$&")}%`;
-    const values = [...(type ? [type] : []), ...(like ? [like] : [])];
+    if (search !== null) {
+      const found = await searchLogs<Listed>(this.scope, ids, LISTED, { order, take, offset, type, search });
+      return found.map((logs) => logs.map(listed));
+    }
     const rows: Build = (table, $) => {
       const own = table("chats").select(LISTED).whereRaw("assistant_id = wanted.id").orderBy("id", order);
-      if (type) own.where("channel", $(1));
-      if (!like) return own;
-      const pattern = $(values.length);
-      const said = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", pattern);
-      return own.where((either) =>
-        either.whereRaw("coalesce(label, phone_number, first_words) ilike ?", [pattern]).orWhereExists(said),
-      );
+      return type ? own.where("channel", $(1)) : own;
     };
-    // Never a named statement for a text search: its generic plan would walk everything.
-    const key = like ? undefined : `logs.${order}.${type}`;
-    const found = await perId<Listed>(this.scope, key, ids, rows, values, { take, offset });
+    const key = `logs.${order}.${type}`;
+    const found = await perId<Listed>(this.scope, key, ids, rows, type ? [type] : [], { take, offset });
     return found.map((logs) => logs.map(listed));
   }
+}
+
+/** A message as a log's item: only these fields, whatever else is stored with it. */
+const itemOf = ({
+  id,
+  sequence,
+  role,
+  channel,
+  content,
+  metadata,
+  toolCallId,
+  toolCalls,
+  createdAt,
+}: Message) =>
+  withoutNulls({ id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt });
+
+/** What the customer passed, with who the chat is with. */
+function customerMetadata(row: ChatRow): Record<string, unknown> {
+  const { metadata, userName, userId, anonymousId, externalId } = row;
+  // Who is called is remembered under an id that stands here already.
+  const uniqueId = row.phoneNumber === null ? row.uniqueId : null;
+  return { ...metadata, ...withoutNulls({ userName, userId, anonymousId, externalId, uniqueId }) };
 }
 
 function listed(row: Listed): LogListItem {
@@ -121,6 +140,3 @@ function about({
     ...(errors.length > 0 && { errors }),
   });
 }
-
-const withoutNulls = (record: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null && value !== undefined));

@@ -37,11 +37,13 @@ export class AddressRules {
 const plain = (address: string): string =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 
+/** All that is given out of IPv6 for use by everybody: 2000::/3. */
+const GLOBAL = ipaddr.parse("2000::");
+
 /** Public unicast, and nothing that carries another address inside. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
+  const plain = ipaddr.process(address);
   // ipaddr.js names every special range, IPv4-mapped, NAT64, 6to4, Teredo and documentation ranges among them.
-  return (
-    ipaddr.process(address).range() === "unicast" && !ipaddr.process(address).toString().startsWith("::")
-  );
+  return plain.range() === "unicast" && (plain.kind() === "ipv4" || plain.match(GLOBAL, 3));
 }

@@ -45,10 +45,21 @@ export interface Outbound {
 const CONNECT_TIMEOUT = 5_000;
 const REFUSED = "The address may not be reached.";
 
+/** The addresses that a name has. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+const systemResolve: Resolve = async (name) =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+
 /** An outbound client that reaches public addresses, and what `allowed` names. */
-export function outbound(allowed: readonly string[]): Outbound {
+export function outbound(allowed: readonly string[], resolve: Resolve = systemResolve): Outbound {
   const rules = new AddressRules(allowed);
-  const agent = new Agent({ connect: connector(rules), connections: 16, pipelining: 1, maxResponseSize: -1 });
+  const agent = new Agent({
+    connect: connector(rules, resolve),
+    connections: 16,
+    pipelining: 1,
+    maxResponseSize: -1,
+  });
   return {
     problemWith: (url) => problemWith(url, rules),
     close: () => agent.destroy(),
@@ -70,6 +81,7 @@ export function outbound(allowed: readonly string[]): Outbound {
           signal,
         });
         const { text, complete } = await read(answer.body, readBytes);
+        if (!complete) signal.throwIfAborted(); // an answer that comes by drops is none
         return { kind: "answered", status: answer.statusCode, headers: answer.headers, body: text, complete };
       } catch (error) {
         return { kind: "failed", error: reason(error, signal), timedOut: signal.aborted || isTimeout(error) };
@@ -90,11 +102,11 @@ function problemWith(text: string, rules: AddressRules): string | undefined {
 }
 
 /** Resolves a name once, checks every address it has, and connects to exactly those. */
-function connector(rules: AddressRules): buildConnector.connector {
+function connector(rules: AddressRules, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "");
-    addressesOf(host)
+    (isIP(host) ? Promise.resolve([host]) : resolve(host))
       .then((addresses) => {
         if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, host)))
           throw new Error(REFUSED);
@@ -111,9 +123,6 @@ function connector(rules: AddressRules): buildConnector.connector {
       .catch(() => callback(new Error(REFUSED), null));
   };
 }
-
-const addressesOf = async (host: string): Promise<string[]> =>
-  isIP(host) ? [host] : (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 
 /** Reads no more than is wanted: an answer of any length is cut off there. */
 async function read(

@@ -5,43 +5,56 @@ import type * as Compatible from "@ai-sdk/openai-compatible";
 import type * as Ai from "ai";
 import type { LanguageModel, ModelMessage as SdkMessage, ToolSet } from "ai";
 import { load } from "./load";
-import type { ModelMessage, ModelPart, ModelRequest, TextModel } from "./text-model";
+import {
+  ModelFailure,
+  type ModelMessage,
+  type ModelPart,
+  type ModelRequest,
+  type TextModel,
+} from "./text-model";
 
 /** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-      const { jsonSchema, streamText, tool } = load<typeof Ai>("ai");
-      const tools: ToolSet = Object.fromEntries(
-        request.tools.map(({ name, description, parameters }) => [
-          name,
-          tool({ description, inputSchema: jsonSchema(parameters) }),
-        ]),
-      );
-      const { fullStream } = streamText({
-        model: languageModel(request, guardedFetch),
-        system: request.system,
-        messages: request.messages.map(toSdk),
-        ...(request.tools.length > 0 && { tools }),
-        temperature: request.temperature,
-        maxOutputTokens: request.maxTokens,
-        maxRetries: 0,
-        abortSignal: request.signal,
-        onError: () => undefined, // the stream says it too; the default writes to the console
-      });
-      let usable = false;
-      for await (const part of fullStream) {
-        if (part.type === "error")
-          throw part.error instanceof Error ? part.error : new Error(String(part.error));
-        if (part.type === "abort") throw new Error("The model did not answer in time.");
-        if (part.type === "text-delta" && part.text !== "") yield { type: "text", text: part.text };
-        if (part.type === "tool-call")
-          yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: part.input };
-        usable ||= part.type === "text-delta" || part.type === "tool-call";
+      try {
+        yield* parts(request, guardedFetch);
+      } catch (error) {
+        throw new ModelFailure((error as Error).message, { cause: error });
       }
-      if (!usable) throw new Error("The model answered with nothing.");
     },
   };
+}
+
+async function* parts(request: ModelRequest, guardedFetch: typeof fetch): AsyncGenerator<ModelPart> {
+  const { jsonSchema, streamText, tool } = load<typeof Ai>("ai");
+  const tools: ToolSet = Object.fromEntries(
+    request.tools.map(({ name, description, parameters }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(parameters) }),
+    ]),
+  );
+  const { fullStream } = streamText({
+    model: languageModel(request, guardedFetch),
+    system: request.system,
+    messages: request.messages.map(toSdk),
+    ...(request.tools.length > 0 && { tools }),
+    temperature: request.temperature,
+    maxOutputTokens: request.maxTokens,
+    maxRetries: 0,
+    abortSignal: request.signal,
+    onError: () => undefined, // the stream says it too; the default writes to the console
+  });
+  let usable = false;
+  for await (const part of fullStream) {
+    if (part.type === "error") throw part.error instanceof Error ? part.error : new Error(String(part.error));
+    if (part.type === "abort") throw new Error("The model did not answer in time.");
+    if (part.type === "text-delta" && part.text !== "") yield { type: "text", text: part.text };
+    if (part.type === "tool-call")
+      yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: part.input };
+    usable ||= part.type === "text-delta" || part.type === "tool-call";
+  }
+  if (!usable) throw new Error("The model answered with nothing.");
 }
 
 function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof fetch): LanguageModel {

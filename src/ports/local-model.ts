@@ -9,12 +9,14 @@ const UNKNOWN =
  * `call:NAME {json}` calls a function, so that everything around a model can be tried without one.
  */
 export const localModel: TextModel = {
-  async *stream({ messages, tools, retrieve }: ModelRequest): AsyncGenerator<ModelPart, void> {
+  async *stream({ messages, tools, retrieve, opening }: ModelRequest): AsyncGenerator<ModelPart, void> {
     const last = messages.at(-1);
     if (last?.role === "tool") return void (yield* words(`${last.answers?.name} answered: ${last.content}`));
     const said = lastSaid(messages);
     const call = callIn(said);
     if (typeof call === "string") return void (yield* words(call));
+    // What was called has led here: it is not called again.
+    if (call && opening !== undefined) return void (yield* words(opening));
     if (call) {
       if (tools.some(({ name }) => name === call.name)) yield { type: "call", ...call };
       else yield* words(`There is no function ${call.name}.`);
@@ -23,7 +25,23 @@ export const localModel: TextModel = {
     const [passage] = await retrieve(said);
     yield* words(passage ?? UNKNOWN);
   },
+  async suggest({ topics }, answer) {
+    const others = (await topics()).filter((topic) => topic !== answer);
+    return [...new Set(others.map(asQuestion))].filter((question) => /[\p{L}\p{N}]/u.test(question));
+  },
 };
+
+const QUESTION_LENGTH = 60;
+
+/** A passage as a person would ask for it: its heading, or how it begins. */
+function asQuestion(passage: string): string {
+  const line = passage.split("\n", 1)[0]!.split(" › ").at(-1)!;
+  const sentence = /^.*?(?=[.!?…](\s|$))/.exec(line)?.[0] ?? line;
+  const cut = sentence.slice(0, QUESTION_LENGTH).toWellFormed();
+  const short =
+    sentence.length <= QUESTION_LENGTH ? sentence : `${cut.slice(0, cut.lastIndexOf(" ")) || cut} …`;
+  return `${short.replace(/^[#>*\s-]+/, "")}?`;
+}
 
 /** What the person said since the assistant last spoke: all of it is answered. */
 function lastSaid(messages: readonly ModelMessage[]): string {

@@ -2,8 +2,11 @@ import { Crypto } from "../auth/crypto";
 import { loadCatalog } from "../catalog/load-catalog";
 import type { Config } from "../config";
 import { outbound } from "../outbound/http";
+import { childReader } from "./child-reader";
 import { openModels } from "./open-models";
 import { openStorage } from "./open-storage";
+import { openTelephony } from "./open-telephony";
+import { openVoice } from "./open-voice";
 import type { Ports } from "./ports";
 
 /** Ports of a process that serves nobody: the first steps on a new database, and the command line. */
@@ -13,8 +16,12 @@ export function offlinePorts(config: Config): Ports {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
     catalog: loadCatalog(config.CATALOG_FILE),
     storage: openStorage(config),
+    embeddings: undefined,
+    reader: childReader(),
     outbound: reach,
     models: openModels(config, reach.fetch),
+    voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }),
+    telephone: openTelephony(config, () => ""),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
     publicUrl: () => config.PUBLIC_BASE_URL ?? "",
     forgetKey: () => undefined,

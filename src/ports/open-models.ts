@@ -11,6 +11,7 @@ type Settings = Pick<
   | "GROQ_BASE_URL"
   | "ANTHROPIC_API_KEY"
   | "ANTHROPIC_BASE_URL"
+  | "MODEL_TIMEOUT_SECONDS"
 >;
 
 /** The text models, with what the settings give for each vendor. */
@@ -22,6 +23,7 @@ export function openModels(settings: Settings, guardedFetch: typeof fetch): Mode
   return {
     remote: aiSdkModel(guardedFetch),
     local: localModel,
+    timeout: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     credentials: {
       OPENAI: given(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL),
       GROQ: given(settings.GROQ_API_KEY, settings.GROQ_BASE_URL),

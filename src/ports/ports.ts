@@ -2,8 +2,12 @@ import type { Crypto } from "../auth/crypto";
 import type { Catalog } from "../catalog/load-catalog";
 import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
+import type { DocumentReader } from "./document-reader";
+import type { EmbeddingModel } from "./embedding-model";
 import type { Storage } from "./storage";
-import type { TextModel } from "./text-model";
+import type { Telephony } from "./telephony";
+import type { ModelCredential, TextModel } from "./text-model";
+import type { VoiceEngine } from "./voice-engine";
 
 /** Who writes the assistants' answers. */
 export interface Models {
@@ -13,6 +17,43 @@ export interface Models {
   readonly local: TextModel;
   /** What the server's settings give for each vendor. */
   readonly credentials: Readonly<Record<string, { readonly apiKey?: string; readonly baseUrl?: string }>>;
+  /** How long one answer may take, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** Who makes telephone calls, and the rules for them. */
+export interface Voice {
+  readonly engine: VoiceEngine;
+  /** Address that the engine's callbacks go to, without a slash at its end. */
+  readonly callbacksAt: () => string;
+  /** Replaces the secrets of single calls. */
+  readonly secret?: string;
+  /** Countries whose numbers may be called, ISO 3166-1; undefined: any. */
+  readonly countries?: readonly string[];
+  /** How long a call may last, in seconds. */
+  readonly maxSeconds: number;
+  /** How long the engine may take to answer, in milliseconds. */
+  readonly timeout: number;
+  /** After this long without a word of the engine it is asked whether a call still stands, in milliseconds. */
+  readonly silence: number;
+}
+
+/** Who takes and sends texts for connected numbers. */
+export interface Telephone {
+  readonly provider: Telephony;
+  /** Where the provider brings texts that came in. */
+  readonly interceptUrl: () => string;
+  /** How long such a request waits for the answer to its text, in milliseconds. */
+  readonly patience: number;
+}
+
+/** Who tells what texts mean. */
+export interface Embeddings {
+  readonly remote: EmbeddingModel;
+  /** The vendor's name of the model. Vectors of two models can't be compared. */
+  readonly model: string;
+  /** What the server's settings give for all organizations; without it each uses what it has for OPENAI. */
+  readonly credential?: ModelCredential;
 }
 
 /** What services reach beside the database. */
@@ -21,6 +62,12 @@ export interface Ports {
   readonly catalog: Catalog;
   readonly storage: Storage;
   readonly models: Models;
+  readonly voice: Voice;
+  readonly telephone: Telephone;
+  /** Undefined where the database can't keep vectors, or the settings want none. */
+  readonly embeddings: Embeddings | undefined;
+  /** Reads uploaded documents. */
+  readonly reader: DocumentReader;
   /** Reaches addresses that customers chose. */
   readonly outbound: Outbound;
   /** Hears what any server process changed. */

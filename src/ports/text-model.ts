@@ -41,16 +41,25 @@ export interface ModelRequest {
   readonly temperature: number;
   readonly maxTokens: number;
   readonly signal: AbortSignal;
+  /** Where the conversation has just been handed to this assistant: what it would begin with. */
+  readonly opening?: string;
   /** What the assistant knows about a question, the best first; the local model answers with it. */
   readonly retrieve: (question: string) => Promise<readonly string[]>;
+  /** What else it knows, the nearest to what was asked first; the local model suggests it. */
+  readonly topics: () => Promise<readonly string[]>;
 }
 
 /** A piece of an answer, as it comes. */
 export type ModelPart =
   { readonly type: "text"; readonly text: string } | ({ readonly type: "call" } & ModelCall);
 
+/** A vendor's model gave no usable answer. */
+export class ModelFailure extends Error {}
+
 /** Whatever writes the assistant's answers. */
 export interface TextModel {
-  /** @throws Error when the model does not answer, or answers with something that is not usable */
+  /** @throws ModelFailure when the model does not answer, or answers with something that is not usable */
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
+  /** What the person may say next, the best first, of a model that can tell without being asked in words. */
+  suggest?(request: Pick<ModelRequest, "topics">, answer: string): Promise<readonly string[]>;
 }

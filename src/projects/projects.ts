@@ -49,10 +49,11 @@ export class Projects {
     return row ?? missing("Project");
   }
 
-  /** Deletes it with its webhook destinations; its assistants stay, without a project. @throws PROJECT_NOT_FOUND */
+  /** Deletes it with its webhook destinations; its assistants, workflows and deployments stay, without a project. @throws PROJECT_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
-      await scope.table("assistants").where({ projectId: id }).update({ projectId: null });
+      for (const table of ["assistants", "workflows", "deployments"] as const)
+        await scope.table(table).where({ projectId: id }).update({ projectId: null });
       if ((await scope.table("projects").where({ id }).delete()) === 0) missing("Project");
     });
     return { id };

@@ -34,13 +34,13 @@ export interface Claim {
   readonly eventId: string;
   readonly destinationId: string;
   readonly attempt: number;
+  /** Tries whose end is known; one that a server died in isn't among them. */
+  readonly tries: number;
 }
 
 /** Spec gap: seconds from one try to the next, each 10 % more or less; then the delivery has failed and can be replayed. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 const LONGEST_RETRY_AFTER = 3_600;
-/** A claim is free again after this many milliseconds: whoever held it has died. */
-const CLAIM = 90_000;
 
 /** What is sent to the webhook destinations of an organization, and how that went. */
 export class Deliveries {
@@ -86,15 +86,19 @@ export class Deliveries {
       const wanted = scope.of(Events).matching(filter).select("id", "chatId").orderBy("id").limit(10_000);
       const events = (await wanted) as { id: string; chatId: string | null }[];
       if (dryRun) return events.length;
-      for (const { id: eventId, chatId } of events)
-        await scope.insert("deliveries", { id: newId(), eventId, destinationId, chatId });
+      const rows = events.map(({ id: eventId, chatId }) => ({ id: newId(), eventId, destinationId, chatId }));
+      await scope.insertAll("deliveries", rows);
       if (events.length > 0) await scope.notify(DELIVERIES_CHANNEL, { destinationId });
       return events.length;
     });
   }
 
-  /** Takes up to `most` deliveries to try. The next event of a chat waits while an earlier one is on its first try. */
-  async claim(destinationId: string, most: number): Promise<Claim[]> {
+  /**
+   * Takes up to `most` deliveries to try. The next event of a chat waits while an earlier one is on its first try; one
+   * that a server died in doesn't count.
+   * @param lease after how many milliseconds a claim that isn't renewed is free again
+   */
+  async claim(destinationId: string, most: number, lease: number): Promise<Claim[]> {
     const now = new Date();
     const free = this.scope
       .table("deliveries")
@@ -103,10 +107,12 @@ export class Deliveries {
       .where("nextAttemptAt", "<=", now)
       .where((either) => either.whereNull("claimedUntil").orWhere("claimedUntil", "<", now))
       .whereRaw(
-        `not exists (select 1 from deliveries earlier
+        // Not `not exists`: while statistics are older than a backlog, that is planned as a join that reads all of it.
+        `(select 1 from deliveries earlier
           where earlier.organization_id = deliveries.organization_id and earlier.destination_id = deliveries.destination_id
             and earlier.chat_id = deliveries.chat_id and earlier.event_id < deliveries.event_id and earlier.status = 'PENDING'
-            and (earlier.attempt = 0 or (earlier.attempt = 1 and earlier.claimed_until is not null)))`,
+            and (earlier.attempt = 0 or (earlier.claimed_until is not null and earlier.attempts = '[]'))
+          limit 1) is null`,
       )
       .orderBy("eventId")
       .limit(most)
@@ -116,9 +122,22 @@ export class Deliveries {
       .table("deliveries")
       .whereIn("id", free)
       .increment("attempt", 1)
-      .update({ claimedUntil: new Date(now.getTime() + CLAIM) })
-      .returning(["id", "eventId", "destinationId", "attempt"]);
+      .update({ claimedUntil: new Date(now.getTime() + lease) })
+      .returning(["id", "eventId", "destinationId", "attempt", this.scope.lengthOf("attempts", "tries")]);
     return rows as Claim[];
+  }
+
+  /** Keeps claims that are still the newest for another `lease` milliseconds. */
+  async renew(claims: readonly Claim[], lease: number): Promise<void> {
+    await this.scope
+      .table("deliveries")
+      .whereIn(
+        ["id", "attempt"],
+        claims.map(({ id, attempt }) => [id, attempt]),
+      )
+      .where({ status: "PENDING" })
+      .whereNotNull("claimedUntil")
+      .update({ claimedUntil: new Date(Date.now() + lease) });
   }
 
   /**
@@ -126,11 +145,11 @@ export class Deliveries {
    * @returns what became of the delivery; undefined when the claim was no longer the newest
    */
   async record(
-    { id, attempt }: Claim,
+    { id, attempt, tries }: Claim,
     outcome: Outcome,
     startedAt: Date,
   ): Promise<DeliveryStatus | undefined> {
-    const next = nextTry(attempt, outcome);
+    const next = nextTry(tries, outcome);
     const tried: DeliveryAttempt = {
       number: attempt,
       status: outcome.kind === "answered" ? outcome.status : null,
@@ -166,11 +185,17 @@ export class Deliveries {
 const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 
-function nextTry(attempt: number, outcome: Outcome): { status: DeliveryStatus; at?: Date } {
+function nextTry(tries: number, outcome: Outcome): { status: DeliveryStatus; at?: Date } {
   if (succeeded(outcome)) return { status: "DELIVERED" };
-  const pause = RETRY_SECONDS[attempt - 1];
+  const pause = RETRY_SECONDS[tries];
   if (pause === undefined) return { status: "FAILED" };
-  const asked = outcome.kind === "answered" ? Number(outcome.headers["retry-after"]) : NaN;
-  const seconds = Math.max(pause * (0.9 + Math.random() * 0.2), Math.min(asked || 0, LONGEST_RETRY_AFTER));
+  const asked = outcome.kind === "answered" ? secondsIn(outcome.headers["retry-after"]) : 0;
+  const seconds = Math.max(pause * (0.9 + Math.random() * 0.2), Math.min(asked, LONGEST_RETRY_AFTER));
   return { status: "PENDING", at: new Date(Date.now() + seconds * 1_000) };
+}
+
+/** What a `Retry-After` asks for, in seconds or as a date. */
+function secondsIn(header: unknown): number {
+  const text = String(header);
+  return /^\d+$/.test(text) ? Number(text) : Math.max(0, Date.parse(text) - Date.now()) / 1_000 || 0;
 }

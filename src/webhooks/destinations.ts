@@ -25,6 +25,15 @@ export interface WebhookDestinationInput {
   readonly projectId?: string | null;
 }
 
+/** What is sent of an event, and where to. */
+export interface Letter {
+  readonly url: string;
+  readonly body: string;
+  /** What signs it, the newest first. */
+  readonly secrets: string[];
+  readonly failingSince: Date | null;
+}
+
 interface DestinationRow extends Omit<WebhookDestination, "secret"> {
   readonly sealedSecret: string;
   readonly formerSealedSecret: string | null;
@@ -105,44 +114,61 @@ export class WebhookDestinations {
     });
   }
 
-  /** What is sent of an event, where to, and what signs it: the newest secret first. */
-  async letter(id: string, eventId: string): Promise<{ url: string; body: string; secrets: string[] }> {
-    const [row, events] = await Promise.all([
-      this.row(id),
-      this.scope.named<{ body: string }>(
-        "events.body",
-        (table, $) =>
-          table("events")
-            .select("body")
-            .where({ id: $(1) }),
-        [eventId],
-      ),
-    ]);
+  /** What is sent of an event, where to, and what signs it. */
+  async letter(id: string, eventId: string): Promise<Letter> {
+    const rows = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
+      Promise.all(ids.map((one) => this.row(one))),
+    );
+    const [row, body] = await Promise.all([rows.load(id), this.bodies().load(eventId)]);
     const former =
       row.formerSecretUntil && row.formerSecretUntil > new Date() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
       this.open(id, sealed),
     );
-    return { url: row.url, body: events[0]!.body, secrets };
+    return { url: row.url, body, secrets, failingSince: row.failingSince };
   }
 
-  /** Counts failures, and switches a destination off that has known nothing else for days, or that says it is gone. */
-  async noteOutcome(id: string, outcome: Outcome, succeeded: boolean): Promise<void> {
-    const { failures, failingSince } = await this.row(id);
-    const destination = this.scope.table("webhook_destinations").where({ id });
+  /**
+   * Counts failures, and switches a destination off that has known nothing else for days, or that says it is gone.
+   * @param failingSince as its letter said
+   */
+  async noteOutcome(
+    id: string,
+    outcome: Outcome,
+    succeeded: boolean,
+    failingSince: Date | null,
+  ): Promise<void> {
+    const destination = () => this.scope.table("webhook_destinations").where({ id });
     if (succeeded) {
-      if (failingSince !== null) await destination.update({ failures: 0, failingSince: null });
+      if (failingSince !== null) await destination().update({ failures: 0, failingSince: null });
       return;
     }
     const since = failingSince ?? new Date();
+    const [row] = (await destination()
+      .increment("failures", 1)
+      .update({ failingSince: since })
+      .returning("failures")) as { failures: number }[];
     const gone = outcome.kind === "answered" && outcome.status === GONE;
-    const hopeless = failures + 1 >= FAILING.tries && Date.now() - since.getTime() >= FAILING.time;
-    await destination.update({
-      failures: failures + 1,
-      failingSince: since,
-      ...((gone || hopeless) && { enabled: false }),
+    const hopeless = (row?.failures ?? 0) >= FAILING.tries && Date.now() - since.getTime() >= FAILING.time;
+    if (!gone && !hopeless) return;
+    await destination().update({ enabled: false });
+    await this.scope.of(Deliveries).giveUp(id);
+  }
+
+  /** The stored texts of events; those of deliveries that begin together are read at once. */
+  private bodies() {
+    return this.scope.loader<string>("events.body", async (ids) => {
+      const rows = await this.scope.named<{ id: string; body: string }>(
+        "events.body",
+        (table, $, db) =>
+          table("events")
+            .select("id", "body")
+            .where("id", db.raw("any(?::text[])", [$(1)])),
+        [ids],
+      );
+      const found = new Map(rows.map(({ id, body }) => [id, body]));
+      return ids.map((id) => found.get(id)!);
     });
-    if (gone || hopeless) await this.scope.of(Deliveries).giveUp(id);
   }
 
   private async row(id: string): Promise<DestinationRow> {

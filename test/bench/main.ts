@@ -1,19 +1,23 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { runningEmbedded } from "../../src/database/embedded";
+import { HEADERS, SECRET_KEY, type Bench } from "./bench";
+import { CALL_SETTINGS, calls, instantModel, listening } from "./calls";
 import { DASHBOARD } from "./dashboard";
 import { fill } from "./data";
 import type { Load } from "./load";
-import { LoadGenerator, residentMemory, start, type Running } from "./processes";
+import { events } from "./events";
+import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
+import { search } from "./search";
+import { sms } from "./sms";
 import { ratio, Table } from "./table";
+import { turns } from "./turns";
 
 /** Requests that the service has answered when its memory is read. */
 const MANY = 100_000;
 const ROUNDS = 7;
-const SECRET_KEY = "secret-key-of-the-benchmark";
-const HEADERS = { "X-API-Key": SECRET_KEY };
 
 type Work = Omit<Load, "origin">;
 
@@ -22,11 +26,18 @@ const table = new Table();
 const load = new LoadGenerator();
 let answered = 0;
 
-const serve = () =>
-  start("src/main.js", /GraphQL +(http:\S+)\/graphql[^]+Try it:/, {
+/** What `npm start` tells Node. */
+const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
+const FLAGS = scripts.start.match(/--\S+/g) ?? [];
+
+const READY = /GraphQL +(http:\S+)\/graphql[^]+Try it:/;
+
+const serve = (env: Readonly<Record<string, string>> = {}) =>
+  start([...FLAGS, "dist/src/main.js"], READY, {
     PORT: "0",
     DATA_DIR: dataDir,
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+    ...env,
   });
 
 async function compare(what: string, target: number, ours: Running, baseline: Running, work: Work) {
@@ -60,7 +71,22 @@ async function starts(): Promise<Running> {
   return running;
 }
 
-async function speeds(ours: Running, baseline: Running, id: string) {
+/** Requests through both faces, against a server written by hand. */
+async function speeds({ ours, databaseUrl, ids }: Bench) {
+  const db = new Client({ connectionString: databaseUrl });
+  await db.connect();
+  const { rows } = await db.query<{ id: string }>("select id from organizations where is_default");
+  await db.end();
+  const baseline = await start(["dist/bench/baseline.js"], /ready at (\S+) now/, {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY,
+    ORGANIZATION_ID: rows[0]!.id,
+  });
+  await requests(ours, baseline, ids[100]!);
+  await baseline.stop();
+}
+
+async function requests(ours: Running, baseline: Running, id: string) {
   const get = { method: "GET", headers: HEADERS, connections: 16 } as const;
   const one: Work = { ...get, path: `/rest/v1/assistants/${id}`, requests: 4_000 };
   const page: Work = { ...get, path: "/rest/v1/assistants?page=2&take=20", requests: 1_500 };
@@ -84,27 +110,60 @@ async function speeds(ours: Running, baseline: Running, id: string) {
   table.add({ what: `memory after ${answered} requests`, ours: ourMiB, unit: "MiB", most: 200 });
 }
 
+/** On a database of its own. */
+async function speaking() {
+  const folder = mkdtempSync(join(tmpdir(), "parley-bench-calls-"));
+  const model = instantModel();
+  const server = await start([...FLAGS, "dist/src/main.js"], READY, {
+    PORT: "0",
+    DATA_DIR: folder,
+    BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+    OPENAI_BASE_URL: await listening(model),
+    ...CALL_SETTINGS,
+  });
+  await calls(server, SECRET_KEY, table).finally(() => server.stop());
+  model.closeAllConnections();
+  model.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** On a database of its own. */
+async function texting() {
+  const folder = mkdtempSync(join(tmpdir(), "parley-bench-sms-"));
+  const serve = (env: Record<string, string>) =>
+    start([...FLAGS, "dist/src/main.js"], READY, {
+      PORT: "0",
+      DATA_DIR: folder,
+      BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+      ...env,
+    });
+  await sms(serve, SECRET_KEY, table).finally(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** `npm run bench` runs all of them, `npm run bench -- search turns` those named. */
+const PARTS = { speeds, turns, search, events, calls: speaking, sms: texting } as const;
+
 async function main() {
+  const named = process.argv.slice(2);
+  const unknown = named.filter((name) => !Object.hasOwn(PARTS, name));
+  if (unknown.length > 0)
+    throw new Error(`No such part: ${unknown.join(", ")}. There are ${Object.keys(PARTS).join(", ")}.`);
   const ours = await starts();
   const databaseUrl = (await runningEmbedded(dataDir))!; // the service just started on it
   const db = new Client({ connectionString: databaseUrl });
   await db.connect();
   const ids = await fill(ours.url, SECRET_KEY, db);
-  const { rows } = await db.query<{ id: string }>("select id from organizations where is_default");
   await db.end();
-  const baseline = await start("bench/baseline.js", /ready at (\S+) now/, {
-    DATABASE_URL: databaseUrl,
-    SECRET_KEY,
-    ORGANIZATION_ID: rows[0]!.id,
-  });
-  await speeds(ours, baseline, ids[100]!);
-  await baseline.stop();
+  for (const [name, part] of Object.entries(PARTS))
+    if (named.length === 0 || named.includes(name))
+      await part({ ours, databaseUrl, table, load, ids, serve });
   await ours.stop();
 }
 
 main()
   .catch((error: unknown) => console.error(error))
   .finally(async () => {
+    await stopAll();
     await load.stop();
     rmSync(dataDir, { recursive: true, force: true });
     console.log(table.print());

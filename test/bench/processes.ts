@@ -13,31 +13,40 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Starts a program of dist/ with these settings and no others, and waits for the address that it prints. */
+/** Starts a program, named behind Node's options, with these settings and no others, and waits for the address that it prints. */
 export async function start(
-  program: string,
+  program: readonly string[],
   address: RegExp,
   env: Readonly<Record<string, string>>,
 ): Promise<Running> {
   const { PATH = "", HOME = "" } = process.env;
   const began = performance.now();
-  const child = spawn(process.execPath, [join("dist", program)], {
+  const child = spawn(process.execPath, program, {
     env: { PATH, HOME, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   let said = "";
   const url = await new Promise<string>((resolve, reject) => {
-    child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)));
+    child.once("exit", (code) => reject(new Error(`${program.join(" ")} ended with ${code}`)));
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       const found = address.exec((said += text));
       if (found) resolve(found[1]!);
     });
   });
   const ready = await fetch(`${url}/health/ready`);
-  if (!ready.ok) throw new Error(`${program} is not ready: ${await ready.text()}`);
+  if (!ready.ok) throw new Error(`${program.join(" ")} is not ready: ${await ready.text()}`);
   const startSeconds = (performance.now() - began) / 1000;
   return { url, pid: child.pid!, startSeconds, stop: () => stop(child) };
 }
+
+const running = new Set<ChildProcess>();
+
+/** Ends what a failed part left running. */
+export const stopAll = async (): Promise<void> => {
+  await Promise.all([...running].map(stop));
+};
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

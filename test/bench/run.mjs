@@ -1,4 +1,4 @@
-// Runs the benchmark: its TypeScript is bundled into dist/bench first. `npm run bench` builds the service before.
+// Runs the benchmark, or the part of it that is named (`npm run bench -- calls`): its TypeScript is bundled into dist/bench first. `npm run bench` builds the service before.
 import { spawnSync } from "node:child_process";
 import { build } from "esbuild";
 
@@ -11,4 +11,7 @@ await build({
   target: "node20",
   logLevel: "warning",
 });
-process.exit(spawnSync(process.execPath, ["dist/bench/main.js"], { stdio: "inherit" }).status ?? 1);
+process.exit(
+  spawnSync(process.execPath, ["dist/bench/main.js", ...process.argv.slice(2)], { stdio: "inherit" })
+    .status ?? 1,
+);

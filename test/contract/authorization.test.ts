@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { operationsOf, run, variables } from "../support/operations";
-import { buildWorld, namedBy, portrait, unknownWorld, type World } from "../support/world";
+import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
 
 const running = useApp({ OPEN_SETTINGS: "true" });
 const { schema, rows } = faces(loadCatalog(), readConfig({}));
@@ -16,6 +16,7 @@ const operations = operationsOf(schema);
 
 /** Nothing may change it: what runs and changes something gets a world of its own. */
 let world: World;
+const another = worlds(() => running.api);
 let stranger: { api: Api; world: World };
 let token: string;
 let userToken: string;
@@ -45,20 +46,22 @@ describe.each(known)("$kind $name", (operation) => {
   /** Without a credential no WebSocket opens at all. */
   const anonymously = operation.kind === "subscription" ? "closed with 4403" : "UNAUTHENTICATED";
   const changes = operation.kind === "mutation";
-  const own = async () => example(changes ? await buildWorld(running.api) : world);
+  const own = async () => example(changes ? await another() : world);
 
   test("refuses a caller without credential", async () => {
     const outcome = await run(running.api.as({}), operation, example(world));
     expect(outcome.code).toBe(anonymously);
   });
 
-  test("refuses a PUBLIC key", async () => {
+  test(rule === "page" ? "runs for a PUBLIC key" : "refuses a PUBLIC key", async () => {
     const outcome = await run(running.api.as({ "X-API-Key": running.publicKey }), operation, example(world));
-    expect(outcome.code).toBe("FORBIDDEN");
+    expect(outcome.code).toBe(rule === "page" ? undefined : "FORBIDDEN");
   });
 
   test("runs for a SECRET key", async () => {
-    expect((await run(running.api, operation, await own())).error).toBeUndefined();
+    const { code, error } = await run(running.api, operation, await own());
+    expect(code).toBeUndefined();
+    expect(error).toBeUndefined();
   });
 
   if (rule === "key")
@@ -75,7 +78,7 @@ describe.each(known)("$kind $name", (operation) => {
     test("refuses a token that was issued for a user", async () => {
       expect((await run(bearer(userToken), operation, example(world))).code).toBe("FORBIDDEN");
     });
-  if (rule === "data")
+  if (rule === "data" || rule === "page")
     test("runs for a token that was issued for a user", async () => {
       expect((await run(bearer(userToken), operation, await own())).error).toBeUndefined();
     });
@@ -113,6 +116,15 @@ describe("the rules and the REST paths agree", () => {
     expect(behind("key").size).toBeGreaterThan(0);
   });
 
+  test("what stands behind a path for web pages takes what a page may have", () => {
+    expect([...behind("public")].map((name) => [name, AUTHORIZATION[name]])).toEqual([
+      ["startWebCall", "page"],
+    ]);
+    expect(Object.keys(AUTHORIZATION).filter((name) => AUTHORIZATION[name] === "page")).toEqual([
+      "startWebCall",
+    ]);
+  });
+
   test("only what stands behind the settings paths lets their anonymous caller in", () => {
     const settings = Object.keys(AUTHORIZATION).filter((name) => AUTHORIZATION[name] === "settings");
     expect(settings.sort()).toEqual([...behind("settings")].sort());
@@ -122,7 +134,8 @@ describe("the rules and the REST paths agree", () => {
   });
 
   test("an operation without a path needs a SECRET key or a token without userId", () => {
-    const paths = new Set([...behind("key"), ...behind("keyOrBearer"), ...behind("settings")]);
+    const kinds = ["key", "keyOrBearer", "public", "settings"];
+    const paths = new Set(kinds.flatMap((auth) => [...behind(auth)]));
     // A log is read behind its assistant there; this one reads logs of deleted assistants too.
     const without = Object.keys(AUTHORIZATION).filter((name) => !paths.has(name) && name !== "log");
     expect(without.map((name) => [name, AUTHORIZATION[name]])).toEqual(

@@ -8,7 +8,13 @@ import { DOCUMENTED, type Fields } from "./documented";
 const openApi = new OpenApi(JSON.parse(generatedDocuments()["rest-compat/openapi.json"]!) as OpenApiDocument);
 
 const placeholders = (path: string) => path.replace(/:(\w+)/g, "{$1}");
-const AUTH = { key: "key", keyOrBearer: "key or bearer", settings: "settings", none: "none" };
+const AUTH = {
+  key: "key",
+  keyOrBearer: "key or bearer",
+  public: "public",
+  settings: "settings",
+  none: "none",
+};
 const rows = routes.map(({ id, method, path, auth, success, document }) => ({
   id,
   line: `${method.toUpperCase()} ${placeholders(pathOf({ path: path.replace(/:(\w+)/g, "{$1}") }))}`,

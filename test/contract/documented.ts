@@ -46,6 +46,13 @@ const LOG = {
   object: "messages! metadata! customerMetadata!",
 };
 const MESSAGE = { string: "id! aiChatId! role! channel! content createdAt!", object: "metadata!" };
+const CALL = { string: "id!" };
+const CALLEE = {
+  string: "phoneNumber! userName userId externalId anonymousId",
+  object: "metadata variables",
+};
+const WEB_CALL = { string: "webCallUrl!" };
+const WEB_CALLEE = { string: "assistantId workflowId externalId", object: "metadata variables" };
 const DELETED = { string: "id!" };
 
 const optional = (fields: Fields): Fields =>
@@ -113,9 +120,24 @@ export const DOCUMENTED: readonly Documented[] = [
     [`GET ${V1}/files`, 200, { page: FILE }],
     [`GET ${V1}/files/{id}/download`, 200, { string: "url!" }],
     [`DELETE ${V1}/files/{id}`, 200, DELETED],
-    [`POST ${V1}/call/phone`, 200],
-    ["POST /rest/v2/call/phone", 200],
-    [`POST ${V1}/assistants/phone-calls/initiate`, 200],
+    [`POST ${V1}/call/phone`, 200, CALL, { ...CALLEE, string: `assistantId! ${CALLEE.string}` }],
+    [
+      "POST /rest/v2/call/phone",
+      200,
+      CALL,
+      { ...CALLEE, string: `workflowId deploymentId ${CALLEE.string}` },
+    ],
+    [
+      `POST ${V1}/assistants/phone-calls/initiate`,
+      200,
+      CALL,
+      { ...CALLEE, string: `assistantId! ${CALLEE.string}` },
+    ],
+  ]),
+  // An extension, not in the document.
+  ...section("public", [
+    [`POST ${V1}/call/web`, 200, WEB_CALL, WEB_CALLEE],
+    ["POST /rest/v2/call/web", 200, WEB_CALL, WEB_CALLEE],
   ]),
   ...section("none", [
     [`POST ${V1}/webhooks/vapi/server-messages`, 201],

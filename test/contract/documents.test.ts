@@ -6,7 +6,8 @@ import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
 import { faces, generatedDocuments } from "../../src/app";
 import { loadCatalog } from "../../src/catalog/load-catalog";
-import { readConfig, settingsTable } from "../../src/config";
+import { settingsTable } from "../../src/cli/settings-documents";
+import { readConfig } from "../../src/config";
 import { explorerTabs } from "../../src/explorer/tabs";
 import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
 

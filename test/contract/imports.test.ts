@@ -15,6 +15,7 @@ const FOUNDATION = [
   "jobs",
   "outbound",
   "ports",
+  "reader",
   "widget",
 ];
 
@@ -62,6 +63,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ["database", "src/config"],
     never: packages(GRAPHQL, "express", SQL),
   },
+  reader: { may: ["reader"], types: ["ports"], never: packages(GRAPHQL, "express", SQL) },
   outbound: {
     may: ["outbound", "src/errors"],
     types: ["src/config"],
@@ -81,7 +83,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     never: packages("express", "@apollo/.+", SQL),
   },
   "rest-compat": {
-    may: ["rest-compat", "schema/rules", "auth", "src/errors"],
+    may: ["rest-compat", "schema/rules", "schema/deadline", "auth", "src/errors"],
     types: ["schema/context"],
     never: packages("type-graphql", "@apollo/.+", SQL),
   },
@@ -132,6 +134,9 @@ describe("who may import what", () => {
             "src/prepare",
             "src/production",
             "src/config",
+            "src/setting-kinds",
+            "src/telephony-settings",
+            "src/voice-settings",
             "cli",
           ].includes(part),
       ),

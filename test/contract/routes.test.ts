@@ -6,7 +6,7 @@ import { useApp } from "../support/app";
 import { expectError, expectOpenToAnyOrigin, withoutRequest } from "../support/errors";
 import { exampleOf, pathOf, send } from "../support/examples";
 import { OpenApi } from "../support/openapi";
-import { buildWorld, namedBy, portrait, unknownWorld, type World } from "../support/world";
+import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
 import { REFUSED_TO_USERS } from "./documented";
 
 const running = useApp();
@@ -15,6 +15,7 @@ const shut = useApp({ OPEN_SETTINGS: "false" });
 let openApi: OpenApi;
 /** Nothing may change it: what runs and changes something gets a world of its own. */
 let world: World;
+const another = worlds(() => running.api);
 let stranger: { api: Api; world: World };
 let token: string;
 let userToken: string;
@@ -36,13 +37,13 @@ const operationName = (document: string) => {
 };
 
 const served = routes.filter(({ document }) => document !== undefined);
-const later = routes.filter(({ document }) => document === undefined);
+const streams = routes.filter(({ stream, body }) => stream !== undefined && body !== "form");
 const title = "$method $path";
 
 describe.each(served)(title, (route) => {
   const example = exampleOf(route.id);
   const changes = route.method !== "get";
-  const own = async () => example(changes ? await buildWorld(running.api) : world);
+  const own = async () => example(changes ? await another() : world);
 
   test("answers as it documents, with nothing of another organization", async () => {
     const answer = await send(running.api, route, await own());
@@ -57,13 +58,29 @@ describe.each(served)(title, (route) => {
     expectOpenToAnyOrigin(answer);
   });
 
-  test("is 403 for a PUBLIC key", async () => {
-    const call = example(unknownWorld());
-    const answer = await send(running.api.as({ "X-API-Key": running.publicKey }), route, call);
-    expectError(answer, 403, "FORBIDDEN");
-    expect(openApi.answerProblems(route.id, 403, answer.body)).toEqual([]);
-    expectOpenToAnyOrigin(answer);
-  });
+  if (route.auth === "public")
+    test("takes a PUBLIC key and a token in the headers of a web page, and no SECRET key there", async () => {
+      const sent = async (headers: Record<string, string>) =>
+        send(running.api.as(headers), route, await own());
+      for (const [name, value] of [
+        ["X-Public-Key", running.publicKey],
+        ["X-Public-Token", token],
+        ["X-Public-Token", userToken],
+        ["X-API-Key", running.publicKey],
+      ] as const)
+        expect((await sent({ [name]: value })).status).toBe(route.success);
+      expectError(await sent({ "X-Public-Key": running.secretKey }), 401, "UNAUTHENTICATED");
+      expectError(await sent({ "X-Public-Key": "unknown" }), 401, "UNAUTHENTICATED");
+      expectError(await sent({ "X-Public-Token": "unknown" }), 401, "UNAUTHENTICATED");
+    });
+  else
+    test("is 403 for a PUBLIC key", async () => {
+      const call = example(unknownWorld());
+      const answer = await send(running.api.as({ "X-API-Key": running.publicKey }), route, call);
+      expectError(answer, 403, "FORBIDDEN");
+      expect(openApi.answerProblems(route.id, 403, answer.body)).toEqual([]);
+      expectOpenToAnyOrigin(answer);
+    });
 
   if (route.auth !== "key")
     test("takes a bearer token as well", async () => {
@@ -106,6 +123,7 @@ describe.each(served)(title, (route) => {
       const unknown = await send(running.api, route, example({ ...world, [record]: unknownWorld()[record] }));
       expect(withoutRequest(foreign)).toEqual(withoutRequest(unknown));
       if (record === "assistantId") expectError(foreign, 400, "ASSISTANT_NOT_FOUND");
+      else if (record === "workflowId") expectError(foreign, 400, "WORKFLOW_NOT_FOUND");
       else expectError(foreign, 404);
       expect(openApi.answerProblems(route.id, foreign.status, foreign.body)).toEqual([]);
       if (changes) expect(await portrait(stranger.api, stranger.world)).toEqual(untouched);
@@ -139,21 +157,37 @@ describe.each(routes.filter(({ auth }) => auth !== "none"))(title, (route) => {
     });
 });
 
-describe.each(later)(title, (route) => {
+describe.each(streams)(title, (route) => {
   const call = exampleOf(route.id)(unknownWorld());
 
-  test("is known and answers 501", async () => {
-    const answer = await send(running.api, route, call);
-    expectError(answer, 501, "NOT_IMPLEMENTED");
-    expect(openApi.answerProblems(route.id, 501, answer.body)).toEqual([]);
+  test("answers anybody, and looks at no credential", async () => {
+    const unknown = running.api.as({ "X-API-Key": "unknown" });
+    for (const api of [anonymous(), unknown, running.api]) {
+      const answer = await send(api, route, call);
+      expect(answer.status).toBe(route.success);
+      expect(openApi.answerProblems(route.id, answer.status, answer.body)).toEqual([]);
+      expectOpenToAnyOrigin(answer);
+    }
   });
 
-  if (route.auth === "none")
-    test("needs no credential, and none is looked at", async () => {
-      expectError(await send(anonymous(), route, call), 501, "NOT_IMPLEMENTED");
-      const unknown = running.api.as({ "X-API-Key": "unknown", Authorization: "Bearer unknown" });
-      expectError(await send(unknown, route, call), 501, "NOT_IMPLEMENTED");
-    });
+  test("is 413, 415 or 400 for what is no JSON body within its limit", async () => {
+    const path = pathOf(route, call);
+    const json = { "Content-Type": "application/json" };
+    const limit = Buffer.alloc(route.bodyLimit! - 2, " ");
+    expect(
+      (await running.api.request("POST", path, Buffer.concat([limit, Buffer.from("{}")]), json)).status,
+    ).toBe(201);
+    const more = Buffer.concat([limit, Buffer.from(" {}")]);
+    for (const [status, code, body, type] of [
+      [413, "PAYLOAD_TOO_LARGE", more, "application/json"],
+      [415, "UNSUPPORTED_MEDIA_TYPE", "{}", "text/plain"],
+      [400, "BAD_USER_INPUT", "{", "application/json"],
+    ] as const) {
+      const answer = await running.api.request("POST", path, body, { "Content-Type": type });
+      expectError(answer, status, code);
+      expect(openApi.answerProblems(route.id, status, answer.body)).toEqual([]);
+    }
+  });
 });
 
 test("an example stands in the path of every row that has parameters", () => {

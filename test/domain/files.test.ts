@@ -1,6 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
+import JSZip from "jszip";
 import { cleanName, cleanType, detectType } from "../../src/files/describe";
+
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 describe("the shown name of a file", () => {
   test.each([
@@ -64,18 +68,34 @@ describe("the detected type of a file", () => {
     const parts: Buffer[] = [];
     for await (const part of content) parts.push(part as Buffer);
     expect(Buffer.concat(parts)).toEqual(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))));
-    return detectedType;
+    return detectedType();
   };
 
   test.each([
     ["text", "hello", "text/plain"],
     ["a page", "  <!DOCTYPE html><p>", "text/html"],
+    [
+      "a page behind a declaration and a comment",
+      '<?xml version="1.0"?>\n<!-- saved -->\n<html>',
+      "text/html",
+    ],
+    ["other XML", '<?xml version="1.0"?><feed/>', "application/xml"],
     ["a PDF", "%PDF-1.7\n", "application/pdf"],
     ["bytes", Buffer.from([1, 0, 2]), "application/octet-stream"],
     ["broken text", Buffer.from([0x61, 0xff, 0xfe, 0x61]), "application/octet-stream"],
     ["nothing", "", "text/plain"],
   ])("of %s, with the content whole behind it", async (_what, content, type) => {
     expect(await detect(content)).toBe(type);
+  });
+
+  test.each([
+    ["of a Word document that tells so at its end only", ["word/document.xml", "[Content_Types].xml"], DOCX],
+    ["of a Word document", ["[Content_Types].xml", "word/document.xml"], DOCX],
+    ["of any other archive", ["a.txt", "word.xml"], "application/zip"],
+  ])("%s is told from its directory", async (_what, names, type) => {
+    const zip = new JSZip();
+    for (const name of names) zip.file(name, randomBytes(20_000));
+    expect(await detect(await zip.generateAsync({ type: "nodebuffer" }))).toBe(type);
   });
 
   test("looks at the beginning across chunks, and passes a long file on whole", async () => {

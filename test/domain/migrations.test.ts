@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Knex } from "knex";
 import pg from "pg";
 import { connect } from "../../src/database/connect";
-import { migrate, migrationSource } from "../../src/database/migrate";
+import { migrate, migrationSource, tooOld } from "../../src/database/migrate";
 import { migrations } from "../../src/database/migrations";
 import { prepare } from "../../src/prepare";
 import { configOf } from "../support/config";
@@ -72,7 +72,14 @@ describe("migrations", () => {
     const { rows } = (await db.raw(`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
-        and c.relname <> 'key_lookup' and not c.relrowsecurity`)) as { rows: { name: string }[] };
+        and c.relname not in ('key_lookup', 'call_lookup', 'telephony_lookup') and not c.relrowsecurity`)) as {
+      rows: { name: string }[];
+    };
     expect(rows).toEqual([]);
   });
+});
+
+test("a PostgreSQL before 15 is refused with a sentence that names both versions", () => {
+  expect(tooOld(140_022)).toMatch(/is PostgreSQL 14\. Version 15 or later/);
+  expect(tooOld(150_000)).toBeUndefined();
 });

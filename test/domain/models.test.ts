@@ -3,7 +3,7 @@ import { useApp } from "../support/app";
 import { Receiver } from "../support/receiver";
 import { stubModel, type Reply } from "../support/stub-model";
 
-const running = useApp({ WORKER: "on" });
+const running = useApp({ WORKER: "on", MODEL_TIMEOUT_SECONDS: "2" });
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
@@ -110,9 +110,13 @@ describe("a turn with a model", () => {
 
   test.each<[string, Reply]>([
     ["a busy one", { status: 429 }],
+    ["a busy one that asks for an hour's patience", { status: 429, headers: { "retry-after": "3600" } }],
     ["one that fails", { status: 500 }],
     ["half a stream", { half: "The answer" }],
     ["garbage", { garbage: "data: {nonsense\n\n" }],
+    ["a page instead of a stream", { garbage: "<!doctype html><title>502</title>" }],
+    ["nothing", { text: [] }],
+    ["a hang", { text: ["The answer ", "never comes."], held: new Promise(() => undefined) }],
   ])("a model that recovers is asked again: %s", async (_, broken) => {
     const { model, say } = await talk([broken, { text: ["Here I am."] }]);
     expect((await say("Hello?")).content).toBe("Here I am.");
@@ -125,6 +129,32 @@ describe("a turn with a model", () => {
     expect(model.asked).toHaveLength(3);
     expect((await log()).metadata.errors).toHaveLength(1);
   });
+
+  test.each<[string, Reply, RegExp]>([
+    ["hangs in the stream", { text: ["Let me ", "think."], held: new Promise(() => undefined) }, /in time/],
+    ["breaks off each time", { half: "The answer" }, /\S/],
+    ["talks nonsense", { garbage: "data: {nonsense\n\n" }, /\S/],
+    ["says nothing", { text: [] }, /answered with nothing/],
+  ])(
+    "a model that %s is given up after three times: half answers are stored nowhere, and the chat goes on",
+    async (_, broken, told) => {
+      const { model, say, log } = await talk([broken, broken, broken, { text: ["Here I am."] }]);
+      const answer = await say("Hello?");
+      expect(answer).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
+      expect(answer.content).toContain("I can't answer right now");
+      expect((await say("Still there?")).content).toBe("Here I am.");
+      expect(model.asked).toHaveLength(4);
+      const { messages, metadata } = await log();
+      expect(messages.items.map(({ content }: { content: string }) => content)).toEqual([
+        "Hello?",
+        answer.content,
+        "Still there?",
+        "Here I am.",
+      ]);
+      expect(metadata.errors).toHaveLength(1);
+      expect(metadata.errors[0].message).toMatch(told);
+    },
+  );
 
   test("a person is remembered: facts and how the last chat ended are told in the next one, until they are forgotten", async () => {
     const { api } = running;

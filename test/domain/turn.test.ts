@@ -45,4 +45,31 @@ describe("a turn without any model", () => {
     const { chatId } = await chatWith({ resources: "", prompt: "Be kind." });
     expect((await say(chatId, "What is the capital of France?")).content).toContain("I don't know");
   });
+
+  test("suggests up to three questions about what else is known, where that is switched on", async () => {
+    const resources = [
+      "We are open Monday to Friday, 8 am to 6 pm. On Sunday we are closed.",
+      "Parking is free behind the house.",
+      "Parking for bicycles lies in front of the house, under the roof that was built in the spring of last year.",
+      "Dogs are welcome!",
+    ].join("\n\n");
+    const { chatId } = await chatWith({ resources, quickRepliesEnabled: true });
+    const { content, metadata } = await say(chatId, "Is there parking for my car?");
+    expect(content).toBe("Parking is free behind the house.");
+    expect(metadata.citations).toMatchObject([{ text: content }]);
+    expect(metadata.quickReplies).toEqual([
+      "Parking for bicycles lies in front of the house, under the …?",
+      "We are open Monday to Friday, 8 am to 6 pm?",
+      "Dogs are welcome?",
+    ]);
+    const again = await say(chatId, metadata.quickReplies[2]);
+    expect(again.content).toBe("Dogs are welcome!");
+  });
+
+  test("suggests nothing where that is switched off, or nothing is known", async () => {
+    const off = await chatWith({ resources: "Parking is free.\n\nDogs are welcome." });
+    expect((await say(off.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
+    const empty = await chatWith({ resources: "", prompt: "Be kind.", quickRepliesEnabled: true });
+    expect((await say(empty.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
+  });
 });

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { envExample, readConfig } from "../../src/config";
+import { envExample } from "../../src/cli/settings-documents";
+import { readConfig } from "../../src/config";
 import { afterTest, emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS } from "../support/server";
 
 /** The lines of an error: none of them a stack. */
@@ -21,6 +22,12 @@ describe("a start with wrong settings", () => {
       ENCRYPTION_KEYS: "short,too",
       REST_UNKNOWN_FIELDS: "keep",
       VOICE_ENGINE: "Not A Word",
+      VOICE_ENGINE_SECRET: "too-short",
+      VOICE_ENGINE_TIMEOUT_SECONDS: "0",
+      VAPI_BASE_URL: "api.vapi.ai",
+      CALL_COUNTRIES: "US, Switzerland",
+      CALL_MAX_SECONDS: "an hour",
+      SIMULATOR_SPEED: "0",
       S3_ACCESS_KEY_ID: "without its secret",
       LOG_LEVEL: "loud",
     });
@@ -34,6 +41,8 @@ describe("a start with wrong settings", () => {
         .sort(),
     ).toEqual([
       "BOOTSTRAP_SECRET_KEY",
+      "CALL_COUNTRIES",
+      "CALL_MAX_SECONDS",
       "DATABASE_POOL",
       "DATABASE_URL",
       "ENCRYPTION_KEYS",
@@ -43,7 +52,11 @@ describe("a start with wrong settings", () => {
       "REST_UNKNOWN_FIELDS",
       "ROW_LEVEL_SECURITY",
       "S3_ACCESS_KEY_ID",
+      "SIMULATOR_SPEED",
+      "VAPI_BASE_URL",
       "VOICE_ENGINE",
+      "VOICE_ENGINE_SECRET",
+      "VOICE_ENGINE_TIMEOUT_SECONDS",
     ]);
     expect(stderr).not.toContain("too-short");
   });
@@ -54,6 +67,15 @@ describe("a start with wrong settings", () => {
     expect(lines(stderr)).toEqual([
       "These settings are wrong:",
       "  - ENCRYPTION_KEYS must be set where DATABASE_URL is",
+    ]);
+  });
+
+  test("asks for PUBLIC_BASE_URL where Vapi is to call back", async () => {
+    const { code, stderr } = await runToEnd("main", { VAPI_API_KEY: "key" });
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual([
+      "These settings are wrong:",
+      "  - PUBLIC_BASE_URL must be set where VAPI_API_KEY is: Vapi calls back there",
     ]);
   });
 

@@ -40,7 +40,8 @@ beforeAll(async () => {
     const name = `No. ${String(index).padStart(2, "0")}`;
     const id = await newAssistant(running.api, { name });
     await running.api.patch(`/rest/v1/assistants/${id}/chat`, { prompt: `Prompt of ${name}` }, 200);
-    for (let chat = 0; chat < 6; chat++) await newChat(running.api, id, { userId: `${name}/${chat}` });
+    for (let chat = 0; chat < 6; chat++)
+      await newChat(running.api, id, { userId: `${name}/${chat}`, uniqueId: `${index}/${chat}` });
     names.unshift(name);
   }
 }, 60_000);
@@ -92,6 +93,11 @@ describe("a list inside a list", () => {
       'chats(first: 2, filter: { channel: TEXT, status: "in-progress" }) { nodes { id } }',
     ],
     ["chats with their messages", "chats(first: 2) { nodes { id messages(last: 2) { id } } }"],
+    ["attached files", "files { name status }"],
+    [
+      "chats with the person and the person's chats",
+      "chats(first: 2) { nodes { user { facts { text } chats(first: 2) { nodes { id } } } } }",
+    ],
     ["chats with their assistant", "chats(first: 2) { nodes { assistant { id chat { prompt } } } }"],
   ])("of %s costs as many statements for 20 assistants as for 2", async (_what, fields) => {
     const query = `query ($take: Int) { assistants(take: $take) { data { id ${fields} } } }`;

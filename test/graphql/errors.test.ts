@@ -33,6 +33,16 @@ describe("an error", () => {
     expect((await widget.gqlError(query)).extensions.code).toBe("FORBIDDEN");
   });
 
+  test("that refuses a request as a whole stands where GraphQL clients look, and where all others do", async () => {
+    const { status, body } = await running.api
+      .as({ "X-API-Key": "unknown" })
+      .request("POST", "/graphql", { query: "{ organization { id } }" });
+    const { message, code, requestId } = body;
+    expect(status).toBe(401);
+    expect(body).toMatchObject({ statusCode: 401, code: "UNAUTHENTICATED" });
+    expect(body.errors).toEqual([{ message, extensions: { code, requestId } }]);
+  });
+
   test("of a chat that has ended is CHAT_ENDED on both faces", async () => {
     const { api } = running;
     const chat = await newChat(api, await newAssistant(api));

@@ -2,6 +2,10 @@ import { afterEach, describe, expect, jest, test } from "@jest/globals";
 import { buildSchema, parse } from "graphql";
 import { Engine } from "../../rest-compat/run";
 import type { Context } from "../../schema/context";
+import { deadlineOf } from "../../schema/deadline";
+import { faces } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
 import { startApp, useApp } from "../support/app";
 
 const running = useApp();
@@ -172,5 +176,27 @@ describe("the deadline", () => {
       code: "TIMEOUT",
       message: expect.stringMatching(/longer than 10 s/),
     });
+  });
+
+  test("is longer for what waits for others: 25 s for testFunction, 65 s for postMessage, wherever they stand", () => {
+    const { schema } = faces(loadCatalog(), readConfig({}));
+    const fields = schema.getMutationType()!.getFields();
+    const patient = Object.values(fields).filter((field) => deadlineOf(field) !== 10_000);
+    expect(Object.fromEntries(patient.map((field) => [field.name, deadlineOf(field)]))).toEqual({
+      testFunction: 25_000,
+      postMessage: 65_000,
+    });
+  });
+
+  test("of a document is that of its most patient field", async () => {
+    jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+    const schema = buildSchema("type Query { slow: String, slower: String }");
+    const { slow, slower } = schema.getQueryType()!.getFields();
+    slower!.extensions = { deadline: 25_000 };
+    slow!.resolve = slower!.resolve = () => new Promise(() => undefined);
+    const answer = new Engine(schema).compile(parse("{ slow slower }"))({} as Context, {});
+    jest.advanceTimersByTime(24_999);
+    jest.advanceTimersByTime(1);
+    await expect(answer).rejects.toMatchObject({ message: expect.stringMatching(/longer than 25 s/) });
   });
 });

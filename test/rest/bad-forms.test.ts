@@ -20,6 +20,8 @@ describe("a form", () => {
     ["with a file under another name", file.replace('"file"', '"document"'), ["document", "file"]],
     ["with text for a file", part('name="file"\r\n\r\nhello'), ["file"]],
     ["with metadata that is no JSON", file + part('name="metadata"\r\n\r\n{'), ["metadata"]],
+    ["with metadata that is null", file + part('name="metadata"\r\n\r\nnull'), ["metadata"]],
+    ["with metadata given twice", file + part('name="metadata"\r\n\r\n{}').repeat(2), ["metadata"]],
     ["with metadata that is a list", file + part('name="metadata"\r\n\r\n[1]'), ["metadata"]],
     [
       "with metadata that holds __proto__",

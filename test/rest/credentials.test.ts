@@ -135,6 +135,15 @@ describe("keys", () => {
     expect(Math.abs(secondsLeft(await lastUsed()))).toBeLessThan(60);
   });
 
+  test("a valid key does not excuse an invalid token beside it; another scheme is a proxy's", async () => {
+    const beside = (Authorization: string) =>
+      running.api.as({ "X-API-Key": running.secretKey, Authorization }).request("GET", ASSISTANTS);
+    expect((await beside("Bearer nonsense")).status).toBe(401);
+    expect((await beside("Basic dXNlcjpwYXNz")).status).toBe(200);
+    const { token } = await issue();
+    expect((await beside(`Bearer ${token}`)).status).toBe(200);
+  });
+
   test("a PUBLIC key opens nothing of the organization's", async () => {
     const shown = withKey(running.publicKey);
     for (const path of [ASSISTANTS, KEYS, "/rest/v1/organization", "/rest/v1/settings", "/rest/v1/files"])

@@ -42,6 +42,14 @@ describe("duplicating", () => {
     expect((await api.get(`${PATH}/${copy.id}/theme`, 200)).mode).toBe("CHAT_ONLY");
   });
 
+  test("cuts a name that is too long for its ending between characters", async () => {
+    const id = await newAssistant(running.api, { name: "👩‍🚀".repeat(85) });
+    const { name } = await running.api.post(`${PATH}/duplicate/${id}`, undefined, 200);
+    expect([...name]).toHaveLength(255);
+    expect(name).toMatch(/ \(copy\)$/);
+    await running.api.patch(`${PATH}/${id}`, { name }, 200);
+  });
+
   test("makes a copy of its own: neither changes with the other, and no log comes along", async () => {
     const { api } = running;
     const id = await newAssistant(api);

@@ -14,7 +14,7 @@ describe("an unknown field", () => {
     const { details } = await running.api.post(ASSISTANTS, { name: "A", descripton: "d", zzz: 1 }, 400);
     expect(details).toEqual([
       { path: "descripton", message: 'is not a known field. Did you mean "description"?' },
-      { path: "zzz", message: "is not a known field." },
+      { path: "zzz", message: "is not a known field" },
     ]);
   });
 

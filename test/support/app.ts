@@ -10,6 +10,7 @@ import { createOrganization, type NewOrganization } from "../../src/organization
 import { Api } from "./api";
 import { configOf, PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, type TestDatabase } from "./database";
+import { Twilio } from "./twilio";
 
 export interface RunningApp {
   /** Without a slash at its end. */
@@ -20,6 +21,8 @@ export interface RunningApp {
   /** Keys of the default organization. */
   readonly secretKey: string;
   readonly publicKey: string;
+  /** The telephony provider that the service reaches. */
+  readonly twilio: Twilio;
   /** Speaks with the default organization's SECRET key. */
   readonly api: Api;
   /** Makes another organization. */
@@ -32,8 +35,9 @@ export async function startApp(
   env: Record<string, string> = {},
 ): Promise<RunningApp & { stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
+  const twilio = await new Twilio().start();
   const app = await createApp(
-    configOf({ DATA_DIR: dataDir, ...env }),
+    configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }),
     database.url,
     pino({ level: "silent" }),
     database.ownerUrl,
@@ -45,6 +49,7 @@ export async function startApp(
     database,
     app,
     dataDir,
+    twilio,
     secretKey: SECRET_KEY,
     publicKey: PUBLIC_KEY,
     api: new Api(url, { "X-API-Key": SECRET_KEY }),
@@ -54,6 +59,7 @@ export async function startApp(
     },
     stop: async () => {
       await app.close();
+      await twilio.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

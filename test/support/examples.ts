@@ -25,6 +25,16 @@ const CHANNEL = {
   functions: [FUNCTION],
 };
 
+const FREE = { metadata: { campaign: 7 }, variables: { name: "Bea" } };
+const CALLEE = {
+  phoneNumber: "+41445550100",
+  userName: "Bea",
+  userId: "bea",
+  externalId: "e-1",
+  anonymousId: "a-1",
+  ...FREE,
+};
+
 const ofAssistant = ({ assistantId }: World) => ({ params: { assistantId } });
 const assistant = ({ assistantId: id }: World) => ({ params: { id } });
 const key = ({ keyId }: World) => ({ params: { keyId } });
@@ -111,13 +121,22 @@ export const examples = {
   downloadFile: file,
   deleteFile: file,
 
-  callWithAssistant: ({ assistantId }) => ({ body: { assistantId, phoneNumber: "+41445550100" } }),
-  callWithWorkflow: () => ({ body: { workflowId: "any", phoneNumber: "+41445550100" } }),
-  initiatePhoneCall: ({ assistantId }) => ({ body: { assistantId, phoneNumber: "+41445550100" } }),
+  callWithAssistant: ({ assistantId }) => ({ body: { ...CALLEE, assistantId } }),
+  callWithWorkflow: ({ workflowId }) => ({ body: { ...CALLEE, workflowId } }),
+  initiatePhoneCall: ({ assistantId }) => ({ body: { ...CALLEE, assistantId } }),
+  callFromPage: ({ assistantId }) => ({ body: { assistantId, externalId: "e-1", ...FREE } }),
+  callFromPageV2: ({ assistantId }) => ({ body: { assistantId, externalId: "e-1", ...FREE } }),
   engineServerMessages: () => ({ body: { message: { type: "status-update" } } }),
   engineChatCompletions: () => ({ body: { model: "any", messages: [] } }),
-  interceptSms: () => ({ body: {} }),
+  interceptSms: () => ({}),
 } satisfies Record<RouteId, (world: World) => Call>;
+
+/** Fields that a body needs though each of them may be left out: one of several must be there. */
+export const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  callWithWorkflow: ["workflowId"],
+  callFromPage: ["assistantId"],
+  callFromPageV2: ["assistantId"],
+};
 
 /** The example of a row. */
 export const exampleOf = (id: string): ((world: World) => Call) => {

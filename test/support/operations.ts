@@ -3,6 +3,7 @@ import { createClient } from "graphql-ws";
 import WebSocket from "ws";
 import type { Api } from "./api";
 import { withoutRequest } from "./errors";
+import { accountOf } from "./twilio";
 import type { World } from "./world";
 
 export interface Operation {
@@ -66,6 +67,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   chatEvents: ({ chatId }) => ({ chatId, after: "0" }),
 
   organization: () => ({}),
+  updateOrganization: () => ({ input: { requireSignedIdentity: false } }),
   issueToken: () => ({ input: { expiresIn: "60s" } }),
   keys: () => ({}),
   key: ({ keyId: id }) => ({ id }),
@@ -92,6 +94,46 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   replayEvents: ({ destinationId }) => ({ input: { destinationId, dryRun: false } }),
   testWebhookDestination: ({ destinationId: id }) => ({ id }),
 
+  calls: () => ({ first: 5, filter: { status: "queued", userId: "bea" } }),
+  call: ({ callId: id }) => ({ id }),
+  placeAssistantCall: ({ assistantId }) => ({ input: { assistantId, phoneNumber: "+41445550100" } }),
+  placeWorkflowCall: ({ workflowId }) => ({
+    input: { workflowId, phoneNumber: "+41445550100" },
+  }),
+  startWebCall: ({ assistantId }) => ({ input: { assistantId } }),
+  cancelCall: ({ callId: id }) => ({ id }),
+  callEvents: ({ callId, eventId: after }) => ({ callId, after }),
+
+  workflows: ({ projectId }) => ({ projectId }),
+  workflow: ({ workflowId: id }) => ({ id }),
+  createWorkflow: ({ projectId }) => ({ input: { name: "Bea", projectId } }),
+  updateWorkflow: ({ workflowId: id }) => ({ id, input: { name: "changed" } }),
+  deleteWorkflow: ({ workflowId: id }) => ({ id }),
+  createWorkflowNode: ({ workflowId, assistantId }) => ({
+    workflowId,
+    input: { type: "PROMPT", name: "changed", assistantId },
+  }),
+  updateWorkflowNode: ({ nodeId: id, assistantId }) => ({ id, input: { name: "changed", assistantId } }),
+  deleteWorkflowNode: ({ nodeId: id }) => ({ id }),
+  createWorkflowEdge: ({ workflowId, nodeId }) => ({
+    workflowId,
+    input: { fromNodeId: nodeId, toNodeId: nodeId, kind: "MODEL", description: "changed" },
+  }),
+  updateWorkflowEdge: ({ edgeId: id, nodeId: toNodeId }) => ({ id, input: { rank: 5, toNodeId } }),
+  deleteWorkflowEdge: ({ edgeId: id }) => ({ id }),
+  deployments: ({ projectId }) => ({ projectId }),
+  deployment: ({ deploymentId: id }) => ({ id }),
+  createDeployment: ({ workflowId, projectId }) => ({ input: { type: "API", workflowId, projectId } }),
+  updateDeployment: ({ deploymentId: id, workflowId }) => ({ id, input: { enabled: false, workflowId } }),
+  deleteDeployment: ({ deploymentId: id }) => ({ id }),
+
+  telephonyConnections: () => ({}),
+  connectTelephony: ({ assistantId }) => ({
+    input: { ...accountOf(assistantId), assistantIds: [assistantId] },
+  }),
+  updateTelephonyConnection: ({ connectionId: id }) => ({ id, input: { assistantIds: [] } }),
+  disconnectTelephony: ({ connectionId: id }) => ({ id }),
+
   modelCredentials: () => ({}),
   setModelCredential: () => ({ input: { provider: "GROQ", apiKey: "changed" } }),
   testFunction: ({ assistantId }) => ({ assistantId, channel: "TEXT", name: "echo", arguments: {} }),
@@ -99,6 +141,8 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   forgetEndUser: () => ({ uniqueId: "nobody" }),
   identitySecret: () => ({}),
 
+  attachFile: ({ assistantId, fileId }) => ({ assistantId, fileId }),
+  detachFile: ({ assistantId, fileId }) => ({ assistantId, fileId }),
   files: () => page,
   fileDownload: ({ fileId: id }) => ({ id }),
   uploadFile: () => ({ file: null, metadata: {} }),

@@ -127,7 +127,7 @@ export async function emptyDatabase(): Promise<string> {
   return url.href;
 }
 
-async function statement(url: string, text: string): Promise<void> {
+export async function statement(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(text).finally(() => client.end());

@@ -10,12 +10,14 @@ export interface ModelAsked {
   readonly max_tokens?: number;
 }
 
-/** What the stub answers: text in pieces, a call of a function, a status, half a stream, or something else entirely. */
+/** What the stub answers: text in pieces, the last of them held back until something has happened, a call of a function, a status, half a stream, or something else entirely. */
 export type Reply =
-  | { readonly text: readonly string[] }
+  /** `after` so many milliseconds. */
+  | { readonly text: readonly string[]; readonly after?: number }
   | { readonly call: string; readonly arguments: string }
-  | { readonly status: number }
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly half: string }
+  | { readonly text: readonly string[]; readonly held: Promise<unknown> }
   | { readonly garbage: string };
 
 /** A server that speaks OpenAI's streamed chat completions over real HTTP; it gives its replies in order, the last one again and again. */
@@ -26,7 +28,9 @@ export async function stubModel(...replies: Reply[]) {
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
       asked.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as ModelAsked);
-      answer(res, replies[Math.min(asked.length, replies.length) - 1]!);
+      const reply = replies[Math.min(asked.length, replies.length) - 1]!;
+      if ("after" in reply) setTimeout(() => answer(res, reply), reply.after);
+      else answer(res, reply);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -43,7 +47,7 @@ export async function stubModel(...replies: Reply[]) {
 function answer(res: ServerResponse, reply: Reply): void {
   if ("status" in reply)
     return void res
-      .writeHead(reply.status, { "content-type": "application/json" })
+      .writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
       .end('{"error":{"message":"no"}}');
   res.writeHead(200, { "content-type": "text/event-stream" });
   if ("garbage" in reply) return void res.end(reply.garbage);
@@ -54,6 +58,13 @@ function answer(res: ServerResponse, reply: Reply): void {
   if ("half" in reply) {
     send({ role: "assistant", content: reply.half });
     return void setTimeout(() => res.destroy(), 50);
+  }
+  if ("held" in reply) {
+    for (const content of reply.text.slice(0, -1)) send({ content });
+    return void reply.held.then(() => {
+      send({ content: reply.text.at(-1) }, "stop");
+      res.end("data: [DONE]\n\n");
+    });
   }
   if ("text" in reply) for (const content of reply.text) send({ content });
   else

@@ -1,5 +1,7 @@
 import { newId } from "../../src/database/ids";
 import type { Api } from "./api";
+import { newAccount } from "./twilio";
+import { buildFlow } from "./flows";
 
 const RECORDS = [
   "assistantId",
@@ -10,6 +12,12 @@ const RECORDS = [
   "projectId",
   "deliveryId",
   "eventId",
+  "callId",
+  "workflowId",
+  "nodeId",
+  "edgeId",
+  "deploymentId",
+  "connectionId",
 ] as const;
 export type RecordId = (typeof RECORDS)[number];
 
@@ -30,8 +38,8 @@ export function namedBy(example: (world: World) => unknown): RecordId[] {
 }
 
 /**
- * An assistant with a function, a live chat and an ended one, a webhook destination with a delivery, a file, a key and
- * a project of its own, made by `api`.
+ * An assistant with a function, a live chat and an ended one, a call that waits to be dialled, a workflow with a deployment,
+ * a webhook destination with a delivery, a file, a key, a connected number and a project of its own, made by `api`.
  */
 export async function buildWorld(api: Api): Promise<World> {
   const { id: assistantId } = await api.post(
@@ -53,7 +61,41 @@ export async function buildWorld(api: Api): Promise<World> {
     api.gql('mutation { createProject(input: { name: "Project" }) { id } }'),
   ]);
   const ids = { assistantId, chatId, fileId: file.id, keyId: key.id, projectId: createProject.id };
-  return { ...ids, destinationId: destination.id, ...(await deliveryOf(api, destination.id)) };
+  const delivery = await deliveryOf(api, destination.id);
+  const call = await api.post("/rest/v1/call/phone", { assistantId, phoneNumber: "+12025550100" }, 200);
+  const CONNECT = "mutation ($input: ConnectTelephonyInput!) { connectTelephony(input: $input) { id } }";
+  const { connectTelephony } = await api.gql(CONNECT, { input: newAccount() });
+  const connectionId = connectTelephony.id as string;
+  const flow = await buildFlow(api, { assistantId });
+  const { createDeployment } = await api.gql(
+    "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }",
+    { input: { type: "API", workflowId: flow.workflowId } },
+  );
+  return {
+    ...ids,
+    destinationId: destination.id,
+    ...delivery,
+    callId: call.id,
+    connectionId,
+    workflowId: flow.workflowId,
+    nodeId: flow.nodes.talk!,
+    edgeId: flow.edges[0]!,
+    deploymentId: createDeployment.id,
+  };
+}
+
+/**
+ * Makes worlds one after another, each for what changes it. The destination of the one before goes first, or every
+ * event would be delivered to all of them.
+ */
+export function worlds(api: () => Api): () => Promise<World> {
+  let before: string | undefined;
+  return async () => {
+    if (before !== undefined) await api().request("DELETE", `/rest/v1/settings/${before}`);
+    const world = await buildWorld(api());
+    before = world.destinationId;
+    return world;
+  };
 }
 
 /** The first delivery to a destination, and its event, which others follow. */
@@ -87,7 +129,10 @@ export function form(name: string, content: string, metadata?: Readonly<Record<s
 }
 
 /** Everything that others could have changed in a world, as its own organization sees it. */
-export async function portrait(api: Api, { assistantId, chatId }: World): Promise<unknown> {
+export async function portrait(
+  api: Api,
+  { assistantId, chatId, workflowId, deploymentId }: World,
+): Promise<unknown> {
   const at = `/rest/v1/assistants/${assistantId}`;
   const paths = [at, ...["voice", "sms", "chat", "theme", "logs"].map((part) => `${at}/${part}`)];
   const [log, settings, ...rest] = await Promise.all([
@@ -95,5 +140,11 @@ export async function portrait(api: Api, { assistantId, chatId }: World): Promis
     api.get("/rest/v1/settings", 201),
     ...[...paths, "/rest/v1/organization/keys", "/rest/v1/files"].map((path) => api.get(path, 200)),
   ]);
-  return [log.messages, log.metadata.status, settings, ...rest];
+  const flow = await api.gql(
+    `query ($workflowId: ID!, $deploymentId: ID!) {
+      workflow(id: $workflowId) { name nodes { id name } edges { id rank toNodeId } }
+      deployment(id: $deploymentId) { enabled workflow { id } } workflows { id } deployments { id } }`,
+    { workflowId, deploymentId },
+  );
+  return [log.messages, log.metadata.status, settings, flow, ...rest];
 }

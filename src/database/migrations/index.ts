@@ -1,9 +1,19 @@
 import type { Knex } from "knex";
 import * as foundation from "./001-foundation";
 import * as conversations from "./002-conversations";
+import * as knowledge from "./003-knowledge";
+import * as calls from "./004-calls";
+import * as workflows from "./005-workflows";
+import * as telephony from "./006-telephony";
+import * as search from "./007-search";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "001-foundation": foundation,
   "002-conversations": conversations,
+  "003-knowledge": knowledge,
+  "004-calls": calls,
+  "005-workflows": workflows,
+  "006-telephony": telephony,
+  "007-search": search,
 };

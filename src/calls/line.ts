@@ -1,0 +1,37 @@
+import type { Scope } from "../database/scope";
+import type { CallingNumber } from "../ports/voice-engine";
+import { countryOf } from "../telephony/connection-row";
+import { TelephonyConnections } from "../telephony/telephony-connections";
+
+/** The number that calls go out from: the limits of dialling are counted for each. */
+export interface Line {
+  readonly id: string;
+  /** The customer's own; without it the engine calls from the number of the server's settings. */
+  readonly from?: CallingNumber;
+  /** ISO 3166-1; its numbers may be called where the settings name no countries. */
+  readonly country?: string;
+}
+
+/** The server's own number. */
+const SERVER_LINE: Line = { id: "server" };
+
+/** The line that a new call with an assistant goes out from: a number that the organization connected, else the server's. */
+export async function lineFor(scope: Scope, assistantId: string, connectionId?: string): Promise<Line> {
+  const connections = scope.of(TelephonyConnections);
+  const connection =
+    connectionId === undefined
+      ? await connections.forCalls(assistantId)
+      : await connections.byId(connectionId);
+  if (!connection) return SERVER_LINE;
+  const country = countryOf(connection.phoneNumber);
+  return { id: connection.id, ...(country !== undefined && { country }) };
+}
+
+/** A line by its id, as it stands when it is dialled; undefined when it was disconnected since. */
+export async function lineById(scope: Scope, id: string): Promise<Line | undefined> {
+  if (id === SERVER_LINE.id) return SERVER_LINE;
+  const own = await scope.of(TelephonyConnections).lineOf(id);
+  if (!own) return undefined;
+  const { phoneNumber, accountSid, authToken } = own;
+  return { id, from: { phoneNumber, accountSid, authToken } };
+}

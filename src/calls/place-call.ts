@@ -1,0 +1,105 @@
+import { Assistants } from "../assistants/assistants";
+import type { ChatRow } from "../chats/chats";
+import { EndUsers } from "../conversation/end-users";
+import { newId } from "../database/ids";
+import type { Scope } from "../database/scope";
+import { Events } from "../events/events";
+import { startOf } from "../workflows/flow";
+import type { ResolvedTarget } from "../workflows/target";
+import { Workflows } from "../workflows/workflows";
+import { Calls, type Call, type CallRow } from "./calls";
+import { enqueueStart, enqueueWatch } from "./jobs";
+import { lineFor } from "./line";
+import { checkPhoneNumber } from "./phone-number";
+import { lookupOf, newCallSecret, remember, sealSecret } from "./secrets";
+import { resolveTarget, type CallTarget } from "./target";
+
+type JsonObject = Record<string, unknown>;
+
+/** Who is called, and what to keep with the call. */
+export interface Callee {
+  readonly userName?: string | null;
+  readonly userId?: string | null;
+  readonly anonymousId?: string | null;
+  readonly externalId?: string | null;
+  readonly metadata?: JsonObject | null;
+  readonly variables?: JsonObject | null;
+}
+
+/**
+ * Places a call: accepted at once, and dialled by a job. Chat, call and job are stored together, before the engine is
+ * asked for anything.
+ * @param connectionId the connected number to call from; without it the organization's own choice
+ * @throws BAD_USER_INPUT that names the rule for a number that may not be called; ASSISTANT_NOT_FOUND,
+ * WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY
+ */
+export async function placeCall(
+  scope: Scope,
+  target: CallTarget,
+  phoneNumber: string,
+  callee: Callee,
+  connectionId?: string,
+): Promise<Call> {
+  const { voice } = scope.ports;
+  const resolved = await resolveTarget(scope, target, callee.variables);
+  const line = await lineFor(scope, resolved.assistant.id, connectionId);
+  checkPhoneNumber(
+    scope,
+    phoneNumber,
+    voice.countries ?? (line.country === undefined ? undefined : [line.country]),
+  );
+  return scope.transaction(async (scope) => {
+    const chatId = await openCall(scope, resolved, callee, {
+      kind: "PHONE",
+      engine: voice.engine.name,
+      // Where nothing real is dialled, no limits of dialling hold.
+      line: voice.engine.real ? line.id : null,
+      phoneNumber,
+      status: "queued",
+    });
+    await enqueueStart(scope, chatId);
+    await enqueueWatch(scope, chatId, new Date(Date.now() + voice.silence));
+    return scope.of(Calls).byId(chatId);
+  });
+}
+
+type Opened = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
+
+/** Stores a call and its chat, in a transaction. @returns their id */
+export async function openCall(
+  scope: Scope,
+  { assistant, workflowId, flow, deploymentId }: ResolvedTarget,
+  { variables, metadata, ...person }: Callee,
+  { status, phoneNumber, ...call }: Opened,
+): Promise<string> {
+  const { crypto } = scope.ports;
+  await scope.of(Assistants).hold(assistant.id);
+  if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
+  // Spec gap: the person behind a call is userId, else anonymousId.
+  const uniqueId = person.userId ?? person.anonymousId ?? null;
+  if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);
+  const id = newId();
+  const secret = newCallSecret();
+  const [chat] = (await scope.insert("chats", {
+    id,
+    assistantId: assistant.id,
+    workflowId,
+    deploymentId,
+    workflowNodeId: flow && startOf(flow),
+    channel: "VOICE",
+    status,
+    statusEventId: newId(),
+    phoneNumber,
+    uniqueId,
+    label: person.userName,
+    ...person,
+    variables: variables ?? {},
+    metadata: metadata ?? {},
+  })) as ChatRow[];
+  const sealedSecret = sealSecret(scope, id, secret);
+  await scope.insert("calls", { ...call, chatId: id, workflowId, deploymentId, sealedSecret });
+  await remember(scope, id, [lookupOf("secret", crypto.lookup(secret)), lookupOf("call", id)]);
+  await scope.of(Events).sessionStarted(chat!);
+  await scope.of(Events).statusChanged(chat!);
+  return id;
+}

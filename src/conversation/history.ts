@@ -1,0 +1,41 @@
+import type { Message } from "../chats/messages";
+import type { ModelMessage } from "../ports/text-model";
+
+/** SYSTEM messages are shown to the model as what they are: a note, not the person's words. */
+export function toModel({ role, content, toolCalls, toolCallId, metadata }: Message): ModelMessage[] {
+  const text = content ?? "";
+  if (role === "USER") return [{ role: "user", content: text }];
+  if (role === "SYSTEM") return text === "" ? [] : [{ role: "user", content: `(Note: ${text})` }];
+  if (role === "TOOL") {
+    const name = typeof metadata.name === "string" ? metadata.name : "function";
+    return toolCallId === null
+      ? [{ role: "user", content: `(Note: ${text})` }]
+      : [{ role: "tool", content: text, answers: { id: toolCallId, name } }];
+  }
+  const calls = (toolCalls ?? []).map((call) => ({
+    id: String(call.id),
+    name: String(call.name),
+    arguments: call.arguments,
+  }));
+  return text === "" && calls.length === 0
+    ? []
+    : [{ role: "assistant", content: text, ...(calls.length > 0 && { calls }) }];
+}
+
+/** What was said, and nothing of functions: each assistant of a workflow has others, and knows none of its fellows'. */
+export const wordsOf = (history: readonly Message[]): ModelMessage[] =>
+  history
+    .filter(({ role }) => role !== "TOOL")
+    .flatMap((message) => toModel({ ...message, toolCalls: null }));
+
+/** What functions have answered, for a model that is not shown their calls; what moved a workflow is no function. */
+export function functionsSoFar(messages: readonly Message[]): string {
+  const calls = messages.flatMap(({ toolCalls }) => toolCalls ?? []) as { id: string; name: string }[]; // as turns keep them
+  const names = new Map(calls.map(({ id, name }) => [id, name]));
+  const lines = messages
+    .filter(
+      ({ role, toolCallId, metadata }) => role === "TOOL" && toolCallId !== null && !metadata.transition,
+    )
+    .map(({ toolCallId, content }) => `- ${names.get(toolCallId!) ?? "function"}: ${content}`);
+  return lines.length > 0 ? `What functions have answered so far:\n${lines.join("\n")}` : "";
+}

@@ -1,0 +1,70 @@
+import type { ServerResponse } from "node:http";
+import type { ModelCall } from "../ports/text-model";
+
+/** Writes a chat completion as OpenAI's API has it: whole, or in pieces as they come. */
+export interface CompletionAnswer {
+  text(text: string): void;
+  call(call: ModelCall): void;
+  end(): void;
+}
+
+export interface Head {
+  readonly id: string;
+  readonly model: string;
+  readonly status: number;
+}
+
+const created = () => Math.floor(Date.now() / 1_000);
+const toolCall = ({ id, name, arguments: args }: ModelCall) => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) },
+});
+
+export const completionAnswer = (res: ServerResponse, head: Head, stream: boolean): CompletionAnswer =>
+  stream ? streamed(res, head) : whole(res, head);
+
+function streamed(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
+  const at = created();
+  let begun = false;
+  let calls = 0;
+  res.statusCode = status;
+  res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
+  res.setHeader("Cache-Control", "no-cache");
+  res.setHeader("X-Accel-Buffering", "no"); // else a proxy would gather the pieces
+  const send = (delta: object, finish_reason: string | null = null) => {
+    const choices = [{ index: 0, delta: { ...(!begun && { role: "assistant" }), ...delta }, finish_reason }];
+    begun = true;
+    if (!res.writableEnded && !res.destroyed)
+      res.write(
+        `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created: at, model, choices })}\n\n`,
+      );
+  };
+  return {
+    text: (content) => send({ content }),
+    call: (call) => send({ tool_calls: [{ index: calls++, ...toolCall(call) }] }),
+    end: () => {
+      send({}, calls > 0 ? "tool_calls" : "stop");
+      res.end("data: [DONE]\n\n");
+    },
+  };
+}
+
+function whole(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
+  let content = "";
+  const calls: ModelCall[] = [];
+  return {
+    text: (text) => void (content += text),
+    call: (call) => void calls.push(call),
+    end: () => {
+      const message = {
+        role: "assistant",
+        content: content === "" && calls.length > 0 ? null : content,
+        ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+      };
+      const choices = [{ index: 0, message, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }];
+      res.writeHead(status, { "Content-Type": "application/json; charset=utf-8" });
+      res.end(JSON.stringify({ id, object: "chat.completion", created: created(), model, choices }));
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { callOf, noteHeard, type FoundCall, type Presented } from "../calls/live-call";
+import { Calls } from "../calls/calls";
+import { CALL_HEADER, SECRET_HEADER } from "../calls/order";
+import { receiveMessage, type Received } from "../calls/receive-message";
+import { speak } from "../conversation/spoken-turn";
+import type { Database } from "../database/database";
+import { newId } from "../database/ids";
+import type { VoiceEngine } from "../ports/voice-engine";
+import { completionAnswer, type CompletionAnswer } from "./completion-answer";
+import { readCompletion, type CompletionRequest } from "./completion-request";
+import type { Metrics } from "./metrics";
+
+/** Answers a request itself. The body is parsed JSON, of any shape. */
+export type Serve = (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>;
+
+export interface EngineCallbacks {
+  /** Takes what the engine tells of a call. */
+  readonly engineServerMessages: Serve;
+  /** Says what the assistant says in a call. */
+  readonly engineChatCompletions: Serve;
+}
+
+interface Parts {
+  readonly database: Database;
+  readonly engine: VoiceEngine;
+  readonly metrics: Pick<Metrics, "countCallback">;
+  readonly logger: Logger;
+}
+
+/** Spec gap: any JSON is answered so, whatever becomes of it. */
+const TAKEN = 201;
+const UNKNOWN_CALL = "I'm sorry, this call is not known here. Goodbye.";
+
+/**
+ * What a voice engine calls. Only what carries the secret of a live call has an effect; all else is answered in the
+ * same way, and counted.
+ */
+export function engineCallbacks(parts: Parts): EngineCallbacks {
+  return {
+    engineServerMessages: (req, res, body) => receive(parts, req, res, body),
+    engineChatCompletions: (req, res, body) => complete(parts, req, res, body),
+  };
+}
+
+async function receive(
+  parts: Parts,
+  req: IncomingMessage,
+  res: ServerResponse,
+  body: unknown,
+): Promise<void> {
+  const { database, engine, metrics } = parts;
+  const received = await unless<Received & { refused?: true }>(parts, { outcome: "ignored" }, async () => {
+    const found = await callOf(database, presented(req, body));
+    return found ? receiveMessage(found, body) : { outcome: "ignored", refused: true };
+  });
+  metrics.countCallback(engine.read(body).type, received.refused ? "refused" : received.outcome);
+  res.writeHead(TAKEN, { "Content-Type": "application/json; charset=utf-8" });
+  res.end(JSON.stringify(received.answer ?? {}));
+}
+
+async function complete(
+  parts: Parts,
+  req: IncomingMessage,
+  res: ServerResponse,
+  body: unknown,
+): Promise<void> {
+  const { database, metrics } = parts;
+  const request = readCompletion(body);
+  const found = await unless(parts, undefined, () => callOf(database, presented(req, body)));
+  const live = found && found.chat.status !== "ended" ? found : undefined;
+  metrics.countCallback("completion", live ? "applied" : "refused");
+  const answer = completionAnswer(
+    res,
+    { id: `chatcmpl-${newId()}`, model: request.model, status: TAKEN },
+    request.stream,
+  );
+  if (live) await unless(parts, undefined, () => converse(live, request, body, answer, res));
+  else answer.text(UNKNOWN_CALL);
+  answer.end();
+}
+
+async function converse(
+  found: FoundCall,
+  { history, asked }: CompletionRequest,
+  body: unknown,
+  answer: CompletionAnswer,
+  res: ServerResponse,
+): Promise<void> {
+  const { scope, chat } = found;
+  const given = new AbortController();
+  // The person interrupted, or hung up: what would be said now is not wanted any more.
+  res.on("close", () => given.abort());
+  const heard = noteHeard(found, body).catch(() => undefined);
+  const question = {
+    chat,
+    history,
+    signal: given.signal,
+    answering: (spoken: Record<string, unknown>) => scope.of(Calls).change(chat.id, { spoken }),
+  };
+  for await (const part of speak(scope, question))
+    if (part.type === "text") answer.text(part.text);
+    else answer.call(asked(part));
+  await heard;
+}
+
+function header({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return typeof value === "string" ? value : undefined;
+}
+
+function presented(req: IncomingMessage, body: unknown): Presented {
+  const bearer = /^Bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1];
+  return { secret: header(req, SECRET_HEADER) ?? bearer, callId: header(req, CALL_HEADER), body };
+}
+
+/** What goes wrong is logged, and answered as if nothing had: the contract knows no other answer. */
+async function unless<R>({ logger }: Parts, otherwise: R, work: () => Promise<R>): Promise<R> {
+  try {
+    return await work();
+  } catch (error) {
+    logger.error({ err: error }, "an engine's callback failed");
+    return otherwise;
+  }
+}

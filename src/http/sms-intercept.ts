@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import type { Database } from "../database/database";
+import type { Scope } from "../database/scope";
+import { DomainError } from "../errors";
+import type { Parameters, ReceivedSms } from "../ports/telephony";
+import { answerSms, Bells, noteAnswered, type SmsAnswer } from "../sms/answer-sms";
+import { Receipts } from "../sms/receipts";
+import { TelephonyConnections } from "../telephony/telephony-connections";
+import type { Serve } from "./engine-callbacks";
+import type { Metrics } from "./metrics";
+
+interface Parts {
+  readonly database: Database;
+  readonly metrics: Pick<Metrics, "countSms">;
+  readonly logger: Logger;
+}
+
+const NOTHING: SmsAnswer = { texts: [], taken: [] };
+
+/** Takes a text that came in at the telephony provider, and answers it. The body is a form. */
+export function smsIntercept(parts: Parts): { readonly interceptSms: Serve } {
+  const { ports } = parts.database.scope("");
+  const bells = new Bells(ports.listener);
+  return { interceptSms: (req, res, body) => intercept(parts, bells, req, res, body as Parameters) }; // as the row says
+}
+
+async function intercept(
+  { database, metrics, logger }: Parts,
+  bells: Bells,
+  req: IncomingMessage,
+  res: ServerResponse,
+  parameters: Parameters,
+): Promise<void> {
+  const { provider } = database.scope("").ports.telephone;
+  const sms = provider.read(parameters);
+  const found = sms && (await connectionOf(database, sms, req, parameters));
+  if (!found) {
+    metrics.countSms("refused");
+    // Whether the number is connected here is not told.
+    throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
+  }
+  const { scope, connection } = found;
+  const gone = new AbortController();
+  res.on("close", () => gone.abort());
+  // A number of ours that answers a number of ours would never end.
+  const own = await database.ownerOfNumber(sms.from);
+  const receipt = own ? undefined : await scope.of(Receipts).accept(connection.id, sms);
+  metrics.countSms(receipt ? "accepted" : "own-number");
+  const answer = receipt ? await answerSms(scope, receipt, bells, gone.signal) : NOTHING;
+  const { chatId } = answer;
+  if (chatId !== undefined && answer.taken.length > 0) {
+    const note = (got: boolean) =>
+      void noteAnswered(scope, chatId, answer.taken, got).catch((error: unknown) =>
+        logger.warn({ err: error }, "it was not noted that an SMS was answered"),
+      );
+    if (res.closed || res.destroyed) return note(false);
+    res.on("close", () => note(res.writableFinished));
+  }
+  const { type, body } = provider.answer(answer.texts);
+  res.writeHead(200, { "Content-Type": type });
+  res.end(body);
+}
+
+/** The number that a text came to, where the owner of its account sent the request. */
+async function connectionOf(
+  database: Database,
+  { to }: ReceivedSms,
+  { url = "", headers }: IncomingMessage,
+  parameters: Parameters,
+): Promise<{ scope: Scope; connection: { id: string; phoneNumber: string } } | undefined> {
+  const owner = await database.ownerOfNumber(to);
+  if (!owner) return undefined;
+  const scope = database.scope(owner.organizationId);
+  const { provider, interceptUrl } = scope.ports.telephone;
+  const line = await scope.of(TelephonyConnections).lineOf(owner.connectionId);
+  const signature = headers[provider.signatureHeader];
+  // As the provider knows it: what a proxy in front of us made of host and port does not matter.
+  const signed = interceptUrl() + url.slice(url.split("?", 1)[0]!.length);
+  if (!line || typeof signature !== "string") return undefined;
+  if (!provider.signed(line.authToken, signed, parameters, signature)) return undefined;
+  return { scope, connection: { id: owner.connectionId, phoneNumber: line.phoneNumber } };
+}

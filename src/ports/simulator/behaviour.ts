@@ -1,0 +1,39 @@
+/** How callbacks come: as they happen, each twice, each after the one that follows it, or those about the status too late. */
+export type Delivery = "plain" | "twice" | "swapped" | "late";
+
+/** What becomes of a simulated call. */
+export interface Behaviour {
+  readonly name: string;
+  /** How far it goes; `talks` to the end of the conversation. */
+  readonly goes:
+    "refused" | "busy" | "unanswered" | "voicemail" | "dropped" | "forwarded" | "talks" | "endless";
+  readonly delivery: Delivery;
+  /** How long the answer that the call is placed takes, in seconds. */
+  readonly placing: number;
+}
+
+const usual: Behaviour = { name: "answers", goes: "talks", delivery: "plain", placing: 0 };
+
+/** The last two digits of +1 555 01xx, with or without an area code, and what a call to such a number does. */
+const MAGIC: Readonly<Record<string, Behaviour>> = {
+  "00": usual,
+  "01": { ...usual, name: "busy", goes: "busy" },
+  "02": { ...usual, name: "no answer", goes: "unanswered" },
+  "03": { ...usual, name: "voicemail", goes: "voicemail" },
+  "04": { ...usual, name: "fails at dialling", goes: "refused" },
+  "05": { ...usual, name: "drops in the middle", goes: "dropped" },
+  "06": { ...usual, name: "forwards", goes: "forwarded" },
+  "07": { ...usual, name: "events late", delivery: "late" },
+  "08": { ...usual, name: "events twice", delivery: "twice" },
+  "09": { ...usual, name: "events out of order", delivery: "swapped" },
+  "10": { ...usual, name: "never ends", goes: "endless" },
+  "11": { ...usual, name: "placing takes 20 s", placing: 20 },
+};
+
+const MAGIC_NUMBER = /^\+1(?:\d{3})?55501(\d\d)$/;
+
+export const isMagic = (phoneNumber: string): boolean => MAGIC_NUMBER.test(phoneNumber);
+
+/** What a call to this number does; any other number answers. */
+export const behaviourOf = (phoneNumber: string): Behaviour =>
+  MAGIC[MAGIC_NUMBER.exec(phoneNumber)?.[1] ?? "00"] ?? usual;

@@ -1,0 +1,21 @@
+import type { EngineAnswer } from "../voice-engine";
+import { assistantOf } from "./assistant-of";
+
+/** The answer to a message of Vapi's, in its words. */
+export function answerMessage(given: EngineAnswer): Record<string, unknown> {
+  switch (given.type) {
+    case "tools":
+      return {
+        // Vapi takes a result on one line.
+        results: given.results.map(({ id, name, text }) => ({
+          toolCallId: id,
+          name,
+          result: text.replace(/\s*\n\s*/g, " "),
+        })),
+      };
+    case "assistant":
+      return { assistant: assistantOf(given.order) };
+    case "no-transfer":
+      return { error: given.message };
+  }
+}

@@ -1,0 +1,91 @@
+import type { Scope } from "../database/scope";
+import type { ReceivedSms } from "../ports/telephony";
+
+/** The channel on which texts that were dealt with are told to every server process. */
+export const SMS_CHANNEL = "parley_sms";
+
+/** What a text that came in led to. */
+export interface Receipt {
+  readonly messageSid: string;
+  readonly connectionId: string;
+  /** The text itself. */
+  readonly sms: ReceivedSms;
+  /** Null until it was dealt with. */
+  readonly outcome: string | null;
+  /** The chat that it is a message of, and its place there. */
+  readonly chatId: string | null;
+  readonly sequence: number | null;
+  /** What is answered to the request that brought it; null while that is open. */
+  readonly answer: readonly string[] | null;
+  /** So long requests wait for the answer. */
+  readonly waitsUntil: Date | null;
+}
+
+/** A request may be later than it says, in milliseconds. */
+const MARGIN = 1_000;
+
+/** The texts that came in. */
+export class Receipts {
+  constructor(private readonly scope: Scope) {}
+
+  async of(messageSid: string): Promise<Receipt | undefined> {
+    const [row] = await this.scope.named<Receipt>(
+      "sms.received",
+      (table, $) => table("sms_received").where({ messageSid: $(1) }),
+      [messageSid],
+    );
+    return row;
+  }
+
+  /** Stores a text, and has it dealt with by a job, once; texts of one person one after another. */
+  async accept(connectionId: string, sms: ReceivedSms): Promise<Receipt> {
+    const { messageSid, from, to } = sms;
+    const { patience } = this.scope.ports.telephone;
+    const waitsUntil = new Date(Date.now() + patience + MARGIN);
+    const [row] = await this.scope.transaction(async (scope) => {
+      const rows = (await scope
+        .insert("sms_received", { messageSid, connectionId, sms, waitsUntil })
+        .onConflict(["organizationId", "messageSid"])
+        .ignore()) as Receipt[];
+      if (rows.length > 0)
+        await scope.enqueue("sms.receive", { messageSid }, { queue: `sms.receive:${to}:${from}` });
+      return rows;
+    });
+    return row ?? (await this.of(messageSid))!; // somebody stored it before
+  }
+
+  /** Notes what a text led to, in the transaction that did it. */
+  async settle(messageSid: string, decision: Partial<Receipt>): Promise<void> {
+    const { answer, ...changes } = decision;
+    const given = answer ? { answer: JSON.stringify(answer) } : {};
+    await this.scope
+      .table("sms_received")
+      .where({ messageSid })
+      .update({ ...changes, ...given });
+    await this.scope.notify(SMS_CHANNEL, { messageSid });
+  }
+
+  /** The same as `of`, held until the transaction ends. */
+  async hold(messageSid: string): Promise<Receipt | undefined> {
+    const [row] = (await this.scope.table("sms_received").where({ messageSid }).forUpdate()) as Receipt[];
+    return row;
+  }
+
+  async setAnswer(messageSid: string, answer: readonly string[]): Promise<void> {
+    await this.scope
+      .table("sms_received")
+      .where({ messageSid })
+      .update({ answer: JSON.stringify(answer) });
+  }
+
+  /** Until when a request waits for what is said in a chat; undefined when none does. */
+  async waitingUntil(chatId: string): Promise<Date | undefined> {
+    const open = this.scope
+      .table("sms_received")
+      .where({ chatId })
+      .whereNull("answer")
+      .where("waitsUntil", ">", new Date());
+    const [last] = (await open.orderBy("waitsUntil", "desc").limit(1)) as Receipt[];
+    return last?.waitsUntil ?? undefined;
+  }
+}

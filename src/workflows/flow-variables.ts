@@ -1,0 +1,55 @@
+import type { ChatRow } from "../chats/chats";
+import type { Scope } from "../database/scope";
+import { VARIABLE_NAME } from "./workflow-nodes";
+
+type JsonObject = Record<string, unknown>;
+
+/** Of a reply that is an object so many fields become variables of their own. */
+const MOST_FIELDS = 100;
+const DEEPEST = 30;
+
+/** Sets variables of a chat. @returns the chat with them */
+export async function setVariables(scope: Scope, chat: ChatRow, values: JsonObject): Promise<ChatRow> {
+  const clean = storable(values) as JsonObject; // an object stays one
+  await scope.transaction(async (scope) => {
+    await scope
+      .table("chats")
+      .where({ id: chat.id })
+      .update({ variables: scope.merged("variables", clean) });
+  });
+  return { ...chat, variables: { ...chat.variables, ...clean } };
+}
+
+/** The variables that a function's reply becomes: NAME, and NAME.FIELD for each field of an object. */
+export function variablesOf(name: string, reply: string): JsonObject {
+  const value = parsed(reply);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return { [name]: value };
+  const fields = Object.entries(value as JsonObject).filter(([field]) => VARIABLE_NAME.test(field));
+  return {
+    [name]: value,
+    ...Object.fromEntries(
+      fields.slice(0, MOST_FIELDS).map(([field, inside]) => [`${name}.${field}`, inside]),
+    ),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** What the database takes: no U+0000, no lone surrogates, not too deep. */
+function storable(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return cleaned(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEEPEST) return null;
+  if (Array.isArray(value)) return value.map((item) => storable(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleaned(key), storable(item, depth + 1)]),
+  );
+}
+
+const cleaned = (text: string): string => text.replaceAll("\0", "").toWellFormed();

@@ -1,0 +1,40 @@
+import type { LoadGenerator, Running } from "./processes";
+import type { Table } from "./table";
+
+/** What every part of the benchmark works with. */
+export interface Bench {
+  /** The service, with its jobs. */
+  readonly ours: Running;
+  readonly databaseUrl: string;
+  readonly table: Table;
+  readonly load: LoadGenerator;
+  /** Assistants of the default organization. */
+  readonly ids: readonly string[];
+  /** Starts another server on the same database. */
+  readonly serve: (env?: Readonly<Record<string, string>>) => Promise<Running>;
+}
+
+export const SECRET_KEY = "secret-key-of-the-benchmark";
+export const HEADERS = { "X-API-Key": SECRET_KEY };
+
+export const percentile = (numbers: readonly number[], part: number): number =>
+  numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))]!;
+
+/** Sends JSON and gives the answer; throws what is no 2xx. */
+export async function send<T>(url: string, body: unknown): Promise<T> {
+  const headers = { ...HEADERS, "Content-Type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`POST ${url}: ${answer.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
+/** The data of a GraphQL operation. */
+export async function gql<T>(origin: string, query: string, variables: object = {}): Promise<T> {
+  const { data, errors } = await send<{ data: T; errors?: unknown }>(`${origin}/graphql`, {
+    query,
+    variables,
+  });
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data;
+}

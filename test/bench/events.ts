@@ -1,0 +1,96 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gql, percentile, send, type Bench } from "./bench";
+
+const ONE_BY_ONE = 200;
+const CHATS = 100;
+const SUSTAINED = 3_000;
+
+/** Delivers events to a local receiver: how soon one arrives, and how many a second when there is much to do. */
+export async function events(bench: Bench): Promise<void> {
+  const { ours, table, ids, serve } = bench;
+  const arrivals: { id: string; at: number }[] = [];
+  let wake: () => void = () => undefined;
+  const receiver = createServer((req: IncomingMessage, res) => {
+    arrivals.push({ id: String(req.headers["webhook-id"]), at: performance.now() });
+    req.resume();
+    req.on("end", () => res.end());
+    wake();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const until = async (count: number) => {
+    while (arrivals.length < count) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  const { port } = receiver.address() as AddressInfo;
+  await gql(
+    ours.url,
+    `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`,
+    {
+      input: { url: `http://127.0.0.1:${port}/`, secret: "secret of the benchmark" },
+    },
+  );
+
+  const chats: string[] = [];
+  for (let count = 0; count < CHATS; count++) chats.push(await startChat(bench, ids[count % ids.length]!));
+  await settled(arrivals);
+  const say = (origin: string, chat: string) =>
+    send(`${origin}/rest/v1/ai-chats/messages`, {
+      aiChatId: chat,
+      role: "SYSTEM",
+      channel: "TEXT",
+      content: "noted",
+      metadata: {},
+    });
+  const waits: number[] = [];
+  for (let count = 0; count < ONE_BY_ONE; count++) {
+    const before = arrivals.length;
+    const arrived = until(before + 1);
+    const began = performance.now(); // the commit comes later: this is more than what is promised
+    await Promise.all([say(ours.url, chats[count % CHATS]!), arrived]);
+    waits.push(arrivals[before]!.at - began);
+  }
+  const median = percentile(waits, 0.5);
+  table.add({
+    what: "from a message's request to its event's first byte, median",
+    ours: median,
+    unit: "ms",
+    most: 30,
+  });
+
+  // Made while nobody delivers, so that what is measured is delivering alone.
+  await ours.stop();
+  const quiet = await serve({ WORKER: "off" });
+  const before = arrivals.length;
+  for (let sent = 0; sent < SUSTAINED; sent += CHATS)
+    await Promise.all(chats.map((chat) => say(quiet.url, chat)));
+  await quiet.stop();
+  const busy = await serve();
+  await until(before + SUSTAINED);
+  const taken = (arrivals[before + SUSTAINED - 1]!.at - arrivals[before]!.at) / 1000;
+  await busy.stop();
+  receiver.closeAllConnections();
+  receiver.close();
+  const ids_ = new Set(arrivals.slice(before).map(({ id }) => id)).size;
+  if (ids_ !== SUSTAINED) throw new Error(`${ids_} different events of ${SUSTAINED} arrived`);
+  table.add({
+    what: `deliveries a second, ${SUSTAINED} held up`,
+    ours: SUSTAINED / taken,
+    unit: "/s",
+    least: 500,
+  });
+}
+
+const startChat = async ({ ours }: Bench, assistantId: string) =>
+  (
+    await gql<{ startChat: { id: string } }>(
+      ours.url,
+      `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
+      { input: { assistantId, channel: "TEXT" } },
+    )
+  ).startChat.id;
+
+/** Waits until nothing has come for a second. */
+async function settled(arrivals: readonly unknown[]): Promise<void> {
+  for (let seen = -1; seen !== arrivals.length; await new Promise((resolve) => setTimeout(resolve, 1_000)))
+    seen = arrivals.length;
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "@jest/globals";
+import { callOf, ended, place, speaker, statusesOf } from "../support/calls";
+import { useEngine } from "../support/engine";
+import { until } from "../support/server";
+
+const running = useEngine({ CALL_SILENCE_SECONDS: "1", CALL_MAX_SECONDS: "3600" });
+const QUIET = { initialMessage: "" };
+
+/** Lines dial one call a second: these calls do not wait for one another. */
+const freeLine = () => running.database.query("update calls set line = null");
+
+async function order(): Promise<string> {
+  await freeLine();
+  return place(running.api, await speaker(running.api, QUIET), "+14155550132");
+}
+/** Long enough for every retry that there would be. */
+const settle = () => new Promise((resolve) => setTimeout(resolve, 4_500));
+
+describe("a call is dialled once", () => {
+  test("when the engine answers late, after we gave up waiting", async () => {
+    const { api, vapi } = running;
+    vapi.will({ delay: 1_500 }, {});
+    const id = await order();
+    await until(async () => (await callOf(api, id)).dialedAt !== null);
+    await settle();
+    expect(vapi.asked(id)).toBe(1);
+    expect((await callOf(api, id)).status).toBe("queued");
+  }, 30_000);
+
+  test("when the engine made the call and its answer was lost", async () => {
+    const { api, vapi } = running;
+    vapi.will({ status: 502, made: true }, {});
+    const id = await order();
+    await until(async () => (await callOf(api, id)).dialedAt !== null);
+    await settle();
+    expect(vapi.asked(id)).toBe(1);
+  }, 30_000);
+
+  test("again, when the engine surely made none", async () => {
+    const { api, vapi } = running;
+    vapi.will({ status: 503 }, {});
+    const id = await order();
+    await until(async () => (await callOf(api, id)).dialedAt !== null);
+    expect(vapi.asked(id)).toBe(2);
+    expect(vapi.calls.filter(({ name }) => name === id)).toHaveLength(1);
+  }, 30_000);
+
+  test("three times at most; then it ends, and the log tells why", async () => {
+    const { api, vapi } = running;
+    vapi.will({ status: 503 });
+    const id = await order();
+    expect(await ended(api, id)).toMatchObject({ endedReason: "engine-unreachable" });
+    expect(vapi.asked(id)).toBe(3);
+    vapi.will({});
+    const [{ errors }] = (await running.database.query("select errors from chats where id = $1", [id])) as [
+      { errors: { message: string }[] },
+    ];
+    expect(errors.map(({ message }) => message)).toEqual([1, 2, 3].map(() => expect.stringContaining("503")));
+  }, 30_000);
+
+  test("not again, when the engine refuses it", async () => {
+    const { api, vapi } = running;
+    vapi.will({ status: 400 }, {});
+    const id = await order();
+    expect(await ended(api, id)).toMatchObject({ endedReason: "call-start-failed" });
+    await settle();
+    expect(vapi.asked(id)).toBe(1);
+  }, 30_000);
+
+  test("not at all, when it was cancelled before", async () => {
+    const { api, vapi, database } = running;
+    await database.query("update calls set line = 'server'");
+    const assistantId = await speaker(api, QUIET);
+    // The line is busy: the second one waits.
+    const [, waiting] = [
+      await place(api, assistantId, "+14155550132"),
+      await place(api, assistantId, "+14155550132"),
+    ];
+    await api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: waiting });
+    await settle();
+    expect(vapi.asked(waiting)).toBe(0);
+    expect(await statusesOf(api, waiting)).toEqual(["queued", "ended"]);
+  }, 30_000);
+});
+
+describe("a call that the engine has", () => {
+  test("is hung up there when it is cancelled here, also while it is being placed", async () => {
+    const { api, vapi } = running;
+    vapi.will({ delay: 700 }, {});
+    const id = await order();
+    await until(() => vapi.created.some(({ body }) => body.name === id));
+    await api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id });
+    await until(() => vapi.calls.some(({ name, status }) => name === id && status === "ended"));
+    expect(vapi.controlled.map(({ body }) => body)).toContainEqual({ type: "end-call" });
+    expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "cancelled" });
+  }, 30_000);
+
+  test("ends when the engine says so that it is asked after a silence", async () => {
+    const { api, vapi } = running;
+    const { engineCallId, id } = await (await freeLine(), running.call(await speaker(api, QUIET)));
+    vapi.end(engineCallId, "customer-did-not-answer");
+    expect(await ended(api, id)).toMatchObject({ endedReason: "customer-did-not-answer" });
+  }, 30_000);
+
+  test("goes on when the engine says so, and ends when it knows nothing of it", async () => {
+    const { api, vapi } = running;
+    const { engineCallId, id } = await (await freeLine(), running.call(await speaker(api, QUIET)));
+    vapi.calls.find((call) => call.id === engineCallId)!.status = "in-progress";
+    await until(async () => (await callOf(api, id)).status === "in-progress");
+    vapi.calls.splice(
+      vapi.calls.findIndex((call) => call.id === engineCallId),
+      1,
+    );
+    expect(await ended(api, id)).toMatchObject({ endedReason: "engine-lost-call" });
+  }, 30_000);
+});
+
+test("a line dials one call a second, in the order in which they were placed, and ten at once", async () => {
+  const { vapi } = running;
+  const { api: theirs } = await running.otherOrganization();
+  const assistantId = await speaker(theirs, QUIET);
+  const ids: string[] = [];
+  for (let count = 0; count < 12; count++) ids.push(await place(theirs, assistantId, "+14155550132"));
+  await until(() => ids.slice(0, 10).every((id) => vapi.asked(id) === 1));
+  await settle();
+  expect(ids.map((id) => vapi.asked(id))).toEqual([...Array<number>(10).fill(1), 0, 0]);
+  const at = vapi.created.filter(({ body }) => ids.includes(body.name));
+  expect(at.map(({ body }) => body.name)).toEqual(ids.slice(0, 10));
+  // Between the notes of two diallings lies a second; their requests may come a little nearer.
+  for (const [index, one] of at.entries())
+    if (index > 0) expect(one.at - at[index - 1]!.at).toBeGreaterThan(700);
+  await theirs.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: ids[0] });
+  await until(() => vapi.asked(ids[10]!) === 1);
+  expect(vapi.asked(ids[11]!)).toBe(0);
+  expect(vapi.problems).toEqual([]);
+}, 60_000);

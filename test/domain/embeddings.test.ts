@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { connect } from "../../src/database/connect";
+import { hasVectors, prepareVectors } from "../../src/database/vectors";
+import { Knowledge } from "../../src/knowledge/knowledge";
+import { startApp } from "../support/app";
+import { newAssistant, newChat, say } from "../support/factories";
+import { upload } from "../support/files";
+import { stubEmbeddings } from "../support/stub-embeddings";
+import { stubModel } from "../support/stub-model";
+import { drain, vectorDatabase } from "../support/vector-database";
+import type { TestDatabase } from "../support/database";
+
+let database: TestDatabase;
+let stub: Awaited<ReturnType<typeof stubEmbeddings>>;
+let running: Awaited<ReturnType<typeof startApp>>;
+
+/** Starts the service anew, by default with the stub for all organizations. */
+async function restart(env: Record<string, string> = {}): Promise<void> {
+  await running?.stop();
+  await database.query("deallocate all"); // the session that all clients share outlives them
+  const all = { EMBEDDING_BASE_URL: stub.url, EMBEDDING_API_KEY: "sk-embed" };
+  running = await startApp(database, { DATABASE_POOL: "1", ...all, ...env });
+}
+
+beforeAll(async () => {
+  [database, stub] = await Promise.all([vectorDatabase(), stubEmbeddings()]);
+  await restart();
+}, 60_000);
+afterAll(async () => {
+  await running?.stop();
+  await stub?.stop();
+  await database?.drop();
+});
+
+const DOGS = "Dogs are welcome in every room.";
+const CARS = "Parking is free behind the house.";
+
+/** An assistant that answers from a file with these paragraphs, each under a heading of its own. */
+async function knowing(...texts: string[]): Promise<string> {
+  const assistantId = await newAssistant(running.api);
+  const { id: fileId } = await upload(running.api, { content: texts.join("\n\n# .\n\n") });
+  const attach =
+    "mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }";
+  await running.api.gql(attach, { assistantId, fileId });
+  await drain(running);
+  return assistantId;
+}
+
+async function find(question: string, assistantId: string, resources = ""): Promise<string[]> {
+  const { id } = await running.api.get("/rest/v1/organization", 200);
+  const found = await running.app.database.scope(id).of(Knowledge).find(question, assistantId, { resources });
+  return found.map(({ text }) => text.split("\n").at(-1)!);
+}
+
+describe("where the database has pgvector and there is a key", () => {
+  test("a question finds what means the same in other words, best first", async () => {
+    const assistantId = await knowing(CARS, DOGS, "Breakfast is at eight.");
+    expect(await find("May I bring my hound?", assistantId)).toHaveLength(3);
+    expect((await find("May I bring my hound?", assistantId))[0]).toBe(DOGS);
+    expect((await find("Where do I leave my vehicle?", assistantId))[0]).toBe(CARS);
+    expect(stub.asked.at(-1)).toEqual({
+      model: "text-embedding-3-small",
+      key: "sk-embed",
+      input: ["Where do I leave my vehicle?"],
+    });
+  });
+
+  test("what has both the words and the meaning comes before what has one of them", async () => {
+    const assistantId = await knowing(
+      "The hound of the Baskervilles.",
+      "A puppy costs a fee.",
+      "The fee is ten.",
+      DOGS,
+    );
+    expect((await find("Is there a fee for a puppy?", assistantId))[0]).toBe("A puppy costs a fee.");
+  });
+
+  test("resources are found by meaning too, as they stand now, from the second question on", async () => {
+    const assistantId = await newAssistant(running.api);
+    const change = (resources: string) =>
+      running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { resources }, 200);
+    await change(`${CARS}\n\n${DOGS}`);
+    expect(await find("My hound?", assistantId, `${CARS}\n\n${DOGS}`)).toEqual([]);
+    await drain(running);
+    expect((await find("My hound?", assistantId, `${CARS}\n\n${DOGS}`))[0]).toBe(DOGS);
+    await change(CARS);
+    expect(await find("My hound?", assistantId, CARS)).toEqual([CARS]);
+    await drain(running);
+    const kept = "select content from passages where assistant_id = $1";
+    expect(await database.query(kept, [assistantId])).toEqual([{ content: CARS }]);
+  });
+
+  test("nothing is found of another assistant, of another organization, or of a file that was detached", async () => {
+    await knowing(DOGS);
+    const assistantId = await knowing(CARS);
+    const other = await running.otherOrganization();
+    const theirs = await newAssistant(other.api);
+    const { id: fileId } = await upload(other.api, { content: DOGS });
+    const change = (name: string) =>
+      `mutation ($a: ID!, $f: ID!) { ${name}(assistantId: $a, fileId: $f) { id } }`;
+    await other.api.gql(change("attachFile"), { a: theirs, f: fileId });
+    await drain(running);
+    expect(await find("My hound?", assistantId)).toEqual([CARS]);
+    expect(await find("My hound?", theirs)).toEqual([]);
+    const { files } = (
+      await other.api.gql("query ($id: ID!) { assistant(id: $id) { files { id } } }", { id: theirs })
+    ).assistant;
+    expect(files).toEqual([{ id: fileId }]);
+    await other.api.gql(change("detachFile"), { a: theirs, f: fileId });
+    const left = "select count(*)::int as count from passage_embeddings where organization_id = $1";
+    expect(await database.query(left, [other.organizationId])).toEqual([{ count: 0 }]);
+  });
+
+  test("an answer of a model rests on it and cites the file", async () => {
+    const assistantId = await knowing(CARS, DOGS);
+    const model = await stubModel({ text: ["Bring it along."] });
+    const rag =
+      "mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: TEXT, input: { isRagEnabled: true, forceRag: true }) { forceRag } }";
+    await running.api.gql(rag, { id: assistantId });
+    const set = "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
+    await running.api.gql(set, { input: { provider: "OPENAI", apiKey: "sk-chat", baseUrl: model.url } });
+    const chatId = await newChat(running.api, assistantId);
+    await say(running.api, chatId, "May I bring my hound?", "USER");
+    await drain(running);
+    const { chat } = await running.api.gql(
+      "query ($id: ID!) { chat(id: $id) { messages { content metadata } } }",
+      { id: chatId },
+    );
+    expect(chat.messages.at(-1)).toMatchObject({
+      content: "Bring it along.",
+      metadata: { citations: [{ source: "a.txt", text: expect.stringContaining(DOGS) }, {}] },
+    });
+    expect(String(model.asked[0]!.messages[0]!.content)).toContain(`[a.txt] .\n${DOGS}`);
+    await running.api.gql(set, { input: { provider: "OPENAI" } });
+    await model.stop();
+  });
+
+  test("what was attached before there was a key, or with another model, gets its vectors at the first question", async () => {
+    const assistantId = await knowing(CARS, DOGS);
+    await restart({ EMBEDDING_MODEL: "another-model" });
+    expect(await find("My hound?", assistantId)).toEqual([]);
+    await drain(running);
+    expect((await find("My hound?", assistantId))[0]).toBe(DOGS);
+    expect(stub.asked.at(-1)!.model).toBe("another-model");
+    await restart();
+  });
+});
+
+describe("without vectors words still find it:", () => {
+  test("when the model refuses", async () => {
+    const assistantId = await knowing(CARS, DOGS);
+    stub.status = 500;
+    expect(await find("Where is parking?", assistantId)).toEqual([CARS]);
+    const { length } = stub.asked;
+    expect(await find("Where is parking?", assistantId)).toEqual([CARS]);
+    expect(stub.asked).toHaveLength(length); // it is left alone for a while
+    stub.status = 200;
+  });
+
+  test.each<Record<string, string>>([
+    { EMBEDDING_MODEL: "off" },
+    { EMBEDDING_BASE_URL: "", EMBEDDING_API_KEY: "" },
+  ])("with the settings %j", async (env) => {
+    await restart(env);
+    const { length } = stub.asked;
+    const assistantId = await knowing(CARS, DOGS);
+    expect(await find("Where is parking, and my hound?", assistantId)).toEqual([CARS]);
+    expect(await drain(running)).toEqual([]);
+    expect(stub.asked).toHaveLength(length);
+  });
+});
+
+test("an organization's own key for OPENAI is used where the settings give none for all", async () => {
+  await restart({ EMBEDDING_BASE_URL: "", EMBEDDING_API_KEY: "" });
+  const other = await running.otherOrganization();
+  const set = "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
+  await other.api.gql(set, { input: { provider: "OPENAI", apiKey: "sk-own", baseUrl: stub.url } });
+  const scope = running.app.database.scope(other.organizationId);
+  await scope.of(Knowledge).find("My hound?", await newAssistant(other.api), { resources: "" });
+  expect(stub.asked.at(-1)).toMatchObject({ key: "sk-own", input: ["My hound?"] });
+});
+
+test("a database role that may not take the extension goes without vectors, and has them once somebody else took it", async () => {
+  const owner = connect(database.url, { pool: 1 });
+  await owner.raw("drop table passage_embeddings; drop extension vector; create role plain; set role plain");
+  await prepareVectors(owner);
+  expect(await hasVectors(owner)).toBe(false);
+  await owner.raw("reset role");
+  await prepareVectors(owner);
+  await prepareVectors(owner);
+  expect(await hasVectors(owner)).toBe(true);
+  const { rows } = await owner.raw<{ rows: object[] }>(
+    "select relrowsecurity as hidden from pg_class where relname = 'passage_embeddings'",
+  );
+  expect(rows).toEqual([{ hidden: true }]);
+  await owner.destroy();
+});

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import { expireEvents } from "../../src/events/expire-events";
+import { useApp } from "../support/app";
+
+const running = useApp({ WORKER: "on", EVENT_RETENTION_DAYS: "10" });
+
+let organizationId: string;
+let destinationId: string;
+beforeEach(async () => {
+  const { api, database } = running;
+  await database.query("delete from events");
+  ({ id: organizationId } = await api.get("/rest/v1/organization", 200));
+  const url = "http://127.0.0.1:9/events"; // nobody is there
+  ({ id: destinationId } = await api.post("/rest/v1/settings", { url, secret: "s" }, 201));
+});
+
+/** Events that happened so many days ago, named by them. */
+async function happened(daysAgo: number, count = 1): Promise<void> {
+  await running.database.query(
+    `insert into events (organization_id, id, name, type, assistant_id, body, created_at)
+     select $1, $2 || '-' || n, 'session-start', 'TEXT', 'a', '{}', now() - $2::text::float8 * interval '1 day' from generate_series(1, $3) n`,
+    [organizationId, String(daysAgo), count],
+  );
+}
+/** A delivery of the only event of that age, last tried so many days ago. */
+const sent = (eventDaysAgo: number, triedDaysAgo: number, status: string) =>
+  running.database.query(
+    `insert into deliveries (organization_id, id, event_id, destination_id, status, next_attempt_at)
+     values ($1, $2 || $4, $2 || '-1', $3, $4, now() - $5::float8 * interval '1 day')`,
+    [organizationId, String(eventDaysAgo), destinationId, status, triedDaysAgo],
+  );
+const left = async (): Promise<string[]> => {
+  const rows = await running.database.query<{ id: string }>("select id from events order by created_at");
+  return rows.map(({ id }) => id);
+};
+
+describe("events", () => {
+  test("go after their days, with their deliveries", async () => {
+    for (const days of [0, 29.9, 30.1, 400]) await happened(days);
+    await sent(400, 399, "FAILED");
+    await sent(30.1, 30.05, "DELIVERED");
+    await expireEvents(running.app.database, 30);
+    expect(await left()).toEqual(["29.9-1", "0-1"]);
+    expect(await running.database.query("select id from deliveries")).toEqual([]);
+  });
+
+  test("stay while a delivery is still to be tried, or has been tried within these days", async () => {
+    for (const days of [40, 50, 60]) await happened(days);
+    await sent(60, 45, "PENDING");
+    await sent(50, 3, "FAILED");
+    await sent(40, 39, "FAILED");
+    await expireEvents(running.app.database, 30);
+    expect(await left()).toEqual(["60-1", "50-1"]);
+  });
+
+  test("go from every organization, however many there are", async () => {
+    const other = await running.otherOrganization();
+    await happened(40, 1_300);
+    organizationId = other.organizationId;
+    await happened(41, 200);
+    await happened(1);
+    await expireEvents(running.app.database, 30);
+    expect(await left()).toEqual(["1-1"]);
+  });
+
+  test("go by a job, after the days of EVENT_RETENTION_DAYS", async () => {
+    await happened(9);
+    await happened(11);
+    await running.database.query("select graphile_worker.add_job('event.expire')");
+    for (const end = Date.now() + 10_000; Date.now() < end && (await left()).length > 1;) await sleep(50);
+    expect(await left()).toEqual(["9-1"]);
+  });
+
+  test("go every hour: the worker knows when", async () => {
+    const known = () =>
+      running.database.query<{ identifier: string }>(
+        "select identifier from graphile_worker._private_known_crontabs",
+      );
+    for (const end = Date.now() + 10_000; Date.now() < end && (await known()).length === 0;) await sleep(50);
+    expect(await known()).toEqual([{ identifier: "event.expire" }]);
+  });
+});

@@ -1,0 +1,159 @@
+import { Readable } from "node:stream";
+import { describe, expect, test } from "@jest/globals";
+import { childReader, type ReaderLimits } from "../../src/ports/child-reader";
+import type { ReadableType } from "../../src/ports/document-reader";
+import { docx, pdf } from "../support/documents";
+
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+const read = (type: ReadableType, content: string | Buffer, limits?: Partial<ReaderLimits>) =>
+  childReader(limits).read(type, Readable.from([Buffer.from(content)]));
+
+/** The passages' texts; fails where there is a problem. */
+async function texts(type: ReadableType, content: string | Buffer): Promise<string[]> {
+  const reading = await read(type, content);
+  if ("problem" in reading) throw new Error(reading.problem);
+  return reading.passages.map(({ text }) => text);
+}
+
+describe("a document is split", () => {
+  test("Markdown: under its headings, with the path to each, and code left alone", async () => {
+    const text =
+      "# Handbook\n\nRead me.\n\n## Hours\n\nNine to five.\n\n- Monday\n- Friday\n\n```sh\n# no heading\n```\n\nParking\n-------\nFree.";
+    expect(await texts("text/plain", text)).toEqual([
+      "Handbook\nRead me.",
+      "Handbook › Hours\nNine to five.\n\n- Monday\n- Friday\n\n```sh\n# no heading\n```",
+      "Handbook › Parking\nFree.",
+    ]);
+  });
+
+  test("text: short paragraphs together, long ones between sentences, with the last sentence said again", async () => {
+    const sentences = Array.from(
+      { length: 40 },
+      (_, index) => `This is sentence number ${index + 1} of the text.`,
+    );
+    const found = await texts("text/plain", `\ufeffShort.\r\n\r\nShort too.\r\n\r\n${sentences.join(" ")}`);
+    expect(found.length).toBeGreaterThan(2);
+    expect(found[0]).toBe("Short.\n\nShort too.");
+    for (const text of found) expect(text.length).toBeLessThanOrEqual(1_000);
+    for (const sentence of sentences) expect(found.some((text) => text.includes(sentence))).toBe(true);
+    const lastOf = (text: string) => /This[^.]*\.$/.exec(text)![0];
+    for (let index = 2; index < found.length; index++)
+      expect(found[index]!.startsWith(lastOf(found[index - 1]!))).toBe(true);
+  });
+
+  test("text without a space is cut all the same, never inside a character", async () => {
+    const found = await texts("text/plain", "🥊".repeat(1_500));
+    expect(found.join("")).toBe("🥊".repeat(1_500));
+    expect(found.every((text) => text.isWellFormed())).toBe(true);
+  });
+
+  test("HTML: what a person reads, without menus and scripts, with the addresses of links and tables in columns", async () => {
+    const page = `<!doctype html><title>T</title><nav>Menu</nav><h1>Acme</h1><p>Book <a href="https://a.example/b">here</a>.
+      <script>alert(1)</script><h2>Prices</h2><table><tr><th>What<th>Price<tr><td>Cleaning<td>80 €</table><p>&copy; <i>we</i>`;
+    expect(await texts("text/html", page)).toEqual([
+      "Acme\nBook here (https://a.example/b).",
+      expect.stringMatching(/^Acme › Prices\nWhat +Price\nCleaning +80 €\n\n© we$/),
+    ]);
+  });
+
+  test("DOCX: by the styles of its headings", async () => {
+    const file = await docx([
+      ["Heading1", "Handbook"],
+      ["Heading2", "Hours"],
+      "Nine &amp; five.",
+      ["Heading2", "Parking"],
+      "Free.",
+    ]);
+    expect(await texts(DOCX, file)).toEqual(["Handbook › Hours\nNine & five.", "Handbook › Parking\nFree."]);
+  });
+
+  test("PDF: larger letters are headings, parted words are one, each passage has its page, footers are left out", async () => {
+    const footer = (page: number) => [[""], [`Page ${page} of 3`]] as const;
+    const file = pdf(
+      [
+        ["Handbook", 24],
+        [""],
+        ["Hours", 17],
+        ["We open at eight and we close only after the last per-"],
+        ["son has left (at six)."],
+        ...footer(1),
+      ],
+      [["Parking", 17], ["It is free, whoever you are, and lies behind the house."], ...footer(2)],
+      [["A page without any heading of its own goes on with the last."], ...footer(3)],
+    );
+    const reading = await read("application/pdf", file);
+    expect(reading).toEqual({
+      passages: [
+        {
+          page: 1,
+          text: "Handbook › Hours\nWe open at eight and we close only after the last person has left (at six).",
+        },
+        { page: 2, text: "Handbook › Parking\nIt is free, whoever you are, and lies behind the house." },
+        { page: 3, text: "Handbook › Parking\nA page without any heading of its own goes on with the last." },
+      ],
+    });
+  });
+});
+
+describe("a document that can't be read says why:", () => {
+  test.each<[string, ReadableType, string | Buffer, RegExp]>([
+    ["text that is none", "text/plain", " \n ", /holds no text/],
+    ["a page that is none", "text/html", "<p> </p>", /holds no text/],
+    ["a PDF of pictures", "application/pdf", pdf([]), /text recognition/],
+    ["a PDF that is none", "application/pdf", "%PDF-1.7 nothing", /PDF is broken/],
+    ["half a PDF", "application/pdf", pdf([["words", 12]]).subarray(0, 120), /broken|no text/],
+    ["a DOCX that is none", DOCX, "PK\u0003\u0004 nothing", /DOCX file is broken/],
+    ["five million characters", "text/plain", "word ".repeat(1_000_000), /4 million characters/],
+    ["a hundred thousand headings", "text/plain", "# a\n".repeat(100_000), /more text than can be indexed/],
+  ])("%s", async (_what, type, content, problem) => {
+    expect(await read(type, content)).toEqual({ problem: expect.stringMatching(problem) });
+  });
+
+  test("text with thousands of quotes inside each other is read without its structure", async () => {
+    expect((await texts("text/plain", ">".repeat(4_000))).join("")).toBe(">".repeat(4_000));
+  });
+});
+
+describe("the process that reads a document", () => {
+  const MIB = 1_048_576;
+
+  test("is ended when the document unfolds beyond the memory it may have", async () => {
+    const bomb = await docx(["a".repeat(200 * MIB)]);
+    expect(bomb.length).toBeLessThan(MIB);
+    expect(await read(DOCX, bomb, { memory: 256 * MIB })).toEqual({
+      problem: "Reading the file took more than 256 MiB of memory.",
+    });
+  });
+
+  test("is ended when it takes too long", async () => {
+    expect(await read("text/plain", "word ".repeat(100_000), { time: 10 })).toEqual({
+      problem: "Reading the file took longer than 0.01 seconds.",
+    });
+  });
+
+  test("is ended when it says too much", async () => {
+    expect(await read("text/plain", "word ".repeat(100_000), { output: 1_000 })).toEqual({
+      problem: expect.stringContaining("more text than can be indexed"),
+    });
+  });
+
+  test("is given nothing of the environment", async () => {
+    process.env.NODE_OPTIONS = "--no-such-option"; // Node would refuse to start with it
+    try {
+      expect(await read("text/plain", "words")).toEqual({ passages: [{ text: "words" }] });
+    } finally {
+      delete process.env.NODE_OPTIONS;
+    }
+  });
+
+  test("does not end what reads it when the content breaks off", async () => {
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from("words");
+        await Promise.reject(new Error("the store is away"));
+      })(),
+    );
+    await expect(childReader().read("text/plain", broken)).rejects.toThrow("the store is away");
+  });
+});

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { Receiver } from "../support/receiver";
+
+const running = useApp({ WORKER: "on", WEBHOOK_TIMEOUT_SECONDS: "2" });
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+/** A receiver, and the id of the destination that it stands behind. */
+async function destination(...reply: ConstructorParameters<typeof Receiver>) {
+  const receiver = await new Receiver(...reply).start();
+  stops.push(() => receiver.stop());
+  const { id } = await running.api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+  stops.push(() => running.api.delete(`/rest/v1/settings/${id}`, 200));
+  return { receiver, id: id as string };
+}
+
+interface Attempt {
+  readonly number: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly answer: string | null;
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+interface Delivery {
+  readonly status: string;
+  readonly nextAttemptAt: string;
+  readonly attempts: readonly Attempt[];
+}
+
+const DELIVERIES = `{ webhookDestinations { id deliveries(first: 50) {
+  nodes { status nextAttemptAt attempts { number status error answer startedAt durationMs } event { name } } } } }`;
+
+/** What is known of the delivery of a new chat's first event, once it has been tried. */
+async function tried(id: string): Promise<Delivery> {
+  await newChat(running.api, await quietAssistant(running.api));
+  for (const end = Date.now() + 15_000; Date.now() < end; await sleep(50)) {
+    const { webhookDestinations } = (await running.api.gql(DELIVERIES)) as {
+      webhookDestinations: {
+        id: string;
+        deliveries: { nodes: (Delivery & { event: { name: string } })[] };
+      }[];
+    };
+    const { nodes } = webhookDestinations.find((one) => one.id === id)!.deliveries;
+    const delivery = nodes.find(({ event }) => event.name === "session-start");
+    if (delivery && delivery.attempts.length > 0) return delivery;
+  }
+  throw new Error("it was not tried");
+}
+
+/** Seconds from the end of the last try to the next one. */
+function pause({ nextAttemptAt, attempts }: Delivery): number {
+  const { startedAt, durationMs } = attempts.at(-1)!;
+  return (Date.parse(nextAttemptAt) - Date.parse(startedAt) - durationMs) / 1_000;
+}
+
+/** The first step of the schedule: five seconds, a tenth more or less, and what noting it takes. */
+function expectRetry(delivery: Delivery): void {
+  expect(delivery.status).toBe("PENDING");
+  expect(pause(delivery)).toBeGreaterThan(4.4);
+  expect(pause(delivery)).toBeLessThan(5.6);
+}
+
+describe("a try is noted for what it was, and repeated by the schedule, when a receiver", () => {
+  test.each([400, 404, 500, 503])("answers %i", async (status) => {
+    const { id } = await destination((res) => void res.writeHead(status).end("Not today."));
+    const delivery = await tried(id);
+    expect(delivery.attempts).toMatchObject([{ number: 1, status, error: null, answer: "Not today." }]);
+    expectRetry(delivery);
+  });
+
+  test("never answers", async () => {
+    const { id } = await destination(() => undefined);
+    const delivery = await tried(id);
+    expect(delivery.attempts).toMatchObject([{ status: null, error: "No answer in time.", answer: null }]);
+    expectRetry(delivery);
+  });
+
+  test("answers 200 and then sends a byte now and then, longer than it may take in all", async () => {
+    const { id } = await destination((res) => {
+      res.writeHead(200);
+      const timer = setInterval(() => res.write("."), 200);
+      res.on("close", () => clearInterval(timer));
+    });
+    const delivery = await tried(id);
+    expect(delivery.attempts).toMatchObject([{ status: null, error: "No answer in time.", answer: null }]);
+    expectRetry(delivery);
+  });
+
+  test("breaks the connection", async () => {
+    const { id } = await destination((res) => void res.socket!.resetAndDestroy());
+    const delivery = await tried(id);
+    expect(delivery.attempts).toMatchObject([{ status: null, answer: null }]);
+    expect(delivery.attempts[0]!.error).toContain("The connection failed");
+    expectRetry(delivery);
+  });
+
+  test("isn't there", async () => {
+    const { id, receiver } = await destination();
+    await receiver.stop();
+    stops.splice(0, 1); // it is stopped
+    const delivery = await tried(id);
+    expect(delivery.attempts[0]!.error).toBe("The connection failed (ECONNREFUSED).");
+    expectRetry(delivery);
+  });
+
+  test.each([301, 302, 303, 307, 308])("redirects with %i, which is not followed", async (status) => {
+    const elsewhere = await new Receiver().start();
+    stops.push(() => elsewhere.stop());
+    const { id } = await destination((res) => void res.writeHead(status, { location: elsewhere.url }).end());
+    const delivery = await tried(id);
+    expect(delivery.attempts).toMatchObject([{ number: 1, status, error: null }]);
+    expectRetry(delivery);
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  test("asks for more time, in seconds or as a date, up to an hour", async () => {
+    const asking = (value: () => string) =>
+      destination((res) => void res.writeHead(429, { "retry-after": value() }).end());
+    const wants = [
+      await asking(() => "120"),
+      await asking(() => new Date(Date.now() + 600_000).toUTCString()),
+      await asking(() => "100000"),
+      await asking(() => "soon"),
+    ];
+    const first = await tried(wants[0]!.id);
+    expect(first).toMatchObject({ status: "PENDING", attempts: [{ status: 429 }] });
+    expect(Math.round(pause(first) / 10)).toBe(12);
+    expect(Math.round(pause(await tried(wants[1]!.id)) / 10)).toBe(60);
+    expect(Math.round(pause(await tried(wants[2]!.id)) / 10)).toBe(360);
+    expectRetry(await tried(wants[3]!.id));
+  });
+});
+
+test.each([
+  [200, "DELIVERED"],
+  [500, "PENDING"],
+])("of an answer of a gigabyte 64 KiB are read and the first KiB is kept: %i", async (code, status) => {
+  let sent = 0;
+  const { id } = await destination((res) => {
+    res.writeHead(code, { "content-length": String(2 ** 30) });
+    const piece = Buffer.alloc(16_384, "Lorem ipsum ");
+    const pour = () => {
+      while (sent < 2 ** 30 && !res.destroyed) {
+        sent += piece.length;
+        if (!res.write(piece)) return void res.once("drain", pour);
+      }
+    };
+    pour();
+  });
+  const delivery = await tried(id);
+  expect(delivery).toMatchObject({ status, attempts: [{ status: code, error: null }] });
+  const { answer } = delivery.attempts[0]!;
+  expect(answer).toBe("Lorem ipsum ".repeat(86).slice(0, 1_024));
+  // What was sent beyond is no more than the buffers of two sockets hold, for each of the chat's two events.
+  expect(sent).toBeLessThan(2 ** 26);
+});
+
+test("a receiver that hangs holds up no other: of twenty, nineteen get 95 of 100 events within two seconds", async () => {
+  const hanging = await destination(() => undefined);
+  const others: Receiver[] = [];
+  for (let n = 1; n < 20; n++) others.push((await destination()).receiver);
+  const chats: string[] = [];
+  const assistantId = await quietAssistant(running.api);
+  for (let n = 0; n < 6; n++) chats.push(await newChat(running.api, assistantId));
+  for (let n = 0; n < 5; n++)
+    for (const chatId of chats) {
+      await say(running.api, chatId, `message ${n}`);
+      await sleep(100);
+    }
+  const events = await running.database.query<{ id: string; created_at: Date }>(
+    "select id, created_at from events where chat_id = any($1)",
+    [chats],
+  );
+  expect(events).toHaveLength(6 * (2 + 5));
+  const created = new Map(events.map(({ id, created_at }) => [id, created_at.getTime()]));
+  const delays: number[] = [];
+  for (const receiver of others)
+    for (const { headers, at } of await receiver.until(events.length))
+      delays.push(at - created.get(headers["webhook-id"] as string)!);
+  delays.sort((a, b) => a - b);
+  expect(delays).toHaveLength(19 * events.length);
+  expect(delays[Math.floor(delays.length * 0.95)]).toBeLessThan(2_000);
+  expect(hanging.receiver.received.length).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
+import { Receiver } from "../support/receiver";
+
+const running = useApp({ WORKER: "on" });
+
+const REPLAY = "mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events dryRun } }";
+const EVENTS = "{ events(first: 100) { nodes { id name chatId createdAt payload } } }";
+
+interface Event {
+  readonly id: string;
+  readonly name: string;
+  readonly chatId: string;
+  readonly createdAt: string;
+  readonly payload: object;
+}
+
+let receiver: Receiver;
+let destinationId: string;
+let assistants: string[];
+let chats: string[];
+/** The ledger before anything was replayed, oldest first. */
+let events: Event[];
+
+/** Two chats with two assistants, and a destination that came too late for them. */
+beforeAll(async () => {
+  const { api } = running;
+  assistants = [await quietAssistant(api), await quietAssistant(api)];
+  chats = [await newChat(api, assistants[0]!), await newChat(api, assistants[1]!)];
+  for (let n = 1; n <= 5; n++) for (const chat of chats) await say(api, chat, `message ${n}`);
+  for (const chat of chats) await endChat(api, chat);
+  await running.database.query(`
+    update events set created_at = date_trunc('second', now()) - interval '1 hour' + place * interval '1 second'
+    from (select id, row_number() over (order by id) as place from events) as numbered where numbered.id = events.id`);
+  events = (await api.gql(EVENTS)).events.nodes.toReversed();
+  receiver = await new Receiver().start();
+  const made = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+  destinationId = made.id;
+});
+afterAll(() => receiver?.stop());
+beforeEach(() => void receiver.received.splice(0));
+
+const replay = async (filter: object | undefined, dryRun?: boolean) =>
+  (
+    await running.api.gql(REPLAY, {
+      input: { destinationId, filter, ...(dryRun !== undefined && { dryRun }) },
+    })
+  ).replayEvents;
+const ids = (some: readonly Event[]) => some.map(({ id }) => id);
+const sent = () => receiver.received.map(({ headers }) => String(headers["webhook-id"]));
+/** All deliveries, once none waits to be sent or noted any more. */
+async function deliveries() {
+  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
+    const all = await running.database.query<{ status: string }>(
+      "select id, status, attempt from deliveries order by id",
+    );
+    if (all.every(({ status }) => status !== "PENDING")) return all;
+  }
+  throw new Error("deliveries wait for ever");
+}
+
+describe("a replay", () => {
+  test("sends what happened, as it was, in order within each chat", async () => {
+    expect(events).toHaveLength(2 * (1 + 1 + 5 + 1 + 1));
+    expect(await replay(undefined, false)).toEqual({ events: events.length, dryRun: false });
+    await receiver.until(events.length);
+    for (const chat of chats) {
+      const own = ids(events.filter(({ chatId }) => chatId === chat));
+      expect(sent().filter((id) => own.includes(id))).toEqual(own);
+    }
+    for (const { headers, body } of receiver.received)
+      expect(body).toEqual(events.find(({ id }) => id === headers["webhook-id"])!.payload);
+  });
+
+  test("keeps that order while a receiver is slow to answer and answers out of turn", async () => {
+    let turn = 0;
+    receiver.answer((res) => void setTimeout(() => res.end("ok"), (turn++ % 3) * 60));
+    await replay({}, false);
+    await receiver.until(events.length);
+    receiver.answer((res) => void res.end("ok"));
+    for (const chat of chats) {
+      const own = ids(events.filter(({ chatId }) => chatId === chat));
+      expect(sent().filter((id) => own.includes(id))).toEqual(own);
+    }
+  });
+
+  test("that is dry, as it is without a word, counts and changes nothing", async () => {
+    const before = await deliveries();
+    expect(await replay(undefined)).toEqual({ events: events.length, dryRun: true });
+    expect(await replay({ name: "session-end" }, true)).toEqual({ events: 2, dryRun: true });
+    expect(await deliveries()).toEqual(before);
+    expect((await running.api.gql(EVENTS)).events.nodes).toHaveLength(events.length);
+  });
+
+  test.each<[string, (all: Event[]) => object, (event: Event, all: Event[]) => boolean]>([
+    ["name", () => ({ name: "conversation-updated" }), ({ name }) => name === "conversation-updated"],
+    ["chat", () => ({ chatId: chats[1] }), ({ chatId }) => chatId === chats[1]],
+    ["assistant", () => ({ assistantId: assistants[0] }), ({ chatId }) => chatId === chats[0]],
+    [
+      "time",
+      (all) => ({ createdAfter: all[3]!.createdAt, createdBefore: all[9]!.createdAt }),
+      ({ createdAt }, all) => createdAt > all[3]!.createdAt && createdAt < all[9]!.createdAt,
+    ],
+    [
+      "name and chat together",
+      () => ({ name: "session-start", chatId: chats[0] }),
+      ({ name, chatId }) => name === "session-start" && chatId === chats[0],
+    ],
+    ["a name that nothing has", () => ({ name: "call-recording" }), () => false],
+  ])("sends no more than its filter wants: %s", async (_what, filterOf, wanted) => {
+    const expected = events.filter((event) => wanted(event, events));
+    expect(await replay(filterOf(events), true)).toEqual({ events: expected.length, dryRun: true });
+    expect(await replay(filterOf(events), false)).toEqual({ events: expected.length, dryRun: false });
+    await receiver.until(expected.length);
+    // What comes after all this shows that nothing else was on its way.
+    await replay({ name: "session-end", chatId: chats[1] }, false);
+    await receiver.until(expected.length + 1);
+    const last = ids(events.filter(({ name, chatId }) => name === "session-end" && chatId === chats[1]));
+    expect(sent().sort()).toEqual([...ids(expected), ...last].sort());
+  });
+
+  test("reaches no destination of another organization, and takes none of its events", async () => {
+    const other = await running.otherOrganization();
+    const input = { destinationId, filter: {}, dryRun: false };
+    expect((await other.api.gqlError(REPLAY, { input })).extensions.code).toBe(
+      "WEBHOOK_DESTINATION_NOT_FOUND",
+    );
+    const own = await other.api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+    const { replayEvents } = await other.api.gql(REPLAY, { input: { destinationId: own.id, dryRun: false } });
+    expect(replayEvents.events).toBe(0);
+    const unknown = { destinationId: UNKNOWN_ID };
+    expect((await running.api.gqlError(REPLAY, { input: unknown })).extensions.code).toBe(
+      "WEBHOOK_DESTINATION_NOT_FOUND",
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "@jest/globals";
+import { isGsm, split } from "../../src/sms/split";
+
+/** Of several segments each has 153 places for the GSM alphabet, where some characters take two, or 67 for any other. */
+function segmentsOf(text: string): number {
+  if (!isGsm(text)) return text.length <= 70 ? 1 : Math.ceil(text.length / 67);
+  const places = [...text].reduce((sum, one) => sum + ("^{}\\[~]|€\f".includes(one) ? 2 : 1), 0);
+  return places <= 160 ? 1 : Math.ceil(places / 153);
+}
+const withoutNumber = (part: string) => part.replace(/ \(\d+\/\d+\)$/, "");
+const letters = (text: string) => text.replace(/\s/g, "");
+
+const SENTENCE = "The shop in the old town opens at nine and closes late in the evening. ";
+const texts: readonly (readonly [string, string])[] = [
+  ["a long answer", SENTENCE.repeat(60)],
+  ["paragraphs", `${SENTENCE.repeat(8)}\n\n`.repeat(9)],
+  ["a word without end", "x".repeat(5_000)],
+  ["emoji, families among them", "👨‍👩‍👧‍👦 ".repeat(400)],
+  ["characters that take two places", "€[]{}~".repeat(800)],
+  ["another alphabet", "Магазин открывается в девять. ".repeat(120)],
+  ["a huge answer", SENTENCE.repeat(900)],
+];
+
+describe("an answer by SMS", () => {
+  test("stays one text as long as it is one that can be sent", () => {
+    expect(split("We open at 9.")).toEqual(["We open at 9."]);
+    expect(split("  \n ")).toEqual([]);
+    expect(split("y".repeat(1530))).toEqual(["y".repeat(1530)]);
+    expect(split("y".repeat(1531))).toHaveLength(2);
+    expect(split("ж".repeat(670))).toHaveLength(1);
+    expect(split("ж".repeat(671))).toHaveLength(2);
+  });
+
+  test.each(texts)("%s becomes parts that can be sent, and nothing is lost", (_, text) => {
+    const parts = split(text);
+    for (const part of parts) {
+      expect(part.length).toBeLessThanOrEqual(1600);
+      expect(segmentsOf(part)).toBeLessThanOrEqual(10);
+      expect(part.isWellFormed()).toBe(true);
+    }
+    expect(letters(parts.map(withoutNumber).join(""))).toBe(letters(text));
+    parts.forEach((part, index) => expect(part.endsWith(` (${index + 1}/${parts.length})`)).toBe(true));
+  });
+
+  test("is cut between sentences, else between words", () => {
+    for (const part of split(SENTENCE.repeat(60)).map(withoutNumber)) expect(part).toMatch(/evening\.$/);
+    const words = "word ".repeat(900);
+    for (const part of split(words).map(withoutNumber)) expect(part).toMatch(/^word( word)*$/);
+  });
+
+  test("is not cut inside a character that is made of several", () => {
+    for (const part of split("👨‍👩‍👧‍👦".repeat(300)).map(withoutNumber)) expect(part).toMatch(/^(👨‍👩‍👧‍👦)+$/u);
+  });
+
+  test("is cut between paragraphs where that makes no part more", () => {
+    const paragraph = `${SENTENCE.repeat(15).trim()}`;
+    expect(split(`${paragraph}\n\n${paragraph}`)).toEqual([`${paragraph} (1/2)`, `${paragraph} (2/2)`]);
+  });
+});

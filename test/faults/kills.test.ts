@@ -1,0 +1,206 @@
+import type { ServerResponse } from "node:http";
+import { beforeEach, expect, test } from "@jest/globals";
+import pg from "pg";
+import { useApp } from "../support/app";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { type Received, Receiver } from "../support/receiver";
+import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import { type Reply, stubModel } from "../support/stub-model";
+
+/** Takes what is posted; whatever happens later is left to the servers that the tests start and kill. */
+const running = useApp({ WORKER: "off" });
+
+const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
+  startServer({
+    ...SETTINGS,
+    DATABASE_URL: running.database.ownerUrl,
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+    TAKEOVER_SECONDS: "4",
+    ...env,
+  });
+
+let receiver: Receiver;
+let destinationId: string;
+beforeEach(async () => {
+  receiver = await new Receiver().start();
+  afterTest(() => receiver.stop());
+  const { api } = running;
+  ({ id: destinationId } = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201));
+  afterTest(() => api.delete(`/rest/v1/settings/${destinationId}`, 200));
+});
+
+interface Row {
+  readonly event_id: string;
+  readonly status: string;
+  readonly attempt: number;
+  readonly attempts: readonly { readonly number: number; readonly status: number | null }[];
+  readonly body: string;
+}
+
+/** The deliveries to the test's destination, in the order of their events. */
+const deliveries = () =>
+  running.database.query<Row>(
+    `select event_id, status, attempt, attempts, body from deliveries d join events e on e.id = d.event_id
+     where destination_id = $1 order by event_id`,
+    [destinationId],
+  );
+const idOf = ({ headers }: Received) => String(headers["webhook-id"]);
+
+/** Waits until everything is delivered; every event was, as it is stored, and only what was in flight came twice. */
+async function allDelivered(inFlight: readonly string[]): Promise<Row[]> {
+  await until(async () => (await deliveries()).every(({ status }) => status === "DELIVERED"));
+  const rows = await deliveries();
+  const twice = rows.flatMap(({ event_id: id }) => (inFlight.includes(id) ? [id, id] : [id]));
+  expect(receiver.received.map(idOf).sort()).toEqual(twice.sort());
+  for (const received of receiver.received)
+    expect(received.text).toBe(rows.find(({ event_id }) => event_id === idOf(received))!.body);
+  return rows;
+}
+
+/** A chat whose assistant asks a model that gives these replies. */
+async function chatWith(...replies: Reply[]) {
+  const { api } = running;
+  const model = await stubModel(...replies);
+  afterTest(model.stop);
+  const set = `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`;
+  await api.gql(set, { input: { provider: "OPENAI", apiKey: "sk-test-1234", baseUrl: model.url } });
+  const chatId = await newChat(api, await quietAssistant(api));
+  const messages = () =>
+    running.database.query<{ role: string; content: string }>(
+      "select role, content from messages where chat_id = $1 order by sequence",
+      [chatId],
+    );
+  return { model, chatId, messages };
+}
+
+const never = new Promise<never>(() => undefined);
+
+test(
+  "a server that is killed as soon as it has acknowledged leaves everything to be delivered by the next one",
+  async () => {
+    const first = await server({ WORKER: "off" });
+    const chatId = await newChat(first.api, await quietAssistant(first.api));
+    for (let n = 1; n <= 10; n++) await say(first.api, chatId, `message ${n}`);
+    await first.end("SIGKILL");
+    expect(receiver.received).toEqual([]);
+    await server();
+    const rows = await allDelivered([]);
+    expect(receiver.received.map(idOf)).toEqual(rows.map(({ event_id }) => event_id));
+    expect(rows).toHaveLength(12);
+    expect(receiver.received.at(-1)!.text).toContain("message 10");
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed while a receiver holds its answer: another delivers the same bytes under the same id",
+  async () => {
+    receiver.answer((res, _, number) => void (number > 1 && res.end("ok")));
+    const first = await server();
+    const chatId = await newChat(running.api, await quietAssistant(running.api));
+    await say(running.api, chatId, "hello");
+    const [held] = await receiver.until(1);
+    await first.end("SIGKILL");
+    await server();
+    const [row] = await allDelivered([idOf(held!)]);
+    expect(row).toMatchObject({ event_id: idOf(held!), attempt: 2, attempts: [{ number: 2, status: 200 }] });
+    // What comes after it in its chat has waited for it.
+    const rest = receiver.received.slice(2).map(idOf);
+    expect(receiver.received.slice(0, 2).map(idOf)).toEqual([row!.event_id, row!.event_id]);
+    expect(rest).toEqual([...rest].sort());
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed after the receiver's 200 and before that is noted: another sends the same bytes again",
+  async () => {
+    const owner = new pg.Client({ connectionString: running.database.ownerUrl });
+    await owner.connect();
+    afterTest(() => owner.end());
+    let answer: ServerResponse | undefined;
+    receiver.answer((res, _, number) => void (number === 1 ? (answer = res) : res.end("ok")));
+    const first = await server();
+    await newChat(running.api, await quietAssistant(running.api));
+    const [held] = await receiver.until(1);
+    // Whoever notes the answer has to wait for this row.
+    await owner.query("begin");
+    await owner.query("select from deliveries where event_id = $1 for update", [idOf(held!)]);
+    answer!.end("ok");
+    const noting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and query like 'update "deliveries"%"status" =%'`;
+    await until(async () => (await running.database.query(noting)).length > 0);
+    await first.end("SIGKILL");
+    // PostgreSQL would go on with what the dead server had asked for.
+    await running.database.query(`select pg_terminate_backend(pid) from (${noting}) as blocked`);
+    await until(async () => (await running.database.query(noting)).length === 0);
+    await owner.query("rollback");
+    await server();
+    const [row] = await allDelivered([idOf(held!)]);
+    expect(row).toMatchObject({ event_id: idOf(held!), attempts: [{ number: 2, status: 200 }] });
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed during a turn: another takes the turn, and the person gets one answer",
+  async () => {
+    const { model, chatId, messages } = await chatWith(
+      { text: ["The answer ", "never comes."], held: never },
+      { text: ["Here ", "I am."] },
+    );
+    const first = await server();
+    await say(running.api, chatId, "Anybody there?", "USER");
+    await until(() => model.asked.length === 1);
+    await first.end("SIGKILL");
+    await server();
+    await until(async () => (await messages()).length === 2);
+    expect(await messages()).toEqual([
+      { role: "USER", content: "Anybody there?" },
+      { role: "ASSISTANT", content: "Here I am." },
+    ]);
+    // The next message is answered by itself: nothing of the first turn waits any more.
+    await say(running.api, chatId, "And now?", "USER");
+    await until(async () => (await messages()).length === 4);
+    expect(model.asked).toHaveLength(3);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that stood still until others took over changes nothing when it goes on: no delivery, no answer twice",
+  async () => {
+    let goOn = () => undefined as void;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const { model, chatId, messages } = await chatWith(
+      { text: ["I am ", "late."], held },
+      { text: ["I took over."] },
+    );
+    let late: ServerResponse | undefined;
+    receiver.answer((res, { body }) => {
+      if (body.event !== "session-start" || late) res.end("ok");
+      else late = res;
+    });
+    const first = await server();
+    await until(() => late !== undefined);
+    await say(running.api, chatId, "Anybody there?", "USER");
+    await until(() => model.asked.length === 1);
+    process.kill(first.pid, "SIGSTOP");
+    await server();
+    await until(async () => (await messages()).length === 2);
+    await until(async () => (await deliveries()).every(({ status }) => status === "DELIVERED"));
+    const before = { deliveries: await deliveries(), messages: await messages() };
+
+    late!.writeHead(500).end("too late");
+    goOn();
+    process.kill(first.pid, "SIGCONT");
+    // It ends only when what it was at has ended.
+    expect((await first.end("SIGTERM")).code).toBe(0);
+    expect({ deliveries: await deliveries(), messages: await messages() }).toEqual(before);
+    expect(before.messages.map(({ content }) => content)).toEqual(["Anybody there?", "I took over."]);
+    expect(before.deliveries[0]).toMatchObject({ attempt: 2, attempts: [{ number: 2, status: 200 }] });
+    const counted = "select failures from webhook_destinations where id = $1";
+    expect(await running.database.query(counted, [destinationId])).toEqual([{ failures: 0 }]);
+  },
+  3 * PATIENCE,
+);

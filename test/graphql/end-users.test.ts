@@ -1,0 +1,100 @@
+import { createHmac } from "node:crypto";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { newAssistant, newChat } from "../support/factories";
+
+const running = useApp();
+
+const USER = "user { id uniqueId facts { text } chats(first: 5) { nodes { id } } }";
+
+describe("the person of a chat", () => {
+  test("is who has its uniqueId, with all their chats, with whichever assistant", async () => {
+    const { api } = running;
+    const [one, two] = [await newAssistant(api), await newAssistant(api)];
+    const first = await newChat(api, one, { uniqueId: "zoe" });
+    const second = await newChat(api, two, { uniqueId: "zoe" });
+    await newChat(api, one, { uniqueId: "tom" });
+    const { chat } = await api.gql(`query ($id: ID!) { chat(id: $id) { ${USER} } }`, { id: first });
+    expect(chat.user).toEqual({
+      id: expect.any(String),
+      uniqueId: "zoe",
+      facts: [],
+      chats: { nodes: [{ id: second }, { id: first }] },
+    });
+    const { endUser } = await api.gql(`{ endUser(uniqueId: "zoe") { id } }`);
+    expect(endUser.id).toBe(chat.user.id);
+  });
+
+  test("is nobody without a uniqueId, and once they were forgotten", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const chats = [await newChat(api, assistantId), await newChat(api, assistantId, { uniqueId: "ghost" })];
+    await api.gql(`mutation { forgetEndUser(uniqueId: "ghost") { chats } }`);
+    for (const id of chats)
+      expect((await api.gql(`query ($id: ID!) { chat(id: $id) { ${USER} } }`, { id })).chat.user).toBeNull();
+  });
+});
+
+describe("where an organization wants ids signed", () => {
+  const SWITCH = `mutation ($on: Boolean!) { updateOrganization(input: { requireSignedIdentity: $on }) { requireSignedIdentity } }`;
+  const START = `mutation ($input: StartChatInput!) { startChat(input: $input) { id user { uniqueId } } }`;
+  const demand = async (on: boolean) => (await running.api.gql(SWITCH, { on })).updateOrganization;
+  const signed = (id: string, secret: string) => createHmac("sha256", secret).update(id).digest("hex");
+  const secret = async () => (await running.api.gql("mutation { identitySecret }")).identitySecret as string;
+  afterEach(() => demand(false));
+
+  test("one without a signature, with a wrong one or another person's is refused", async () => {
+    const assistantId = await newAssistant(running.api);
+    expect(await demand(true)).toEqual({ requireSignedIdentity: true });
+    const key = await secret();
+    const wrong = [
+      undefined,
+      "",
+      signed("tom", key),
+      signed("zoe", "another secret"),
+      `${signed("zoe", key)}00`,
+    ];
+    for (const uniqueIdSignature of wrong) {
+      const error = await running.api.gqlError(START, {
+        input: { assistantId, uniqueId: "zoe", uniqueIdSignature },
+      });
+      expect(error.extensions.code).toBe(uniqueIdSignature === "" ? "BAD_USER_INPUT" : "FORBIDDEN");
+      if (uniqueIdSignature !== "") expect(error.message).toContain("uniqueIdSignature");
+    }
+  });
+
+  test("one with its signature is taken, in small and in capital letters, and a chat without an id needs none", async () => {
+    const assistantId = await newAssistant(running.api);
+    await demand(true);
+    const uniqueIdSignature = signed("zoe", await secret());
+    for (const signature of [uniqueIdSignature, uniqueIdSignature.toUpperCase()]) {
+      const input = { assistantId, uniqueId: "zoe", uniqueIdSignature: signature };
+      expect((await running.api.gql(START, { input })).startChat.user).toEqual({ uniqueId: "zoe" });
+    }
+    await running.api.gql(START, { input: { assistantId } });
+  });
+
+  test("it holds for that organization alone, and until it is switched off", async () => {
+    await demand(true);
+    const other = await running.otherOrganization();
+    await newChat(other.api, await newAssistant(other.api), { uniqueId: "zoe" });
+    expect(
+      (await other.api.gql("{ organization { requireSignedIdentity } }")).organization.requireSignedIdentity,
+    ).toBe(false);
+    expect(await demand(false)).toEqual({ requireSignedIdentity: false });
+    const assistantId = await newAssistant(running.api);
+    await newChat(running.api, assistantId, { uniqueId: "zoe" });
+    const forged = { assistantId, uniqueId: "zoe", uniqueIdSignature: signed("zoe", "another secret") };
+    expect((await running.api.gqlError(START, { input: forged })).extensions.code).toBe("FORBIDDEN");
+  });
+
+  test("null is no answer to whether", async () => {
+    const change =
+      "mutation ($input: UpdateOrganizationInput!) { updateOrganization(input: $input) { id requireSignedIdentity } }";
+    const error = await running.api.gqlError(change, { input: { requireSignedIdentity: null } });
+    expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT" });
+    expect((await running.api.gql(change, { input: {} })).updateOrganization.requireSignedIdentity).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, test } from "@jest/globals";
+import { checkPhoneNumber } from "../../src/calls/phone-number";
+import type { Scope } from "../../src/database/scope";
+import { startApp, useApp } from "../support/app";
+import { callOf, NUMBER, place, speaker } from "../support/calls";
+import { expectError } from "../support/errors";
+import { newAssistant, UNKNOWN_ID } from "../support/factories";
+
+const running = useApp();
+const V1 = "/rest/v1/call/phone";
+const V2 = "/rest/v2/call/phone";
+const INITIATE = "/rest/v1/assistants/phone-calls/initiate";
+
+describe("placing a call", () => {
+  test.each([V1, INITIATE])("%s answers 200 with the id that its chat and its log have too", async (path) => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const answer = await api.request("POST", path, { assistantId, phoneNumber: "+41445550100" });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([200, ["id"]]);
+    const { id } = answer.body;
+    const { chat } = await api.gql(
+      "query ($id: ID!) { chat(id: $id) { channel status phoneNumber label } }",
+      { id },
+    );
+    expect(chat).toEqual({
+      channel: "VOICE",
+      status: "queued",
+      phoneNumber: "+41445550100",
+      label: "+41445550100",
+    });
+    const log = await api.get(`/rest/v1/assistants/${assistantId}/log/${id}`, 200);
+    expect(log).toMatchObject({
+      id,
+      type: "VOICE",
+      recordingUrl: "",
+      metadata: { status: "queued", phoneNumber: "+41445550100" },
+    });
+  });
+
+  test("keeps who was called and what was passed: in the log, in its search, and with the call", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const person = {
+      userName: "Grace Hopper",
+      userId: "user-7",
+      anonymousId: "visitor-3",
+      externalId: "order-1047",
+    };
+    const metadata = { campaign: "spring", nested: { deep: [1, "two"] } };
+    const { id } = await api.post(
+      V1,
+      { assistantId, phoneNumber: NUMBER.answers, ...person, metadata, variables: { a: 1 } },
+      200,
+    );
+    await api.post(V1, { assistantId, phoneNumber: NUMBER.answers }, 200);
+    const { customerMetadata } = await api.get(`/rest/v1/assistants/${assistantId}/log/${id}`, 200);
+    expect(customerMetadata).toEqual({ ...metadata, ...person });
+    for (const search of ["hopper", "USER-7", "visitor-3", "order-10", "spring", "two"]) {
+      const found = await api.get(`/rest/v1/assistants/${assistantId}/logs?search=${search}`, 200);
+      expect(found).toEqual([{ id, type: "VOICE", label: "Grace Hopper", createdAt: expect.any(String) }]);
+    }
+    const { call } = await api.gql(
+      "query ($id: ID!) { call(id: $id) { userName userId anonymousId externalId metadata variables } }",
+      { id },
+    );
+    expect(call).toEqual({ ...person, metadata, variables: { a: 1 } });
+  });
+
+  test("remembers the person under userId, else under anonymousId", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    await api.post(
+      V1,
+      { assistantId, phoneNumber: NUMBER.answers, userId: "known", anonymousId: "unseen" },
+      200,
+    );
+    await api.post(V1, { assistantId, phoneNumber: NUMBER.answers, anonymousId: "anonymous" }, 200);
+    const person = async (uniqueId: string) =>
+      (
+        await api.gql("query ($uniqueId: String!) { endUser(uniqueId: $uniqueId) { uniqueId } }", {
+          uniqueId,
+        })
+      ).endUser;
+    expect(await person("known")).toEqual({ uniqueId: "known" });
+    expect(await person("anonymous")).toEqual({ uniqueId: "anonymous" });
+    expect(await person("unseen")).toBeNull();
+  });
+
+  test("is done once for an Idempotency-Key", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const body = { assistantId, phoneNumber: NUMBER.answers };
+    const key = { "Idempotency-Key": "call-1" };
+    const [first, second] = [
+      await api.request("POST", V1, body, key),
+      await api.request("POST", V1, body, key),
+    ];
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expectError(await api.request("POST", V1, { ...body, userId: "x" }, key), 422, "IDEMPOTENCY_KEY_REUSED");
+    const { calls } = await api.gql(
+      "query ($id: ID!) { calls(filter: { assistantId: $id }) { nodes { id } } }",
+      { id: assistantId },
+    );
+    expect(calls.nodes).toEqual([first.body]);
+  });
+
+  test("keeps the call's secret encrypted, and shows it nowhere", async () => {
+    const { api } = running;
+    const id = await place(api, await newAssistant(api), NUMBER.answers);
+    const rows = await running.database.query("select * from calls where chat_id = $1", [id]);
+    expect(rows).toHaveLength(1);
+    const { data } = (await api.graphql('{ __type(name: "Call") { fields { name } } }')).body;
+    expect(JSON.stringify(data)).not.toMatch(/secret/i);
+    const lookups = await running.database.query<{ lookup: string }>(
+      "select lookup from call_lookup where chat_id = $1",
+      [id],
+    );
+    expect(lookups.map(({ lookup }) => lookup.split(":")[0]).sort()).toEqual(["call", "secret"]);
+  });
+});
+
+describe("a call that is not placed", () => {
+  const refused = async (path: string, body: object, status: number, code: string) => {
+    const answer = await running.api.request("POST", path, body);
+    expectError(answer, status, code);
+    return answer.body;
+  };
+
+  test.each([
+    ["", /empty/],
+    ["12025550100", /E\.164/],
+    ["+1 202 555 0100", /E\.164/],
+    ["+1-202-555-0100", /E\.164/],
+    ["+0123456789", /E\.164/],
+    ["+1", /E\.164/],
+    ["+1234567890123456", /E\.164/],
+    ["tel:+12025550100", /E\.164/],
+    ["911", /E\.164/],
+    ["+1911", /emergency/],
+    ["+44999", /emergency/],
+    ["+49112", /emergency/],
+    ["+41144", /emergency/],
+    ["+4132", /short/],
+    ["+19005551234", /premium/],
+    ["+449098790000", /premium/],
+    ["+41900123456", /premium/],
+    ["+15555551234", /valid number/],
+    ["+12025", /short/],
+    ["+999123456789", /telephone number/],
+    ["+1202555010٠", /E\.164/],
+  ])("to %j is 400, and says which rule", async (phoneNumber, rule) => {
+    const assistantId = await newAssistant(running.api);
+    for (const path of [V1, INITIATE]) {
+      const { details, message } = await refused(path, { assistantId, phoneNumber }, 400, "BAD_USER_INPUT");
+      expect(details).toEqual([{ path: "phoneNumber", message: expect.stringMatching(rule) }]);
+      expect(message).toContain("phoneNumber");
+    }
+  });
+
+  test.each([
+    ["assistantId", { phoneNumber: NUMBER.answers }],
+    ["phoneNumber", { assistantId: UNKNOWN_ID }],
+    ["phoneNumber", { assistantId: UNKNOWN_ID, phoneNumber: null }],
+    ["phoneNumber", { assistantId: UNKNOWN_ID, phoneNumber: 12025550100 }],
+    ["userName", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, userName: null }],
+    ["userId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, userId: "" }],
+    ["externalId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, externalId: "x".repeat(256) }],
+    ["anonymousId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, anonymousId: {} }],
+    ["metadata", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, metadata: [] }],
+    ["variables", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, variables: "x" }],
+    ["workflowId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, workflowId: UNKNOWN_ID }],
+  ])("for a wrong %s is 400: %j", async (path, body) => {
+    const { details } = await refused(V1, body, 400, "BAD_USER_INPUT");
+    expect(details.map((detail: { path: string }) => detail.path)).toEqual([path]);
+  });
+
+  test("with an unknown assistant is 400, with another organization's too, with a template 403", async () => {
+    const { api } = running;
+    const { api: theirs } = await running.otherOrganization();
+    const [template] = (await api.get("/rest/v1/assistants/templates", 200)).data;
+    for (const assistantId of [UNKNOWN_ID, "x", await newAssistant(theirs)])
+      await refused(V1, { assistantId, phoneNumber: NUMBER.answers }, 400, "ASSISTANT_NOT_FOUND");
+    await refused(V1, { assistantId: template.id, phoneNumber: NUMBER.answers }, 403, "TEMPLATE_READ_ONLY");
+    const deleted = await newAssistant(api);
+    await api.delete(`/rest/v1/assistants/${deleted}`, 200);
+    await refused(V1, { assistantId: deleted, phoneNumber: NUMBER.answers }, 400, "ASSISTANT_NOT_FOUND");
+  });
+
+  test("with an unknown workflow or deployment is 400; with none or both too", async () => {
+    const to = { phoneNumber: NUMBER.answers };
+    await refused(V2, { ...to, workflowId: UNKNOWN_ID }, 400, "WORKFLOW_NOT_FOUND");
+    await refused(V2, { ...to, deploymentId: UNKNOWN_ID }, 400, "DEPLOYMENT_NOT_FOUND");
+    for (const body of [to, { ...to, workflowId: "a", deploymentId: "b" }]) {
+      const { details } = await refused(V2, body, 400, "BAD_USER_INPUT");
+      expect(details.map(({ path }: { path: string }) => path)).toEqual(["workflowId", "deploymentId"]);
+    }
+    await refused(V2, { ...to, assistantId: UNKNOWN_ID }, 400, "BAD_USER_INPUT");
+  });
+
+  test("by a PUBLIC key is 403, by a token 401", async () => {
+    const { api } = running;
+    const { token } = await api.post("/rest/v1/organization/token", {}, 200);
+    for (const path of [V1, V2, INITIATE]) {
+      const body = { [path === V2 ? "workflowId" : "assistantId"]: UNKNOWN_ID, phoneNumber: NUMBER.answers };
+      expectError(
+        await api.as({ "X-API-Key": running.publicKey }).request("POST", path, body),
+        403,
+        "FORBIDDEN",
+      );
+      expectError(
+        await api.as({ Authorization: `Bearer ${token}` }).request("POST", path, body),
+        401,
+        "UNAUTHENTICATED",
+      );
+    }
+  });
+
+  test("leaves nothing behind", async () => {
+    const { api } = await running.otherOrganization();
+    const assistantId = await newAssistant(api);
+    await api.post(V1, { assistantId, phoneNumber: "+1911" }, 400);
+    expect(await api.gql("{ calls { nodes { id } } events { nodes { id } } }")).toEqual({
+      calls: { nodes: [] },
+      events: { nodes: [] },
+    });
+  });
+});
+
+describe("countries that may be called", () => {
+  test("are those of CALL_COUNTRIES", async () => {
+    const { database } = running;
+    const app = await startApp(database, { CALL_COUNTRIES: "us, CH" });
+    try {
+      const assistantId = await newAssistant(app.api);
+      await app.api.post(V1, { assistantId, phoneNumber: "+41445550100" }, 200);
+      await app.api.post(V1, { assistantId, phoneNumber: "+14155552671" }, 200);
+      for (const phoneNumber of ["+4930123456", "+88213300655", "+16135551234"]) {
+        const answer = await app.api.request("POST", V1, { assistantId, phoneNumber });
+        expectError(answer, 400, "BAD_USER_INPUT");
+        expect(answer.body.message).toContain("US, CH");
+      }
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test("are any without it; the numbers of the simulator are the simulator's alone", () => {
+    const scope = (real: boolean) =>
+      ({
+        ports: { voice: { engine: { takes: (number: string) => !real && number.startsWith("+155501") } } },
+      }) as unknown as Scope;
+    expect(() => checkPhoneNumber(scope(true), "+4930123456", undefined)).not.toThrow();
+    expect(() => checkPhoneNumber(scope(false), "+15550100", ["CH"])).not.toThrow();
+    expect(() => checkPhoneNumber(scope(true), "+15550100", undefined)).toThrow("phoneNumber");
+  });
+});
+
+describe("a call from a web page", () => {
+  const OPEN = "/rest/v1/call/web";
+  const page = () => running.api.as({ "X-Public-Key": running.publicKey });
+
+  test.each([OPEN, "/rest/v2/call/web"])(
+    "%s answers with the address of its page, whose session stands in the fragment",
+    async (path) => {
+      const { api } = running;
+      const assistantId = await speaker(api, { initialMessage: "Hello, {name}." });
+      const body = {
+        assistantId,
+        externalId: "e-7",
+        variables: { name: "Grace" },
+        metadata: { page: "/pricing" },
+      };
+      const answer = await page().post(path, body, 200);
+      expect(Object.keys(answer)).toEqual(["webCallUrl"]);
+      const url = new URL(answer.webCallUrl);
+      expect([url.origin, url.pathname, [...url.searchParams.keys()]]).toEqual([
+        running.url,
+        "/widget/voice",
+        ["chat"],
+      ]);
+      expect(url.hash).toMatch(/^#token=ey/);
+      expect(answer.webCallUrl).not.toContain(running.publicKey);
+      const call = await callOf(api, url.searchParams.get("chat")!);
+      expect(call).toMatchObject({ kind: "WEB", status: "in-progress", phoneNumber: null });
+      expect(call.chat.messages).toMatchObject([
+        { role: "ASSISTANT", content: "Hello, Grace.", metadata: { greeting: true } },
+      ]);
+    },
+  );
+
+  test("its session opens nothing that a credential opens", async () => {
+    const { webCallUrl } = await page().post(OPEN, { assistantId: await newAssistant(running.api) }, 200);
+    const session = new URL(webCallUrl).hash.replace("#token=", "");
+    for (const [name, value] of [
+      ["Authorization", `Bearer ${session}`],
+      ["X-API-Key", session],
+      ["X-Public-Token", session],
+    ] as const)
+      expectError(await running.api.as({ [name]: value }).request("POST", OPEN, {}), 401, "UNAUTHENTICATED");
+  });
+
+  test.each([
+    [{}, "BAD_USER_INPUT"],
+    [{ assistantId: "a", workflowId: "b" }, "BAD_USER_INPUT"],
+    [{ assistantId: UNKNOWN_ID }, "ASSISTANT_NOT_FOUND"],
+    [{ workflowId: UNKNOWN_ID }, "WORKFLOW_NOT_FOUND"],
+    [{ assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers }, "BAD_USER_INPUT"],
+  ])("is refused with an error for %j", async (body, code) => {
+    const answer = await page().request("POST", OPEN, body);
+    expectError(answer, 400, code);
+    expect(answer.body.error).toBe("Bad Request");
+  });
+
+  test("may be asked for by any page: a browser is told so", async () => {
+    const answer = await running.api.as({ Origin: "https://shop.example" }).request("OPTIONS", OPEN);
+    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-public-key");
+    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-public-token");
+  });
+});

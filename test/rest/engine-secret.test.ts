@@ -1,0 +1,118 @@
+import { describe, expect, test } from "@jest/globals";
+import { callOf, speaker, statusesOf } from "../support/calls";
+import { MESSAGES, useEngine } from "../support/engine";
+import { until } from "../support/server";
+
+const SECRET = "one-secret-for-all-calls";
+const running = useEngine({ VOICE_ENGINE_SECRET: SECRET, VAPI_PUBLIC_KEY: "public" });
+const QUIET = { initialMessage: "" };
+
+const newCall = async () => {
+  await running.database.query("update calls set line = null");
+  const call = await running.call(await speaker(running.api, QUIET));
+  await until(async () => (await callOf(running.api, call.id)).dialedAt !== null); // its id at the engine is known
+  return call;
+};
+
+/** How many reports of a status were refused. */
+async function refused(): Promise<number> {
+  const { text } = await running.api.request("GET", "/metrics");
+  return Number(
+    /parley_engine_callbacks_total\{type="status",outcome="refused"\} (\d+)/.exec(text)?.[1] ?? 0,
+  );
+}
+
+describe("one secret for all calls", () => {
+  test("is what the engine is given", async () => {
+    const call = await newCall();
+    expect(call.headers).toEqual({ "x-vapi-secret": SECRET, "x-parley-call": call.id });
+    expect(call.body.assistant.model.headers).toEqual(call.headers);
+  });
+
+  test("has an effect on the call that a request names: by our header, by our id, by the engine's", async () => {
+    const { api } = running;
+    for (const named of ["header", "ours", "theirs"] as const) {
+      const call = await newCall();
+      const headers = { "x-vapi-secret": SECRET, ...(named === "header" && { "x-parley-call": call.id }) };
+      const body = {
+        header: {},
+        ours: { call: { name: call.id } },
+        theirs: { call: { id: call.engineCallId } },
+      }[named];
+      await api
+        .as(headers)
+        .post(MESSAGES, { message: { type: "status-update", status: "ringing", ...body } }, 201);
+      expect([named, (await callOf(api, call.id)).status]).toEqual([named, "ringing"]);
+    }
+  });
+
+  test("that is wrong, or names no call, has none; nor has a call's own", async () => {
+    const { api, database } = running;
+    const call = await newCall();
+    const before = await refused();
+    const message = {
+      type: "status-update",
+      status: "ended",
+      call: { id: call.engineCallId, name: call.id },
+    };
+    const [{ sealed_secret: sealed }] = (await database.query(
+      "select sealed_secret from calls where chat_id = $1",
+      [call.id],
+    )) as [{ sealed_secret: string }];
+    for (const secret of ["", "wrong", `${SECRET}x`, sealed])
+      await api.as({ "x-vapi-secret": secret, "x-parley-call": call.id }).post(MESSAGES, { message }, 201);
+    await api
+      .as({ "x-vapi-secret": SECRET })
+      .post(MESSAGES, { message: { type: "status-update", status: "ended" } }, 201);
+    expect(await statusesOf(api, call.id)).toEqual(["queued"]);
+    expect(await refused()).toBe(before + 5);
+  });
+
+  test("an inbound call that nobody here answers is answered with nothing", async () => {
+    const message = {
+      type: "assistant-request",
+      call: { id: "inbound" },
+      phoneNumber: { number: "+14155550100" },
+    };
+    expect(await running.api.as({ "x-vapi-secret": SECRET }).post(MESSAGES, { message }, 201)).toEqual({});
+  });
+});
+
+describe("a call from a web page, with an engine that holds it", () => {
+  const OPEN = "/rest/v1/call/web";
+
+  test("is opened there, and told by the same callbacks", async () => {
+    const { api, vapi } = running;
+    const assistantId = await speaker(api, { initialMessage: "Hello, {name}." });
+    const { webCallUrl } = await api
+      .as({ "X-Public-Key": running.publicKey })
+      .post(OPEN, { assistantId, variables: { name: "Grace" } }, 200);
+    const { id: engineCallId, assistant } = vapi.calls.at(-1)!;
+    expect(webCallUrl).toBe(`https://calls.example/${engineCallId}`);
+    expect(assistant.firstMessage).toBe("Hello, Grace.");
+    const id = assistant.metadata.parleyCallId as string;
+    expect(await callOf(api, id)).toMatchObject({ kind: "WEB", status: "queued", phoneNumber: null });
+    const message = { type: "status-update", status: "in-progress", call: { id: engineCallId } };
+    await api.as(assistant.server.headers).post(MESSAGES, { message }, 201);
+    expect((await callOf(api, id)).status).toBe("in-progress");
+    expect(vapi.problems).toEqual([]);
+  });
+
+  test("that it does not open is 503, and over", async () => {
+    const { api, vapi } = running;
+    vapi.will({ status: 500 });
+    const assistantId = await speaker(api, QUIET);
+    const answer = await api.as({ "X-Public-Key": running.publicKey }).request("POST", OPEN, { assistantId });
+    vapi.will({});
+    expect([answer.status, answer.body.error, answer.body.code]).toEqual([
+      503,
+      "Service Unavailable",
+      "UNAVAILABLE",
+    ]);
+    const { calls } = await api.gql(
+      "query ($id: ID!) { calls(filter: { assistantId: $id }) { nodes { status endedReason } } }",
+      { id: assistantId },
+    );
+    expect(calls.nodes).toEqual([{ status: "ended", endedReason: "engine-unreachable" }]);
+  });
+});

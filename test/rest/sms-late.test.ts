@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { quietAssistant } from "../support/factories";
+import { afterTest, until } from "../support/server";
+import { answeredBy, bring, chatsWith, connect, newPerson, text, type Connected } from "../support/sms";
+import { stubModel } from "../support/stub-model";
+import { sign, smsOf } from "../support/twilio";
+
+/** Here no request waits for an answer: all of them are late. */
+const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0" });
+const patient = useApp({ WORKER: "on" });
+const SENTENCE = "We open at nine and close late in the evening. ";
+let model: Awaited<ReturnType<typeof stubModel>>;
+let long: Awaited<ReturnType<typeof stubModel>>;
+let assistantId: string;
+let number: Connected;
+
+beforeAll(async () => {
+  model = await stubModel({ text: ["We open at 9."] });
+  long = await stubModel({ text: [SENTENCE.repeat(100)] });
+  await answeredBy(running, model);
+  await answeredBy(patient, long);
+  assistantId = await quietAssistant(running.api);
+  number = await connect(running, [assistantId], { messagingServiceSid: `MG${"a".repeat(32)}` });
+}, 30_000);
+afterAll(async () => {
+  await model.stop();
+  await long.stop();
+});
+
+const sentTo = (from: string) => running.twilio.sentTo(from).map(({ Body }) => Body);
+const errorsOf = async (from: string) => {
+  const [chat] = await chatsWith(running, assistantId, from);
+  const { log } = await running.api.gql(
+    "query ($id: ID!, $assistantId: ID!) { log(id: $id, assistantId: $assistantId) { metadata } }",
+    { id: chat!.id, assistantId },
+  );
+  return JSON.stringify(log.metadata);
+};
+
+describe("an answer that comes too late for the request", () => {
+  test("is sent by the provider's API, once, from the number and its messaging service", async () => {
+    const from = newPerson();
+    expect(await text(running, number, from, "When?")).toEqual([]);
+    await until(() => running.twilio.sentTo(from).length > 0);
+    expect(running.twilio.sentTo(from)).toEqual([
+      expect.objectContaining({
+        account: number.accountSid,
+        To: from,
+        From: number.phoneNumber,
+        MessagingServiceSid: `MG${"a".repeat(32)}`,
+        Body: "We open at 9.",
+      }),
+    ]);
+  });
+
+  test("is not given to the same text again: that gets the same empty answer", async () => {
+    const from = newPerson();
+    const sms = smsOf(number, from, "When?");
+    const first = await bring(running, number, sms);
+    await until(() => sentTo(from).length > 0);
+    expect((await bring(running, number, sms)).text).toBe(first.text);
+    expect(sentTo(from)).toHaveLength(1);
+  });
+
+  test("is sent again after the provider had too much to do, or broke the connection", async () => {
+    for (const behaviour of ["busy", "breaks"] as const) {
+      const from = newPerson();
+      running.twilio.behaviours.push(behaviour);
+      await text(running, number, from, "When?");
+      if (behaviour === "busy") await until(() => sentTo(from).length > 0);
+      else await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
+      expect(sentTo(from).length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test("is not sent again where the provider refuses it: the log tells why", async () => {
+    const from = newPerson();
+    running.twilio.behaviours.push("refuses");
+    await text(running, number, from, "When?");
+    await until(async () => (await errorsOf(from)).includes("21610"));
+    expect(sentTo(from)).toEqual([]);
+    expect(await errorsOf(from)).not.toContain(number.authToken);
+  });
+
+  test("that the provider took without saying so is found there, and not sent twice", async () => {
+    const from = newPerson();
+    running.twilio.behaviours.push("takes in silence");
+    await text(running, number, from, "When?");
+    await until(() => sentTo(from).length > 0);
+    // What is in doubt is looked for when it has settled; here it has.
+    const back = { asked_at: new Date(Date.now() - 25_000) };
+    await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
+    await change(from, back);
+    await until(async () => (await rows(from)).some((row) => row.sent_at !== null));
+    expect(sentTo(from)).toHaveLength(1);
+  }, 40_000);
+
+  test("is not sent to whom has texted STOP meanwhile", async () => {
+    const from = newPerson();
+    running.twilio.behaviours.push("busy");
+    await text(running, number, from, "When?");
+    await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
+    await text(running, number, from, "STOP");
+    await until(async () => (await rows(from)).some(({ problem }) => problem === "opted-out"));
+    // On a slow machine the confirmation may come by the provider's API; the answer must not come at all.
+    expect(sentTo(from).filter((sent) => !sent.startsWith("You will get no more"))).toEqual([]);
+  });
+});
+
+describe("what else is said in a chat by SMS", () => {
+  const post = (aiChatId: string, role: string, content: string) =>
+    running.api.post(
+      "/rest/v1/ai-chats/messages",
+      { aiChatId, role, channel: "SMS", content, metadata: {} },
+      201,
+    );
+
+  test("for the assistant is sent; notes are not; what is asked for the person is answered", async () => {
+    const from = newPerson();
+    await text(running, number, from, "When?");
+    await until(() => sentTo(from).length === 1);
+    const [chat] = await chatsWith(running, assistantId, from);
+    await post(chat!.id, "SYSTEM", "The person is a regular.");
+    await post(chat!.id, "TOOL", "Nothing.");
+    await post(chat!.id, "ASSISTANT", "This is Bea of the shop.");
+    await until(() => sentTo(from).length === 2);
+    await post(chat!.id, "USER", "And on Sunday?");
+    await until(() => sentTo(from).length === 3);
+    expect(sentTo(from)).toEqual(["We open at 9.", "This is Bea of the shop.", "We open at 9."]);
+  });
+
+  test("is sent nowhere where nobody texted", async () => {
+    const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+    const { startChat } = await running.api.gql(START, { input: { assistantId, channel: "SMS" } });
+    const before = running.twilio.sent.length;
+    await post(startChat.id, "ASSISTANT", "Hello?");
+    await text(running, number, newPerson(), "When?");
+    await until(() => running.twilio.sent.length > before);
+    expect(running.twilio.sent.slice(before).map(({ Body }) => Body)).toEqual(["We open at 9."]);
+  });
+});
+
+test("a long answer is sent in parts, in their order, by TwiML and by the API alike", async () => {
+  const line = await connect(patient, [await quietAssistant(patient.api)]);
+  const texts = await text(patient, line, newPerson(), "Tell me all");
+  expect(texts.length).toBeGreaterThan(1);
+  await answeredBy(running, long);
+  const from = newPerson();
+  await text(running, number, from, "Tell me all");
+  await until(() => sentTo(from).length === texts.length);
+  expect(sentTo(from)).toEqual(texts);
+  expect(running.twilio.problems).toEqual([]);
+});
+
+test("a request that breaks off before its answer leaves it to the API", async () => {
+  const slow = await stubModel({ text: ["We open at 9."], after: 1_000 });
+  afterTest(() => slow.stop());
+  await answeredBy(patient, slow);
+  const line = await connect(patient, [await quietAssistant(patient.api)]);
+  const from = newPerson();
+  const params = new URLSearchParams(smsOf(line, from, "When?"));
+  const path = "/webhooks/twilio/intercept-sms";
+  const gone = new AbortController();
+  const request = fetch(patient.url + path, {
+    method: "POST",
+    body: params,
+    headers: { "X-Twilio-Signature": sign(line.authToken, patient.url + path, Object.fromEntries(params)) },
+    signal: gone.signal,
+  }).catch(() => undefined);
+  await until(() => slow.asked.length > 0);
+  gone.abort();
+  await request;
+  await until(() => patient.twilio.sentTo(from).length > 0);
+  expect(patient.twilio.sentTo(from).map(({ Body }) => Body)).toEqual(["We open at 9."]);
+});
+
+interface Row {
+  readonly attempts: number;
+  readonly sent_at: Date | null;
+  readonly problem: string | null;
+}
+const OF = "from chats c where c.id = s.chat_id and c.phone_number = $1";
+const rows = async (from: string): Promise<Row[]> =>
+  (await running.database.query(`select s.* from sms_sent s where exists (select 1 ${OF})`, [from])) as Row[];
+const change = (from: string, { asked_at }: { asked_at: Date }) =>
+  running.database.query(`update sms_sent s set asked_at = $2 where exists (select 1 ${OF})`, [
+    from,
+    asked_at,
+  ]);

@@ -1,0 +1,238 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** An account whose token begins with this is refused. */
+const WRONG = "wrong-token";
+const ACCOUNT = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})(\.json|\/\w+\.json)$/;
+const SERVICE = /^\/v1\/Services\/(MG[0-9a-f]{32})\/PhoneNumbers$/;
+
+export interface Account {
+  readonly phoneNumber: string;
+  readonly accountSid: string;
+  readonly authToken: string;
+}
+
+let numbers = 0;
+const hex = (bytes: number) => randomBytes(bytes).toString("hex");
+
+/** An account of its own with a number that no other has. */
+export const newAccount = (): Account => ({
+  phoneNumber: `+4144${2_000_000 + (process.pid % 500) * 10_000 + numbers++}`,
+  accountSid: `AC${hex(16)}`,
+  authToken: hex(16),
+});
+
+/** The same account each time for the same seed. */
+export function accountOf(seed: string): Account {
+  const digest = createHash("sha256").update(seed).digest("hex");
+  const digits = (parseInt(digest.slice(0, 10), 16) % 1_000_000).toString().padStart(6, "0");
+  return {
+    phoneNumber: `+41445${digits}`,
+    accountSid: `AC${digest.slice(0, 32)}`,
+    authToken: digest.slice(32),
+  };
+}
+
+/** A text that was sent by the REST API. */
+export interface SentSms {
+  readonly sid: string;
+  readonly account: string;
+  readonly To: string;
+  readonly From: string;
+  readonly Body: string;
+  readonly MessagingServiceSid?: string;
+  readonly createdAt: Date;
+}
+
+/** How the next texts are taken. */
+type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "breaks";
+
+/**
+ * Twilio's REST API as far as its OpenAPI description goes for accounts, their numbers, senders of messaging services
+ * and texts, over real HTTP. A request that does not fit the description is a problem, and answered with 400.
+ */
+export class Twilio {
+  readonly sent: SentSms[] = [];
+  /** What did not fit the description. */
+  readonly problems: string[] = [];
+  /** What happens to texts, one after another; then they are taken. */
+  readonly behaviours: Behaviour[] = [];
+  /** Status of every account. */
+  accountStatus = "active";
+  /** Whether an account has the number that is asked for, and messaging services have it as a sender. */
+  hasNumber = true;
+  hasSender = true;
+  private readonly server: Server = createServer((req, res) => void this.answer(req, res));
+
+  private port = 0;
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(this.port, "127.0.0.1", resolve));
+    this.port = (this.server.address() as AddressInfo).port;
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Texts that went to a number. */
+  sentTo(to: string): SentSms[] {
+    return this.sent.filter((sms) => sms.To === to);
+  }
+
+  private async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const url = new URL(req.url!, "http://twilio");
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const form = new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+    const [user = "", password = ""] = Buffer.from(
+      /^Basic (\S+)$/.exec(req.headers.authorization ?? "")?.[1] ?? "",
+      "base64",
+    )
+      .toString()
+      .split(":");
+    const [, account, resource] = ACCOUNT.exec(url.pathname) ?? [];
+    if (password.startsWith(WRONG))
+      return json(res, 401, { code: 20003, message: "Authenticate", status: 401 });
+    if (account !== undefined && account !== user) return json(res, 404, { code: 20404, status: 404 });
+    if (resource === ".json" && req.method === "GET")
+      return json(res, 200, { sid: account, status: this.accountStatus, friendly_name: "An account" });
+    if (resource === "/IncomingPhoneNumbers.json" && req.method === "GET") return this.listNumbers(url, res);
+    if (resource === "/Messages.json")
+      return req.method === "POST" ? this.create(account!, form, req, res) : this.list(account!, url, res);
+    if (SERVICE.test(url.pathname) && req.method === "GET") return this.listSenders(url, user, res);
+    this.refuse(res, `${req.method} ${req.url} is no request of Twilio's API`);
+  }
+
+  private listNumbers(url: URL, res: ServerResponse): void {
+    const phone_number = url.searchParams.get("PhoneNumber") ?? "";
+    const number = {
+      sid: `PN${hex(16)}`,
+      phone_number,
+      capabilities: { sms: true, voice: true, mms: false },
+    };
+    this.known.add(phone_number);
+    json(res, 200, { incoming_phone_numbers: this.hasNumber ? [number] : [], page: 0, page_size: 50 });
+  }
+
+  private readonly known = new Set<string>();
+
+  private listSenders(url: URL, account: string, res: ServerResponse): void {
+    this.expectOnly(url.searchParams, ["PageSize", "Page", "PageToken"]);
+    const senders = [...this.known].map((phone_number) => ({ sid: `PN${hex(16)}`, phone_number }));
+    json(res, 200, { phone_numbers: this.hasSender ? senders : [], meta: { key: account } });
+  }
+
+  private async create(
+    account: string,
+    form: URLSearchParams,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<void> {
+    const { To = "", From = "", Body = "", ...rest } = Object.fromEntries(form) as Record<string, string>;
+    if (req.headers["content-type"] !== "application/x-www-form-urlencoded")
+      return this.refuse(res, "Messages.json takes a form");
+    this.expectOnly(form, ["To", "From", "Body", "MessagingServiceSid"]);
+    if (!/^\+\d+$/.test(To) || !/^\+\d+$/.test(From)) return this.refuse(res, `To ${To}, From ${From}`);
+    if (Body === "" || Body.length > 1600) return this.refuse(res, `Body has ${Body.length} characters`);
+    const behaviour = this.behaviours.shift() ?? "takes";
+    if (behaviour === "refuses")
+      return json(res, 400, {
+        code: 21610,
+        message: "Attempt to send to unsubscribed recipient",
+        status: 400,
+      });
+    if (behaviour === "busy")
+      return json(res.setHeader("Retry-After", "1"), 429, { code: 20429, status: 429 });
+    if (behaviour === "breaks") return void res.destroy();
+    const sms = { sid: `SM${hex(16)}`, account, To, From, Body, ...rest, createdAt: new Date() };
+    this.sent.push(sms);
+    if (behaviour === "takes in silence") return void (await sleep(50), res.destroy());
+    json(res, 201, shown(sms));
+  }
+
+  private list(account: string, url: URL, res: ServerResponse): void {
+    this.expectOnly(url.searchParams, ["To", "From", "PageSize", "DateSent>"]);
+    const messages = this.sent
+      .filter((sms) => sms.account === account && sms.To === url.searchParams.get("To"))
+      .map(shown)
+      .reverse();
+    json(res, 200, { messages, page: 0, page_size: 50 });
+  }
+
+  private expectOnly(given: URLSearchParams, names: readonly string[]): void {
+    for (const name of given.keys())
+      if (!names.includes(name)) this.problems.push(`unknown parameter ${name}`);
+  }
+
+  private refuse(res: ServerResponse, problem: string): void {
+    this.problems.push(problem);
+    json(res, 400, { code: 21600, message: problem, status: 400 });
+  }
+}
+
+const shown = ({ sid, account, To, From, Body, createdAt }: SentSms) => ({
+  sid,
+  account_sid: account,
+  to: To,
+  from: From,
+  body: Body,
+  status: "queued",
+  direction: "outbound-api",
+  date_created: createdAt.toUTCString(),
+});
+
+function json(res: ServerResponse, status: number, body: object): void {
+  res.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+export type Params = Readonly<Record<string, string>>;
+
+/** The signature that Twilio puts on a request, written here anew from its documentation. */
+export function sign(authToken: string, url: string, params: Params): string {
+  let text = url;
+  for (const name of Object.keys(params).sort()) text += name + params[name];
+  return createHmac("sha1", authToken).update(Buffer.from(text, "utf8")).digest("base64");
+}
+
+/** The parameters of a text that comes in. */
+export const smsOf = (
+  { phoneNumber, accountSid }: Account,
+  from: string,
+  text: string,
+  more: Params = {},
+): Params => ({
+  ToCountry: "CH",
+  SmsMessageSid: `SM${hex(16)}`,
+  NumMedia: "0",
+  Body: text,
+  To: phoneNumber,
+  From: from,
+  AccountSid: accountSid,
+  NumSegments: "1",
+  ApiVersion: "2010-04-01",
+  MessageSid: `SM${hex(16)}`,
+  ...more,
+});
+
+/** A request and its signature as they stand in Twilio's documentation. */
+export const signatureVector = {
+  authToken: "12345",
+  url: "https://mycompany.com/myapp.php?foo=1&bar=2",
+  params: {
+    CallSid: "CA1234567890ABCDE",
+    Caller: "+14158675309",
+    Digits: "1234",
+    From: "+14158675309",
+    To: "+18005551212",
+  },
+  signature: "RSOYDt4T1cUTdK1PDd93/VVr8B8=",
+} as const;
