@@ -50,6 +50,7 @@ function welcome(config: Config, url: string, made: NewOrganization | undefined)
     "",
     `  GraphQL        ${url}/graphql   (in a browser: the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
+    `  Widget         ${url}/widget/demo${open === "none" ? "?assistantId=…   (with the id of an assistant" : "   (an assistant to talk with"})`,
     `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL of DATABASE_URL"}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "made by Vapi"}`,
     `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
