@@ -1,7 +1,7 @@
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
 import type { ChatRow } from "./chats";
-import type { Message, NewMessage } from "./messages";
+import type { MessageRow, NewMessage } from "./messages";
 
 /**
  * Counts a message in its chat and stores it, by one statement, as everything that is said waits for it. The chat's
@@ -11,19 +11,19 @@ import type { Message, NewMessage } from "./messages";
 export async function storeMessage(
   scope: Scope,
   input: NewMessage,
-): Promise<{ chat: ChatRow; message: Message } | undefined> {
+): Promise<{ chat: ChatRow; message: MessageRow } | undefined> {
   const { aiChatId: chatId, role, channel, metadata, answers } = input;
-  const { content = null, toolCallId = null, toolCalls = null } = input;
+  const { content = null, toolCallId = null, toolCalls = null, clientId = null } = input;
   const id = newId();
   const createdAt = new Date();
   const words = role === "USER" && content?.trim() ? firstOf(content) : null;
   const stored = [id, role, channel, content, JSON.stringify(metadata), toolCallId];
   const values = [chatId, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
   const calls = toolCalls && JSON.stringify(toolCalls);
-  const [chat] = await scope.named<ChatRow>("messages.store", statement, [...values, calls]);
+  const [chat] = await scope.named<ChatRow>("messages.store", statement, [...values, calls, clientId]);
   if (!chat) return undefined;
   const { messageCount: sequence } = chat;
-  const said = { role, channel, content, metadata, toolCallId, toolCalls };
+  const said = { role, channel, content, metadata, toolCallId, toolCalls, clientId };
   return { chat, message: { id, chatId, sequence, ...said, createdAt } };
 }
 
@@ -36,8 +36,8 @@ const statement: Build = (_table, _$, db) =>
     returning *
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
-      tool_call_id, tool_calls, created_at)
-    select $1, $7, chat.id, chat.assistant_id, chat.message_count, $8, $9, $10, $11::jsonb, $12, $13::json, $3 from chat
+      tool_call_id, tool_calls, client_id, created_at)
+    select $1, $7, chat.id, chat.assistant_id, chat.message_count, $8, $9, $10, $11::jsonb, $12, $13::json, $14, $3 from chat
   )
   select chat.* from chat`);
 

@@ -120,7 +120,9 @@ export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
   const [credential, found, memory] = await Promise.all([
     scope.of(ModelCredentials).for(model),
     foundBefore(scope, parts),
-    chat.uniqueId === null ? "" : scope.of(EndUsers).memory(assistant.id, chat.uniqueId),
+    chat.uniqueId === null
+      ? ""
+      : scope.of(EndUsers).memory(assistant.id, { ...chat, uniqueId: chat.uniqueId }),
   ]);
   const citations: JsonObject[] = found.map(citation);
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;

@@ -88,7 +88,7 @@ export class Events {
   }
 
   async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
-    await this.record("function-call", chat, { name, parameters });
+    await this.record("function-call", chat, { name, parameters }, name);
   }
 
   async sessionStarted(chat: EventChat): Promise<void> {
@@ -107,7 +107,7 @@ export class Events {
 
   /** The assistant's part in a turn: it listens, thinks or speaks now. */
   async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
-    await this.record("interaction-status", chat, { status, timestamp: new Date() });
+    await this.record("interaction-status", chat, { status, timestamp: new Date() }, status);
   }
 
   /** An event that tells of nothing, for trying a destination out. @returns its id */
@@ -148,12 +148,17 @@ export class Events {
     return loader.load(id);
   }
 
-  private async record(name: EventName, chat: EventChat, data: Data): Promise<void> {
+  private async record(
+    name: EventName,
+    chat: EventChat,
+    data: Data,
+    activity: string | null = null,
+  ): Promise<void> {
     const { id: chatId, assistantId, channel: type, deploymentId, workflowId } = chat;
     const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
     const changesChat = name === "conversation-updated" || name === "status-changed";
     const event = { id: newId(), name, type, assistantId, chatId, body };
-    await record(this.scope, { ...event, deploymentId, workflowId, changesChat });
+    await record(this.scope, { ...event, deploymentId, workflowId, changesChat, activity });
   }
 
   private async messages(chatId: string): Promise<{ role: string; content?: string }[]> {

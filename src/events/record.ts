@@ -2,7 +2,7 @@ import type { Build, Scope } from "../database/scope";
 
 /** The channel on which the dispatchers of all servers are told that a destination has something to get. */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
-/** The channel on which new events are told. */
+/** The channel on which new events are told; with `activity` where one tells what an assistant does just now. */
 export const EVENTS_CHANNEL = "parley_events";
 /** The channel on which changed chats are told to every server process. */
 export const CHATS_CHANNEL = "parley_chats";
@@ -19,7 +19,12 @@ export interface NewEvent {
   readonly workflowId: string | null;
   /** Whether those who watch the chat have something to read. */
   readonly changesChat: boolean;
+  /** What the assistant does just now: told to those who watch the chat. */
+  readonly activity: string | null;
 }
+
+/** Of an activity so many characters are told: notifications have little room, and a model may call a function anything. */
+const ACTIVITY = 100;
 
 /**
  * Writes an event, one delivery for each destination that is to get it, and tells who waits for them, all by one
@@ -28,7 +33,8 @@ export interface NewEvent {
  */
 export async function record(scope: Scope, event: NewEvent): Promise<void> {
   const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat } = event;
-  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat];
+  const activity = event.activity?.slice(0, ACTIVITY) ?? null;
+  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat, activity];
   await scope.named("events.record", statement, values);
 }
 
@@ -54,7 +60,8 @@ const statement: Build = (_table, _$, db) =>
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6 from chosen
   )
-  select pg_notify('${EVENTS_CHANNEL}', json_build_object('organizationId', $1::text, 'eventId', $2::text)::text),
+  select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
+      json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
     (select count(pg_notify('${DELIVERIES_CHANNEL}',
       json_build_object('organizationId', $1::text, 'destinationId', chosen.id)::text)) from chosen),
     case when $10::boolean then
