@@ -18,26 +18,40 @@ const userToken = new DomainError(
   "A token that was issued for a user may not do this; it needs a SECRET key or a token without userId.",
 );
 
+const analyticsToken = new DomainError(
+  "FORBIDDEN",
+  "The token of the analytics page may read what that page shows, and nothing else.",
+);
+
 /** Who may run an operation. Each throws for who may not. */
 const RULES = {
   /** Any credential: what a web page may do. */
   page(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
+    if (caller.kind === "ANALYTICS") throw analyticsToken;
   },
   /** A SECRET key, or any token. */
   data(caller: Caller | undefined) {
-    if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
-    if (caller.kind === "PUBLIC") throw publicKey;
+    RULES.page(caller);
+    if (caller?.kind === "PUBLIC") throw publicKey;
+  },
+  /** As `data`, and the token of the analytics page. */
+  transcript(caller: Caller | undefined) {
+    if (caller?.kind !== "ANALYTICS") RULES.data(caller);
   },
   /** A SECRET key, and no token. */
   key(caller: Caller | undefined) {
-    if (caller?.kind === "TOKEN") throw keyOnly;
+    if (caller?.kind === "TOKEN" || caller?.kind === "ANALYTICS") throw keyOnly;
     RULES.data(caller);
   },
   /** A SECRET key, or a token without `userId`. */
   organization(caller: Caller | undefined) {
     RULES.data(caller);
     if (caller && !speaksForOrganization(caller)) throw userToken;
+  },
+  /** As `organization`, and the token of the analytics page. */
+  analytics(caller: Caller | undefined) {
+    if (caller?.kind !== "ANALYTICS") RULES.organization(caller);
   },
   /** As `organization`, and the caller without credential that only the settings paths make. */
   settings(caller: Caller | undefined) {
@@ -65,7 +79,9 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateThemeConfiguration: "data",
   updateRagSettings: "organization",
 
-  log: "data",
+  log: "transcript",
+  logs: "analytics",
+  analytics: "analytics",
   chat: "organization",
   startChat: "organization",
   postMessage: "data",

@@ -3,6 +3,8 @@ import { createPubSub } from "@graphql-yoga/subscription";
 import type { GraphQLSchema } from "graphql";
 import { buildSchemaSync } from "type-graphql";
 import type { Catalog } from "../src/catalog/load-catalog";
+import { AllLogsResolver } from "./all-logs";
+import { AnalyticsResolver } from "./analytics";
 import { AssistantResolver } from "./assistants";
 import { AttachedFileResolver } from "./attached-files";
 import { CallResolver } from "./calls";
@@ -25,39 +27,43 @@ import { WebhookResolver } from "./webhooks";
 import { WorkflowEdgeResolver, WorkflowNodeResolver } from "./workflow-graph";
 import { WorkflowResolver } from "./workflows";
 
+const RESOLVERS = [
+  AssistantResolver,
+  ConfigurationResolver,
+  LogResolver,
+  AllLogsResolver,
+  ChatResolver,
+  AssistantChatResolver,
+  AttachedFileResolver,
+  OrganizationResolver,
+  AnalyticsResolver,
+  KeyResolver,
+  WebhookResolver,
+  FileResolver,
+  ProjectResolver,
+  AssistantProjectResolver,
+  DestinationProjectResolver,
+  EventResolver,
+  DeliveryResolver,
+  DestinationDeliveryResolver,
+  CallResolver,
+  TelephonyResolver,
+  ConversationResolver,
+  EndUserResolver,
+  ChatUserResolver,
+  WorkflowResolver,
+  WorkflowNodeResolver,
+  WorkflowEdgeResolver,
+  DeploymentResolver,
+  ChatWorkflowResolver,
+  CallWorkflowResolver,
+] as const;
+
 /** The GraphQL schema, with the catalogue's identifiers as enumerations, guarded. */
 export function buildSchema(catalog: Catalog): GraphQLSchema {
   fillEnums(catalog);
   const schema = buildSchemaSync({
-    resolvers: [
-      AssistantResolver,
-      ConfigurationResolver,
-      LogResolver,
-      ChatResolver,
-      AssistantChatResolver,
-      AttachedFileResolver,
-      OrganizationResolver,
-      KeyResolver,
-      WebhookResolver,
-      FileResolver,
-      ProjectResolver,
-      AssistantProjectResolver,
-      DestinationProjectResolver,
-      EventResolver,
-      DeliveryResolver,
-      DestinationDeliveryResolver,
-      CallResolver,
-      TelephonyResolver,
-      ConversationResolver,
-      EndUserResolver,
-      ChatUserResolver,
-      WorkflowResolver,
-      WorkflowNodeResolver,
-      WorkflowEdgeResolver,
-      DeploymentResolver,
-      ChatWorkflowResolver,
-      CallWorkflowResolver,
-    ],
+    resolvers: RESOLVERS,
     scalarsMap: [{ type: Date, scalar: DateTime }],
     validate: false,
     pubSub: createPubSub(), // type-graphql asks for one; our streams come from the database

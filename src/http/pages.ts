@@ -2,7 +2,7 @@ import { Router, static as staticFiles, type NextFunction, type Request, type Re
 import { basename, join } from "node:path";
 
 export interface PagesOptions {
-  /** Where `src/explorer/build.mjs` puts its bundles: `dist/public`. */
+  /** Where `build.mjs` of each page puts its bundles: `dist/public`. */
   publicDir: string;
 }
 
@@ -30,6 +30,12 @@ const EXPLORER_POLICY: Policy = {
 const DOCS_POLICY: Policy = {
   ...NOTHING_ELSE,
   "style-src": "'self' 'unsafe-inline'",
+  "connect-src": "'self'",
+};
+
+const ANALYTICS_POLICY: Policy = {
+  ...NOTHING_ELSE,
+  "style-src": "'self'",
   "connect-src": "'self'",
 };
 
@@ -74,7 +80,7 @@ const page =
 const assets = (root: string) =>
   staticFiles(root, { index: false, redirect: false, cacheControl: false, setHeaders: cacheForAsset });
 
-/** The pages for people: GraphiQL at /graphql, Swagger UI at /rest/docs. Mounted before both APIs. */
+/** The pages for people: GraphiQL at /graphql, Swagger UI at /rest/docs, statistics at /analytics. Mounted before both APIs. */
 export function pages({ publicDir }: PagesOptions): Router {
   const explorer = page(publicDir, "pages/explorer.html", EXPLORER_POLICY);
   const router = Router();
@@ -84,11 +90,13 @@ export function pages({ publicDir }: PagesOptions): Router {
     else next();
   });
   router.get("/rest/docs", page(publicDir, "pages/docs.html", DOCS_POLICY));
+  router.get("/analytics", page(publicDir, "pages/analytics.html", ANALYTICS_POLICY));
   router.get("/favicon.ico", (_request, response, next) => {
     response.set({ "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff" });
     send(response, next, publicDir, "explorer/favicon.svg");
   });
   router.use("/assets/explorer", assets(join(publicDir, "explorer")));
   router.use("/assets/docs", assets(join(publicDir, "docs")));
+  router.use("/assets/analytics", assets(join(publicDir, "analytics")));
   return router;
 }

@@ -169,6 +169,7 @@ export class Deliveries {
         claimedUntil: null,
         attempts: this.scope.appended("attempts", tried),
         ...(next.at && { nextAttemptAt: next.at }),
+        ...(next.status === "DELIVERED" && { durationMs: tried.durationMs }),
       });
     return changed > 0 ? next.status : undefined;
   }

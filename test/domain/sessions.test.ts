@@ -24,7 +24,12 @@ describe("a session of one chat", () => {
   });
 
   test("is no bearer token, nor a bearer token a session", async () => {
-    const token = await signToken(crypto, { organizationId: "o1", keyId: "k1", expiresAt: claims.expiresAt });
+    const token = await signToken(crypto, {
+      kind: "TOKEN",
+      organizationId: "o1",
+      keyId: "k1",
+      expiresAt: claims.expiresAt,
+    });
     await expect(verifySession(crypto, token)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
     await expect(verifyToken(crypto, await signSession(crypto, claims))).rejects.toMatchObject({
       code: "UNAUTHENTICATED",
