@@ -33,13 +33,13 @@ export function Card({ sheet, note, children, wide, empty, isEmpty, plain }: Car
           aria-label={`Download ${sheet.name} as CSV`}
           onClick={() => download(sheet)}
         >
-          CSV
+          <span aria-hidden="true">↓</span> CSV
         </button>
       </header>
       {none ? <p class="empty">{empty ?? "Nothing in this period."}</p> : children}
       {!none && !plain && (
         <details>
-          <summary>Table</summary>
+          <summary>Show as a table</summary>
           <SheetTable sheet={sheet} />
         </details>
       )}

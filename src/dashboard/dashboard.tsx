@@ -8,7 +8,7 @@ import { filtersOf, problemWith, readAddress, writeAddress, type Choice, type Fi
 import { milliseconds } from "./format";
 import { Assistants, Questions, type Open } from "./lists";
 import { Logs } from "./logs";
-import { Ended, Failed, Waiting } from "./notices";
+import { Ended, Failed, Nothing, Waiting } from "./notices";
 import { forgetToken, onNewLink, token } from "./session";
 import { Tiles } from "./tiles";
 import { Transcript, type Wanted } from "./transcript";
@@ -40,6 +40,7 @@ function Dashboard({ expire }: { expire: () => void }) {
   const filters = useMemo(() => (wrong === undefined ? filtersOf(choice) : undefined), [choice]);
   const failed = (error: Error) => (error instanceof Expired ? expire() : complain(error.message));
   const { shown, reading, again } = useStatistics(filters, failed);
+  const none = shown?.now.totals.conversations === 0;
   useEffect(() => writeAddress(choice), [choice]);
   useEffect(() => complain(undefined), [filters, shown]);
   return (
@@ -55,35 +56,35 @@ function Dashboard({ expire }: { expire: () => void }) {
       </header>
       <main aria-busy={reading} class={reading && shown ? "reading" : ""}>
         {problem !== undefined && <Failed message={problem} again={again} />}
-        {shown ? <Everything shown={shown} open={open} /> : problem === undefined && <Waiting />}
-        {shown && filters && <Logs filters={filters} open={open} failed={failed} />}
+        {!shown && problem === undefined && <Waiting />}
+        {shown && <Tiles {...shown} />}
+        {shown && none && <Nothing filtered={choice.assistantId !== "" || choice.channel !== ""} />}
+        {shown && !none && <Statistics now={shown.now} open={open} />}
+        {shown && <Webhooks {...shown.now} />}
+        {shown && !none && filters && <Logs filters={filters} open={open} failed={failed} />}
       </main>
       {wanted && <Transcript wanted={wanted} close={() => open(undefined)} failed={failed} />}
     </>
   );
 }
 
-const Everything = ({ shown: { now, before }, open }: { shown: Shown; open: Open }) => (
-  <>
-    <Tiles now={now} before={before} />
-    <div class="cards">
-      <Conversations {...now} />
-      <AnswerTimes {...now} />
-      <Spread
-        name="Answer times"
-        note="From a person’s message to the assistant’s answer"
-        unit="Answers"
-        buckets={now.totals.answerTimes.buckets}
-        write={milliseconds}
-      />
-      <Lengths {...now} />
-      <EndReasons {...now} />
-      <Functions {...now} />
-      <Questions questions={now.unansweredQuestions} open={open} />
-      <Assistants assistants={now.assistants} />
-      <Webhooks {...now} />
-    </div>
-  </>
+const Statistics = ({ now, open }: { now: Shown["now"]; open: Open }) => (
+  <div class="cards">
+    <Conversations {...now} />
+    <AnswerTimes {...now} />
+    <Spread
+      name="Answer times"
+      note="From a person’s message to the assistant’s answer"
+      unit="Answers"
+      buckets={now.totals.answerTimes.buckets}
+      write={milliseconds}
+    />
+    <Lengths {...now} />
+    <EndReasons {...now} />
+    <Functions {...now} />
+    <Questions questions={now.unansweredQuestions} open={open} />
+    <Assistants assistants={now.assistants} />
+  </div>
 );
 
 function Page() {

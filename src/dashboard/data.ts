@@ -10,13 +10,12 @@ export interface Bucket {
   readonly to: number | null;
   readonly count: number;
 }
-export interface Times {
+interface Times {
   readonly count: number;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
-  readonly buckets: readonly Bucket[];
 }
-export interface Summary {
+export interface Totals {
   readonly conversations: number;
   readonly live: number;
   readonly messages: number;
@@ -24,13 +23,13 @@ export interface Summary {
   readonly averageSeconds: number | null;
   readonly questions: number;
   readonly unanswered: number;
-  readonly notKnown: number;
-  readonly errors: number;
-  readonly noAnswer: number;
-  readonly answerTimes: Times;
+  readonly answerTimes: Times & { readonly buckets: readonly Bucket[] };
 }
-export interface Day extends Summary {
+export interface Day {
   readonly date: string;
+  readonly conversations: number;
+  readonly messages: number;
+  readonly answerTimes: Times;
   readonly channels: readonly { readonly channel: Channel; readonly conversations: number }[];
 }
 export interface Use {
@@ -75,7 +74,7 @@ export interface AssistantUse {
   readonly unanswered: number;
 }
 export interface Before {
-  readonly totals: Summary;
+  readonly totals: Totals;
   readonly functions: readonly Use[];
   readonly webhooks: Deliveries;
 }
@@ -97,30 +96,28 @@ export interface Shown {
   };
 }
 
+const TOTALS = `conversations live messages averageMessages averageSeconds questions unanswered
+  answerTimes { count p50Ms p95Ms buckets { from to count } }`;
+const DELIVERIES = "deliveries delivered failed pending retried medianMs";
 const STATISTICS = `query Statistics($now: AnalyticsInput!, $before: AnalyticsInput!, $everyone: AnalyticsInput!) {
   now: analytics(input: $now) {
-    totals { ...Counts }
-    days { date ...Counts channels { channel conversations } }
+    totals { ${TOTALS} }
+    days { date conversations messages answerTimes { count p50Ms p95Ms } channels { channel conversations } }
     assistants { assistantId name deleted conversations messages questions unanswered }
     endReasons { reason conversations }
     lengths { messages { from to count } seconds { from to count } }
     functions { name calls succeeded failed }
-    unansweredQuestions(first: 20) { messageId chatId assistantId channel question answer reason askedAt }
-    webhooks { ...Deliveries days { date ...Deliveries } }
+    unansweredQuestions(first: 10) { messageId chatId assistantId channel question answer reason askedAt }
+    webhooks { ${DELIVERIES} days { date ${DELIVERIES} } }
     failingDestinations { id name host enabled failingSince failures }
   }
   before: analytics(input: $before) {
-    totals { ...Counts }
+    totals { ${TOTALS} }
     functions { name calls succeeded failed }
-    webhooks { ...Deliveries }
+    webhooks { ${DELIVERIES} }
   }
   everyone: analytics(input: $everyone) { assistants { assistantId name } }
-}
-fragment Counts on AnalyticsSummary {
-  conversations live messages averageMessages averageSeconds questions unanswered notKnown errors noAnswer
-  answerTimes { count p50Ms p95Ms buckets { from to count } }
-}
-fragment Deliveries on DeliveryCounts { deliveries delivered failed pending retried medianMs }`;
+}`;
 
 const timezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 

@@ -30,6 +30,9 @@ export function seconds(value: number | null): string {
 
 /** A reason as a service names it, such as idle-timeout, as words. */
 export const words = (name: string) => {
-  const text = name.replaceAll(/[-_]+/g, " ").toLowerCase();
+  const text = name
+    .replaceAll(/[-_]+/g, " ")
+    .toLowerCase()
+    .replace(/\bapi\b/, "API");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };

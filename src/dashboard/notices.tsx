@@ -39,3 +39,14 @@ export const Waiting = () => (
     <div class="card wide" />
   </div>
 );
+
+export const Nothing = ({ filtered }: { filtered: boolean }) => (
+  <section class="card nothing" aria-labelledby="nothing">
+    <h2 id="nothing">No conversations {filtered ? "like these " : ""}in this period</h2>
+    <p>
+      {filtered
+        ? "Choose another period, all assistants or all channels."
+        : "Conversations are counted from their first moment on. Choose a longer period, or start one: by a chat, a call or a text."}
+    </p>
+  </section>
+);

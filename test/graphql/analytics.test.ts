@@ -106,7 +106,15 @@ function expected(chats: readonly PastChat[]) {
   };
 }
 
-function expectCounts(counts: any, chats: readonly PastChat[]) {
+interface Spread {
+  readonly answerTimes: {
+    readonly buckets: Bucket[];
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+  };
+}
+
+function expectCounts(counts: Spread, chats: readonly PastChat[]) {
   const { times, lengths: _, seconds: __, unansweredIds: ___, answerTimes, ...sums } = expected(chats);
   expect(counts).toMatchObject({ ...sums, answerTimes });
   expectSpread(counts.answerTimes.buckets, times);
@@ -401,6 +409,10 @@ describe("the list of all logs", () => {
   const LOGS = `query ($first: Int, $after: String, $filter: LogFilter) { logs(first: $first, after: $after, filter: $filter) {
     nodes { id type label createdAt assistantId assistantName status endedReason messageCount durationSeconds }
     pageInfo { hasNextPage endCursor } } }`;
+  interface LogPage {
+    nodes: { id: string }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string };
+  }
   const list = async (variables: object) => (await running.api.gql(LOGS, { ...variables })).logs;
   const past = () => history.toSorted((a, b) => b.id.localeCompare(a.id));
 
@@ -408,8 +420,8 @@ describe("the list of all logs", () => {
     const found: string[] = [];
     let after: string | null = null;
     do {
-      const { nodes, pageInfo }: any = await list({ first: 77, after });
-      found.push(...nodes.map(({ id }: { id: string }) => id));
+      const { nodes, pageInfo } = (await list({ first: 77, after })) as LogPage;
+      found.push(...nodes.map(({ id }) => id));
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
     } while (after !== null);
     expect(found).toEqual(past().map(({ id }) => id));
