@@ -50,7 +50,7 @@ function dataOf({ type, labels, series }: Drawing): ChartData {
     pointRadius: labels.length > 1 ? 0 : 3,
     pointHoverRadius: 4,
     pointBackgroundColor: colour(name),
-    tension: 0.3,
+    cubicInterpolationMode: "monotone" as const,
     spanGaps: true,
     fill: type === "line",
   }));

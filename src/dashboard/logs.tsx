@@ -127,7 +127,7 @@ const LogTable = ({ found, open }: { found: readonly LogEntry[]; open: Open }) =
                 {log.label || "Nobody has spoken"}
               </button>
             </th>
-            <td>
+            <td class="nowrap">
               <span class={`dot ${log.type.toLowerCase()}`} aria-hidden="true" /> {CHANNEL_NAMES[log.type]}
             </td>
             <td class="name">{log.assistantName}</td>
