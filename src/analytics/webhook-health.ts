@@ -53,7 +53,7 @@ export async function webhookHealth(
         .select(db.raw("(created_at at time zone ?)::date::text as day", [$(3)]), "status")
         .select(db.raw("attempt > 1 as retried, count(*)::float8 as count"))
         .select(db.raw(`width_bucket(duration_ms, array[${DELIVERY_BOUNDS.join(", ")}]) as bucket`))
-        .groupByRaw("1, 2, 3, 5");
+        .groupByRaw("(created_at at time zone ?)::date, 2, 3, 5", [$(3)]);
     },
     [period.from, period.to, period.timezone, ...(projectId === null ? [] : [projectId])],
   );
