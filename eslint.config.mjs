@@ -24,7 +24,7 @@ export default defineConfig(
   // The service and its tests: with types.
   {
     files: ["schema/**/*.ts", "src/**/*.ts", "rest-compat/**/*.ts", "test/**/*.ts", "knexfile.ts"],
-    ignores: ["src/explorer/**", "src/widget/**"],
+    ignores: ["src/explorer/**", "src/widget/**", "src/dashboard/**"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { project: "./test/tsconfig.json", tsconfigRootDir: import.meta.dirname },
@@ -71,7 +71,7 @@ export default defineConfig(
 
   // The browser's code is checked by its own tsconfig; here without types.
   {
-    files: ["src/explorer/**/*.{ts,tsx}", "src/widget/**/*.{ts,tsx}"],
+    files: ["src/explorer/**/*.{ts,tsx}", "src/widget/**/*.{ts,tsx}", "src/dashboard/**/*.{ts,tsx}"],
     extends: [tseslint.configs.recommended],
     rules: {
       "@typescript-eslint/no-explicit-any": "error",

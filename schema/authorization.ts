@@ -26,6 +26,10 @@ const noVisitor = new DomainError(
   "FORBIDDEN",
   "Only a visitor's session does this: startWidgetSession opens one with a PUBLIC key.",
 );
+const analyticsToken = new DomainError(
+  "FORBIDDEN",
+  "The token of the analytics page may read what that page shows, and nothing else.",
+);
 
 /** Who may run an operation. Each throws for who may not. */
 const RULES = {
@@ -33,6 +37,7 @@ const RULES = {
   page(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
     if (caller.kind === "VISITOR") throw visitorOnly;
+    if (caller.kind === "ANALYTICS") throw analyticsToken;
   },
   /** A visitor's session, and nobody else: it has chats of its own. */
   visitor(caller: Caller | undefined) {
@@ -44,15 +49,23 @@ const RULES = {
     RULES.page(caller);
     if (caller?.kind === "PUBLIC") throw publicKey;
   },
+  /** As `data`, and the token of the analytics page. */
+  transcript(caller: Caller | undefined) {
+    if (caller?.kind !== "ANALYTICS") RULES.data(caller);
+  },
   /** A SECRET key, and no token. */
   key(caller: Caller | undefined) {
-    if (caller?.kind === "TOKEN" || caller?.kind === "VISITOR") throw keyOnly;
+    if (caller && ["TOKEN", "VISITOR", "ANALYTICS"].includes(caller.kind)) throw keyOnly;
     RULES.data(caller);
   },
   /** A SECRET key, or a token without `userId`. */
   organization(caller: Caller | undefined) {
     RULES.data(caller);
     if (caller && !speaksForOrganization(caller)) throw userToken;
+  },
+  /** As `organization`, and the token of the analytics page. */
+  analytics(caller: Caller | undefined) {
+    if (caller?.kind !== "ANALYTICS") RULES.organization(caller);
   },
   /** As `organization`, and the caller without credential that only the settings paths make. */
   settings(caller: Caller | undefined) {
@@ -92,7 +105,9 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   startWidgetCall: "visitor",
   widgetChatEvents: "visitor",
 
-  log: "data",
+  log: "transcript",
+  logs: "analytics",
+  analytics: "analytics",
   chat: "organization",
   startChat: "organization",
   postMessage: "data",

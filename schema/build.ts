@@ -4,6 +4,8 @@ import type { GraphQLSchema } from "graphql";
 import { buildSchemaSync, type NonEmptyArray } from "type-graphql";
 import type { Catalog } from "../src/catalog/load-catalog";
 import { AllowedOriginsResolver } from "./allowed-origins";
+import { AllLogsResolver } from "./all-logs";
+import { AnalyticsResolver } from "./analytics";
 import { AssistantResolver } from "./assistants";
 import { AttachedFileResolver } from "./attached-files";
 import { CallResolver } from "./calls";
@@ -32,10 +34,12 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   ConfigurationResolver,
   AllowedOriginsResolver,
   LogResolver,
+  AllLogsResolver,
   ChatResolver,
   AssistantChatResolver,
   AttachedFileResolver,
   OrganizationResolver,
+  AnalyticsResolver,
   KeyResolver,
   WebhookResolver,
   FileResolver,

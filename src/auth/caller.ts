@@ -1,8 +1,8 @@
 /** Who is asking. Made once per request, from its credential. */
 export interface Caller {
   readonly organizationId: string;
-  /** ANONYMOUS is a caller without credential on the settings paths: it stands for the default organization there and nowhere else. */
-  readonly kind: "SECRET" | "PUBLIC" | "TOKEN" | "VISITOR" | "ANONYMOUS";
+  /** ANALYTICS is who opened the analytics page by a link: it reads what that page shows. ANONYMOUS is a caller without credential on the settings paths: it stands for the default organization there and nowhere else. */
+  readonly kind: "SECRET" | "PUBLIC" | "TOKEN" | "VISITOR" | "ANALYTICS" | "ANONYMOUS";
   /** The key presented, or the key behind the token. */
   readonly keyId?: string;
   /** The user whom a token was issued for. */

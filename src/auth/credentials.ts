@@ -56,7 +56,7 @@ export class Credentials {
   }
 
   /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */
-  async stillValid({ organizationId, keyId, expiresAt }: Caller): Promise<boolean> {
+  async stillValid({ organizationId, keyId, expiresAt }: Omit<Caller, "kind">): Promise<boolean> {
     if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;
     return keyId === undefined || (await this.keyById(organizationId, keyId))?.status === "ACTIVE";
   }
@@ -87,13 +87,12 @@ export class Credentials {
       throw new DomainError("UNAUTHENTICATED", "Authorization must be `Bearer <token>`.");
     const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
     this.tokens.set(token, claims);
-    const caller: Caller = { ...claims, kind: claims.visitor ? "VISITOR" : "TOKEN" };
-    if (!(await this.stillValid(caller)))
+    if (!(await this.stillValid(claims)))
       throw new DomainError(
         "UNAUTHENTICATED",
         "The bearer token has expired, or the key behind it is no longer active.",
       );
-    return caller;
+    return claims;
   }
 
   private async keyByValue(value: string): Promise<StoredKey | undefined> {

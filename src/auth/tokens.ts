@@ -4,8 +4,11 @@ import type { Caller } from "./caller";
 import type { Crypto } from "./crypto";
 import { signClaims, verifyClaims } from "./signed";
 
+const KINDS = ["TOKEN", "VISITOR", "ANALYTICS"] as const;
+
 /** What a token says: whose it is, which key stands behind it, whom it speaks for, until when. */
 export interface TokenClaims extends Pick<Caller, "organizationId" | "userId" | "visitor"> {
+  readonly kind: (typeof KINDS)[number];
   readonly keyId: string;
   readonly expiresAt: Date;
 }
@@ -16,10 +19,10 @@ interface Payload extends JWTPayload, Pick<Caller, "visitor"> {
   readonly exp: number;
 }
 
-/** A bearer token; one with a `visitor` is a session of a web page. */
+/** A bearer token, or the session of a web page or of the analytics page. */
 export function signToken(
   crypto: Crypto,
-  { organizationId, keyId, userId, visitor, expiresAt }: TokenClaims,
+  { kind, organizationId, keyId, userId, visitor, expiresAt }: TokenClaims,
 ): Promise<string> {
   const claims = {
     org: organizationId,
@@ -27,15 +30,17 @@ export function signToken(
     ...(userId !== undefined && { sub: userId }),
     ...(visitor && { visitor }),
   };
-  return signClaims(crypto, claims, expiresAt);
+  return signClaims(crypto, kind, claims, expiresAt);
 }
 
 /** @throws UNAUTHENTICATED when the token isn't ours, was changed, or has ended */
 export async function verifyToken(crypto: Crypto, token: string): Promise<TokenClaims> {
-  const payload = await verifyClaims<Payload>(crypto, token, undefined);
-  if (!payload) throw new DomainError("UNAUTHENTICATED", "The bearer token is not valid, or it has expired.");
-  const { org, key, sub, visitor, exp } = payload;
+  const verified = await verifyClaims<Payload, TokenClaims["kind"]>(crypto, token, KINDS);
+  if (!verified)
+    throw new DomainError("UNAUTHENTICATED", "The bearer token is not valid, or it has expired.");
+  const { org, key, sub, visitor, exp } = verified.claims;
   return {
+    kind: verified.use,
     organizationId: org,
     keyId: key,
     expiresAt: new Date(exp * 1_000),

@@ -14,19 +14,12 @@ interface Payload extends JWTPayload {
   readonly target: string;
 }
 
-/** Tells it from a bearer token, which has none. */
-const AUDIENCE = "visitor";
-
 export const signVisitor = (
   crypto: Crypto,
   { organizationId, id, target }: VisitorClaims,
   expiresAt: Date,
 ): Promise<string> =>
-  signClaims(
-    crypto,
-    { aud: AUDIENCE, org: organizationId, sub: id, target: JSON.stringify(target) },
-    expiresAt,
-  );
+  signClaims(crypto, "BROWSER", { org: organizationId, sub: id, target: JSON.stringify(target) }, expiresAt);
 
 /** The browser's id, where the token is for this organization and target. */
 export async function verifyVisitor(
@@ -34,7 +27,7 @@ export async function verifyVisitor(
   token: string,
   { organizationId, target }: Omit<VisitorClaims, "id">,
 ): Promise<string | undefined> {
-  const payload = await verifyClaims<Payload>(crypto, token, AUDIENCE);
-  const fits = payload?.org === organizationId && payload.target === JSON.stringify(target);
-  return fits ? payload.sub : undefined;
+  const claims = (await verifyClaims<Payload, "BROWSER">(crypto, token, ["BROWSER"]))?.claims;
+  const fits = claims?.org === organizationId && claims.target === JSON.stringify(target);
+  return fits ? claims.sub : undefined;
 }

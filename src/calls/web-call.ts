@@ -73,7 +73,13 @@ const endOf = ({ ports }: Scope) => new Date(Date.now() + ports.voice.maxSeconds
 /** The fragment keeps the session from servers and their logs. */
 async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<string> {
   const { organizationId, ports } = scope;
-  const session = { organizationId, keyId, visitor: { chatId }, expiresAt: endOf(scope) };
+  const session = {
+    kind: "VISITOR",
+    organizationId,
+    keyId,
+    visitor: { chatId },
+    expiresAt: endOf(scope),
+  } as const;
   const token = await signToken(ports.crypto, session);
   return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${token}`;
 }

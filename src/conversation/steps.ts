@@ -14,7 +14,11 @@ interface Done extends Performed {
   readonly metadata?: JsonObject;
 }
 
-const MOVED_ON = "Not called: the conversation had moved on.";
+const MOVED_ON: Done = {
+  text: "Not called: the conversation had moved on.",
+  failed: false,
+  metadata: { skipped: true },
+};
 
 /** What the model calls in one answer, done one after another and kept in the chat, until something moves the workflow. */
 export class Steps {
@@ -30,14 +34,12 @@ export class Steps {
 
   /** What the model is told of a call; undefined when it ends the conversation. */
   async take(call: ModelCall): Promise<string | undefined> {
-    const done = this.arrival ? { text: MOVED_ON, failed: true } : await this.do(call);
+    const done: Done | undefined = this.arrival ? MOVED_ON : await this.do(call);
     if (!done) return undefined;
-    const { text: content, metadata } = done;
+    const { text: content } = done;
+    const metadata = { ...done.metadata, ...(done.failed && { failed: true }) };
     const said = { role: "TOOL", content, toolCallId: call.id } as const;
-    await say(this.scope, this.turn, {
-      ...said,
-      ...(metadata && { metadata: { ...this.turn.metadata, ...metadata } }),
-    });
+    await say(this.scope, this.turn, { ...said, metadata: { ...this.turn.metadata, ...metadata } });
     return content;
   }
 

@@ -63,6 +63,14 @@ export class Database {
     return row?.parleyExpireEvents ?? 0;
   }
 
+  /** Keeps the facts of ended chats of all organizations, at most so many, which are computed anew at each reading until then. @returns of how many */
+  async keepFacts(most: number): Promise<number> {
+    const [row] = (await this.knex.select("*").from(this.knex.raw("parley_keep_facts(?)", [most]))) as {
+      parleyKeepFacts: number;
+    }[];
+    return row?.parleyKeepFacts ?? 0;
+  }
+
   /** Resolves when the database answers. */
   async ping(): Promise<void> {
     await this.knex.raw("select 1");

@@ -30,4 +30,10 @@ export type TenantTable =
   | "sms_contacts"
   | "sms_threads"
   | "sms_received"
-  | "sms_sent";
+  | "sms_sent"
+  | "conversation_facts_kept"
+  | "function_facts_kept"
+  | View;
+
+/** Views over them, of the same organization: what was said in conversations, counted. */
+type View = "question_outcomes" | "conversation_facts" | "function_facts";

@@ -68,8 +68,6 @@ const copies = () => [
   ),
 ];
 
-for (const folder of [explorerDir, docsDir, pagesDir]) {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-}
+for (const folder of [explorerDir, docsDir]) await rm(folder, { recursive: true, force: true });
+for (const folder of [explorerDir, docsDir, pagesDir]) await mkdir(folder, { recursive: true });
 await Promise.all([...bundles(), ...copies()]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { assets, NOTHING_ELSE, page, send, type Policy } from "./served-pages";
 
 export interface PagesOptions {
-  /** Where `src/explorer/build.mjs` puts its bundles: `dist/public`. */
+  /** Where `build.mjs` of each page puts its bundles: `dist/public`. */
   publicDir: string;
 }
 
@@ -23,11 +23,17 @@ const DOCS_POLICY: Policy = {
   "connect-src": "'self'",
 };
 
+const ANALYTICS_POLICY: Policy = {
+  ...NOTHING_ELSE,
+  "style-src": "'self'",
+  "connect-src": "'self'",
+};
+
 // A page asked for by a person: the "anything" that curl and fetch accept counts as JSON.
 const wantsPage = (request: Request) =>
   request.query.query === undefined && request.accepts(["json", "html"]) === "html";
 
-/** The pages for people: GraphiQL at /graphql, Swagger UI at /rest/docs. Mounted before both APIs. */
+/** The pages for people: GraphiQL at /graphql, Swagger UI at /rest/docs, statistics at /analytics. Mounted before both APIs. */
 export function pages({ publicDir }: PagesOptions): Router {
   const explorer = page(publicDir, "pages/explorer.html", EXPLORER_POLICY);
   const router = Router();
@@ -37,11 +43,13 @@ export function pages({ publicDir }: PagesOptions): Router {
     else next();
   });
   router.get("/rest/docs", page(publicDir, "pages/docs.html", DOCS_POLICY));
+  router.get("/analytics", page(publicDir, "pages/analytics.html", ANALYTICS_POLICY));
   router.get("/favicon.ico", (_request, response, next) => {
     response.set({ "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff" });
     send(response, next, publicDir, "explorer/favicon.svg");
   });
   router.use("/assets/explorer", assets(join(publicDir, "explorer")));
   router.use("/assets/docs", assets(join(publicDir, "docs")));
+  router.use("/assets/analytics", assets(join(publicDir, "analytics")));
   return router;
 }

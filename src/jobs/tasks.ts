@@ -1,3 +1,4 @@
+import { keepFacts } from "../analytics/keep-facts";
 import { hangUpCall } from "../calls/hang-up-call";
 import { startCall } from "../calls/start-call";
 import { watchCall } from "../calls/watch-call";
@@ -37,6 +38,7 @@ export const slowTasks = {
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
 export const periodicTasks = (eventDays: number) =>
   ({
+    "facts.keep": { at: "* * * * *", run: keepFacts },
     "event.expire": { at: "17 * * * *", run: (database) => expireEvents(database, eventDays) },
   }) satisfies Record<string, PeriodicTask>;
 

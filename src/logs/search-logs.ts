@@ -11,7 +11,7 @@ export interface LogSearch {
 }
 
 /** How many chats are read one after another before the index is asked. */
-const NEAR = 500;
+export const NEAR = 500;
 
 /**
  * The chats of each assistant in which something was said, or whose label has it; by creation.
@@ -49,7 +49,7 @@ function find<R extends object>(
 }
 
 /** All that is known of a chat beside what was said in it: the expression of the index. */
-const ABOUT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
+export const ABOUT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
   || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
 
 /** The next chats, each looked into. */

@@ -1,10 +1,11 @@
-import type { Caller } from "../auth/caller";
+import { speaksForOrganization, type Caller } from "../auth/caller";
 import { signToken } from "../auth/tokens";
 import type { Scope } from "../database/scope";
 import { DomainError, invalid } from "../errors";
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const LONGEST = 30 * SECONDS.d;
+const ANALYTICS_SECONDS = 15 * SECONDS.m;
 
 export interface IssuedToken {
   readonly token: string;
@@ -26,16 +27,30 @@ export class Tokens {
     const { organizationId, keyId, expiresAt: limit } = caller;
     if (keyId === undefined)
       throw new DomainError("FORBIDDEN", "A token is issued to a key or a token only.");
-    const wanted = new Date((Math.floor(Date.now() / 1000) + lifetime(input.expiresIn ?? "1h")) * 1000);
-    const expiresAt = limit !== undefined && limit < wanted ? limit : wanted;
-    const claims = {
-      organizationId,
-      keyId,
-      expiresAt,
-      ...(input.userId != null && { userId: input.userId }),
-    };
+    const expiresAt = endOf(lifetime(input.expiresIn ?? "1h"), limit);
+    const user = input.userId != null && { userId: input.userId };
+    const claims = { kind: "TOKEN", organizationId, keyId, expiresAt, ...user } as const;
     return { token: await signToken(this.scope.ports.crypto, claims), expiresAt };
   }
+
+  /**
+   * A link to the analytics page, for the next 15 minutes; undefined for who does not speak for the organization. The
+   * fragment keeps its token from servers and their logs.
+   */
+  async analyticsLink(caller: Caller): Promise<string | undefined> {
+    const { organizationId, keyId, expiresAt: limit } = caller;
+    if (keyId === undefined || !speaksForOrganization(caller)) return undefined;
+    const { crypto, publicUrl } = this.scope.ports;
+    const expiresAt = endOf(ANALYTICS_SECONDS, limit);
+    const token = await signToken(crypto, { kind: "ANALYTICS", organizationId, keyId, expiresAt });
+    return `${publicUrl()}/analytics#token=${token}`;
+  }
+}
+
+/** So many seconds from now, but no later than what issues it ends. */
+function endOf(seconds: number, limit: Date | undefined): Date {
+  const wanted = new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
+  return limit !== undefined && limit < wanted ? limit : wanted;
 }
 
 /** Seconds that `expiresIn` stands for. */

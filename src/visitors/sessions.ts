@@ -58,7 +58,13 @@ export class Sessions {
     const visitor = { id, target, signed, ...(uniqueId != null && { uniqueId }) };
     const expiresAt = ending(caller);
     return {
-      token: await signToken(ports.crypto, { organizationId, keyId: caller.keyId!, visitor, expiresAt }),
+      token: await signToken(ports.crypto, {
+        kind: "VISITOR",
+        organizationId,
+        keyId: caller.keyId!,
+        visitor,
+        expiresAt,
+      }),
       expiresAt,
       visitorToken: await signVisitor(
         ports.crypto,

@@ -170,6 +170,7 @@ export class Deliveries {
         claimedUntil: null,
         attempts: this.scope.appended("attempts", tried),
         ...(next.at && { nextAttemptAt: next.at }),
+        ...(next.status === "DELIVERED" && { durationMs: tried.durationMs }),
       });
     return changed > 0 ? next.status : undefined;
   }

@@ -39,12 +39,13 @@ export async function act(
   const answer = declared
     ? await callFunction(scope.ports.outbound, declared, call.id, args)
     : { failed: true, text: `There is no function ${name}.` };
-  await say(scope, chat, node, { role: "TOOL", content: answer.text, toolCallId: call.id });
-  if (answer.failed) return { chat, happened: {} };
+  const { failed, text: content } = answer;
+  await say(scope, chat, node, { role: "TOOL", content, toolCallId: call.id, failed });
+  if (failed) return { chat, happened: {} };
   const kept =
     node.resultVariable === null
       ? chat
-      : await setVariables(scope, chat, variablesOf(node.resultVariable, answer.text));
+      : await setVariables(scope, chat, variablesOf(node.resultVariable, content));
   return { chat: kept, happened: { called: name } };
 }
 
@@ -90,11 +91,20 @@ function typed(value: unknown, type: unknown): unknown {
   return value;
 }
 
+interface Said {
+  readonly role: "ASSISTANT" | "TOOL";
+  readonly content?: string;
+  readonly toolCalls?: JsonObject[];
+  readonly toolCallId?: string;
+  readonly failed?: boolean;
+}
+
 async function say(
   scope: Scope,
   { id, channel }: ChatRow,
   node: WorkflowNode,
-  said: { role: "ASSISTANT" | "TOOL"; content?: string; toolCalls?: JsonObject[]; toolCallId?: string },
+  { failed = false, ...said }: Said,
 ): Promise<void> {
-  await scope.of(Messages).postIfLive({ ...said, aiChatId: id, channel, metadata: metadataOf(node) });
+  const metadata = { ...metadataOf(node), ...(failed && { failed }) };
+  await scope.of(Messages).postIfLive({ ...said, aiChatId: id, channel, metadata });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { runningEmbedded } from "../../src/database/embedded";
+import { analytics } from "./analytics";
 import { HEADERS, SECRET_KEY, type Bench } from "./bench";
 import { CALL_SETTINGS, calls, instantModel, listening } from "./calls";
 import { DASHBOARD } from "./dashboard";
@@ -141,7 +142,7 @@ async function texting() {
 }
 
 /** `npm run bench` runs all of them, `npm run bench -- search turns` those named. */
-const PARTS = { speeds, turns, search, events, calls: speaking, sms: texting } as const;
+const PARTS = { speeds, turns, search, analytics, events, calls: speaking, sms: texting } as const;
 
 async function main() {
   const named = process.argv.slice(2);

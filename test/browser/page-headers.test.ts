@@ -30,7 +30,7 @@ const get = (path: string, accept = "text/html,application/xhtml+xml,*/*;q=0.8")
   fetch(url + path, { headers: { Accept: accept } });
 
 describe("before the pages are built", () => {
-  test.each(["/graphql", "/rest/docs", "/favicon.ico"])("%s says what to run", async (path) => {
+  test.each(["/graphql", "/rest/docs", "/analytics", "/favicon.ico"])("%s says what to run", async (path) => {
     const response = await get(path);
     expect(response.status).toBe(503);
     expect(response.headers.get("content-type")).toMatch("text/plain");
@@ -42,17 +42,20 @@ describe("once they are built", () => {
   beforeAll(async () => {
     for (const folder of ["pages", "explorer", "docs"]) await mkdir(join(publicDir, folder));
     const files = ["explorer.js", "chunk-AB12.js", "favicon.svg"].map((name) => `explorer/${name}`);
-    for (const file of ["pages/explorer.html", "pages/docs.html", ...files])
+    for (const file of ["pages/explorer.html", "pages/docs.html", "pages/analytics.html", ...files])
       await writeFile(join(publicDir, file), "built");
   });
 
-  test.each(["/graphql", "/rest/docs"])("%s runs only our scripts and is shown in no frame", async (path) => {
-    const response = await get(path);
-    expect(response.status).toBe(200);
-    const policy = response.headers.get("content-security-policy")!.split("; ");
-    expect(policy).toEqual(expect.arrayContaining(["script-src 'self'", "frame-ancestors 'none'"]));
-    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-  });
+  test.each(["/graphql", "/rest/docs", "/analytics"])(
+    "%s runs only our scripts and is shown in no frame",
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(200);
+      const policy = response.headers.get("content-security-policy")!.split("; ");
+      expect(policy).toEqual(expect.arrayContaining(["script-src 'self'", "frame-ancestors 'none'"]));
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    },
+  );
 
   test("there is an icon where browsers look for one", async () => {
     const response = await get("/favicon.ico");

@@ -7,6 +7,7 @@ import { loadCatalog } from "../../src/catalog/load-catalog";
 import { readConfig } from "../../src/config";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { exampleOf, send } from "../support/examples";
 import { operationsOf, run, variables } from "../support/operations";
 import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
 
@@ -20,6 +21,8 @@ const another = worlds(() => running.api);
 let stranger: { api: Api; world: World };
 let token: string;
 let userToken: string;
+/** Stands in the link to the analytics page. */
+let analyticsToken: string;
 
 beforeAll(async () => {
   const { api } = await running.otherOrganization();
@@ -27,6 +30,8 @@ beforeAll(async () => {
   world = await buildWorld(running.api);
   ({ token } = await running.api.post("/rest/v1/organization/token", {}, 200));
   ({ token: userToken } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200));
+  const { analyticUrl } = await running.api.get("/rest/v1/organization", 200);
+  analyticsToken = new URL(analyticUrl).hash.replace("#token=", "");
 }, 30_000);
 
 /** A voice engine that holds calls from web pages is not there: what asks for one says so. */
@@ -96,11 +101,21 @@ describe.each(known)("$kind $name", (operation) => {
       expect((await run(bearer(token), operation, await own())).error).toBeUndefined();
     });
 
-  if (rule === "organization" || rule === "settings")
+  if (rule === "analytics" || rule === "transcript")
+    test("runs for the token of the analytics page", async () => {
+      expect((await run(bearer(analyticsToken), operation, await own())).error).toBeUndefined();
+    });
+  else
+    test("refuses the token of the analytics page", async () => {
+      const { code } = await run(bearer(analyticsToken), operation, example(world));
+      expect(code).toBe(rule === "key" ? "UNAUTHENTICATED" : "FORBIDDEN");
+    });
+
+  if (rule === "organization" || rule === "settings" || rule === "analytics")
     test("refuses a token that was issued for a user", async () => {
       expect((await run(bearer(userToken), operation, example(world))).code).toBe("FORBIDDEN");
     });
-  if (rule === "data" || rule === "page")
+  if (rule === "data" || rule === "page" || rule === "transcript")
     test("runs for a token that was issued for a user", async () => {
       expect((await run(bearer(userToken), operation, await own())).error).toBeUndefined();
     });
@@ -158,13 +173,33 @@ describe("the rules and the REST paths agree", () => {
     const kinds = ["key", "keyOrBearer", "public", "settings"];
     const paths = new Set(kinds.flatMap((auth) => [...behind(auth)]));
     // A log is read behind its assistant there; this one reads logs of deleted assistants too.
+    // What the analytics page shows, its token may read too.
+    const shown = ["analytics", "logs"];
     const without = Object.keys(AUTHORIZATION).filter(
       (name) => !paths.has(name) && name !== "log" && !/widget/i.test(name),
     );
     expect(without.map((name) => [name, AUTHORIZATION[name]])).toEqual(
-      without.map((name) => [name, "organization"]),
+      without.map((name) => [name, shown.includes(name) ? "analytics" : "organization"]),
     );
   });
+
+  test("the token of the analytics page changes nothing, and reads what that page shows alone", () => {
+    const read = known.filter(({ name }) => ["analytics", "transcript"].includes(AUTHORIZATION[name]!));
+    expect(read.map(({ kind, name }) => [kind, name]).sort()).toEqual([
+      ["query", "analytics"],
+      ["query", "log"],
+      ["query", "logs"],
+    ]);
+  });
+
+  test.each(rows.filter(({ auth, operation }) => auth !== "none" && operation))(
+    "$method $path refuses the token of the analytics page",
+    async (row) => {
+      const route = routes.find(({ id }) => id === row.id)!;
+      const { status } = await send(bearer(analyticsToken), route, exampleOf(route.id)(world));
+      expect(status).toBe(route.auth === "key" ? 401 : 403);
+    },
+  );
 });
 
 test("GraphQL is never the caller without credential that the open settings paths are", async () => {

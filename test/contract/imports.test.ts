@@ -9,6 +9,7 @@ const FOUNDATION = [
   "auth",
   "catalog",
   "cli",
+  "dashboard",
   "database",
   "explorer",
   "http",
@@ -92,6 +93,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ["src/config"],
     never: packages("type-graphql", SQL),
   },
+  dashboard: { may: ["dashboard"], never: packages("express", SQL) },
   explorer: { may: ["explorer"], never: packages("express", SQL) },
   widget: { may: ["widget"], never: packages("express", SQL) },
 };

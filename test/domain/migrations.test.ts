@@ -60,6 +60,29 @@ describe("migrations", () => {
     expect(Object.keys(migrations)).toEqual(Object.keys(migrations).sort());
   });
 
+  test("count what was said before there were statistics, failed functions among it", async () => {
+    await db.migrate.down({ migrationSource, name: "009-analytics" });
+    await db.raw(`insert into organizations (id, name) values ('old', 'Old')`);
+    await db.raw(`insert into assistants (organization_id, id, name) values ('old', 'a', 'Ada')`);
+    await db.raw(
+      `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, ended_at)
+       values ('old', 'c', 'a', 'TEXT', 'ended', 'none', now())`,
+    );
+    await db.raw(`
+      insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, tool_call_id, tool_calls)
+      values ('old', 'm1', 'c', 'a', 1, 'ASSISTANT', 'TEXT', null, null, '[{"id": "1", "name": "book"}, {"id": "2", "name": "book"}]'),
+        ('old', 'm2', 'c', 'a', 2, 'TOOL', 'TEXT', 'The function answered with status 500.', '1', null),
+        ('old', 'm3', 'c', 'a', 3, 'TOOL', 'TEXT', '{"status": "booked"}', '2', null)`);
+    await migrate(url.href, () => Promise.resolve());
+    const counted = () =>
+      db("function_facts").select("name", "calls", "failed").where({ organizationId: "old" });
+    expect(await counted()).toEqual([{ name: "book", calls: 2, failed: 1 }]);
+    await db.raw("select parley_keep_facts(500)");
+    expect(await counted()).toEqual([{ name: "book", calls: 2, failed: 1 }]);
+    expect(await db("function_facts_kept").where({ organizationId: "old" })).toHaveLength(1);
+    await db("organizations").where({ id: "old" }).delete();
+  });
+
   test("are run by one of three instances that start at once; there is one default organization", async () => {
     const starts = [1, 2, 3].map(() => prepare(configOf(), url.href));
     expect((await Promise.all(starts)).filter((organization) => organization !== undefined)).toHaveLength(1);

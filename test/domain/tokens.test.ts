@@ -7,8 +7,9 @@ const crypto = new Crypto(["one key of at least 32 characters, for tests"]);
 const stranger = new Crypto(["another key of at least 32 characters"]);
 const expiresAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 60_000);
 const past = new Date(Date.now() - 1_000);
-const token = { organizationId: "o1", keyId: "k1", expiresAt };
-const session = { ...token, visitor: { id: "v1", target: { assistantId: "a1" }, signed: false } };
+const token = { kind: "TOKEN", organizationId: "o1", keyId: "k1", expiresAt } as const;
+const target = { assistantId: "a1" };
+const session = { ...token, kind: "VISITOR", visitor: { id: "v1", target, signed: false } } as const;
 const visitor = { organizationId: "o1", id: "v1", target: { assistantId: "a1" } };
 
 describe("a bearer token", () => {
@@ -16,7 +17,8 @@ describe("a bearer token", () => {
     ["the organization", token],
     ["one of its users", { ...token, userId: "ada" }],
     ["a visitor of a web page", session],
-    ["who holds one chat", { ...token, visitor: { chatId: "c1" } }],
+    ["who holds one chat", { ...session, visitor: { chatId: "c1" } }],
+    ["who opened the analytics page", { ...token, kind: "ANALYTICS" as const }],
   ])("says that it speaks for %s", async (_whom, claims) => {
     expect(await verifyToken(crypto, await signToken(crypto, claims))).toEqual(claims);
   });

@@ -82,4 +82,25 @@ describe("a turn without any model", () => {
     const empty = await chatWith({ resources: "", prompt: "Be kind.", quickRepliesEnabled: true });
     expect((await say(empty.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
   });
+
+  test("is counted: what the assistant did not know, and functions that failed", async () => {
+    const functions = [{ name: "book", parameters: { type: "object", properties: {} } }];
+    const { assistantId, chatId } = await chatWith({ resources: "Parking is free.", functions });
+    await say(chatId, "Is parking free?");
+    await say(chatId, "What is the capital of France?");
+    await say(chatId, "call:book {}");
+    const COUNTS = `query ($input: AnalyticsInput!) { analytics(input: $input) {
+      totals { questions notKnown answerTimes { count } } functions { name calls succeeded failed } } }`;
+    const { analytics } = await running.api.gql(COUNTS, { input: { assistantId } });
+    expect(analytics).toEqual({
+      totals: { questions: 3, notKnown: 1, answerTimes: { count: 3 } },
+      functions: [{ name: "book", calls: 1, succeeded: 0, failed: 1 }],
+    });
+    const { chat } = await running.api.gql(
+      "query ($chatId: ID!) { chat(id: $chatId) { messages { role metadata } } }",
+      { chatId },
+    );
+    const told = chat.messages.filter(({ role }: { role: string }) => role === "TOOL");
+    expect(told).toMatchObject([{ metadata: { failed: true } }]);
+  });
 });

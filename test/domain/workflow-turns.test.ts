@@ -245,6 +245,7 @@ describe("a text chat walks through a workflow", () => {
       { role: "ASSISTANT", toolCalls: [{ name: "look_up" }], metadata: { workflowNodeName: "Looking up" } },
       { role: "TOOL", metadata: { workflowNodeName: "Looking up" } },
     ]);
+    expect(messages[1].metadata).not.toHaveProperty("failed");
     const model = await asks({ text: ["Fine."] });
     await post(chat.id, "And?");
     expect(systemOf(model.asked[0]!)).toContain('- look_up: {"state":"paid","total":20}');
@@ -255,6 +256,10 @@ describe("a text chat walks through a workflow", () => {
     const failing = await start({ workflowId: flow.workflowId, variables: { number: "7" } });
     await until(async () => (await said(failing.id)).length === 1);
     expect(await said(failing.id)).toEqual(["bad: I am Bad."]);
+    expect((await chatOf(failing.id)).messages[1]).toMatchObject({
+      role: "TOOL",
+      metadata: { failed: true },
+    });
   });
 
   test("after a function that the model called, in the same turn", async () => {

@@ -14,9 +14,10 @@ const secondsUntil = (moment: string) => (Date.parse(moment) - Date.now()) / 100
 describe("the organization", () => {
   test("is the one that the credential belongs to", async () => {
     const { api, organizationId } = await running.otherOrganization();
-    expect(await api.get("/rest/v1/organization", 200)).toEqual({ id: organizationId });
+    const organization = { id: organizationId, analyticUrl: expect.stringContaining("/analytics#token=") };
+    expect(await api.get("/rest/v1/organization", 200)).toEqual(organization);
     const { token } = await api.post(TOKEN, {}, 200);
-    expect(await bearer(token).get("/rest/v1/organization", 200)).toEqual({ id: organizationId });
+    expect(await bearer(token).get("/rest/v1/organization", 200)).toEqual(organization);
   });
 });
 

@@ -70,6 +70,10 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   widgetChatEvents: ({ visitorChatId: chatId }) => ({ chatId, after: "0" }),
 
   log: ({ assistantId, chatId: id }) => ({ assistantId, id }),
+  logs: ({ assistantId }) => ({ first: 5, filter: { assistantId, search: "open" } }),
+  analytics: ({ assistantId, projectId }) => ({
+    input: { assistantId, projectId, timezone: "Asia/Kathmandu" },
+  }),
   chat: ({ chatId: id }) => ({ id }),
   startChat: ({ assistantId }) => ({ input: { ...chat, assistantId } }),
   postMessage: ({ chatId: aiChatId }) => ({

@@ -1,0 +1,27 @@
+import { token } from "./session";
+
+/** There is no token, or it is not valid any more. */
+export class Expired extends Error {}
+
+interface Answer<T> {
+  readonly data?: T;
+  readonly errors?: readonly { readonly message: string }[];
+}
+
+/** @throws Expired; Error with a sentence for the person */
+export async function graphql<T>(query: string, variables: object): Promise<T> {
+  const bearer = token();
+  if (bearer === null) throw new Expired();
+  const response = await fetch("/graphql", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${bearer}` },
+    body: JSON.stringify({ query, variables }),
+  }).catch(() => {
+    throw new Error("The server cannot be reached.");
+  });
+  if (response.status === 401) throw new Expired();
+  const { data, errors } = (await response.json().catch(() => ({}))) as Answer<T>;
+  if (errors?.[0]) throw new Error(errors[0].message);
+  if (!data) throw new Error(`The server answered with status ${response.status}.`);
+  return data;
+}

@@ -1,0 +1,82 @@
+import { CHANNEL_NAMES, CHANNELS, type Channel, type Shown } from "./data";
+import { daysOf, PRESETS, type Choice, type Preset } from "./filters";
+
+interface ControlsProps {
+  readonly choice: Choice;
+  readonly assistants: Shown["everyone"]["assistants"];
+  readonly choose: (choice: Choice) => void;
+  readonly problem: string | undefined;
+}
+
+/** What is looked at: a period, an assistant, a channel. */
+export function Controls({ choice, assistants, choose, problem }: ControlsProps) {
+  const period = (preset: string) =>
+    choose({ ...choice, ...(preset === "custom" ? { preset } : daysOf(preset as Days)) });
+  return (
+    <form class="controls" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <Select name="Period" value={choice.preset} options={PERIODS} choose={period} />
+      {choice.preset === "custom" && <DayFields choice={choice} choose={choose} problem={problem} />}
+      <Select
+        name="Assistant"
+        value={choice.assistantId}
+        options={[["", "All assistants"], ...assistants.map((one) => [one.assistantId, one.name] as const)]}
+        choose={(assistantId) => choose({ ...choice, assistantId })}
+      />
+      <Select
+        name="Channel"
+        value={choice.channel}
+        options={[
+          ["", "All channels"],
+          ...CHANNELS.map((channel) => [channel, CHANNEL_NAMES[channel]] as const),
+        ]}
+        choose={(channel) => choose({ ...choice, channel: channel as Channel | "" })}
+      />
+    </form>
+  );
+}
+
+type Days = Exclude<Preset, "custom">;
+type Options = readonly (readonly [value: string, name: string])[];
+const PERIODS: Options = [...Object.entries(PRESETS), ["custom", "Choose days …"]];
+
+interface SelectProps {
+  readonly name: string;
+  readonly value: string;
+  readonly options: Options;
+  readonly choose: (value: string) => void;
+}
+
+const Select = ({ name, value, options, choose }: SelectProps) => (
+  <label>
+    {name}
+    <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+      {options.map(([value, name]) => (
+        <option key={value} value={value}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const DayFields = ({ choice, choose, problem }: Omit<ControlsProps, "assistants">) => (
+  <>
+    {(["first", "last"] as const).map((which) => (
+      <label key={which}>
+        {which === "first" ? "From" : "To"}
+        <input
+          type="date"
+          value={choice[which]}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : "days-problem"}
+          onChange={({ currentTarget }) => choose({ ...choice, [which]: currentTarget.value })}
+        />
+      </label>
+    ))}
+    {problem !== undefined && (
+      <p class="problem" id="days-problem" role="alert">
+        {problem}
+      </p>
+    )}
+  </>
+);

@@ -1,0 +1,102 @@
+import { render } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Expired } from "./api";
+import { AnswerTimes, Conversations, EndReasons, Functions, Lengths, Spread } from "./charts";
+import { Controls } from "./controls";
+import { statistics, type Shown } from "./data";
+import { filtersOf, problemWith, readAddress, writeAddress, type Choice, type Filters } from "./filters";
+import { milliseconds } from "./format";
+import { Assistants, Questions, type Open } from "./lists";
+import { Logs } from "./logs";
+import { Ended, Failed, Nothing, Waiting } from "./notices";
+import { forgetToken, onNewLink, token } from "./session";
+import { Tiles } from "./tiles";
+import { Transcript, type Wanted } from "./transcript";
+import { Webhooks } from "./webhooks";
+
+/** The numbers of the filters; those of earlier ones as long as they are read. */
+function useStatistics(filters: Filters | undefined, failed: (error: Error) => void) {
+  const [shown, show] = useState<Shown>();
+  const [reading, read] = useState(true);
+  const [round, next] = useState(0);
+  useEffect(() => {
+    if (!filters) return;
+    let wanted = true;
+    read(true);
+    statistics(filters)
+      .then((found) => wanted && show(found))
+      .catch((error: Error) => wanted && failed(error))
+      .finally(() => wanted && read(false));
+    return () => void (wanted = false);
+  }, [filters, round]);
+  return { shown, reading, again: () => next(round + 1) };
+}
+
+function Dashboard({ expire }: { expire: () => void }) {
+  const [choice, choose] = useState<Choice>(readAddress);
+  const [problem, complain] = useState<string>();
+  const [wanted, open] = useState<Wanted>();
+  const wrong = problemWith(choice);
+  const filters = useMemo(() => (wrong === undefined ? filtersOf(choice) : undefined), [choice]);
+  const failed = (error: Error) => (error instanceof Expired ? expire() : complain(error.message));
+  const { shown, reading, again } = useStatistics(filters, failed);
+  const none = shown?.now.totals.conversations === 0;
+  useEffect(() => writeAddress(choice), [choice]);
+  useEffect(() => complain(undefined), [filters, shown]);
+  return (
+    <>
+      <header class="top">
+        <h1>Analytics</h1>
+        <Controls
+          choice={choice}
+          choose={choose}
+          problem={wrong}
+          assistants={shown?.everyone.assistants ?? []}
+        />
+      </header>
+      <main aria-busy={reading} class={reading && shown ? "reading" : ""}>
+        {problem !== undefined && <Failed message={problem} again={again} />}
+        {!shown && problem === undefined && <Waiting />}
+        {shown && <Tiles {...shown} />}
+        {shown && none && <Nothing filtered={choice.assistantId !== "" || choice.channel !== ""} />}
+        {shown && !none && <Statistics now={shown.now} open={open} />}
+        {shown && <Webhooks {...shown.now} />}
+        {shown && !none && filters && <Logs filters={filters} open={open} failed={failed} />}
+      </main>
+      {wanted && <Transcript wanted={wanted} close={() => open(undefined)} failed={failed} />}
+    </>
+  );
+}
+
+const Statistics = ({ now, open }: { now: Shown["now"]; open: Open }) => (
+  <div class="cards">
+    <Conversations {...now} />
+    <AnswerTimes {...now} />
+    <Spread
+      name="Answer times"
+      note="From a person’s message to the assistant’s answer"
+      unit="Answers"
+      buckets={now.totals.answerTimes.buckets}
+      write={milliseconds}
+    />
+    <Lengths {...now} />
+    <EndReasons {...now} />
+    <Functions {...now} />
+    <Questions questions={now.unansweredQuestions} open={open} />
+    <Assistants assistants={now.assistants} />
+  </div>
+);
+
+function Page() {
+  const [ended, end] = useState(token() === null);
+  const [hadOne, had] = useState(token() !== null);
+  useEffect(() => onNewLink(() => (token(), location.reload())), []);
+  const expire = () => {
+    forgetToken();
+    had(true);
+    end(true);
+  };
+  return ended ? <Ended hadOne={hadOne} /> : <Dashboard expire={expire} />;
+}
+
+render(<Page />, document.getElementById("dashboard")!);

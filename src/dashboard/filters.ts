@@ -1,0 +1,84 @@
+import type { Channel } from "./data";
+
+/** What is looked at. It stands in the address, so that it stays when the page is loaded again. */
+export interface Filters {
+  /** Moments as ISO 8601, where a day of the person begins. */
+  readonly from: string;
+  readonly to: string;
+  readonly assistantId?: string;
+  readonly channel?: Channel;
+}
+
+export const PRESETS = { "7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last year" };
+export type Preset = keyof typeof PRESETS | "custom";
+const DAY = 86_400_000;
+
+export interface Choice {
+  readonly preset: Preset;
+  /** The first and the last day, as 2026-01-31. */
+  readonly first: string;
+  readonly last: string;
+  readonly assistantId: string;
+  readonly channel: Channel | "";
+}
+
+const two = (number: number) => String(number).padStart(2, "0");
+export const dayOf = (date: Date) =>
+  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+/** Where a day begins, or one so many days later, by the person's own clock. */
+const beginning = (day: string, later = 0) => {
+  const [year, month, date] = day.split("-").map(Number) as [number, number, number];
+  return new Date(year, month - 1, date + later);
+};
+
+/** The days of a preset, today included. */
+export function daysOf(preset: Exclude<Preset, "custom">): Pick<Choice, "preset" | "first" | "last"> {
+  const last = dayOf(new Date());
+  return { preset, first: dayOf(beginning(last, 1 - Number(preset))), last };
+}
+
+export function filtersOf({ first, last, assistantId, channel }: Choice): Filters {
+  return {
+    from: beginning(first).toISOString(),
+    to: beginning(last, 1).toISOString(),
+    ...(assistantId !== "" && { assistantId }),
+    ...(channel !== "" && { channel }),
+  };
+}
+
+/** The period of the same length that lies before. */
+export function before({ from, to }: Pick<Filters, "from" | "to">) {
+  const length = Date.parse(to) - Date.parse(from);
+  return { from: new Date(Date.parse(from) - length).toISOString(), to: from };
+}
+
+const isDay = (text: string | null): text is string => text !== null && /^\d{4}-\d\d-\d\d$/.test(text);
+/** Why a choice can't be shown; undefined when it can. */
+export function problemWith({ first, last }: Choice): string | undefined {
+  if (!isDay(first) || !isDay(last)) return "Choose both days.";
+  const days = (beginning(last, 1).getTime() - beginning(first).getTime()) / DAY;
+  if (days <= 0) return "The first day must not lie behind the last one.";
+  return days > 399 ? "Choose at most 399 days." : undefined;
+}
+
+export function readAddress(): Choice {
+  const asked = new URLSearchParams(location.search);
+  const first = asked.get("first");
+  const last = asked.get("last");
+  const preset = asked.get("period") ?? "30";
+  const known = Object.hasOwn(PRESETS, preset) ? (preset as Exclude<Preset, "custom">) : "30";
+  const custom = isDay(first) && isDay(last) ? ({ preset: "custom", first, last } as const) : undefined;
+  const channel = asked.get("channel") ?? "";
+  return {
+    ...(custom ?? daysOf(known)),
+    assistantId: asked.get("assistant") ?? "",
+    channel: ["TEXT", "VOICE", "SMS"].includes(channel) ? (channel as Channel) : "",
+  };
+}
+
+export function writeAddress({ preset, first, last, assistantId, channel }: Choice): void {
+  const asked = new URLSearchParams(preset === "custom" ? { first, last } : { period: preset });
+  if (assistantId !== "") asked.set("assistant", assistantId);
+  if (channel !== "") asked.set("channel", channel);
+  history.replaceState(null, "", `${location.pathname}?${asked.toString()}`);
+}

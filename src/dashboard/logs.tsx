@@ -1,0 +1,163 @@
+import { useEffect, useState } from "preact/hooks";
+import { Expired } from "./api";
+import { Card } from "./card";
+import { CHANNEL_NAMES, logs, type LogEntry, type LogPage } from "./data";
+import type { Filters } from "./filters";
+import { number, seconds, time, words } from "./format";
+import type { Open } from "./lists";
+import type { Sheet } from "./sheet";
+
+interface LogsProps {
+  readonly filters: Filters;
+  readonly open: Open;
+  readonly failed: (error: Error) => void;
+}
+
+/** Typing is over after this many milliseconds. */
+const PAUSE = 300;
+
+/** The page at a place, or why there is none; the one before it as long as it is read. */
+function usePage({ filters, failed }: LogsProps, search: string, place: string | null) {
+  const [page, show] = useState<LogPage>();
+  const [problem, complain] = useState<string>();
+  useEffect(() => {
+    let wanted = true;
+    logs(filters, search, place)
+      .then((found) => wanted && (show(found), complain(undefined)))
+      .catch((error: Error) => {
+        if (error instanceof Expired) failed(error);
+        else if (wanted) complain(error.message);
+      });
+    return () => void (wanted = false);
+  }, [filters, search, place]);
+  return { page, problem };
+}
+
+/** Logs of the period, found by what was said in them, page by page. */
+export function Logs(props: LogsProps) {
+  const [typed, type] = useState("");
+  const [search, look] = useState("");
+  /** Where the pages begin that were seen, this one's beginning last. */
+  const [places, go] = useState<(string | null)[]>([null]);
+  useEffect(() => {
+    const timer = setTimeout(() => look(typed.trim()), PAUSE);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  useEffect(() => go([null]), [props.filters, search]);
+  const { page, problem } = usePage(props, search, places.at(-1) ?? null);
+  const found = page?.nodes ?? [];
+  const none = search === "" ? "No conversations in this period." : "Nothing was found.";
+  return (
+    <Card wide plain sheet={sheetOf(found)} note="Open one to read what was said" isEmpty={false}>
+      <SearchField value={typed} type={type} />
+      {problem !== undefined && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {page && found.length === 0 ? (
+        <p class="empty">{none}</p>
+      ) : (
+        <LogTable found={found} open={props.open} />
+      )}
+      <Pager
+        number={places.length}
+        back={places.length > 1 ? () => go(places.slice(0, -1)) : undefined}
+        on={page?.pageInfo.hasNextPage ? () => go([...places, page.pageInfo.endCursor]) : undefined}
+      />
+    </Card>
+  );
+}
+
+const SearchField = ({ value, type }: { value: string; type: (text: string) => void }) => (
+  <label class="search">
+    <span class="unseen">Search in labels and in what was said</span>
+    <input
+      type="search"
+      placeholder="Search in labels and in what was said"
+      value={value}
+      maxLength={200}
+      onInput={({ currentTarget }) => type(currentTarget.value)}
+    />
+  </label>
+);
+
+const endOf = ({ status, endedReason }: LogEntry) =>
+  status === "ended" ? words(endedReason ?? "unknown") : "Live";
+
+const sheetOf = (found: readonly LogEntry[]): Sheet => ({
+  name: "Recent logs",
+  columns: ["Began", "Who", "Channel", "Assistant", "Messages", "Seconds", "End", "Id"],
+  rows: found.map((log) => [
+    log.createdAt,
+    log.label,
+    CHANNEL_NAMES[log.type],
+    log.assistantName,
+    log.messageCount,
+    log.durationSeconds,
+    endOf(log),
+    log.id,
+  ]),
+});
+
+const COLUMNS = ["Who", "Channel", "Assistant", "Began", "Messages", "Length", "End"];
+const NUMBERS = ["Messages", "Length"];
+
+const LogTable = ({ found, open }: { found: readonly LogEntry[]; open: Open }) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label="Table: Recent logs">
+    <table class="logs">
+      <thead>
+        <tr>
+          {COLUMNS.map((column) => (
+            <th key={column} scope="col" class={NUMBERS.includes(column) ? "number" : ""}>
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {found.map((log) => (
+          <tr key={log.id}>
+            <th scope="row">
+              <button
+                type="button"
+                class="link"
+                onClick={() => open({ assistantId: log.assistantId, id: log.id, title: log.label })}
+              >
+                {log.label || "Nobody has spoken"}
+              </button>
+            </th>
+            <td class="nowrap">
+              <span class={`dot ${log.type.toLowerCase()}`} aria-hidden="true" /> {CHANNEL_NAMES[log.type]}
+            </td>
+            <td class="name">{log.assistantName}</td>
+            <td class="nowrap">{time(log.createdAt)}</td>
+            <td class="number">{number(log.messageCount)}</td>
+            <td class="number nowrap">{seconds(log.durationSeconds)}</td>
+            <td>
+              <span class={log.status === "ended" ? "badge" : "badge good"}>{endOf(log)}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+interface PagerProps {
+  readonly number: number;
+  readonly back: (() => void) | undefined;
+  readonly on: (() => void) | undefined;
+}
+
+const Pager = ({ number, back, on }: PagerProps) => (
+  <nav class="pager" aria-label="Pages of logs">
+    <button type="button" disabled={!back} onClick={back}>
+      Newer
+    </button>
+    <span aria-live="polite">Page {number}</span>
+    <button type="button" disabled={!on} onClick={on}>
+      Older
+    </button>
+  </nav>
+);

@@ -1,0 +1,104 @@
+import type { Before, Shown, Use } from "./data";
+import { change, decimal, milliseconds, NONE, number, seconds, share } from "./format";
+
+interface Measure {
+  readonly name: string;
+  readonly hint: string;
+  readonly write: (value: Before) => string;
+  /** What the two periods are compared by; null where there is nothing. */
+  readonly value: (value: Before) => number | null;
+  /** Whether more of it is good news, bad news, or no news. */
+  readonly more: "good" | "bad" | "neutral";
+}
+
+const ratio = (part: number, all: number) => (all === 0 ? null : part / all);
+const sum = (functions: readonly Use[], name: "calls" | "succeeded") =>
+  functions.reduce((total, use) => total + use[name], 0);
+const done = ({ webhooks: { delivered, failed } }: Before) => ({ delivered, all: delivered + failed });
+
+const MEASURES: readonly Measure[] = [
+  {
+    name: "Conversations",
+    hint: "that began",
+    write: ({ totals }) => number(totals.conversations),
+    value: ({ totals }) => totals.conversations,
+    more: "neutral",
+  },
+  {
+    name: "Messages each",
+    hint: "on average",
+    write: ({ totals }) => decimal(totals.averageMessages),
+    value: ({ totals }) => totals.averageMessages,
+    more: "neutral",
+  },
+  {
+    name: "Length",
+    hint: "on average",
+    write: ({ totals }) => seconds(totals.averageSeconds),
+    value: ({ totals }) => totals.averageSeconds,
+    more: "neutral",
+  },
+  {
+    name: "Answer time",
+    hint: "median",
+    write: ({ totals }) => milliseconds(totals.answerTimes.p50Ms),
+    value: ({ totals }) => totals.answerTimes.p50Ms,
+    more: "bad",
+  },
+  {
+    name: "Unanswered",
+    hint: "of questions",
+    write: ({ totals }) => share(totals.unanswered, totals.questions),
+    value: ({ totals }) => ratio(totals.unanswered, totals.questions),
+    more: "bad",
+  },
+  {
+    name: "Functions",
+    hint: "that succeeded",
+    write: ({ functions }) => share(sum(functions, "succeeded"), sum(functions, "calls")),
+    value: ({ functions }) => ratio(sum(functions, "succeeded"), sum(functions, "calls")),
+    more: "good",
+  },
+  {
+    name: "Webhooks",
+    hint: "delivered",
+    write: (value) => share(done(value).delivered, done(value).all),
+    value: (value) => ratio(done(value).delivered, done(value).all),
+    more: "good",
+  },
+];
+
+/** The numbers that matter most, each beside that of the period before. */
+export const Tiles = ({ now, before }: Pick<Shown, "now" | "before">) => (
+  <dl class="tiles">
+    {MEASURES.map((measure) => (
+      <div class="tile" key={measure.name}>
+        <dt>
+          {measure.name} <span>{measure.hint}</span>
+        </dt>
+        <dd>
+          <strong>{measure.write(now)}</strong>
+          <Change now={measure.value(now)} before={measure.value(before)} more={measure.more} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
+function Change({ now, before, more }: { now: number | null; before: number | null; more: Measure["more"] }) {
+  if (now === null || before === null || before === 0)
+    return (
+      <span class="change" title="There is nothing to compare it with.">
+        {NONE}
+      </span>
+    );
+  const grown = now / before - 1;
+  if (Math.abs(grown) < 0.0005) return <span class="change">Unchanged</span>;
+  const news = more === "neutral" ? "" : grown > 0 === (more === "good") ? " good" : " bad";
+  return (
+    <span class={`change${news}`} title="Against the period of the same length before">
+      <span aria-hidden="true">{grown > 0 ? "↑" : "↓"}</span> {change(grown)}
+      <span class="unseen"> {grown > 0 ? "more" : "less"} than in the period before</span>
+    </span>
+  );
+}

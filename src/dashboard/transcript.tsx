@@ -1,0 +1,145 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Expired } from "./api";
+import { CHANNEL_NAMES, transcript, type Log, type SaidMessage } from "./data";
+import { seconds, time, timeOfDay, words } from "./format";
+
+export interface Wanted {
+  readonly assistantId: string;
+  readonly id: string;
+  readonly title: string;
+}
+interface TranscriptProps {
+  readonly wanted: Wanted;
+  readonly close: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** What was said in one conversation, beside the page. */
+export function Transcript({ wanted, close, failed }: TranscriptProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [log, show] = useState<Log>();
+  const [problem, complain] = useState<string>();
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    transcript(wanted.assistantId, wanted.id)
+      .then(show)
+      .catch((error: Error) => (error instanceof Expired ? failed(error) : complain(error.message)));
+  }, [wanted]);
+  return (
+    <dialog
+      ref={dialog}
+      class="transcript"
+      aria-labelledby="transcript-title"
+      onClose={close}
+      onClick={({ target }) => target === dialog.current && dialog.current?.close()}
+    >
+      <header>
+        <div>
+          <h2 id="transcript-title">{wanted.title || "Conversation"}</h2>
+          {log && <About log={log} />}
+        </div>
+        <button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current?.close()}>
+          ✕
+        </button>
+      </header>
+      {problem !== undefined && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div class="said-all" tabIndex={0} role="region" aria-label="What was said">
+        {log ? <Said log={log} /> : problem === undefined && <p class="empty">Loading …</p>}
+      </div>
+    </dialog>
+  );
+}
+
+function About({ log: { type, createdAt, metadata, recordingUrl } }: { log: Log }) {
+  const { status, endedReason, durationSeconds, phoneNumber } = metadata;
+  const parts = [
+    CHANNEL_NAMES[type],
+    time(createdAt),
+    seconds(durationSeconds),
+    status === "ended" ? words(endedReason ?? "ended") : "Live",
+    phoneNumber,
+  ];
+  return (
+    <p>
+      {parts.filter(Boolean).join(" · ")}
+      {/^https?:/.test(recordingUrl) && (
+        <>
+          {" · "}
+          <a href={recordingUrl} target="_blank" rel="noreferrer noopener">
+            Recording
+          </a>
+        </>
+      )}
+    </p>
+  );
+}
+
+function Said({ log: { messages } }: { log: Log }) {
+  const { items } = messages;
+  if (items.length === 0) return <p class="empty">Nothing was said.</p>;
+  const answers = new Map(items.map((message) => [message.toolCallId, message]));
+  return (
+    <ol class="messages">
+      {items.map((message) => (
+        <Spoken key={message.id} message={message} answers={answers} />
+      ))}
+    </ol>
+  );
+}
+
+const WHO = { USER: "Person", ASSISTANT: "Assistant", SYSTEM: "Note", TOOL: "Function" } as const;
+
+function Spoken({
+  message,
+  answers,
+}: {
+  message: SaidMessage;
+  answers: Map<string | undefined, SaidMessage>;
+}) {
+  const { role, content, toolCalls = [], toolCallId, metadata, createdAt } = message;
+  if (role === "TOOL" && toolCallId !== undefined) return null; // shown where it was called
+  return (
+    <>
+      {content && (
+        <li class={`message ${role.toLowerCase()}`}>
+          <p class="who">
+            {WHO[role]} <time dateTime={createdAt}>{timeOfDay(createdAt)}</time>
+            {metadata?.error && <span class="badge bad">Error</span>}
+          </p>
+          <p class="words">{content}</p>
+        </li>
+      )}
+      {toolCalls.map(({ id, name, arguments: given }) => (
+        <FunctionCall key={id} name={name} given={given} answer={answers.get(id)} />
+      ))}
+    </>
+  );
+}
+
+function FunctionCall({
+  name,
+  given,
+  answer,
+}: {
+  name: string;
+  given: unknown;
+  answer?: SaidMessage | undefined;
+}) {
+  const failed = answer?.metadata?.failed === true;
+  return (
+    <li class="message function">
+      <details>
+        <summary>
+          Called <code>{name}</code>{" "}
+          <span class={failed ? "badge bad" : "badge"}>{failed ? "Failed" : "Done"}</span>
+        </summary>
+        <pre tabIndex={0}>{JSON.stringify(given, undefined, 2)}</pre>
+        {answer?.content !== undefined && <pre tabIndex={0}>{answer.content}</pre>}
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,67 @@
+import { useMemo } from "preact/hooks";
+import { Card } from "./card";
+import { Chart, type Drawing } from "./chart";
+import type { Statistics } from "./data";
+import { day, milliseconds, number, time } from "./format";
+import type { Sheet } from "./sheet";
+
+export function Webhooks({
+  webhooks,
+  failingDestinations,
+}: Pick<Statistics, "webhooks" | "failingDestinations">) {
+  const { days } = webhooks;
+  const drawing = useMemo<Drawing>(
+    () => ({
+      type: "bar",
+      labels: days.map(({ date }) => day(date)),
+      series: [
+        { label: "Delivered", colour: "good", values: days.map(({ delivered }) => delivered) },
+        { label: "Waiting", colour: "wait", values: days.map(({ pending }) => pending) },
+        { label: "Failed", colour: "bad", values: days.map(({ failed }) => failed) },
+      ],
+    }),
+    [days],
+  );
+  const note = `${number(webhooks.deliveries)} made, ${number(webhooks.retried)} tried more than once, median ${milliseconds(webhooks.medianMs)}. Of all assistants and channels`;
+  return (
+    <Card
+      wide
+      sheet={sheetOf(webhooks)}
+      note={note}
+      isEmpty={webhooks.deliveries === 0 && failingDestinations.length === 0}
+      empty="No event was sent in this period. Webhook destinations are made with POST /rest/v1/settings."
+    >
+      <Failing destinations={failingDestinations} />
+      <Chart drawing={drawing} label="Webhook deliveries by day" height={180} />
+    </Card>
+  );
+}
+
+const sheetOf = ({ days }: Statistics["webhooks"]): Sheet => ({
+  name: "Webhook deliveries",
+  columns: ["Day", "Delivered", "Waiting", "Failed", "Tried more than once", "Median, ms"],
+  rows: days.map(({ date, delivered, pending, failed, retried, medianMs }) => [
+    date,
+    delivered,
+    pending,
+    failed,
+    retried,
+    medianMs && Math.round(medianMs),
+  ]),
+});
+
+const Failing = ({ destinations }: { destinations: Statistics["failingDestinations"] }) => (
+  <ul class="failing">
+    {destinations.map(({ id, name, host, enabled, failingSince, failures }) => (
+      <li key={id}>
+        <span class="badge bad">{enabled ? "Failing" : "Switched off"}</span>
+        <strong>{name ?? host}</strong>
+        <span>
+          {name !== null && `${host} · `}
+          {number(failures)} failed {failures === 1 ? "try" : "tries"}
+          {failingSince !== null && ` since ${time(failingSince)}`}
+        </span>
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,269 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { useApp } from "../support/app";
+import type { Api } from "../support/api";
+import { launchBrowser, observe, type Observed } from "../support/browser";
+import { newAssistant } from "../support/factories";
+import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
+
+jest.setTimeout(60_000);
+
+const app = useApp();
+const NOTHING = { elsewhere: [], errors: [], failed: [] };
+const EVIL = `<img src=x onerror="globalThis.hacked = true"> & <script>globalThis.hacked = true</script>`;
+let browser: Browser;
+let page: Page;
+let observed: Observed;
+let history: PastChat[];
+let frontDesk: string;
+
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [join(__dirname, "../../src/dashboard/build.mjs")]);
+  browser = await launchBrowser();
+  const { id: organizationId } = await app.api.get("/rest/v1/organization", 200);
+  frontDesk = await newAssistant(app.api, { name: "Front desk" });
+  const assistantIds = [frontDesk, await newAssistant(app.api, { name: EVIL })];
+  const days = 20;
+  const from = new Date(Date.now() - days * 86_400_000);
+  history = randomHistory(randomFrom(11), { assistantIds, count: 60, from, days, prefix: "past" });
+  await store(app.database, organizationId, history);
+  await app.database.query(
+    "update chats set label = $1, ended_reason = case when status = 'ended' then $1 end where id = 'past-00059'",
+    [`=1+1 ${EVIL}`],
+  );
+});
+afterAll(() => browser?.close());
+
+const linkOf = async (api: Api = app.api): Promise<string> =>
+  (await api.gql("{ organization { analyticUrl } }")).organization.analyticUrl;
+
+async function newPage(options: object = {}) {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: "reduce",
+    timezoneId: "Asia/Kathmandu",
+    locale: "en-GB",
+    ...options,
+  });
+  page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  observed = observe(page, app.url);
+}
+beforeEach(() => newPage());
+afterEach(() => page.context().close());
+
+const region = (name: string) => page.getByRole("region", { name, exact: true });
+const rows = () => page.locator("table.logs tbody tr");
+
+async function open(link?: string) {
+  await page.goto(link ?? (await linkOf()));
+  await rows().first().waitFor();
+}
+
+/** What a card gives as a file, as its lines. */
+async function csvOf(name: string): Promise<string[]> {
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: `Download ${name} as CSV`, exact: true }).click(),
+  ]);
+  const text = await readFile(await file.path(), "utf8");
+  expect(text.startsWith("\ufeff")).toBe(true);
+  return text.slice(1).trimEnd().split("\r\n");
+}
+
+const choice = (name: string) => page.getByRole("combobox", { name, exact: true });
+const tile = (name: string) => page.locator(".tile", { hasText: name }).locator("strong");
+
+test("shows what GraphQL says, in days of the person's own clock, without another host or a word on the console", async () => {
+  await open();
+  await page.waitForLoadState("networkidle");
+  expect(await tile("Conversations").innerText()).toBe(String(history.length));
+  const perDay = new Map<string, number>();
+  const day = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Kathmandu", dateStyle: "short" });
+  for (const { startedAt } of history)
+    perDay.set(day.format(startedAt), (perDay.get(day.format(startedAt)) ?? 0) + 1);
+  const [head, ...lines] = await csvOf("Conversations by day");
+  expect(head).toBe("Day,Chat,Voice,SMS,All,Messages");
+  expect(lines).toHaveLength(30);
+  for (const line of lines) {
+    const [date, chat, voice, sms, all] = line.split(",");
+    expect(Number(all)).toBe(perDay.get(date!) ?? 0);
+    expect(Number(chat) + Number(voice) + Number(sms)).toBe(Number(all));
+  }
+  expect(observed).toEqual(NOTHING);
+});
+
+test("moves the token from the address to the tab, where a reload finds it", async () => {
+  await open();
+  expect(page.url()).toBe(`${app.url}/analytics?period=30`);
+  await page.reload();
+  await rows().first().waitFor();
+  const stored = await page.evaluate("[Object.keys(localStorage), document.cookie]");
+  expect(stored).toEqual([[], ""]);
+});
+
+test("every chart can be read as a table", async () => {
+  await open();
+  const charts = page.getByRole("img");
+  const count = await charts.count();
+  expect(count).toBeGreaterThanOrEqual(7);
+  for (const summary of await page.locator(".card summary").all()) await summary.click();
+  expect(await page.locator(".card details[open] table").count()).toBe(count);
+  const table = region("Table: Functions");
+  const [name, calls, succeeded, failed] = await table
+    .locator("tbody tr")
+    .first()
+    .locator("th, td")
+    .allInnerTexts();
+  expect(["book", "cancel"]).toContain(name);
+  expect(Number(succeeded) + Number(failed)).toBe(Number(calls));
+});
+
+test("filters by assistant, channel and days, and keeps that in the address", async () => {
+  await open();
+  await choice("Channel").selectOption("SMS");
+  const sms = history.filter(({ channel }) => channel === "SMS").length;
+  await expectText(tile("Conversations"), String(sms));
+  await choice("Assistant").selectOption({ label: "Front desk" });
+  const both = history.filter((chat) => chat.channel === "SMS" && chat.assistantId === frontDesk).length;
+  await expectText(tile("Conversations"), String(both));
+  await page.reload();
+  await expectText(tile("Conversations"), String(both));
+  await choice("Channel").selectOption("");
+  await choice("Period").selectOption("custom");
+  await page.getByLabel("From").fill("2030-01-01");
+  await page.getByRole("alert").getByText("The first day must not lie behind the last one.").waitFor();
+  await page.getByLabel("To").fill("2030-01-02");
+  await page.getByRole("heading", { name: "No conversations like these in this period" }).waitFor();
+  expect(observed.errors).toEqual([]);
+});
+
+const expectText = (place: ReturnType<Page["locator"]>, text: string) =>
+  place.filter({ hasText: new RegExp(`^${text}$`) }).waitFor();
+
+test("lists logs page by page, finds them by what was said, and shows what was said", async () => {
+  await open();
+  const names = () => rows().locator("button").allInnerTexts();
+  const first = await names();
+  expect(first).toHaveLength(15);
+  await page.getByRole("button", { name: "Older" }).click();
+  await page.getByText("Page 2").waitFor();
+  await rows().getByText(`Caller past-000`).first().waitFor();
+  await page.getByRole("button", { name: "Newer" }).click();
+  await page.getByText("Page 1").waitFor();
+  await page.getByRole("searchbox").fill("past-00007");
+  await rows().nth(1).waitFor({ state: "detached" });
+  expect(await names()).toEqual(["Caller past-00007"]);
+  await rows().getByRole("button").click();
+  const dialog = page.getByRole("dialog", { name: "Caller past-00007" });
+  const said = history
+    .find(({ id }) => id === "past-00007")!
+    .messages.filter(({ role, content }) => role !== "TOOL" && content);
+  await dialog
+    .locator(".words")
+    .nth(said.length - 1)
+    .waitFor();
+  expect(await dialog.locator(".words").allInnerTexts()).toEqual(said.map(({ content }) => content));
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("searchbox").fill("nobody ever said this");
+  await page.getByText("Nothing was found.").waitFor();
+});
+
+test("runs no markup of names, labels, reasons and messages, and gives spreadsheets no formula", async () => {
+  await open();
+  await page.getByRole("searchbox").fill("1+1");
+  await rows().nth(1).waitFor({ state: "detached" });
+  const [, line] = await csvOf("Recent logs");
+  expect(line).toContain(`"'=1+1 <img src=x onerror=""globalThis.hacked`);
+  await rows().getByRole("button").click();
+  await page.getByRole("dialog").getByRole("heading", { name: "=1+1 <img" }).waitFor();
+  await page.keyboard.press("Escape");
+  await region("Unanswered questions").getByRole("button").nth(1).click();
+  await page.getByRole("dialog").getByText("onerror=alert(1)").first().waitFor();
+  expect(await page.locator("img, #dashboard script").count()).toBe(0);
+  expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
+  expect(observed).toEqual(NOTHING);
+});
+
+describe("a link that does not open anything", () => {
+  test("which has expired is told so, with how to get a new one; the new one works in the same tab", async () => {
+    await open();
+    await page.evaluate(`{
+      const [head, , signature] = sessionStorage.getItem("parley-analytics-token").split(".");
+      sessionStorage.setItem("parley-analytics-token", head + ".e30." + signature);
+    }`);
+    await choice("Period").selectOption("7");
+    await page.getByRole("heading", { name: "This link has expired" }).waitFor();
+    expect(await page.locator("pre").innerText()).toContain(`${app.url}/rest/v1/organization`);
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    const link = await linkOf();
+    await page.evaluate(`location.hash = ${JSON.stringify(new URL(link).hash)}`);
+    await rows().first().waitFor();
+  });
+
+  test("which has no token says how it is opened", async () => {
+    await page.goto(`${app.url}/analytics`);
+    await page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  });
+});
+
+test("an organization without conversations is told so, and sees nobody else's", async () => {
+  const { api } = await app.otherOrganization();
+  await page.goto(await linkOf(api));
+  await page.getByRole("heading", { name: "No conversations in this period" }).waitFor();
+  expect(await tile("Conversations").innerText()).toBe("0");
+  expect(await rows().count()).toBe(0);
+});
+
+test("a server that is away is told, and asked again", async () => {
+  await page.route("**/graphql", (route) => route.abort());
+  await page.goto(await linkOf());
+  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await page.unroute("**/graphql");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await rows().first().waitFor();
+});
+
+describe.each([
+  ["light", 1280],
+  ["dark", 1280],
+  ["light", 390],
+  ["dark", 390],
+] as const)("in %s, %i pixels wide", (colorScheme, width) => {
+  test("axe finds nothing, and nothing is wider than the window", async () => {
+    await page.context().close();
+    await newPage({ colorScheme, viewport: { width, height: 844 }, bypassCSP: true });
+    await open();
+    for (const summary of await page.locator(".card summary").all()) await summary.click();
+    expect(await problems()).toEqual([]);
+    const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(overflow).toBeLessThanOrEqual(0);
+    await region("Unanswered questions").getByRole("button").nth(1).click();
+    await page.getByRole("dialog").locator(".words").first().waitFor();
+    expect(await problems()).toEqual([]);
+    await page.evaluate("sessionStorage.clear()");
+    await page.reload();
+    await page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+    expect(await problems()).toEqual([]);
+  });
+});
+
+/** What axe finds wrong with what is shown. */
+async function problems(): Promise<string[]> {
+  await page.addScriptTag({ path: require.resolve("axe-core/axe.min.js") });
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    interface Violation {
+      id: string;
+      nodes: { html: string; failureSummary: string }[];
+    }
+    const { violations } = await axe.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 120)} ${failureSummary}`),
+    );
+  });
+}
