@@ -20,6 +20,7 @@ function build() {
   for (const command of [
     ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"],
     ["src/explorer/build.mjs"],
+    ["src/widget/build.mjs"],
   ]) {
     const { status } = spawnSync(process.execPath, command, { stdio: ["ignore", 2, 2] });
     if (status !== 0) process.exit(status ?? 1);
