@@ -25,6 +25,7 @@ export class Application {
   readonly widget = signal<Widget | undefined>(undefined);
   readonly trouble = signal<Trouble | undefined>(undefined);
   readonly view = signal<View>("chat");
+  readonly hasHistory = signal(false);
   readonly isOpen = signal(true);
   readonly appearance = signal<Appearance | "alone">("alone");
   readonly theme = computed(() => readTheme(this.widget.value?.theme ?? {}, this.widget.value?.name ?? ""));
@@ -54,6 +55,12 @@ export class Application {
   start(): void {
     if (this.host.alone) this.begin(this.target, "alone");
     else this.host.say({ type: "ready" });
+  }
+
+  /** Leaves the conversation for a new one; it is found among the earlier ones. */
+  beginAnew(): void {
+    this.hasHistory.value = true;
+    void this.conversation.end();
   }
 
   /** Asks the page to take the dialog away. */
@@ -128,6 +135,7 @@ export class Application {
   private async read(): Promise<void> {
     this.readAt = Date.now();
     this.widget.value = await this.session.run<Widget>(READ_WIDGET, { variables: this.pageData.variables });
+    this.hasHistory.value ||= this.session.historyAvailable;
   }
 
   /** Its owner may have changed its looks meanwhile. */

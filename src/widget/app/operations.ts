@@ -9,13 +9,14 @@ export interface Widget {
   readonly textEnabled: boolean;
   readonly voiceEnabled: boolean;
   readonly engineVoice: boolean;
-  readonly historyAvailable: boolean;
 }
 
 export interface SessionData {
   readonly token: string;
   readonly expiresAt: string;
   readonly visitorToken: string;
+  /** Whether there may be chats of earlier visits. */
+  readonly historyAvailable: boolean;
 }
 
 export interface Message {
@@ -52,14 +53,14 @@ export interface ChatEvent {
 }
 
 const WIDGET =
-  "assistantId name mode theme greeting(variables: $variables) textEnabled voiceEnabled engineVoice historyAvailable";
+  "assistantId name mode theme greeting(variables: $variables) textEnabled voiceEnabled engineVoice";
 const MESSAGE = "id role content createdAt quickReplies failed clientId";
 const SUMMARY = "id channel status label startedAt";
 
 export const START_SESSION = `mutation StartWidgetSession($input: WidgetSessionInput!) {
-  result: startWidgetSession(input: $input) { token expiresAt visitorToken }
+  result: startWidgetSession(input: $input) { token expiresAt visitorToken historyAvailable }
 }`;
-export const READ_WIDGET = `query Widget($variables: JSONObject) { result: widget(variables: $variables) { ${WIDGET} } }`;
+export const READ_WIDGET = `query Widget($variables: JSONObject) { result: widget { ${WIDGET} } }`;
 export const START_CHAT = `mutation StartWidgetChat($input: WidgetChatInput!) {
   result: startWidgetChat(input: $input) { ${SUMMARY} messages { ${MESSAGE} } }
 }`;

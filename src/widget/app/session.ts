@@ -50,6 +50,10 @@ export class Session {
     }
   }
 
+  get historyAvailable(): boolean {
+    return this.current?.historyAvailable ?? false;
+  }
+
   async credential(): Promise<Credential> {
     const { current } = this;
     const stands = current && Date.parse(current.expiresAt) - Date.now() > MARGIN;
@@ -80,7 +84,8 @@ export class Session {
   }
 
   private get visitorPlace(): string {
-    return `parley:visitor:${this.target.publicKey}`;
+    const { publicKey, deploymentId, assistantId } = this.target;
+    return `parley:visitor:${publicKey}:${deploymentId ?? assistantId}`;
   }
 }
 

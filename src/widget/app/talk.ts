@@ -10,7 +10,7 @@ export type TalkTrouble = "deaf" | "denied" | "failed";
 /** A chat that is held aloud, by the browser's own ears and voice. */
 export class Talk {
   readonly state = signal<TalkState>("idle");
-  readonly trouble = signal<TalkTrouble | undefined>(undefined);
+  readonly trouble = signal<TalkTrouble | undefined>(canListen() ? undefined : "deaf");
   readonly heard = signal("");
   readonly answer = signal("");
   readonly muted = signal(false);
@@ -37,7 +37,6 @@ export class Talk {
 
   /** At a click: browsers let nothing speak or listen before one. */
   async start(): Promise<void> {
-    if (!canListen()) return this.stop("deaf");
     this.trouble.value = undefined;
     this.heard.value = this.answer.value = "";
     this.muted.value = false;

@@ -72,7 +72,7 @@ function Content() {
 function Page() {
   const { title, subtitle } = theme();
   return (
-    <div class="app alone">
+    <div class="app in-alone">
       <header>
         <div class="names">
           <h1>{title || say("conversation")}</h1>

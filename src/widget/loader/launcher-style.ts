@@ -32,7 +32,7 @@ dialog {
   margin: 0; padding: 0; border: 0; overflow: hidden; max-width: none; max-height: none;
   width: min(400px, 100vw - 40px); height: min(704px, 100vh - 124px); height: min(704px, 100dvh - 124px);
   border-radius: var(--radius); background: transparent;
-  box-shadow: 0 0 0 1px rgb(0 0 0 / .06), 0 4px 12px rgb(0 0 0 / .08), 0 24px 64px -8px rgb(0 0 0 / .28);
+  box-shadow: 0 0 0 1px rgb(128 128 128 / .2), 0 4px 12px rgb(0 0 0 / .08), 0 24px 64px -8px rgb(0 0 0 / .28);
   transform-origin: bottom right; animation: open .22s cubic-bezier(.2,.9,.3,1);
 }
 dialog.left { transform-origin: bottom left; }

@@ -36,7 +36,7 @@ export function App({ app }: { app: Application }) {
     if (key === "Escape") app.close();
   };
   return (
-    <div class={`app ${app.appearance.value}`} onKeyDown={onKeyDown}>
+    <div class={`app in-${app.appearance.value}`} onKeyDown={onKeyDown}>
       <Header app={app} />
       <Content app={app} />
     </div>

@@ -116,7 +116,7 @@ export function Chat({ app }: { app: Application }) {
       {conversation.ended ? (
         <div class="over">
           <p>{say("ended")}</p>
-          <button type="button" class="main-button" onClick={() => conversation.leave()}>
+          <button type="button" class="main-button" onClick={() => app.beginAnew()}>
             {say("newChat")}
           </button>
         </div>

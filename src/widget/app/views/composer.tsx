@@ -48,7 +48,7 @@ export function Composer({ send, focused }: ComposerProps) {
         maxLength={LONGEST}
         aria-label={say("write")}
         placeholder={say("write")}
-        dir="auto"
+        dir={text === "" ? undefined : "auto"}
         enterkeyhint="send"
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => sends(event) && submit(event)}

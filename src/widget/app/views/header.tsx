@@ -29,11 +29,11 @@ function Actions({ app }: { app: Application }) {
       {inChat && app.voice.value && (
         <IconButton name="phone" label={say("talk")} onClick={() => (app.view.value = "voice")} />
       )}
-      {inChat && app.widget.value?.historyAvailable && (
+      {inChat && app.hasHistory.value && (
         <IconButton name="history" label={say("history")} onClick={() => (app.view.value = "history")} />
       )}
       {inChat && conversation.chat.value && (
-        <IconButton name="compose" label={say("newChat")} onClick={() => void conversation.end()} />
+        <IconButton name="compose" label={say("newChat")} onClick={() => app.beginAnew()} />
       )}
       {app.appearance.value === "bubble" && (
         <IconButton name="close" label={say("close")} onClick={() => app.close()} />
@@ -47,7 +47,7 @@ export function Header({ app }: { app: Application }) {
   const away = app.view.value !== "chat" && app.text.value && !app.trouble.value;
   return (
     <header>
-      {away ? <Back app={app} /> : <Avatar theme={theme} />}
+      {away ? <Back app={app} /> : theme.title && <Avatar theme={theme} />}
       <div class="names">
         <h1>{app.view.value === "history" ? say("history") : theme.title || say("conversation")}</h1>
         {theme.subtitle && app.view.value !== "history" && <p>{theme.subtitle}</p>}

@@ -20,7 +20,7 @@ export type IconName = keyof typeof PATHS;
 
 /** Beside a name that says the same; arrows that point along the text are mirrored by the style sheet. */
 export const Icon = ({ name }: { name: IconName }) => (
-  <svg viewBox="0 0 24 24" aria-hidden="true" class={`icon ${name}`}>
+  <svg viewBox="0 0 24 24" aria-hidden="true" class={`icon icon-${name}`}>
     <path d={PATHS[name]} />
   </svg>
 );

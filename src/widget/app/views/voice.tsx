@@ -19,6 +19,7 @@ const statusOf = ({ state, muted }: Talk): string => {
 };
 
 function Controls({ talk }: { talk: Talk }) {
+  if (talk.trouble.value === "deaf") return null;
   if (!talk.active)
     return (
       <button type="button" class="main-button" onClick={() => void talk.start()}>
