@@ -125,7 +125,7 @@ async function callerFor(
       "UNAUTHENTICATED",
       "X-Public-Key takes a PUBLIC key: a SECRET key must never stand in a web page.",
     );
-  if (auth === "key" && caller.kind === "TOKEN")
+  if (auth === "key" && (caller.kind === "TOKEN" || caller.kind === "VISITOR"))
     throw new DomainError(
       "UNAUTHENTICATED",
       "This path takes an API key in the header X-API-Key; a bearer token is not accepted here.",

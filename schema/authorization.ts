@@ -18,20 +18,35 @@ const userToken = new DomainError(
   "A token that was issued for a user may not do this; it needs a SECRET key or a token without userId.",
 );
 
+const visitorOnly = new DomainError(
+  "FORBIDDEN",
+  "A visitor's session may only do what the widget does; this needs a SECRET key or a token.",
+);
+const noVisitor = new DomainError(
+  "FORBIDDEN",
+  "Only a visitor's session does this: startWidgetSession opens one with a PUBLIC key.",
+);
+
 /** Who may run an operation. Each throws for who may not. */
 const RULES = {
-  /** Any credential: what a web page may do. */
+  /** Any key or token: what a web page may do before it has a visitor's session. */
   page(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
+    if (caller.kind === "VISITOR") throw visitorOnly;
+  },
+  /** A visitor's session, and nobody else: it has chats of its own. */
+  visitor(caller: Caller | undefined) {
+    if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
+    if (caller.kind !== "VISITOR") throw noVisitor;
   },
   /** A SECRET key, or any token. */
   data(caller: Caller | undefined) {
-    if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
-    if (caller.kind === "PUBLIC") throw publicKey;
+    RULES.page(caller);
+    if (caller?.kind === "PUBLIC") throw publicKey;
   },
   /** A SECRET key, and no token. */
   key(caller: Caller | undefined) {
-    if (caller?.kind === "TOKEN") throw keyOnly;
+    if (caller?.kind === "TOKEN" || caller?.kind === "VISITOR") throw keyOnly;
     RULES.data(caller);
   },
   /** A SECRET key, or a token without `userId`. */
@@ -64,6 +79,18 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateChatConfiguration: "data",
   updateThemeConfiguration: "data",
   updateRagSettings: "organization",
+  updateAllowedOrigins: "organization",
+
+  startWidgetSession: "page",
+  widget: "visitor",
+  widgetChat: "visitor",
+  widgetChats: "visitor",
+  startWidgetChat: "visitor",
+  postWidgetMessage: "visitor",
+  updateWidgetChat: "visitor",
+  endWidgetChat: "visitor",
+  startWidgetCall: "visitor",
+  widgetChatEvents: "visitor",
 
   log: "data",
   chat: "organization",

@@ -1,8 +1,9 @@
 import "reflect-metadata";
 import { createPubSub } from "@graphql-yoga/subscription";
 import type { GraphQLSchema } from "graphql";
-import { buildSchemaSync } from "type-graphql";
+import { buildSchemaSync, type NonEmptyArray } from "type-graphql";
 import type { Catalog } from "../src/catalog/load-catalog";
+import { AllowedOriginsResolver } from "./allowed-origins";
 import { AssistantResolver } from "./assistants";
 import { AttachedFileResolver } from "./attached-files";
 import { CallResolver } from "./calls";
@@ -22,42 +23,48 @@ import { AssistantProjectResolver, DestinationProjectResolver, ProjectResolver }
 import { DateTime } from "./scalars";
 import { TelephonyResolver } from "./telephony";
 import { WebhookResolver } from "./webhooks";
+import { WidgetChatResolver, WidgetResolver } from "./widget";
 import { WorkflowEdgeResolver, WorkflowNodeResolver } from "./workflow-graph";
 import { WorkflowResolver } from "./workflows";
+
+const RESOLVERS: NonEmptyArray<new () => object> = [
+  AssistantResolver,
+  ConfigurationResolver,
+  AllowedOriginsResolver,
+  LogResolver,
+  ChatResolver,
+  AssistantChatResolver,
+  AttachedFileResolver,
+  OrganizationResolver,
+  KeyResolver,
+  WebhookResolver,
+  FileResolver,
+  ProjectResolver,
+  AssistantProjectResolver,
+  DestinationProjectResolver,
+  EventResolver,
+  DeliveryResolver,
+  DestinationDeliveryResolver,
+  CallResolver,
+  TelephonyResolver,
+  ConversationResolver,
+  EndUserResolver,
+  ChatUserResolver,
+  WorkflowResolver,
+  WorkflowNodeResolver,
+  WorkflowEdgeResolver,
+  DeploymentResolver,
+  ChatWorkflowResolver,
+  CallWorkflowResolver,
+  WidgetResolver,
+  WidgetChatResolver,
+];
 
 /** The GraphQL schema, with the catalogue's identifiers as enumerations, guarded. */
 export function buildSchema(catalog: Catalog): GraphQLSchema {
   fillEnums(catalog);
   const schema = buildSchemaSync({
-    resolvers: [
-      AssistantResolver,
-      ConfigurationResolver,
-      LogResolver,
-      ChatResolver,
-      AssistantChatResolver,
-      AttachedFileResolver,
-      OrganizationResolver,
-      KeyResolver,
-      WebhookResolver,
-      FileResolver,
-      ProjectResolver,
-      AssistantProjectResolver,
-      DestinationProjectResolver,
-      EventResolver,
-      DeliveryResolver,
-      DestinationDeliveryResolver,
-      CallResolver,
-      TelephonyResolver,
-      ConversationResolver,
-      EndUserResolver,
-      ChatUserResolver,
-      WorkflowResolver,
-      WorkflowNodeResolver,
-      WorkflowEdgeResolver,
-      DeploymentResolver,
-      ChatWorkflowResolver,
-      CallWorkflowResolver,
-    ],
+    resolvers: RESOLVERS,
     scalarsMap: [{ type: Date, scalar: DateTime }],
     validate: false,
     pubSub: createPubSub(), // type-graphql asks for one; our streams come from the database

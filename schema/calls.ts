@@ -164,9 +164,9 @@ export class CallResolver {
   })
   startWebCall(
     @Arg("input", { description: "Who speaks." }) { assistantId, workflowId, ...callee }: StartWebCallInput,
-    @Ctx() { scope }: Context,
+    @Ctx() { scope, caller }: Context,
   ) {
-    return startWebCall(scope, targetOf({ assistantId, workflowId }), callee);
+    return startWebCall(scope, targetOf({ assistantId, workflowId }), callee, caller!.keyId!);
   }
 
   @Mutation(() => Call, {

@@ -40,4 +40,6 @@ export const THEME = {
   theme:
     "Look of the widget: primaryColor, backgroundColor, textColor, fontFamily, position (left, right), title, subtitle, avatarUrl, launcherText, borderRadius; other keys are kept.",
   mode: "What the widget offers.",
+  allowedOrigins:
+    "Origins of the web pages that may show the widget, such as https://www.example.com: scheme, host and port, without a path. At most 50; none: every page may.",
 } as const;

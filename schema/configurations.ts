@@ -142,6 +142,8 @@ export class ThemeConfiguration {
   theme!: JsonObject;
   @Field(() => ThemeMode, { description: THEME.mode })
   mode!: string;
+  @Field(() => [String], { description: THEME.allowedOrigins })
+  allowedOrigins!: string[];
 }
 
 const WarningCode = Object.fromEntries(

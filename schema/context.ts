@@ -2,6 +2,9 @@ import type { Caller } from "../src/auth/caller";
 import type { Database } from "../src/database/database";
 import type { Scope } from "../src/database/scope";
 
+/** What a visitor of a web page may do only so often. */
+export type Limited = "session" | "chat" | "message";
+
 /** What every resolver gets: who asks, the door to their data, and whether their credential still stands. */
 export interface Context {
   readonly caller: Caller | undefined;
@@ -10,20 +13,26 @@ export interface Context {
   /** A new scope on the same organization, for streams that outlive one reading. */
   readonly fresh: () => Scope;
   readonly requestId: string;
+  /** Of another site's page that asks. */
+  readonly origin: string | undefined;
+  /** Counts what a visitor does. @throws RATE_LIMITED */
+  readonly spend: (what: Limited) => Promise<void>;
 }
 
-export interface ContextOptions {
+export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend">> {
   readonly requestId: string;
   /** A scope to use instead of a new one: one whose transaction is open. */
   readonly scope?: Scope;
 }
 
+const unlimited = () => Promise.resolve();
+
 /** Without a caller the scope is bound to no organization: it finds nothing, even if a guard should fail. */
 export function makeContext(
   database: Database,
   caller: Caller | undefined,
-  { scope, ...rest }: ContextOptions,
+  { scope, origin, spend = unlimited, ...rest }: ContextOptions,
 ): Context {
   const fresh = () => database.scope(caller?.organizationId ?? "");
-  return { caller, scope: scope ?? fresh(), fresh, ...rest };
+  return { caller, scope: scope ?? fresh(), fresh, origin, spend, ...rest };
 }

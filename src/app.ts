@@ -26,13 +26,17 @@ import { graphqlRouter } from "./http/graphql-router";
 import { health } from "./http/health";
 import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
+import { foreignOrigin } from "./http/origin";
 import { pages } from "./http/pages";
 import { recordings } from "./http/recordings";
 import { refusalOf } from "./http/refusal";
 import { requestLog } from "./http/request-log";
 import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
 import { smsIntercept } from "./http/sms-intercept";
+import { start } from "./http/start";
+import { VisitorLimits } from "./http/visitor-limits";
 import { shownError, subscriptions } from "./http/websocket";
+import { widgetPages } from "./http/widget-pages";
 import { defaultOrganizationId } from "./organization/bootstrap";
 import { Idempotency } from "./organization/idempotency";
 import { openService, type Service } from "./open-service";
@@ -118,6 +122,8 @@ async function routed(
   const rest = restRouter(house, rows);
   const app = express().disable("x-powered-by").disable("etag");
   app.use(pages({ publicDir }));
+  const scopeOf = (organizationId: string) => database.scope(organizationId);
+  app.use(widgetPages({ publicDir, scopeOf, ...house }));
   const document = openApi(rows, schema);
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   app.use("/graphql", await graphql(parts, engine, house));
@@ -125,20 +131,11 @@ async function routed(
   if (!parts.ports.voice.engine.real) app.use(recordings());
   app.use(health(database, draining));
   app.get("/metrics", metrics.page);
-  app.get("/", (req, res) =>
-    req.accepts(["json", "html"]) === "html" ? res.redirect("/graphql") : void res.json(PLACES),
-  );
+  app.get("/", start);
   app.use((req) => {
     throw new DomainError("NOT_FOUND", `There is nothing at ${req.path.slice(0, 200)}.`);
   });
-  const failed: ErrorRequestHandler = (error: unknown, req, res, _next) =>
-    sendError(
-      house,
-      res,
-      refusalOf(error),
-      req.originalUrl.startsWith("/graphql") ? { shape: forGraphQL } : {},
-    );
-  app.use(failed);
+  app.use(failed(house));
   const log = logger.isLevelEnabled("info") ? requestLog(logger) : undefined;
   return (req, res) => {
     begin(req, res);
@@ -148,28 +145,36 @@ async function routed(
   };
 }
 
+const failed =
+  (house: House): ErrorRequestHandler =>
+  (error: unknown, req, res, _next) =>
+    sendError(
+      house,
+      res,
+      refusalOf(error),
+      req.originalUrl.startsWith("/graphql") ? { shape: forGraphQL } : {},
+    );
+
 /** A request that never came to be an operation: its error is where GraphQL clients look, and where all others do. */
 function forGraphQL(body: ErrorBody) {
   const { message, code, requestId, details } = body;
   return { errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }], ...body };
 }
 
-const PLACES = {
-  graphql: "/graphql",
-  rest: "/rest/v1",
-  documentation: "/rest/docs",
-  openapi: "/rest/openapi.json",
-  health: "/health/ready",
-};
+interface WholeHouse extends House {
+  readonly defaultOrganization: () => Promise<string>;
+}
 
-function houseOf({ config, logger, database, credentials, ports }: Service, metrics: Metrics): House {
+function houseOf({ config, logger, database, credentials, ports }: Service, metrics: Metrics): WholeHouse {
   const limits = new RateLimits(
     { organization: config.RATE_LIMIT_ORGANIZATION, anonymous: config.RATE_LIMIT_ANONYMOUS },
     clientAddress(config.TRUST_PROXY),
   );
   const open = settingsOpenTo(config);
-  let defaultOrganization: string | undefined;
+  let known: string | undefined;
+  const defaultOrganization = async () => (known ??= await defaultOrganizationId(database.scope(""))) ?? "";
   return {
+    defaultOrganization,
     authenticate: async (req, res, headers = req.headers) => {
       const caller = await credentials.caller(headers).catch(async (error: unknown) => {
         await limits.take(req, res, undefined);
@@ -178,10 +183,8 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
       await limits.take(req, res, caller);
       return caller;
     },
-    anonymousSettings: async (req) => {
-      defaultOrganization ??= await defaultOrganizationId(database.scope(""));
-      return anonymousSettings(req, open, ports.publicUrl(), defaultOrganization ?? "");
-    },
+    anonymousSettings: async (req) =>
+      anonymousSettings(req, open, ports.publicUrl(), await defaultOrganization()),
     makeContext: (caller: Caller | undefined, options: ContextOptions) =>
       makeContext(database, caller, options),
     once: (scope, key, request, work) => scope.of(Idempotency).once(key, request, work),
@@ -197,8 +200,9 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
 }
 
 /** POST and GET /graphql: Apollo, running what the engine compiled. */
-async function graphql({ config, logger }: Service, engine: Engine, house: House) {
+async function graphql({ config, logger, ports }: Service, engine: Engine, house: House) {
   const { schema } = engine;
+  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, clientAddress(config.TRUST_PROXY));
   const apollo = apolloServer<Context>({
     schema,
     introspection: config.GRAPHQL_INTROSPECTION,
@@ -222,8 +226,14 @@ async function graphql({ config, logger }: Service, engine: Engine, house: House
   await apollo.start();
   return graphqlRouter({
     apollo,
-    context: async (req, res) =>
-      house.makeContext(await house.authenticate(req, res), { requestId: requestId(res) }),
+    context: async (req, res) => {
+      const caller = await house.authenticate(req, res);
+      return house.makeContext(caller, {
+        requestId: requestId(res),
+        origin: foreignOrigin(req, ports.publicUrl()),
+        spend: (what) => visits.spend(req, res, caller, what),
+      });
+    },
     maxFileBytes: config.MAX_FILE_BYTES,
   });
 }

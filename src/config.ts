@@ -90,6 +90,11 @@ export const SETTINGS = {
     "`20`",
     "Requests a second for one address without a credential; loopback is not limited.",
   ],
+  RATE_LIMIT_VISITOR: [
+    whole(3, 1_000_000).default(30),
+    "`30`",
+    "Messages a minute that one visitor of a web page may send, a chat counting as three; one address may ten times as much, a session counting as three. Loopback is not limited.",
+  ],
   TRUST_PROXY: [
     list.default([]),
     "none",

@@ -87,7 +87,7 @@ export class Credentials {
       throw new DomainError("UNAUTHENTICATED", "Authorization must be `Bearer <token>`.");
     const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
     this.tokens.set(token, claims);
-    const caller: Caller = { ...claims, kind: "TOKEN" };
+    const caller: Caller = { ...claims, kind: claims.visitor ? "VISITOR" : "TOKEN" };
     if (!(await this.stillValid(caller)))
       throw new DomainError(
         "UNAUTHENTICATED",

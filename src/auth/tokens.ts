@@ -1,41 +1,45 @@
-import { jwtVerify, SignJWT } from "jose";
+import type { JWTPayload } from "jose";
 import { DomainError } from "../errors";
 import type { Caller } from "./caller";
 import type { Crypto } from "./crypto";
+import { signClaims, verifyClaims } from "./signed";
 
 /** What a token says: whose it is, which key stands behind it, whom it speaks for, until when. */
-export interface TokenClaims extends Pick<Caller, "organizationId" | "userId"> {
+export interface TokenClaims extends Pick<Caller, "organizationId" | "userId" | "visitor"> {
   readonly keyId: string;
   readonly expiresAt: Date;
 }
 
-const ALGORITHM = "HS256";
-const ISSUER = "parley";
+interface Payload extends JWTPayload, Pick<Caller, "visitor"> {
+  readonly org: string;
+  readonly key: string;
+  readonly exp: number;
+}
 
-export async function signToken(crypto: Crypto, claims: TokenClaims): Promise<string> {
-  const { id, key } = crypto.tokenKey;
-  const jwt = new SignJWT({ org: claims.organizationId, key: claims.keyId })
-    .setProtectedHeader({ alg: ALGORITHM, kid: id })
-    .setIssuer(ISSUER)
-    .setIssuedAt()
-    .setExpirationTime(claims.expiresAt);
-  if (claims.userId !== undefined) jwt.setSubject(claims.userId);
-  return jwt.sign(key);
+/** A bearer token; one with a `visitor` is a session of a web page. */
+export function signToken(
+  crypto: Crypto,
+  { organizationId, keyId, userId, visitor, expiresAt }: TokenClaims,
+): Promise<string> {
+  const claims = {
+    org: organizationId,
+    key: keyId,
+    ...(userId !== undefined && { sub: userId }),
+    ...(visitor && { visitor }),
+  };
+  return signClaims(crypto, claims, expiresAt);
 }
 
 /** @throws UNAUTHENTICATED when the token isn't ours, was changed, or has ended */
 export async function verifyToken(crypto: Crypto, token: string): Promise<TokenClaims> {
-  try {
-    const { payload } = await jwtVerify(
-      token,
-      ({ kid }) =>
-        crypto.tokenKeyById(kid) ?? Promise.reject(new Error("signed with a key that is not here")),
-      { algorithms: [ALGORITHM], issuer: ISSUER, requiredClaims: ["org", "key", "exp"] },
-    );
-    const { org, key, sub, exp } = payload as { org: string; key: string; sub?: string; exp: number }; // signed by us, with these claims
-    const claims = { organizationId: org, keyId: key, expiresAt: new Date(exp * 1000) };
-    return sub === undefined ? claims : { ...claims, userId: sub };
-  } catch {
-    throw new DomainError("UNAUTHENTICATED", "The bearer token is not valid, or it has expired.");
-  }
+  const payload = await verifyClaims<Payload>(crypto, token, undefined);
+  if (!payload) throw new DomainError("UNAUTHENTICATED", "The bearer token is not valid, or it has expired.");
+  const { org, key, sub, visitor, exp } = payload;
+  return {
+    organizationId: org,
+    keyId: key,
+    expiresAt: new Date(exp * 1_000),
+    ...(sub !== undefined && { userId: sub }),
+    ...(visitor && { visitor }),
+  };
 }

@@ -31,6 +31,9 @@ export interface Call extends Pick<
   readonly createdAt: Date;
 }
 
+/** Holds a call that no engine does. */
+export const PAGE = "page";
+
 export interface CallFilter {
   readonly status?: string | null;
   readonly assistantId?: string | null;
@@ -51,7 +54,7 @@ export interface CallRow extends Pick<
   "kind" | "workflowId" | "deploymentId" | "dialedAt" | "answeredAt" | "createdAt"
 > {
   readonly chatId: string;
-  /** `page` for a call that a web page of ours holds. */
+  /** `PAGE` for a call that a web page of ours holds. */
   readonly engine: string;
   /** Whose limits of dialling hold; null where there are none. */
   readonly line: string | null;

@@ -1,5 +1,5 @@
 import { Assistants } from "../assistants/assistants";
-import type { ChatRow } from "../chats/chats";
+import type { ChatRow, Visited } from "../chats/chats";
 import { EndUsers } from "../conversation/end-users";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
@@ -17,9 +17,11 @@ import { resolveTarget, type CallTarget } from "./target";
 type JsonObject = Record<string, unknown>;
 
 /** Who is called, and what to keep with the call. */
-export interface Callee {
+export interface Callee extends Partial<Visited> {
   readonly userName?: string | null;
   readonly userId?: string | null;
+  /** Whom the assistant remembers; userId, else anonymousId, without it. */
+  readonly uniqueId?: string | null;
   readonly anonymousId?: string | null;
   readonly externalId?: string | null;
   readonly metadata?: JsonObject | null;
@@ -76,7 +78,7 @@ export async function openCall(
   await scope.of(Assistants).hold(assistant.id);
   if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
   // Spec gap: the person behind a call is userId, else anonymousId.
-  const uniqueId = person.userId ?? person.anonymousId ?? null;
+  const uniqueId = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
   if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);
   const id = newId();
   const secret = newCallSecret();
@@ -90,9 +92,9 @@ export async function openCall(
     status,
     statusEventId: newId(),
     phoneNumber,
-    uniqueId,
     label: person.userName,
     ...person,
+    uniqueId,
     variables: variables ?? {},
     metadata: metadata ?? {},
   })) as ChatRow[];

@@ -1,6 +1,6 @@
 import { Chats, type ChatRow } from "../chats/chats";
 import type { Scope } from "../database/scope";
-import { Calls, type CallRow } from "./calls";
+import { Calls, PAGE, type CallRow } from "./calls";
 import { enqueueStart, enqueueWatch } from "./jobs";
 
 /**
@@ -13,6 +13,8 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   const [chat] = (await scope.table("chats").where({ id: chatId })) as ChatRow[];
   if (!call || !chat) return;
   if (chat.status === "ended") return void (await scope.table("engine_callbacks").where({ chatId }).delete());
+  // Of a page's call nothing is heard: it is looked after once, when it has lasted long enough.
+  if (call.engine === PAGE) return endFor(scope, chatId, "exceeded-max-duration");
   const now = Date.now();
   const heard = Math.max(call.heardAt?.getTime() ?? 0, call.dialedAt?.getTime() ?? 0);
   if (heard === 0 && call.kind === "WEB")
@@ -25,13 +27,14 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
     return enqueueWatch(scope, chatId, new Date(now + silence));
   }
   const limit = (call.answeredAt ?? call.dialedAt ?? call.createdAt).getTime() + maxSeconds * 1_000;
-  if (now >= limit)
-    return void (await scope.transaction((scope) =>
-      scope.of(Chats).endIfLive(chatId, "exceeded-max-duration"),
-    ));
+  if (now >= limit) return endFor(scope, chatId, "exceeded-max-duration");
   if (now >= heard + silence) await askEngine(scope, chat, call);
   const next = now >= heard + silence ? now + silence : heard + silence;
   await enqueueWatch(scope, chatId, new Date(Math.min(next, limit)));
+}
+
+async function endFor(scope: Scope, chatId: string, reason: string): Promise<void> {
+  await scope.transaction((scope) => scope.of(Chats).endIfLive(chatId, reason));
 }
 
 async function askEngine(

@@ -1,19 +1,18 @@
-import { signSession } from "../auth/sessions";
+import { signToken } from "../auth/tokens";
 import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { CallRefused } from "../ports/voice-engine";
 import { begin, speakerOf } from "../workflows/speaker";
-import { Calls } from "./calls";
+import type { ResolvedTarget } from "../workflows/target";
+import { Calls, PAGE } from "./calls";
 import { enqueueWatch } from "./jobs";
 import { orderOf } from "./order";
 import { openCall, type Callee } from "./place-call";
 import { lookupOf, remember } from "./secrets";
 import { resolveTarget, type CallTarget } from "./target";
 
-/** Whose page holds a call that no engine does. */
-const PAGE = "page";
 /** Of the time that an answer may take, this much waits for the engine, in milliseconds. */
 const PATIENCE = 8_000;
 
@@ -23,38 +22,60 @@ export interface WebCall {
   readonly webCallUrl: string;
 }
 
+const WEB = { kind: "WEB", line: null, phoneNumber: null } as const;
+
 /**
  * Opens a call from a web page: at the engine, or on the widget's own page where the engine has none.
+ * @param keyId the key behind it: whoever holds the call on the widget's page may so as long as the key stands
  * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY; UNAVAILABLE when the engine does not open it
  */
-export async function startWebCall(scope: Scope, target: CallTarget, callee: Callee): Promise<WebCall> {
+export async function startWebCall(
+  scope: Scope,
+  target: CallTarget,
+  callee: Callee,
+  keyId: string,
+): Promise<WebCall> {
   const resolved = await resolveTarget(scope, target, callee.variables);
-  const { engine } = scope.ports.voice;
-  const kind = { kind: "WEB", line: null, phoneNumber: null } as const;
-  if (!engine.web) {
-    const opened = { ...kind, engine: PAGE, status: "in-progress" } as const;
-    return scope.transaction(async (scope) => {
-      const id = await openCall(scope, resolved, callee, opened);
-      const [chat] = (await scope.table("chats").where({ id })) as [ChatRow];
-      await begin(scope, chat, resolved.flow);
-      return { id, webCallUrl: await pageOf(scope, id) };
-    });
-  }
-  const opened = { ...kind, engine: engine.name, status: "queued" } as const;
+  if (scope.ports.voice.engine.web) return openEngineCall(scope, resolved, callee);
+  const id = await openPageCall(scope, resolved, callee);
+  return { id, webCallUrl: await pageOf(scope, id, keyId) };
+}
+
+/** Opens a call that a page of ours holds, by the browser's own speech. @returns its id */
+export async function openPageCall(scope: Scope, resolved: ResolvedTarget, callee: Callee): Promise<string> {
+  return scope.transaction(async (scope) => {
+    const id = await openCall(scope, resolved, callee, { ...WEB, engine: PAGE, status: "in-progress" });
+    const [chat] = (await scope.table("chats").where({ id })) as [ChatRow];
+    await begin(scope, chat, resolved.flow);
+    await enqueueWatch(scope, id, endOf(scope));
+    return id;
+  });
+}
+
+/** Opens a call at the engine, which must hold such calls. @throws UNAVAILABLE when it does not open it */
+export async function openEngineCall(
+  scope: Scope,
+  resolved: ResolvedTarget,
+  callee: Callee,
+): Promise<WebCall> {
+  const { engine, silence } = scope.ports.voice;
   const id = await scope.transaction(async (scope) => {
-    const id = await openCall(scope, resolved, callee, opened);
-    await enqueueWatch(scope, id, new Date(Date.now() + scope.ports.voice.silence));
+    const id = await openCall(scope, resolved, callee, { ...WEB, engine: engine.name, status: "queued" });
+    await enqueueWatch(scope, id, new Date(Date.now() + silence));
     return id;
   });
   return { id, webCallUrl: await openAtEngine(scope, id) };
 }
 
+/** When a call that begins now has lasted long enough. */
+const endOf = ({ ports }: Scope) => new Date(Date.now() + ports.voice.maxSeconds * 1_000);
+
 /** The fragment keeps the session from servers and their logs. */
-async function pageOf(scope: Scope, chatId: string): Promise<string> {
+async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<string> {
   const { organizationId, ports } = scope;
-  const expiresAt = new Date(Date.now() + ports.voice.maxSeconds * 1_000);
-  const session = await signSession(ports.crypto, { organizationId, chatId, expiresAt });
-  return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${session}`;
+  const session = { organizationId, keyId, visitor: { chatId }, expiresAt: endOf(scope) };
+  const token = await signToken(ports.crypto, session);
+  return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${token}`;
 }
 
 /** Nobody is called by it: a browser comes to it, so that it is asked for at once and not by a job. */

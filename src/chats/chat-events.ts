@@ -2,6 +2,7 @@ import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
 import { newId } from "../database/ids";
+import { EVENTS_CHANNEL } from "../events/events";
 import { Chats, CHATS_CHANNEL, TOKENS_CHANNEL, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
 
@@ -9,11 +10,22 @@ import { Messages, type Message } from "./messages";
 export interface ChatEvent {
   readonly id: string;
   /** `conversation-updated` with the message, `status-changed` with the status, `token` with a piece of an answer. */
-  readonly name: "conversation-updated" | "status-changed" | "token";
+  readonly name: "conversation-updated" | "status-changed" | "token" | "activity";
   readonly chatId: string;
   readonly message: Message | null;
   readonly status: ChatStatus;
   readonly text: string | null;
+  /** What the assistant does: `thinking`, `speaking`, `listening`, or the name of a function that it calls. */
+  readonly activity: string | null;
+}
+
+/** Which chat is followed, and how. */
+export interface Followed {
+  readonly chatId: string;
+  /** Id of the last event that was seen. */
+  readonly after?: string | null;
+  /** Whether what the assistant does is told too. */
+  readonly withActivity?: boolean;
 }
 
 /**
@@ -26,16 +38,21 @@ export interface ChatEvent {
 export async function chatEvents(
   fresh: () => Scope,
   listener: Pick<Listener, "on" | "onRenewed">,
-  { chatId, after }: { chatId: string; after?: string | null },
+  { chatId, after, withActivity = false }: Followed,
 ): Promise<Repeater<ChatEvent>> {
   let place = await beginning(fresh(), chatId, after);
   return new Repeater<ChatEvent>(async (push, stop) => {
     const bell = new Bell();
     const ring = () => bell.ring();
+    const tell = (event: ChatEvent) => void push(event).catch(() => undefined); // a reader who is too slow misses some
     const silence = [
       listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && ring())),
       listener.on(TOKENS_CHANNEL, (ids) => {
-        if (ids.chatId === chatId) push(token(chatId, ids.text ?? "")).catch(() => undefined); // a reader who is too slow misses pieces
+        if (ids.chatId === chatId) tell(passing(chatId, { name: "token", text: ids.text ?? "" }));
+      }),
+      listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
+        if (withActivity && ids.chatId === chatId && activity !== undefined)
+          tell(passing(chatId, { name: "activity", activity }));
       }),
       listener.onRenewed(ring),
     ];
@@ -60,15 +77,13 @@ const READ_AGAIN = 1_000;
 
 const nothing = (place: Place) => ({ events: [] as ChatEvent[], next: place, over: false });
 
-/** A piece of an answer that is being written. It is stored nowhere: what was missed stands in the message, in the end. */
-const token = (chatId: string, text: string): ChatEvent => ({
-  id: newId(),
-  name: "token",
-  chatId,
-  message: null,
-  status: "in-progress",
-  text,
-});
+const EMPTY = { message: null, text: null, activity: null } as const;
+
+/** What goes by, such as a piece of an answer that is being written. It is stored nowhere: what was missed stands in the message, in the end. */
+const passing = (
+  chatId: string,
+  told: Pick<ChatEvent, "name"> & Partial<Pick<ChatEvent, "text" | "activity">>,
+): ChatEvent => ({ ...EMPTY, id: newId(), chatId, status: "in-progress", ...told });
 
 interface Place {
   readonly sequence: number;
@@ -102,23 +117,16 @@ async function behind(scope: Scope, chatId: string, { sequence, statusEventId }:
   const messages = await scope.of(Messages).after(chatId, sequence);
   const over = status === "ended";
   const events: ChatEvent[] = messages.map((message) => ({
+    ...EMPTY,
     id: message.id,
     name: "conversation-updated",
     chatId,
     message,
     status,
-    text: null,
   }));
   if (chat.statusEventId !== statusEventId) {
     const later = over ? -1 : events.findIndex(({ id }) => id > chat.statusEventId);
-    const changed = {
-      id: chat.statusEventId,
-      name: "status-changed",
-      chatId,
-      message: null,
-      status,
-      text: null,
-    } as const;
+    const changed = { ...EMPTY, id: chat.statusEventId, name: "status-changed", chatId, status } as const;
     events.splice(later < 0 ? events.length : later, 0, changed);
   }
   const next = { sequence: messages.at(-1)?.sequence ?? sequence, statusEventId: chat.statusEventId };

@@ -46,6 +46,14 @@ export interface Chat {
   readonly workflowNodeId: string | null;
 }
 
+/** What a page's visitor leaves on a chat. */
+export interface Visited {
+  /** Whose it is: the browser's, as its visitor token has it. */
+  readonly visitorId: string | null;
+  /** Whether `uniqueId` is the organization's word, or signed by it. */
+  readonly identityProven: boolean;
+}
+
 export interface ChatFilter {
   readonly channel?: Channel | null;
   readonly status?: string | null;
@@ -54,14 +62,15 @@ export interface ChatFilter {
 }
 
 /** A chat as it is stored. */
-export type ChatRow = Omit<Chat, "label"> & {
-  /** What went wrong in turns of the assistant. */
-  readonly errors: readonly { readonly at: string; readonly message: string }[];
-  readonly label: string | null;
-  readonly firstWords: string | null;
-  /** Why its workflow has ended, while the voice engine is still to hang up. */
-  readonly ending: string | null;
-};
+export type ChatRow = Omit<Chat, "label"> &
+  Visited & {
+    /** What went wrong in turns of the assistant. */
+    readonly errors: readonly { readonly at: string; readonly message: string }[];
+    readonly label: string | null;
+    readonly firstWords: string | null;
+    /** Why its workflow has ended, while the voice engine is still to hang up. */
+    readonly ending: string | null;
+  };
 
 /** Spec gap: a log's label is the user's name or number, else the first words said. */
 export const labelled = <R extends Pick<ChatRow, "label" | "phoneNumber" | "firstWords">>(
@@ -170,7 +179,7 @@ export class Chats {
       await events.statusChanged(row);
       await events.sessionEnded(row);
       if (hangUp && row.channel === "VOICE") await this.scope.enqueue("call.hangUp", { chatId: row.id });
-      if (row.uniqueId !== null) await this.scope.of(EndUsers).keepEnd(row.assistantId, row.uniqueId, row.id);
+      if (row.uniqueId !== null) await this.scope.of(EndUsers).keepEnd({ ...row, uniqueId: row.uniqueId });
     }
     return rows;
   }

@@ -23,6 +23,12 @@ export interface Message {
   readonly createdAt: Date;
 }
 
+/** A message as it is stored. */
+export interface MessageRow extends Message {
+  /** The page's own id of it. */
+  readonly clientId: string | null;
+}
+
 export interface PostMessageInput {
   readonly aiChatId: string;
   readonly role: MessageRole;
@@ -39,6 +45,8 @@ export interface NewMessage extends PostMessageInput {
   readonly spoken?: boolean;
   /** Of a person: no turn is taken for it. */
   readonly unanswered?: boolean;
+  /** A page's own id of it; in a chat there is one message of each. */
+  readonly clientId?: string;
 }
 
 const LABEL_LENGTH = 80;
@@ -48,7 +56,7 @@ export class Messages {
   constructor(private readonly scope: Scope) {}
 
   /** Adds a message to a live chat; one of the person is answered in a turn. @throws CHAT_NOT_FOUND, CHAT_ENDED */
-  async post(input: PostMessageInput): Promise<Message> {
+  async post(input: NewMessage): Promise<Message> {
     const message = await this.postIfLive(input);
     if (message) return message;
     await this.scope.of(Chats).byId(input.aiChatId);
@@ -68,7 +76,7 @@ export class Messages {
     return this.scope.transaction(async (scope) => {
       const chat = await this.counted(scope, chatId, role === "USER" ? content : undefined);
       if (!chat) return undefined;
-      const { channel, metadata, toolCalls, toolCallId } = input;
+      const { channel, metadata, toolCalls, toolCallId, clientId } = input;
       const row = {
         id: newId(),
         chatId,
@@ -83,6 +91,7 @@ export class Messages {
         metadata,
         toolCalls,
         toolCallId,
+        clientId,
       })) as Message[];
       await scope.notify(CHATS_CHANNEL, { chatId });
       await scope.of(Events).conversationUpdated(chat);

@@ -17,9 +17,9 @@ import { startOf } from "../workflows/flow";
 import { begin } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
-import { Chats, type Chat, type ChatRow } from "./chats";
+import { Chats, type Chat, type ChatRow, type Visited } from "./chats";
 
-export interface StartChatInput {
+export interface StartChatInput extends Partial<Visited> {
   readonly assistantId?: string | null;
   readonly workflowId?: string | null;
   readonly deploymentId?: string | null;
@@ -28,6 +28,7 @@ export interface StartChatInput {
   readonly metadata?: Record<string, unknown> | null;
   readonly userId?: string | null;
   readonly uniqueId?: string | null;
+  /** Not asked for of a visitor, whose identity was checked before. */
   readonly uniqueIdSignature?: string | null;
   /** Of a person who texts, in E.164 form. */
   readonly phoneNumber?: string;
@@ -53,7 +54,7 @@ export class ChatStart {
     const { assistant, flow, ...run } = await resolve(this.scope, target, variables ?? {}, purpose);
     return this.scope.transaction(async (scope) => {
       await this.mayStart(scope, { assistant, ...run }, channel);
-      if (uniqueId != null) await this.meet(scope, assistant.id, uniqueId, input.uniqueIdSignature);
+      if (uniqueId != null) await this.meet(scope, assistant.id, { ...input, uniqueId });
       const id = newId();
       const [chat] = (await scope.insert("chats", {
         id,
@@ -66,6 +67,8 @@ export class ChatStart {
         label: userId ?? undefined,
         userId: userId ?? undefined,
         uniqueId: uniqueId ?? undefined,
+        visitorId: input.visitorId,
+        identityProven: input.identityProven,
         phoneNumber: input.phoneNumber,
         variables: variables ?? {},
         metadata: metadata ?? {},
@@ -80,11 +83,10 @@ export class ChatStart {
   private async meet(
     scope: Scope,
     assistantId: string,
-    uniqueId: string,
-    signature: string | null | undefined,
+    { uniqueId, uniqueIdSignature, visitorId }: StartChatInput & { uniqueId: string },
   ): Promise<void> {
     const people = scope.of(EndUsers);
-    await people.checkIdentity(uniqueId, signature);
+    if (visitorId == null) await people.checkIdentity(uniqueId, uniqueIdSignature);
     await people.meet(assistantId, uniqueId);
   }
 

@@ -2,6 +2,7 @@ import type { Channel } from "../catalog/load-catalog";
 import { encoded, type Scope } from "../database/scope";
 import { notFound } from "../errors";
 import { Templates } from "../assistants/templates";
+import { originsOf } from "./origins";
 import { served } from "./served";
 import { warningsOf, type ConfigurationWarning } from "./warnings";
 
@@ -36,7 +37,7 @@ const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
   ],
   sms: [...CHANNEL, "smsMode", "voiceCallMode", "keywords"],
   chat: [...CHANNEL, "chatMode", "quickRepliesEnabled"],
-  theme: ["theme", "mode"],
+  theme: ["theme", "mode", "allowedOrigins"],
 };
 const LOADERS = {
   voice: "configurations.voice",
@@ -93,6 +94,8 @@ export interface ChatConfiguration extends ChannelConfiguration {
 export interface ThemeConfiguration {
   readonly theme: JsonObject;
   readonly mode: string;
+  /** Origins of the web pages that may show the widget; any where there is none. */
+  readonly allowedOrigins: string[];
 }
 interface Kinds {
   readonly voice: VoiceConfiguration;
@@ -147,6 +150,11 @@ export class Configurations {
       .returning("*");
     const [row] = rows as Kinds[K][];
     return row ? served(kind, row, this.scope.ports.catalog) : this.scope.of(Templates).refuse(assistantId);
+  }
+
+  /** Says which pages may show an assistant's widget. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
+  allowOrigins(assistantId: string, origins: readonly string[]): Promise<ThemeConfiguration> {
+    return this.update("theme", assistantId, { allowedOrigins: originsOf(origins) });
   }
 
   /** What will not work as the three channels' configurations stand. */

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { randomText, sameText } from "../auth/crypto";
+import type { ChatRow, Visited } from "../chats/chats";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
@@ -24,7 +25,12 @@ interface MemoryRow {
   readonly facts: readonly Omit<EndUserFact, "assistantId">[];
   /** The end of the last conversation. */
   readonly context: string | null;
+  /** Whose conversation on a page that was. */
+  readonly contextVisitorId: string | null;
 }
+
+/** A chat with a person who is remembered. */
+type ChatOfPerson = Pick<ChatRow, "id" | "assistantId" | keyof Visited> & { readonly uniqueId: string };
 
 function personOf(uniqueId: string, rows: readonly MemoryRow[]): EndUser | undefined {
   const facts = rows.flatMap(({ assistantId, facts }) => facts.map((fact) => ({ ...fact, assistantId })));
@@ -64,14 +70,17 @@ export class EndUsers {
       .ignore();
   }
 
-  /** Facts and the last context, as the model is told them. */
-  async memory(assistantId: string, uniqueId: string): Promise<string> {
+  /**
+   * Facts and the last context, as the model of an assistant is told them in a chat. What was said is told only to the
+   * person or to the browser that said it: whoever knows an id could ask for it.
+   */
+  async memory(assistantId: string, chat: ChatOfPerson): Promise<string> {
+    const { uniqueId, identityProven, visitorId } = chat;
     const [user] = (await this.scope.table("end_users").where({ assistantId, uniqueId })) as MemoryRow[];
     if (!user) return "";
     const facts = user.facts.map(({ text }) => `- ${text}`);
-    return [...facts, ...(user.context ? [`The last conversation ended so:\n${user.context}`] : [])].join(
-      "\n",
-    );
+    const context = identityProven || user.contextVisitorId === visitorId ? user.context : null;
+    return [...facts, ...(context ? [`The last conversation ended so:\n${context}`] : [])].join("\n");
   }
 
   /** Adds a fact; the oldest make room. */
@@ -85,7 +94,7 @@ export class EndUsers {
   }
 
   /** Keeps how a chat ended, for the next one with the same assistant. */
-  async keepEnd(assistantId: string, uniqueId: string, chatId: string): Promise<void> {
+  async keepEnd({ assistantId, uniqueId, id: chatId, visitorId }: ChatOfPerson): Promise<void> {
     const said = (await this.scope
       .table("messages")
       .select("role", "content")
@@ -99,7 +108,7 @@ export class EndUsers {
       .reverse()
       .map(({ role, content }) => `${role === "USER" ? "Person" : "Assistant"}: ${content}`);
     const context = lines.map((line) => line.slice(0, FACT_LENGTH).toWellFormed()).join("\n");
-    await this.change(assistantId, uniqueId, () => ({ context }));
+    await this.change(assistantId, uniqueId, () => ({ context, contextVisitorId: visitorId }));
   }
 
   /** Erases what is remembered under an id, and its chats' link to the person. @returns what was erased */
@@ -112,6 +121,7 @@ export class EndUsers {
         .returning("*")) as MemoryRow[];
       const chats = await scope.table("chats").where({ uniqueId }).update({
         uniqueId: null,
+        visitorId: null,
         userId: null,
         label: null,
         userName: null,
@@ -161,7 +171,7 @@ export class EndUsers {
   private async change(
     assistantId: string,
     uniqueId: string,
-    changes: (user: MemoryRow) => Partial<Pick<MemoryRow, "facts" | "context">>,
+    changes: (user: MemoryRow) => Partial<Pick<MemoryRow, "facts" | "context" | "contextVisitorId">>,
   ): Promise<void> {
     await this.scope.transaction(async (scope) => {
       await scope.of(EndUsers).meet(assistantId, uniqueId);

@@ -113,8 +113,10 @@ export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
   const found = await foundBefore(scope, parts);
   const citations: JsonObject[] = found.map(citation);
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
-  const remember = chat.uniqueId === null ? undefined : rememberTool(scope, assistant.id, chat.uniqueId);
-  const memory = chat.uniqueId === null ? "" : await scope.of(EndUsers).memory(assistant.id, chat.uniqueId);
+  const { uniqueId } = chat;
+  const remember = uniqueId === null ? undefined : rememberTool(scope, assistant.id, uniqueId);
+  const memory =
+    uniqueId === null ? "" : await scope.of(EndUsers).memory(assistant.id, { ...chat, uniqueId });
   const opening = fill(configuration.initialMessage, values).trim() || "Let's go on.";
   return {
     chat,

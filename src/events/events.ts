@@ -6,7 +6,7 @@ import { withoutNulls } from "../database/without-nulls";
 
 /** The channel on which the dispatchers of all servers are told that a destination has something to get. */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
-/** The channel on which new events are told. */
+/** The channel on which new events are told; with `chatId` and `activity` where they tell what an assistant does just now. */
 export const EVENTS_CHANNEL = "parley_events";
 
 export type EventName =
@@ -61,6 +61,8 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** The whole conversation stands in an event, its oldest part cut beyond this many bytes. */
 const MESSAGES_BYTES = 1_048_576;
+/** What is told with a notification, which has little room, in characters; a model may call a function anything. */
+const ACTIVITY = 100;
 /** Stands for the assistant in a trial event. */
 const TRIAL = "test";
 const ROLES: Readonly<Record<string, string>> = { ASSISTANT: "bot", USER: "user" };
@@ -92,7 +94,7 @@ export class Events {
   }
 
   async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
-    await this.record("function-call", chat, { name, parameters });
+    await this.record("function-call", chat, { name, parameters }, name);
   }
 
   async sessionStarted(chat: EventChat): Promise<void> {
@@ -111,7 +113,7 @@ export class Events {
 
   /** The assistant's part in a turn: it listens, thinks or speaks now. */
   async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
-    await this.record("interaction-status", chat, { status, timestamp: new Date() });
+    await this.record("interaction-status", chat, { status, timestamp: new Date() }, status);
   }
 
   /** An event that tells of nothing, for trying a destination out. @returns its id */
@@ -153,7 +155,7 @@ export class Events {
   }
 
   /** Writes the event and one delivery for each destination that is to get it. */
-  private async record(name: EventName, chat: EventChat, data: Data): Promise<void> {
+  private async record(name: EventName, chat: EventChat, data: Data, activity?: string): Promise<void> {
     const { scope } = this;
     const { id: chatId, assistantId, channel: type } = chat;
     const id = newId();
@@ -163,7 +165,10 @@ export class Events {
       await scope.insert("deliveries", { id: newId(), eventId: id, destinationId, chatId });
       await scope.notify(DELIVERIES_CHANNEL, { destinationId });
     }
-    await scope.notify(EVENTS_CHANNEL, { eventId: id });
+    await scope.notify(EVENTS_CHANNEL, {
+      eventId: id,
+      ...(activity !== undefined && { chatId, activity: activity.slice(0, ACTIVITY) }),
+    });
   }
 
   /** Destinations of the project take over from those of the organization. */

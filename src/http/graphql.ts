@@ -133,7 +133,9 @@ function answered<Context extends BaseContext>(
     data: data as Record<string, unknown> | null,
     extensions: { ...extensions, ...(told.length > 0 && { warnings: told }) },
   };
-  return { http: { status: undefined, headers: new HeaderMap() }, body: { kind: "single", singleResult } };
+  const limited = singleResult.errors?.some(({ extensions }) => extensions?.code === "RATE_LIMITED");
+  const http = { status: limited ? 429 : undefined, headers: new HeaderMap() };
+  return { http, body: { kind: "single", singleResult } };
 }
 
 function failed(errors: readonly GraphQLError[], code: string): GraphQLResponse {

@@ -25,28 +25,45 @@ export class RateLimits {
   async take(req: IncomingMessage, res: ServerResponse, caller: Caller | undefined): Promise<void> {
     const address = this.addressOf(req);
     if (isLoopback(address)) return;
-    const limiter = caller ? this.organization : this.anonymous;
-    const policy = caller ? "organization" : "anonymous";
-    try {
-      tell(res, policy, limiter.points, await limiter.consume(caller?.organizationId ?? address));
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      tell(res, policy, limiter.points, refused);
-      res.setHeader("Retry-After", String(Math.ceil(refused.msBeforeNext / 1000)));
-      throw new DomainError(
-        "RATE_LIMITED",
-        `More than ${limiter.points} requests a second. Try again in a second.`,
-      );
-    }
+    if (caller) await count(res, "organization", this.organization, caller.organizationId);
+    else await count(res, "anonymous", this.anonymous, address);
+  }
+}
+
+/**
+ * Counts for `key`, and tells what is left.
+ * @param points what it counts as
+ * @throws RATE_LIMITED
+ */
+export async function count(
+  res: ServerResponse,
+  policy: string,
+  limiter: RateLimiterMemory,
+  key: string,
+  points = 1,
+): Promise<void> {
+  try {
+    tell(res, policy, limiter, await limiter.consume(key, points));
+  } catch (refused) {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    tell(res, policy, limiter, refused);
+    const seconds = Math.ceil(refused.msBeforeNext / 1_000);
+    res.setHeader("Retry-After", String(seconds));
+    const span = limiter.duration === 1 ? "a second" : `${limiter.duration} seconds`;
+    const wait = seconds === 1 ? "a second" : `${seconds} seconds`;
+    throw new DomainError(
+      "RATE_LIMITED",
+      `More than ${limiter.points} requests in ${span}. Try again in ${wait}.`,
+    );
   }
 }
 
 function tell(
   res: ServerResponse,
   policy: string,
-  points: number,
+  { points, duration }: RateLimiterMemory,
   { remainingPoints, msBeforeNext }: RateLimiterRes,
 ): void {
-  res.setHeader("RateLimit-Policy", `"${policy}";q=${points};w=1`);
+  res.setHeader("RateLimit-Policy", `"${policy}";q=${points};w=${duration}`);
   res.setHeader("RateLimit", `"${policy}";r=${remainingPoints};t=${Math.ceil(msBeforeNext / 1000)}`);
 }

@@ -1,21 +1,11 @@
-import { Router, static as staticFiles, type NextFunction, type Request, type Response } from "express";
-import { basename, join } from "node:path";
+import { Router, type Request } from "express";
+import { join } from "node:path";
+import { assets, NOTHING_ELSE, page, send, type Policy } from "./served-pages";
 
 export interface PagesOptions {
   /** Where `src/explorer/build.mjs` puts its bundles: `dist/public`. */
   publicDir: string;
 }
-
-type Policy = Readonly<Record<string, string>>;
-
-const NOTHING_ELSE: Policy = {
-  "default-src": "'none'",
-  "script-src": "'self'",
-  "img-src": "'self' data:",
-  "base-uri": "'none'",
-  "form-action": "'none'",
-  "frame-ancestors": "'none'",
-};
 
 const EXPLORER_POLICY: Policy = {
   ...NOTHING_ELSE,
@@ -33,46 +23,9 @@ const DOCS_POLICY: Policy = {
   "connect-src": "'self'",
 };
 
-const header = (policy: Policy) =>
-  Object.entries(policy)
-    .map(([directive, sources]) => `${directive} ${sources}`)
-    .join("; ");
-
 // A page asked for by a person: the "anything" that curl and fetch accept counts as JSON.
 const wantsPage = (request: Request) =>
   request.query.query === undefined && request.accepts(["json", "html"]) === "html";
-
-/** Names of chunks change with their contents; all others are asked after each time, and answered 304. */
-function cacheForAsset(response: Response, file: string) {
-  const immutable = basename(file).startsWith("chunk-");
-  response.set("Cache-Control", immutable ? "public, max-age=31536000, immutable" : "no-cache");
-  response.set("X-Content-Type-Options", "nosniff");
-}
-
-function send(response: Response, next: NextFunction, root: string, file: string) {
-  response.sendFile(file, { root, cacheControl: false }, (error?: NodeJS.ErrnoException) => {
-    if (!error || response.headersSent) return;
-    if (error.code !== "ENOENT") return next(error);
-    response.status(503).set("Cache-Control", "no-store").type("text/plain");
-    response.send("This page is not built yet: run `npm run build`.\n");
-  });
-}
-
-const page =
-  (root: string, file: string, policy: Policy) =>
-  (_request: Request, response: Response, next: NextFunction) => {
-    response.set({
-      "Content-Security-Policy": header(policy),
-      "X-Frame-Options": "DENY",
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
-      "Cache-Control": "no-cache",
-    });
-    send(response, next, root, file);
-  };
-
-const assets = (root: string) =>
-  staticFiles(root, { index: false, redirect: false, cacheControl: false, setHeaders: cacheForAsset });
 
 /** The pages for people: GraphiQL at /graphql, Swagger UI at /rest/docs. Mounted before both APIs. */
 export function pages({ publicDir }: PagesOptions): Router {

@@ -3,6 +3,7 @@ import type { Caller } from "../auth/caller";
 import type { Config } from "../config";
 import { DomainError } from "../errors";
 import { isLoopback } from "./limits";
+import { foreignOrigin } from "./origin";
 
 type Openness = "all" | "loopback" | "none";
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -57,7 +58,5 @@ function hostIsOurs(host: string | undefined, publicUrl: string): boolean {
 function fromOtherSite(req: IncomingMessage, publicUrl: string): boolean {
   const site = req.headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none") return true;
-  const origin = req.headers.origin;
-  if (origin === undefined) return false;
-  return origin !== `http://${req.headers.host}` && origin !== new URL(publicUrl).origin;
+  return foreignOrigin(req, publicUrl) !== undefined;
 }

@@ -29,7 +29,11 @@ beforeAll(async () => {
   ({ token: userToken } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200));
 }, 30_000);
 
+/** A voice engine that holds calls from web pages is not there: what asks for one says so. */
+const WITHOUT_ENGINE = { startWidgetCall: "CHANNEL_DISABLED" } as Readonly<Record<string, string>>;
+
 const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
+const visitor = ({ visitorToken }: World) => bearer(visitorToken!);
 
 test("every operation has a rule, and an example in test/support/operations.ts; nothing else has", () => {
   const names = operations.map(({ name }) => name).sort();
@@ -58,18 +62,36 @@ describe.each(known)("$kind $name", (operation) => {
     expect(outcome.code).toBe(rule === "page" ? undefined : "FORBIDDEN");
   });
 
-  test("runs for a SECRET key", async () => {
-    const { code, error } = await run(running.api, operation, await own());
-    expect(code).toBeUndefined();
-    expect(error).toBeUndefined();
-  });
+  if (rule === "visitor") {
+    test("runs for a visitor's session", async () => {
+      const mine = changes ? await another() : world;
+      const { code } = await run(visitor(mine), operation, example(mine));
+      expect(code).toBe(WITHOUT_ENGINE[operation.name]);
+    });
+
+    test("refuses everybody else", async () => {
+      for (const api of [running.api, bearer(token), bearer(userToken)])
+        expect((await run(api, operation, example(world))).code).toBe("FORBIDDEN");
+    });
+  } else {
+    test("runs for a SECRET key", async () => {
+      const { code, error } = await run(running.api, operation, await own());
+      expect(code).toBeUndefined();
+      expect(error).toBeUndefined();
+    });
+
+    test("refuses a visitor's session", async () => {
+      const { code } = await run(visitor(world), operation, example(world));
+      expect(code).toBe(rule === "key" ? "UNAUTHENTICATED" : "FORBIDDEN");
+    });
+  }
 
   if (rule === "key")
     test("refuses any token", async () => {
       for (const value of [token, userToken])
         expect((await run(bearer(value), operation, example(world))).code).toBe("UNAUTHENTICATED");
     });
-  else
+  else if (rule !== "visitor")
     test("runs for a token of the organization", async () => {
       expect((await run(bearer(token), operation, await own())).error).toBeUndefined();
     });
@@ -87,12 +109,9 @@ describe.each(known)("$kind $name", (operation) => {
     test(`answers for another organization's ${record} exactly as for an unknown one`, async () => {
       const untouched = changes && (await portrait(stranger.api, stranger.world));
       const theirs = example({ ...world, [record]: stranger.world[record] });
-      const foreign = await run(running.api, operation, theirs);
-      const unknown = await run(
-        running.api,
-        operation,
-        example({ ...world, [record]: unknownWorld()[record] }),
-      );
+      const api = rule === "visitor" ? visitor(world) : running.api;
+      const foreign = await run(api, operation, theirs);
+      const unknown = await run(api, operation, example({ ...world, [record]: unknownWorld()[record] }));
       expect(foreign.code).toMatch(/_NOT_FOUND$/);
       expect(foreign).toEqual(unknown);
       if (changes) expect(await portrait(stranger.api, stranger.world)).toEqual(untouched);
@@ -120,7 +139,9 @@ describe("the rules and the REST paths agree", () => {
     expect([...behind("public")].map((name) => [name, AUTHORIZATION[name]])).toEqual([
       ["startWebCall", "page"],
     ]);
+    // What else a page may do before it has a visitor's session is to begin one.
     expect(Object.keys(AUTHORIZATION).filter((name) => AUTHORIZATION[name] === "page")).toEqual([
+      "startWidgetSession",
       "startWebCall",
     ]);
   });
@@ -133,11 +154,13 @@ describe("the rules and the REST paths agree", () => {
     );
   });
 
-  test("an operation without a path needs a SECRET key or a token without userId", () => {
+  test("an operation without a path is the widget's, or needs a SECRET key or a token without userId", () => {
     const kinds = ["key", "keyOrBearer", "public", "settings"];
     const paths = new Set(kinds.flatMap((auth) => [...behind(auth)]));
     // A log is read behind its assistant there; this one reads logs of deleted assistants too.
-    const without = Object.keys(AUTHORIZATION).filter((name) => !paths.has(name) && name !== "log");
+    const without = Object.keys(AUTHORIZATION).filter(
+      (name) => !paths.has(name) && name !== "log" && !/widget/i.test(name),
+    );
     expect(without.map((name) => [name, AUTHORIZATION[name]])).toEqual(
       without.map((name) => [name, "organization"]),
     );

@@ -82,6 +82,12 @@ describe.each(served)(title, (route) => {
       expectOpenToAnyOrigin(answer);
     });
 
+  test("takes no visitor's session", async () => {
+    const session = bearer(world.visitorToken!);
+    const [status, code] = route.auth === "key" ? [401, "UNAUTHENTICATED"] : [403, "FORBIDDEN"];
+    expectError(await send(session, route, example(unknownWorld())), status as number, code as string);
+  });
+
   if (route.auth !== "key")
     test("takes a bearer token as well", async () => {
       const answer = await send(bearer(token), route, await own());

@@ -4,7 +4,8 @@ import type { Scope } from "../../src/database/scope";
 import { startApp, useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { expectError } from "../support/errors";
-import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { newAssistant, quietAssistant, UNKNOWN_ID } from "../support/factories";
+import { VisitorClient } from "../support/visitor";
 
 const running = useApp();
 const V1 = "/rest/v1/call/phone";
@@ -289,15 +290,29 @@ describe("a call from a web page", () => {
     },
   );
 
-  test("its session opens nothing that a credential opens", async () => {
-    const { webCallUrl } = await page().post(OPEN, { assistantId: await newAssistant(running.api) }, 200);
-    const session = new URL(webCallUrl).hash.replace("#token=", "");
-    for (const [name, value] of [
-      ["Authorization", `Bearer ${session}`],
-      ["X-API-Key", session],
-      ["X-Public-Token", session],
+  test("its session holds that call and opens nothing else", async () => {
+    const { webCallUrl } = await page().post(OPEN, { assistantId: await quietAssistant(running.api) }, 200);
+    const url = new URL(webCallUrl);
+    const [chat, session] = [url.searchParams.get("chat")!, url.hash.replace("#token=", "")];
+    for (const [name, value, status, code] of [
+      ["Authorization", `Bearer ${session}`, 403, "FORBIDDEN"],
+      ["X-Public-Token", session, 403, "FORBIDDEN"],
+      ["X-API-Key", session, 401, "UNAUTHENTICATED"],
     ] as const)
-      expectError(await running.api.as({ [name]: value }).request("POST", OPEN, {}), 401, "UNAUTHENTICATED");
+      expectError(
+        await running.api.as({ [name]: value }).request("POST", OPEN, { assistantId: UNKNOWN_ID }),
+        status,
+        code,
+      );
+    const visitor = new VisitorClient(running.url, session);
+    expect(await visitor.post(chat, "Hello?")).toMatchObject({ role: "USER", content: "Hello?" });
+    expect(await visitor.chats()).toMatchObject([{ id: chat, channel: "VOICE" }]);
+    const { extensions } = await visitor.api.gqlError(
+      "mutation { startWidgetChat(input: { channel: VOICE }) { id } }",
+    );
+    expect(extensions.code).toBe("FORBIDDEN");
+    expect(await visitor.end(chat)).toMatchObject({ status: "ended" });
+    expect(await callOf(running.api, chat)).toMatchObject({ endedReason: "ended-by-visitor" });
   });
 
   test.each([

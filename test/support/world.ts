@@ -2,6 +2,7 @@ import { newId } from "../../src/database/ids";
 import type { Api } from "./api";
 import { newAccount } from "./twilio";
 import { buildFlow } from "./flows";
+import { startSession, VisitorClient } from "./visitor";
 
 const RECORDS = [
   "assistantId",
@@ -18,11 +19,12 @@ const RECORDS = [
   "edgeId",
   "deploymentId",
   "connectionId",
+  "visitorChatId",
 ] as const;
 export type RecordId = (typeof RECORDS)[number];
 
-/** The ids of one record of each kind, all of one organization. */
-export type World = Readonly<Record<RecordId, string>>;
+/** The ids of one record of each kind, all of one organization; and the session that the visitor's chat belongs to. */
+export type World = Readonly<Record<RecordId, string>> & { readonly visitorToken?: string };
 
 const worldOf = (id: (record: RecordId) => string): World =>
   Object.fromEntries(RECORDS.map((record) => [record, id(record)])) as World;
@@ -38,7 +40,7 @@ export function namedBy(example: (world: World) => unknown): RecordId[] {
 }
 
 /**
- * An assistant with a function, a live chat and an ended one, a call that waits to be dialled, a workflow with a deployment,
+ * An assistant with a function, a live chat, an ended one and one of a page's visitor, a call that waits to be dialled, a workflow with a deployment,
  * a webhook destination with a delivery, a file, a key, a connected number and a project of its own, made by `api`.
  */
 export async function buildWorld(api: Api): Promise<World> {
@@ -81,6 +83,7 @@ export async function buildWorld(api: Api): Promise<World> {
     nodeId: flow.nodes.talk!,
     edgeId: flow.edges[0]!,
     deploymentId: createDeployment.id,
+    ...(await buildVisitor(api, assistantId)),
   };
 }
 
@@ -118,6 +121,15 @@ async function buildChat(api: Api, assistantId: string, ended: boolean): Promise
   await api.post("/rest/v1/ai-chats/messages", { ...message, role: "ASSISTANT", content: "We are." }, 201);
   if (ended) await api.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: startChat.id });
   return startChat.id;
+}
+
+/** A chat that a visitor of a web page began. The session stands behind the organization's first PUBLIC key, which nothing ends. */
+async function buildVisitor(api: Api, assistantId: string) {
+  const { keys } = (await api.gql("{ keys { type value } }")) as { keys: { type: string; value: string }[] };
+  const { value } = keys.findLast(({ type }) => type === "PUBLIC")!;
+  const { token } = await startSession(api.url, value, { assistantId });
+  const { id } = await new VisitorClient(api.url, token).start();
+  return { visitorChatId: id, visitorToken: token };
 }
 
 /** The body of an upload. */

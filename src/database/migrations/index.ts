@@ -6,6 +6,7 @@ import * as calls from "./004-calls";
 import * as workflows from "./005-workflows";
 import * as telephony from "./006-telephony";
 import * as search from "./007-search";
+import * as widget from "./008-widget";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -16,4 +17,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "005-workflows": workflows,
   "006-telephony": telephony,
   "007-search": search,
+  "008-widget": widget,
 };

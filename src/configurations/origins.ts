@@ -1,0 +1,26 @@
+import { invalid, type Problem } from "../errors";
+
+/**
+ * Origins of web pages as browsers send them: scheme, host and port, in lower case, each once.
+ * @throws BAD_USER_INPUT that names each entry that is none
+ */
+export function originsOf(entries: readonly string[]): string[] {
+  const problems: Problem[] = [];
+  const origins = entries.map((entry, index) => {
+    const origin = originOf(entry);
+    if (origin === undefined)
+      problems.push({
+        path: `origins.${index}`,
+        message: "must be an origin such as https://www.example.com or http://localhost:3000, without a path",
+      });
+    return origin ?? "";
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return [...new Set(origins)];
+}
+
+function originOf(entry: string): string | undefined {
+  const text = entry.trim();
+  if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text).origin;
+}

@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Router, type Request, type RequestHandler, type Response } from "express";
+import type { Caller, WidgetVisitor } from "../auth/caller";
+import type { Scope } from "../database/scope";
+import { DomainError } from "../errors";
+import { demoAssistant, demoOf } from "../visitors/demo";
+import { Widgets } from "../visitors/widgets";
+import { targetOf } from "../workflows/target";
+import { assets, NOTHING_ELSE, page, send, setPolicy, type Policy } from "./served-pages";
+
+export interface WidgetPagesOptions {
+  readonly publicDir: string;
+  readonly scopeOf: (organizationId: string) => Scope;
+  /** The caller that a key of a page stands for, rate limits applied. @throws UNAUTHENTICATED, RATE_LIMITED */
+  readonly authenticate: (
+    req: Request,
+    res: Response,
+    headers: Readonly<Record<string, unknown>>,
+  ) => Promise<Caller | undefined>;
+  /** Who a request without credential may speak for. @throws UNAUTHENTICATED, FORBIDDEN */
+  readonly anonymousSettings: (req: Request) => Promise<Caller>;
+  readonly defaultOrganization: () => Promise<string>;
+}
+
+const APPLICATION: Policy = {
+  ...NOTHING_ELSE,
+  "style-src": "'self'",
+  "img-src": "'self' data: https:",
+  // Not every browser counts a socket to the same host as 'self'.
+  "connect-src": "'self' ws: wss:",
+};
+const DEMO: Policy = { ...APPLICATION, "frame-src": "'self'" };
+
+/** The script for web pages, the application in its frame, and the pages to talk and to try on. */
+export function widgetPages(options: WidgetPagesOptions): Router {
+  const root = join(options.publicDir, "widget");
+  const router = Router();
+  router.get("/widget/companion-widget.js", (_request, response, next) => {
+    response.set({ "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" });
+    send(response, next, root, "companion-widget.js");
+  });
+  router.get("/widget/frame", async (request, response, next) => {
+    const origins = await framingOrigins(options, request, response);
+    setPolicy(response, {
+      ...APPLICATION,
+      "frame-ancestors": origins.length > 0 ? ["'self'", ...origins].join(" ") : "*",
+    });
+    send(response, next, root, "frame.html");
+  });
+  router.get("/widget/voice", page(root, "voice.html", APPLICATION));
+  router.get("/widget/demo", demoPage(options, root));
+  router.post("/widget/demo/assistant", async (request, response) => {
+    const { organizationId } = await options.anonymousSettings(request);
+    response.status(201).json(await demoAssistant(options.scopeOf(organizationId)));
+  });
+  router.use("/widget/assets", assets(join(root, "assets")));
+  return router;
+}
+
+/** Whose pages may show the assistant; none where there is no such assistant: the page says so then, to everybody. */
+async function framingOrigins(
+  { authenticate, scopeOf }: WidgetPagesOptions,
+  request: Request,
+  response: Response,
+): Promise<readonly string[]> {
+  const asked = new URLSearchParams(request.url.split("?")[1]);
+  const value = (name: string) => asked.get(name) ?? undefined;
+  try {
+    const caller = await authenticate(request, response, { "x-api-key": value("publicKey") });
+    if (caller?.kind !== "PUBLIC") return [];
+    const target = targetOf({ assistantId: value("assistantId"), deploymentId: value("deploymentId") });
+    const scope = scopeOf(caller.organizationId);
+    return (await scope.of(Widgets).of(target as WidgetVisitor["target"])).allowedOrigins; // one of these two
+  } catch (error) {
+    if (error instanceof DomainError && error.code !== "RATE_LIMITED") return [];
+    throw error;
+  }
+}
+
+/** The page to try on, with what it needs in it. */
+const demoPage =
+  ({ anonymousSettings, defaultOrganization, scopeOf }: WidgetPagesOptions, root: string): RequestHandler =>
+  async (request, response, next) => {
+    setPolicy(response, DEMO);
+    const html = await readFile(join(root, "demo.html"), "utf8").catch(() => undefined);
+    if (html === undefined) return send(response, next, root, "demo.html");
+    const trusted = await anonymousSettings(request).then(
+      () => true,
+      () => false,
+    );
+    const { assistantId } = request.query;
+    const named = typeof assistantId === "string" ? assistantId : undefined;
+    const demo = await demoOf(scopeOf(await defaultOrganization()), named, trusted);
+    const data = JSON.stringify(demo).replaceAll("<", "\\u003c");
+    response
+      .set("Cache-Control", "no-store")
+      .type("html")
+      .send(html.replace(EMPTY, () => EMPTY.replace("null", () => data)));
+  };
+
+/** Where the page's data stands in its file. */
+const EMPTY = '<script type="application/json" id="demo-data">null</script>';

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "@jest/globals";
+import { Crypto } from "../../src/auth/crypto";
+import { signToken, verifyToken } from "../../src/auth/tokens";
+import { signVisitor, verifyVisitor } from "../../src/auth/visitor-tokens";
+
+const crypto = new Crypto(["one key of at least 32 characters, for tests"]);
+const stranger = new Crypto(["another key of at least 32 characters"]);
+const expiresAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 60_000);
+const past = new Date(Date.now() - 1_000);
+const token = { organizationId: "o1", keyId: "k1", expiresAt };
+const session = { ...token, visitor: { id: "v1", target: { assistantId: "a1" }, signed: false } };
+const visitor = { organizationId: "o1", id: "v1", target: { assistantId: "a1" } };
+
+describe("a bearer token", () => {
+  test.each([
+    ["the organization", token],
+    ["one of its users", { ...token, userId: "ada" }],
+    ["a visitor of a web page", session],
+    ["who holds one chat", { ...token, visitor: { chatId: "c1" } }],
+  ])("says that it speaks for %s", async (_whom, claims) => {
+    expect(await verifyToken(crypto, await signToken(crypto, claims))).toEqual(claims);
+  });
+
+  test("is nothing once it has ended, was changed, or is somebody else's", async () => {
+    const signed = await signToken(crypto, session);
+    const over = await signToken(crypto, { ...session, expiresAt: past });
+    const other = await signToken(stranger, session);
+    for (const wrong of [over, other, `${signed.slice(0, -2)}xx`, "", "a.b.c"])
+      await expect(verifyToken(crypto, wrong)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+});
+
+describe("a visitor token", () => {
+  test("proves its browser to the same assistant of the same organization", async () => {
+    expect(await verifyVisitor(crypto, await signVisitor(crypto, visitor, expiresAt), visitor)).toBe("v1");
+  });
+
+  test("is nothing to others, once it has ended, when it was changed, or when it is a bearer token", async () => {
+    const signed = await signVisitor(crypto, visitor, expiresAt);
+    for (const elsewhere of [
+      { ...visitor, organizationId: "o2" },
+      { ...visitor, target: { assistantId: "a2" } },
+      { ...visitor, target: { deploymentId: "a1" } },
+    ])
+      expect(await verifyVisitor(crypto, signed, elsewhere)).toBeUndefined();
+    const wrong = [
+      await signVisitor(crypto, visitor, past),
+      await signVisitor(stranger, visitor, expiresAt),
+      await signToken(crypto, session),
+      `${signed.slice(0, -2)}xx`,
+      "a.b.c",
+    ];
+    for (const one of wrong) expect(await verifyVisitor(crypto, one, visitor)).toBeUndefined();
+  });
+
+  test("is no bearer token", async () => {
+    const signed = await signVisitor(crypto, visitor, expiresAt);
+    await expect(verifyToken(crypto, signed)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+});
