@@ -134,7 +134,10 @@ export class Application {
 
   private async read(): Promise<void> {
     this.readAt = Date.now();
-    this.widget.value = await this.session.run<Widget>(READ_WIDGET, { variables: this.pageData.variables });
+    const { variables } = this.pageData;
+    const widget = await this.session.run<Widget>(READ_WIDGET, { variables });
+    if (variables !== this.pageData.variables) return this.read(); // others came meanwhile
+    this.widget.value = widget;
     this.hasHistory.value ||= this.session.historyAvailable;
   }
 
