@@ -80,11 +80,14 @@ describe("a conversation in the widget", () => {
   });
 
   test("says where no answer could be made, and tries once more", async () => {
-    await site.model({ status: 400 }, AT_LAST);
+    await site.model({ status: 500 });
     const widget = await site.visit({ attributes: await attributesOf() });
     await widget.open();
     await widget.say("Are you open?");
-    await widget.frame.locator(".failed").getByRole("button", { name: "Try again" }).click();
+    const again = widget.frame.locator(".failed").getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await site.model(AT_LAST);
+    await again.click();
     await widget.hears("Answered.");
   });
 

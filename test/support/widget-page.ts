@@ -16,6 +16,7 @@ import type {
 import type { RunningApp } from "./app";
 import { launchBrowser } from "./browser";
 import { newAssistant } from "./factories";
+import { until } from "./server";
 import { answeredBy } from "./sms";
 import { stubModel, type Reply } from "./stub-model";
 
@@ -156,6 +157,10 @@ export class WidgetSite {
     return shown;
   }
 }
+
+/** Waits until an expression is true in a document whose policy lets playwright itself not wait. */
+export const untilIn = (place: Page | Frame, expression: string): Promise<void> =>
+  until(async () => (await place.evaluate(expression)) === true);
 
 function widgetOn(page: Page): WidgetPage {
   const complaints: string[] = [];
