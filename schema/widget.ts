@@ -161,7 +161,7 @@ export class WidgetChatResolver {
   }
 
   @FieldResolver(() => [WidgetMessage], {
-    description: "What was said, oldest first: the last 500 messages, or those of them behind one.",
+    description: "What was said, oldest first: the last 200 messages, or those of them behind one.",
   })
   messages(@Root() { id }: WidgetChat, @Args() { after }: WidgetMessagesArgs, @Ctx() { scope }: Context) {
     return shownMessages(scope, id, after);

@@ -30,7 +30,11 @@ export const SETTINGS = {
     "unset: embedded PostgreSQL",
     "PostgreSQL 15 or later to use instead of the embedded one.",
   ],
-  DATABASE_POOL: [whole(1, 500).default(10), "`10`", "Most connections that one process opens for requests."],
+  DATABASE_POOL: [
+    whole(1, 500).default(10),
+    "`10`",
+    "Most connections that one process opens for requests, and as many again for its jobs.",
+  ],
   ROW_LEVEL_SECURITY: [
     flag.default(false),
     "`false`",

@@ -45,16 +45,7 @@ async function main(): Promise<void> {
 function welcome(config: Config, url: string, made: NewOrganization | undefined): string {
   const given = config.BOOTSTRAP_SECRET_KEY !== undefined;
   const open = settingsOpenTo(config);
-  const lines = [
-    "Parley is ready.",
-    "",
-    `  GraphQL        ${url}/graphql   (in a browser: the playground)`,
-    `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
-    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL of DATABASE_URL"}`,
-    `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "made by Vapi"}`,
-    `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
-    "",
-  ];
+  const lines = ["Parley is ready.", "", ...placesOf(config, url), ""];
   if (made && given)
     lines.push(
       "The default organization was made, with the keys of BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
@@ -81,6 +72,19 @@ function welcome(config: Config, url: string, made: NewOrganization | undefined)
     );
   }
   return lines.join("\n");
+}
+
+/** What runs where. */
+function placesOf(config: Config, url: string): string[] {
+  const open = settingsOpenTo(config);
+  return [
+    `  GraphQL        ${url}/graphql   (in a browser: the playground)`,
+    `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
+    `  Widget         ${url}/widget/demo${open === "none" ? "?assistantId=…   (with the id of an assistant" : "   (an assistant to talk with"})`,
+    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL of DATABASE_URL"}`,
+    `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "made by Vapi"}`,
+    `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
+  ];
 }
 
 function onSignal(stop: () => Promise<void>): void {

@@ -3,13 +3,13 @@ import type { Logger } from "pino";
 import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
 import { Crypto } from "./auth/crypto";
 import { loadCatalog } from "./catalog/load-catalog";
-import { CHATS_CHANNEL, TOKENS_CHANNEL } from "./chats/chats";
+import { TOKENS_CHANNEL } from "./chats/chats";
 import type { Config } from "./config";
 import { connect } from "./database/connect";
 import { Database } from "./database/database";
 import { Listener } from "./database/listener";
 import { hasVectors } from "./database/vectors";
-import { DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/events";
+import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/record";
 import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
 import { startJobs } from "./jobs/start-jobs";
@@ -59,14 +59,17 @@ export async function openService(
 ): Promise<Service> {
   const server = createServer();
   const listener = new Listener(url, CHANNELS);
-  const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
+  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
+  const knex = connect(url, { pool, rowSecurity });
   const vectors = await hasVectors(knex);
   const ports = portsOf(config, server, listener, vectors, (id) => credentials.forget(id));
   const { crypto } = ports;
   const database = new Database(knex, ports);
   const credentials = new Credentials(database, crypto, listener);
   await listener.start();
-  const stop = await startBackground(config, database, ports, listener, logger, ownerUrl);
+  // Whatever jobs do, requests find a connection.
+  const background = new Database(connect(url, { pool, rowSecurity, name: "parley jobs" }), ports);
+  const stop = await startBackground(config, background, ports, listener, logger, ownerUrl);
   return {
     config,
     logger,
@@ -82,7 +85,7 @@ export async function openService(
       await ports.telephone.provider.close();
       await listener.stop();
       await ports.outbound.close();
-      await database.close();
+      await Promise.all([database.close(), background.close()]);
     },
   };
 }

@@ -2,8 +2,8 @@ import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
 import { newId } from "../database/ids";
-import { EVENTS_CHANNEL } from "../events/events";
-import { Chats, CHATS_CHANNEL, TOKENS_CHANNEL, type ChatStatus } from "./chats";
+import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../events/record";
+import { Chats, TOKENS_CHANNEL, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
 
 /** Something that happened in a chat. Its id resumes the stream behind it. */

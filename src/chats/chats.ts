@@ -7,9 +7,6 @@ import { EndUsers } from "../conversation/end-users";
 import { DomainError, missing } from "../errors";
 import { Events } from "../events/events";
 
-/** The channel on which changed chats are told to every server process. */
-export const CHATS_CHANNEL = "parley_chats";
-
 /** The channel on which pieces of an answer are told to every server process as they come. */
 export const TOKENS_CHANNEL = "parley_tokens";
 
@@ -98,8 +95,17 @@ export class Chats {
 
   /** @throws CHAT_NOT_FOUND */
   async byId(id: string): Promise<Chat> {
-    const [row] = (await this.scope.table("chats").where({ id })) as ChatRow[];
-    return labelled(row ?? missing("Chat"));
+    return labelled((await this.row(id)) ?? missing("Chat"));
+  }
+
+  /** A chat as it is stored. */
+  async row(id: string): Promise<ChatRow | undefined> {
+    const [row] = await this.scope.named<ChatRow>(
+      "chats.row",
+      (table, $) => table("chats").where("id", $(1)),
+      [id],
+    );
+    return row;
   }
 
   /** The chats with one assistant or of one person, the newest first; the same query for many of them is one statement. */
@@ -143,7 +149,6 @@ export class Chats {
       .update({ status, statusEventId: newId() })
       .returning("*")) as ChatRow[];
     if (!row) return undefined;
-    await this.scope.notify(CHATS_CHANNEL, { chatId: id });
     await this.scope.of(Events).statusChanged(row);
     return row;
   }
@@ -175,7 +180,6 @@ export class Chats {
       .returning("*")) as ChatRow[];
     const events = this.scope.of(Events);
     for (const row of rows) {
-      await this.scope.notify(CHATS_CHANNEL, { chatId: row.id });
       await events.statusChanged(row);
       await events.sessionEnded(row);
       if (hangUp && row.channel === "VOICE") await this.scope.enqueue("call.hangUp", { chatId: row.id });

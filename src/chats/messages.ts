@@ -1,11 +1,11 @@
 import type { Channel } from "../catalog/load-catalog";
-import { newId } from "../database/ids";
 import { perId } from "../database/per-id";
 import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { Events } from "../events/events";
 import { oneAtATime } from "./one-at-a-time";
-import { Chats, CHATS_CHANNEL, type ChatRow } from "./chats";
+import { Chats } from "./chats";
+import { storeMessage } from "./store-message";
 
 export type MessageRole = "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
 
@@ -47,9 +47,9 @@ export interface NewMessage extends PostMessageInput {
   readonly unanswered?: boolean;
   /** A page's own id of it; in a chat there is one message of each. */
   readonly clientId?: string;
+  /** Of the assistant: it answers what was said since one place, up to another; unless that was answered meanwhile. */
+  readonly answers?: { readonly since: number; readonly upTo: number };
 }
-
-const LABEL_LENGTH = 80;
 
 /** What was said in the chats of an organization. */
 export class Messages {
@@ -63,7 +63,7 @@ export class Messages {
     throw new DomainError("CHAT_ENDED", "The chat has ended: it takes no more messages.");
   }
 
-  /** The same; undefined when there is no such live chat. */
+  /** The same; undefined when there is no such live chat, or what it answers was answered. */
   postIfLive(input: NewMessage): Promise<Message | undefined> {
     // An open transaction may hold the chat's row: who comes before it would wait for it, and it for them.
     return this.scope.inTransaction
@@ -72,28 +72,11 @@ export class Messages {
   }
 
   private store(input: NewMessage): Promise<Message | undefined> {
-    const { aiChatId: chatId, role, content } = input;
+    const { aiChatId: chatId, role } = input;
     return this.scope.transaction(async (scope) => {
-      const chat = await this.counted(scope, chatId, role === "USER" ? content : undefined);
-      if (!chat) return undefined;
-      const { channel, metadata, toolCalls, toolCallId, clientId } = input;
-      const row = {
-        id: newId(),
-        chatId,
-        assistantId: chat.assistantId,
-        sequence: chat.messageCount,
-        role,
-        channel,
-        content: content ?? undefined,
-      };
-      const [message] = (await scope.insert("messages", {
-        ...row,
-        metadata,
-        toolCalls,
-        toolCallId,
-        clientId,
-      })) as Message[];
-      await scope.notify(CHATS_CHANNEL, { chatId });
+      const stored = await storeMessage(scope, input);
+      if (!stored) return undefined;
+      const { chat, message } = stored;
       await scope.of(Events).conversationUpdated(chat);
       if (role === "USER" && !input.spoken && !input.unanswered)
         await scope.enqueue("chat.turn", { chatId }, { queue: `chat:${chatId}` });
@@ -122,40 +105,19 @@ export class Messages {
   }
 
   /** The messages behind a place in the chat, oldest first. */
-  async after(chatId: string, sequence: number): Promise<Message[]> {
-    const rows = this.scope.table("messages").where({ chatId }).where("sequence", ">", sequence);
-    return (await rows.orderBy("sequence")) as Message[];
+  after(chatId: string, sequence: number): Promise<Message[]> {
+    return this.scope.named<Message>(
+      "messages.after",
+      (table, $) => {
+        const behind = table("messages").where("chatId", $(1)).where("sequence", ">", $(2));
+        return behind.orderBy("sequence");
+      },
+      [chatId, sequence],
+    );
   }
 
   /** Every message of a chat, oldest first. */
   all(chatId: string): Promise<Message[]> {
     return this.after(chatId, 0);
   }
-
-  /** Counts the message in its chat, whose row is locked by that: one writer at a time, no gap and no twin. */
-  private async counted(
-    scope: Scope,
-    id: string,
-    said: string | null | undefined,
-  ): Promise<ChatRow | undefined> {
-    const [chat] = (await scope
-      .table("chats")
-      .where({ id })
-      .whereNot({ status: "ended" })
-      .increment("messageCount", 1)
-      .update({ lastMessageAt: new Date() })
-      .returning("*")) as ChatRow[];
-    const firstWords = chat?.firstWords === null && said?.trim() ? firstOf(said) : undefined;
-    if (firstWords !== undefined) await scope.table("chats").where({ id }).update({ firstWords });
-    return chat;
-  }
-}
-
-/** The beginning of a text, cut between words where possible and never inside a character. */
-function firstOf(text: string): string {
-  const line = text.trim().replace(/\s+/g, " ");
-  const letters = Array.from(line.slice(0, LABEL_LENGTH * 2));
-  if (letters.length <= LABEL_LENGTH && line.length <= LABEL_LENGTH * 2) return line;
-  const cut = letters.slice(0, LABEL_LENGTH).join("");
-  return `${cut.slice(0, cut.lastIndexOf(" ") > LABEL_LENGTH / 2 ? cut.lastIndexOf(" ") : undefined)}…`;
 }

@@ -1,5 +1,6 @@
 import type { Scope } from "../database/scope";
-import { Chats, CHATS_CHANNEL } from "./chats";
+import { CHATS_CHANNEL } from "../events/record";
+import { Chats } from "./chats";
 import { Messages, type Message, type PostMessageInput } from "./messages";
 
 /** How long an answer is waited for, in milliseconds. */
@@ -21,11 +22,11 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
     if (posted.role !== "USER") return posted;
     const until = Date.now() + PATIENCE;
     while (Date.now() < until) {
-      const { status } = await fresh().of(Chats).byId(posted.chatId);
-      const later = await fresh().of(Messages).after(posted.chatId, posted.sequence);
-      const answer = later.find(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
+      const answer = await answerTo(fresh(), posted);
       if (answer) return answer;
-      if (status === "ended") return posted; // a conversation can end without another word
+      // A conversation can end with another word or without, which may have been stored since.
+      const { status } = await fresh().of(Chats).byId(posted.chatId);
+      if (status === "ended") return (await answerTo(fresh(), posted)) ?? posted;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.min(LOOK_AGAIN, until - Date.now()));
         ring = () => (clearTimeout(timer), resolve());
@@ -35,4 +36,9 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
   } finally {
     silence();
   }
+}
+
+async function answerTo(scope: Scope, { chatId, sequence }: Message): Promise<Message | undefined> {
+  const later = await scope.of(Messages).after(chatId, sequence);
+  return later.find(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
 }

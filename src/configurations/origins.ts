@@ -19,8 +19,12 @@ export function originsOf(entries: readonly string[]): string[] {
   return [...new Set(origins)];
 }
 
+/** An origin stands in a header among others: what would be more there is none. */
+const ORIGIN = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d+)?$/;
+
 function originOf(entry: string): string | undefined {
   const text = entry.trim();
   if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
-  return new URL(text).origin;
+  const { origin } = new URL(text);
+  return ORIGIN.test(origin) ? origin : undefined;
 }

@@ -13,15 +13,18 @@ export class Notes {
   ) {}
 
   add(status: "thinking" | "speaking" | "listening"): void {
-    this.next(() => this.scope.transaction((scope) => scope.of(Events).interaction(this.chat, status)));
+    this.next(() => this.scope.of(Events).interaction(this.chat, status));
   }
 
   /** Notes the first word of the turn, and does what goes with it. */
-  speaking(first: () => Promise<void>): void {
-    if (!this.spoke) this.next(first).add("speaking");
+  speaking(first?: () => Promise<void>): void {
+    if (this.spoke) return;
     this.spoke = true;
+    if (first) this.next(first);
+    this.add("speaking");
   }
 
+  /** Resolves when all that was noted so far is stored. */
   written(): Promise<void> {
     return this.last;
   }

@@ -1,5 +1,5 @@
 import type { ModelEntry } from "../catalog/load-catalog";
-import type { ChatRow } from "../chats/chats";
+import { Chats, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import {
   Configurations,
@@ -50,20 +50,32 @@ const HISTORY = 200;
 /** Without RAG the resources stand in the prompt, up to this many characters. */
 const RESOURCES = 16_000;
 
+/** What was said in a chat and is to be answered. */
+interface Question {
+  readonly speaker: Speaker;
+  readonly history: readonly Message[];
+  readonly upTo: number;
+  /** Whether the conversation has come to the speaker in the turn that answers it. */
+  readonly handedOver: boolean;
+}
+
 /** Undefined when there is nothing to answer: the chat has ended, or a turn before this one has answered. */
-export async function prepareTurn(scope: Scope, chatId: string): Promise<Prepared | undefined> {
-  const [chat] = (await scope.table("chats").where({ id: chatId })) as (ChatRow & Turns)[];
-  if (!chat || chat.status === "ended") return undefined;
+export async function openQuestion(scope: Scope, chatId: string): Promise<Question | undefined> {
   const read = () => scope.of(Messages).last(chatId, HISTORY);
-  // A workflow may first call a function, and say so.
-  const beside = chat.workflowId === null ? read() : undefined;
-  const [speaker, early] = await Promise.all([speakerOf(scope, chat), beside]);
+  const [row, early] = await Promise.all([scope.of(Chats).row(chatId), read()]);
+  const chat = row as (ChatRow & Turns) | undefined; // a stored row has the columns of turns too
+  if (!chat || chat.status === "ended") return undefined;
+  const { channel, assistantId, workflowId } = chat;
+  // Read beside the assistant, for when it is asked for.
+  const own = () => scope.of(Configurations).of(KIND_OF[channel], { id: assistantId, template: false });
+  const [speaker] = await Promise.all([speakerOf(scope, chat), workflowId === null && own()]);
   if ("ending" in speaker) return void (await conclude(scope, chat, speaker.ending));
-  const history = early ?? (await read());
+  // A workflow may first call a function, and say so.
+  const history = workflowId === null ? early : (scope.forget(), await read());
   const upTo = history.findLast(({ role }) => role === "USER")?.sequence ?? 0;
   if (speaker.chat.workflowNodeId !== chat.workflowNodeId && !history.some(isSaid))
     await greet(scope, speaker);
-  return upTo <= chat.answeredSequence ? undefined : prepareFor(scope, speaker, history, upTo);
+  return upTo <= chat.answeredSequence ? undefined : { speaker, history, upTo, handedOver: false };
 }
 
 const isSaid = ({ role, content }: Message): boolean =>
@@ -73,16 +85,12 @@ const isSaid = ({ role, content }: Message): boolean =>
 export async function prepareAnew(scope: Scope, speaker: Speaker, upTo: number): Promise<Prepared> {
   scope.forget(); // messages were added since
   const history = await scope.of(Messages).last(speaker.chat.id, HISTORY);
-  return prepareFor(scope, speaker, history, upTo, true);
+  return prepare(scope, { speaker, history, upTo, handedOver: true });
 }
 
-async function prepareFor(
-  scope: Scope,
-  speaker: Speaker,
-  history: readonly Message[],
-  upTo: number,
-  handedOver = false,
-): Promise<Prepared> {
+/** Reads all that the answer needs. */
+export async function prepare(scope: Scope, asked: Question): Promise<Prepared> {
+  const { speaker, history, upTo, handedOver } = asked;
   const chat = speaker.chat as ChatRow & Turns; // a stored row has the columns of turns too
   const configuration = await scope.of(Configurations).of(KIND_OF[chat.channel], speaker.assistant);
   const said = history.filter(({ role, sequence }) => role === "USER" && sequence > chat.answeredSequence);
@@ -109,14 +117,16 @@ export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
   const { chat, assistant, course, configuration, history, question, upTo } = parts;
   const values = [chat.variables, assistant.variables];
   const model = modelOf(scope, configuration.model);
-  const credential = await scope.of(ModelCredentials).for(model);
-  const found = await foundBefore(scope, parts);
+  const [credential, found, memory] = await Promise.all([
+    scope.of(ModelCredentials).for(model),
+    foundBefore(scope, parts),
+    chat.uniqueId === null
+      ? ""
+      : scope.of(EndUsers).memory(assistant.id, { ...chat, uniqueId: chat.uniqueId }),
+  ]);
   const citations: JsonObject[] = found.map(citation);
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
-  const { uniqueId } = chat;
-  const remember = uniqueId === null ? undefined : rememberTool(scope, assistant.id, uniqueId);
-  const memory =
-    uniqueId === null ? "" : await scope.of(EndUsers).memory(assistant.id, { ...chat, uniqueId });
+  const remember = chat.uniqueId === null ? undefined : rememberTool(scope, assistant.id, chat.uniqueId);
   const opening = fill(configuration.initialMessage, values).trim() || "Let's go on.";
   return {
     chat,

@@ -6,7 +6,7 @@ import { Configurations, type JsonObject, type VoiceConfiguration } from "../con
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { Events } from "../events/events";
-import type { ModelCall, ModelMessage, ModelPart } from "../ports/text-model";
+import { pauseAfter, type ModelCall, type ModelMessage, type ModelPart } from "../ports/text-model";
 import type { Ending } from "../workflows/course";
 import { speakerOf, type Speaker } from "../workflows/speaker";
 import { BUILT_IN } from "./functions";
@@ -172,7 +172,7 @@ async function* listen(
     } catch (error) {
       const pause = RETRIES[failures];
       if (begun || pause === undefined || given.aborted) throw error;
-      await sleep(pause, undefined, { signal: given });
+      await sleep(pauseAfter(error, pause), undefined, { signal: given });
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Messages } from "../chats/messages";
+import { Messages, type NewMessage } from "../chats/messages";
 import type { JsonObject } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { Events } from "../events/events";
@@ -93,12 +93,13 @@ interface Said {
   readonly metadata?: JsonObject;
   readonly toolCalls?: JsonObject[];
   readonly toolCallId?: string;
+  readonly answers?: NewMessage["answers"];
 }
 
-/** Adds to the chat; one that was ended meanwhile takes nothing more. */
-export async function say(scope: Scope, { chat, metadata }: Prepared, said: Said): Promise<void> {
+/** Adds to the chat. @returns whether it was added: one that was ended meanwhile takes nothing more */
+export async function say(scope: Scope, { chat, metadata }: Prepared, said: Said): Promise<boolean> {
   const message = { metadata, ...said, aiChatId: chat.id, channel: chat.channel };
-  await scope.of(Messages).postIfLive(message);
+  return (await scope.of(Messages).postIfLive(message)) !== undefined;
 }
 
 export const asObject = (value: unknown): JsonObject =>

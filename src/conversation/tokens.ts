@@ -10,6 +10,7 @@ export class Tokens {
   private text = "";
   private timer: NodeJS.Timeout | undefined;
   private sending: Promise<void> = Promise.resolve();
+  private refused = false;
 
   constructor(
     private readonly scope: Scope,
@@ -19,6 +20,11 @@ export class Tokens {
   add(text: string): void {
     this.text += text;
     this.timer ??= setTimeout(() => this.send(), GATHER);
+  }
+
+  /** Sends nothing before this resolves, and nothing at all when it throws. */
+  await(permission: Promise<void>): void {
+    this.sending = this.sending.then(() => permission).catch(() => void (this.refused = true));
   }
 
   /** Forgets what was not sent yet, of an answer that is begun anew. */
@@ -39,8 +45,12 @@ export class Tokens {
     for (let at = 0; at < text.length; at += LONGEST) {
       const piece = text.slice(at, at + LONGEST);
       this.sending = this.sending
-        .then(() => this.scope.notify(TOKENS_CHANNEL, { chatId: this.chatId, text: piece }))
+        .then(() => (this.refused ? undefined : this.tell(piece)))
         .catch(() => undefined);
     }
+  }
+
+  private tell(text: string): Promise<void> {
+    return this.scope.notify(TOKENS_CHANNEL, { chatId: this.chatId, text });
   }
 }

@@ -4,12 +4,18 @@ import { keepError } from "../chats/keep-error";
 import type { ChannelConfiguration, JsonObject } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { publicError } from "../errors";
-import { ModelFailure, type ModelCall, type ModelMessage, type ModelRequest } from "../ports/text-model";
+import {
+  ModelFailure,
+  pauseAfter,
+  type ModelCall,
+  type ModelMessage,
+  type ModelRequest,
+} from "../ports/text-model";
 import type { Ending } from "../workflows/course";
 import { conclude } from "../workflows/speaker";
-import { Activity } from "./activity";
 import { afterAnswer } from "./after-answer";
-import { prepareAnew, prepareTurn, type Prepared } from "./prepare-turn";
+import { Notes } from "./notes";
+import { openQuestion, prepare, prepareAnew, type Prepared } from "./prepare-turn";
 import { say, Steps } from "./steps";
 import { Tokens } from "./tokens";
 
@@ -20,7 +26,7 @@ export const RETRIES = [500, 2_000];
 /** What is said when no answer comes. */
 export const APOLOGY = "I'm sorry, I can't answer right now. Please try again in a moment.";
 
-/** Another worker, which took this one for dead, has answered meanwhile: what this one found is worth nothing. */
+/** The chat has ended, or another worker that took this one for dead has answered: what this one found is worth nothing. */
 class Overtaken extends Error {}
 
 interface Answer {
@@ -35,17 +41,17 @@ interface Answer {
  * @param lastTry whether nobody will try again what the database's absence interrupts
  */
 export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): Promise<void> {
-  const turn = await prepareTurn(scope, chatId);
-  if (!turn) return;
+  const question = await openQuestion(scope, chatId);
+  if (!question) return;
   const tokens = new Tokens(scope, chatId);
-  const activity = new Activity(scope, turn.chat, (scope) => notOvertaken(scope, turn));
-  activity.is("thinking");
-  await activity.told(); // or a server that stands still now would tell it when another has answered
+  const notes = new Notes(scope, question.speaker.chat);
+  notes.add("thinking");
+  const turn = await prepare(scope, question);
   try {
-    await converse(scope, turn, { tokens, activity }).catch(async (error: Error) => {
+    await converse(scope, turn, { tokens, notes }).catch(async (error: Error) => {
       const away = !(error instanceof ModelFailure) && publicError(error).code === "UNAVAILABLE";
       if (error instanceof Overtaken || (away && !lastTry)) throw error;
-      await activity.told().catch(() => undefined); // an apology matters more than a note
+      await notes.written();
       return apologize(scope, turn, error);
     });
   } catch (error) {
@@ -54,14 +60,14 @@ export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): 
   } finally {
     await tokens.flush();
   }
-  activity.is("listening");
-  await activity.told();
+  notes.add("listening");
+  await notes.written();
 }
 
 /** Where an answer shows while it comes. */
 interface Shown {
   readonly tokens: Tokens;
-  readonly activity: Activity;
+  readonly notes: Notes;
 }
 
 async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<void> {
@@ -69,7 +75,7 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
   let messages: ModelMessage[] = [...turn.messages];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const answer = await ask(scope, turn, messages, shown);
-    await shown.activity.told(); // before the answer, as it happened
+    await shown.notes.written(); // before the answer, as it happened
     if (answer.calls.length === 0) return finish(scope, turn, answer.text);
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
     await notOvertaken(scope, turn);
@@ -108,7 +114,7 @@ async function ask(
       const pause = RETRIES[failures];
       if (pause === undefined || error instanceof Overtaken) throw error;
       shown.tokens.discard();
-      await sleep(pause);
+      await sleep(pauseAfter(error, pause));
     }
   }
 }
@@ -121,8 +127,8 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else {
       if (text === "") {
-        await notOvertaken(scope, turn);
-        shown.activity.is("speaking");
+        shown.tokens.await(notOvertaken(scope, turn)); // while the model goes on
+        shown.notes.speaking();
       }
       text += part.text;
       shown.tokens.add(part.text);
@@ -139,11 +145,12 @@ async function finish(scope: Scope, turn: Prepared, text: string): Promise<void>
     ...(turn.citations.length > 0 && { citations: turn.citations }),
     ...(quickReplies.length > 0 && { quickReplies }),
   };
-  await scope.transaction(async (scope) => {
-    await answered(scope, turn, text, metadata);
-    if (goodbye) await hangUp(scope, turn);
-  });
-  if (goodbye) return;
+  if (goodbye)
+    return scope.transaction(async (scope) => {
+      await answered(scope, turn, text, metadata);
+      await hangUp(scope, turn);
+    });
+  await answered(scope, turn, text, metadata);
   const arrival = await turn.course?.afterAnswer();
   if (arrival && "ending" in arrival) await conclude(scope, turn.chat, arrival.ending);
 }
@@ -170,18 +177,14 @@ async function hangUp(scope: Scope, turn: Prepared): Promise<void> {
 
 /** The chat is told in a sentence, the log in full. */
 async function apologize(scope: Scope, turn: Prepared, error: Error): Promise<void> {
-  await scope.transaction(async (scope) => {
-    await keepError(scope, turn.chat.id, error);
-    await answered(scope, turn, APOLOGY, { ...turn.metadata, error: true });
-  });
+  await keepError(scope, turn.chat.id, error);
+  await answered(scope, turn, APOLOGY, { ...turn.metadata, error: true });
 }
 
-/** Stores the answer and that it answers, in one transaction: after a crash the turn is taken again, or it is over. */
+/** Stores the answer and that it answers, at once: after a crash the turn is taken again, or it is over. @throws Overtaken */
 async function answered(scope: Scope, turn: Prepared, content: string, metadata: JsonObject): Promise<void> {
-  await scope.transaction(async (scope) => {
-    await markAnswered(scope, turn);
-    await say(scope, turn, { role: "ASSISTANT", content, metadata });
-  });
+  const answers = { since: turn.answered, upTo: turn.upTo };
+  if (!(await say(scope, turn, { role: "ASSISTANT", content, metadata, answers }))) throw new Overtaken();
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */

@@ -6,6 +6,8 @@ import pg, { type PoolClient, type QueryArrayResult } from "pg";
 /** Settings of a connection that services never see. */
 export interface ConnectOptions {
   readonly pool?: number;
+  /** How PostgreSQL lists the connections. */
+  readonly name?: string;
   /** Tell PostgreSQL the organization before every statement, so that its row-level security applies. */
   readonly rowSecurity?: boolean;
 }
@@ -133,7 +135,10 @@ interface QueryObject {
 }
 
 /** Opens the pool. Statements are given up after 5 s, idle transactions after 15 s. */
-export function connect(url: string, { pool = 10, rowSecurity = false }: ConnectOptions = {}): Knex {
+export function connect(
+  url: string,
+  { pool = 10, name = "parley", rowSecurity = false }: ConnectOptions = {},
+): Knex {
   const config = {
     client: Client as unknown as typeof Knex.Client, // the type of knex.Client hides what a dialect may override
     connection: {
@@ -142,7 +147,7 @@ export function connect(url: string, { pool = 10, rowSecurity = false }: Connect
       // Behind the server's own timeout, for a server that hangs or is cut off and so keeps none.
       query_timeout: 8_000,
       options: "-c statement_timeout=5000 -c idle_in_transaction_session_timeout=15000 -c timezone=UTC",
-      application_name: "parley",
+      application_name: name,
       types,
     },
     pool: { min: 0, max: pool },

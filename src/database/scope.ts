@@ -16,6 +16,8 @@ export interface JobOptions {
   readonly runAt?: Date;
   /** A job that waits under the same key is replaced. */
   readonly key?: string;
+  /** How often it is begun at most, also by servers that die; 6 without. */
+  readonly tries?: number;
 }
 
 /** Of one statement: PostgreSQL takes 65,535 values. */
@@ -91,15 +93,16 @@ export class Scope {
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
-    { queue, runAt, key }: JobOptions = {},
+    { queue, runAt, key, tries = 6 }: JobOptions = {},
   ): Promise<void> {
     const job = JSON.stringify({ organizationId: this.organizationId, ...payload });
-    await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?)", [
+    await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?, ?)", [
       task,
       job,
       queue ?? null,
       runAt ?? null,
       key ?? null,
+      tries,
     ]);
   }
 

@@ -3,11 +3,7 @@ import { connection, type Connection, type ConnectionQuery } from "../database/c
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { withoutNulls } from "../database/without-nulls";
-
-/** The channel on which the dispatchers of all servers are told that a destination has something to get. */
-export const DELIVERIES_CHANNEL = "parley_deliveries";
-/** The channel on which new events are told; with `chatId` and `activity` where they tell what an assistant does just now. */
-export const EVENTS_CHANNEL = "parley_events";
+import { record } from "./record";
 
 export type EventName =
   | "status-changed"
@@ -61,8 +57,6 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** The whole conversation stands in an event, its oldest part cut beyond this many bytes. */
 const MESSAGES_BYTES = 1_048_576;
-/** What is told with a notification, which has little room, in characters; a model may call a function anything. */
-const ACTIVITY = 100;
 /** Stands for the assistant in a trial event. */
 const TRIAL = "test";
 const ROLES: Readonly<Record<string, string>> = { ASSISTANT: "bot", USER: "user" };
@@ -154,59 +148,30 @@ export class Events {
     return loader.load(id);
   }
 
-  /** Writes the event and one delivery for each destination that is to get it. */
-  private async record(name: EventName, chat: EventChat, data: Data, activity?: string): Promise<void> {
-    const { scope } = this;
-    const { id: chatId, assistantId, channel: type } = chat;
-    const id = newId();
+  private async record(
+    name: EventName,
+    chat: EventChat,
+    data: Data,
+    activity: string | null = null,
+  ): Promise<void> {
+    const { id: chatId, assistantId, channel: type, deploymentId, workflowId } = chat;
     const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
-    await scope.insert("events", { id, name, type, assistantId, chatId, body });
-    for (const destinationId of await this.destinations(chat)) {
-      await scope.insert("deliveries", { id: newId(), eventId: id, destinationId, chatId });
-      await scope.notify(DELIVERIES_CHANNEL, { destinationId });
-    }
-    await scope.notify(EVENTS_CHANNEL, {
-      eventId: id,
-      ...(activity !== undefined && { chatId, activity: activity.slice(0, ACTIVITY) }),
-    });
-  }
-
-  /** Destinations of the project take over from those of the organization. */
-  private async destinations(chat: EventChat): Promise<string[]> {
-    const project =
-      (await this.projectOfRun(chat)) ??
-      this.scope.table("assistants").select("projectId").where({ id: chat.assistantId });
-    const rows = (await this.scope
-      .table("webhook_destinations")
-      .select("id", "projectId")
-      .where({ enabled: true })
-      .where((either) => either.whereNull("projectId").orWhere("projectId", project as string))) as {
-      id: string;
-      projectId: string | null;
-    }[];
-    const own = rows.filter(({ projectId }) => projectId !== null);
-    return (own.length > 0 ? own : rows).map(({ id }) => id);
-  }
-
-  /** The project of the deployment, else of the workflow, that a chat was started with. */
-  private async projectOfRun({ deploymentId, workflowId }: EventChat): Promise<string | undefined> {
-    for (const [table, id] of [["deployments", deploymentId] as const, ["workflows", workflowId] as const]) {
-      if (id === null) continue;
-      const [row] = (await this.scope.table(table).select("projectId").where({ id })) as {
-        projectId: string | null;
-      }[];
-      if (row?.projectId != null) return row.projectId;
-    }
-    return undefined;
+    const changesChat = name === "conversation-updated" || name === "status-changed";
+    const event = { id: newId(), name, type, assistantId, chatId, body };
+    await record(this.scope, { ...event, deploymentId, workflowId, changesChat, activity });
   }
 
   private async messages(chatId: string): Promise<{ role: string; content?: string }[]> {
-    const rows = (await this.scope
-      .table("messages")
-      .select("role", "content")
-      .where({ chatId })
-      .whereIn("role", Object.keys(ROLES))
-      .orderBy("sequence", "desc")) as { role: string; content: string | null }[];
+    const rows = await this.scope.named<{ role: string; content: string | null }>(
+      "events.messages",
+      (table, $, db) =>
+        table("messages")
+          .select("role", "content")
+          .where("chatId", $(1))
+          .where("role", db.raw("any(?::text[])", [$(2)]))
+          .orderBy("sequence", "desc"),
+      [chatId, Object.keys(ROLES)],
+    );
     const kept: { role: string; content?: string }[] = [];
     let bytes = 0;
     for (const { role, content } of rows) {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
-import { EVENTS_CHANNEL, type Event } from "./events";
+import type { Event } from "./events";
+import { EVENTS_CHANNEL } from "./record";
 import { Ledger, type Place } from "./ledger";
 
 const MOST = 200;

@@ -39,6 +39,11 @@ type Payload = Record<string, unknown>;
 const KEEP_ALIVE = 12_000;
 /** How long a client may take to answer that its socket is closed, in milliseconds. */
 const PARTING = 2_000;
+/** What a visitor of a web page may follow at once on a socket; a page follows one chat. */
+const MOST_FOLLOWED = 10;
+const tooMany = new GraphQLError(`A visitor may follow ${MOST_FOLLOWED} chats at once.`, {
+  extensions: { code: "RATE_LIMITED" },
+});
 const lowerCase = (payload: Payload) =>
   Object.fromEntries(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]));
 
@@ -76,7 +81,9 @@ function protocol(options: SocketOptions): ServerOptions<Payload, Extra> {
       return true;
     },
     onDisconnect: ({ extra }) => extra.unwatch?.(),
-    onSubscribe: ({ extra }, _id, { query, variables, operationName }) => {
+    onSubscribe: ({ extra, subscriptions }, _id, { query, variables, operationName }) => {
+      const visits = extra.caller?.kind === "VISITOR";
+      if (visits && Object.keys(subscriptions).length > MOST_FOLLOWED) return [tooMany];
       try {
         return prepared(options, rules, query, variables ?? {}, operationName ?? undefined, extra.caller!);
       } catch (error) {

@@ -32,14 +32,19 @@ const APPLICATION: Policy = {
 };
 const DEMO: Policy = { ...APPLICATION, "frame-src": "'self'" };
 
+const SCRIPT = "/widget/companion-widget.js";
+
+const openToAll: RequestHandler = (_request, response, next) => {
+  response.set("Access-Control-Allow-Origin", "*");
+  next();
+};
+
 /** The script for web pages, the application in its frame, and the pages to talk and to try on. */
 export function widgetPages(options: WidgetPagesOptions): Router {
   const root = join(options.publicDir, "widget");
   const router = Router();
-  router.get("/widget/companion-widget.js", (_request, response, next) => {
-    response.set({ "Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache" });
-    send(response, next, root, "companion-widget.js");
-  });
+  router.use(SCRIPT, openToAll, assets(join(root, "companion-widget.js")));
+  router.get(SCRIPT, (_request, response, next) => send(response, next, root, "companion-widget.js"));
   router.get("/widget/frame", async (request, response, next) => {
     const origins = await framingOrigins(options, request, response);
     setPolicy(response, {

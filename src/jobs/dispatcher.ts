@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import type { Listener } from "../database/listener";
-import { DELIVERIES_CHANNEL } from "../events/events";
+import { DELIVERIES_CHANNEL } from "../events/record";
 import type { Outbound } from "../outbound/http";
 import { Deliveries, type Claim } from "../webhooks/deliveries";
 import { send } from "../webhooks/send";

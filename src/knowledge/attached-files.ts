@@ -172,7 +172,7 @@ export class AttachedFiles {
   private async enqueue(fileId: string): Promise<void> {
     const { organizationId } = this.scope;
     const place = { queue: `files:${organizationId}`, key: `file.index:${organizationId}:${fileId}` };
-    await this.scope.enqueue("file.index", { fileId }, place);
+    await this.scope.enqueue("file.index", { fileId }, { ...place, tries: 3 });
   }
 }
 

@@ -83,7 +83,11 @@ export class Embeddings {
     if (!(await this.credential())) return;
     const { organizationId } = this.scope;
     const key = `knowledge.embed:${organizationId}:${Object.values(owner).join()}`;
-    await this.scope.enqueue("knowledge.embed", { ...owner }, { queue: `knowledge:${organizationId}`, key });
+    await this.scope.enqueue(
+      "knowledge.embed",
+      { ...owner },
+      { queue: `knowledge:${organizationId}`, key, tries: 3 },
+    );
   }
 
   private async ofQuestion(question: string): Promise<number[] | undefined> {

@@ -2,8 +2,6 @@ import type * as Anthropic from "@ai-sdk/anthropic";
 import type * as Groq from "@ai-sdk/groq";
 import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
-import type * as Ai from "ai";
-import type { LanguageModel, ModelMessage as SdkMessage, ToolSet } from "ai";
 import { load } from "./load";
 import {
   ModelFailure,
@@ -13,6 +11,11 @@ import {
   type TextModel,
 } from "./text-model";
 
+/** What the SDK's vendors have in common. */
+type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
+type VendorRequest = Parameters<VendorModel["doStream"]>[0];
+type VendorMessage = VendorRequest["prompt"][number];
+
 /** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
   return {
@@ -20,44 +23,65 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
       try {
         yield* parts(request, guardedFetch);
       } catch (error) {
-        throw new ModelFailure((error as Error).message, { cause: error });
+        const late = request.signal.aborted;
+        const message = late ? "The model did not answer in time." : (error as Error).message;
+        throw new ModelFailure(message, retryAfter(error), { cause: error });
       }
     },
   };
 }
 
+/** The vendors are asked as the SDK's own functions ask them, which cost several times as much as a turn's statements. */
 async function* parts(request: ModelRequest, guardedFetch: typeof fetch): AsyncGenerator<ModelPart> {
-  const { jsonSchema, streamText, tool } = load<typeof Ai>("ai");
-  const tools: ToolSet = Object.fromEntries(
-    request.tools.map(({ name, description, parameters }) => [
-      name,
-      tool({ description, inputSchema: jsonSchema(parameters) }),
-    ]),
-  );
-  const { fullStream } = streamText({
-    model: languageModel(request, guardedFetch),
-    system: request.system,
-    messages: request.messages.map(toSdk),
-    ...(request.tools.length > 0 && { tools }),
-    temperature: request.temperature,
-    maxOutputTokens: request.maxTokens,
-    maxRetries: 0,
-    abortSignal: request.signal,
-    onError: () => undefined, // the stream says it too; the default writes to the console
-  });
+  const { stream } = await languageModel(request, guardedFetch).doStream(vendorRequest(request));
   let usable = false;
-  for await (const part of fullStream) {
+  for await (const part of stream) {
     if (part.type === "error") throw part.error instanceof Error ? part.error : new Error(String(part.error));
-    if (part.type === "abort") throw new Error("The model did not answer in time.");
-    if (part.type === "text-delta" && part.text !== "") yield { type: "text", text: part.text };
+    if (part.type === "text-delta" && part.delta !== "") yield { type: "text", text: part.delta };
     if (part.type === "tool-call")
-      yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: part.input };
+      yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: parsed(part.input) };
     usable ||= part.type === "text-delta" || part.type === "tool-call";
   }
   if (!usable) throw new Error("The model answered with nothing.");
 }
 
-function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof fetch): LanguageModel {
+function vendorRequest(request: ModelRequest): VendorRequest {
+  const { system, messages, tools, temperature, maxTokens, signal } = request;
+  const offered = tools.map(({ name, description, parameters: inputSchema }) => ({
+    type: "function" as const,
+    name,
+    description,
+    inputSchema,
+  }));
+  return {
+    prompt: [
+      ...(system === "" ? [] : [{ role: "system" as const, content: system }]),
+      ...messages.map(toVendor),
+    ],
+    ...(offered.length > 0 && { tools: offered, toolChoice: { type: "auto" as const } }),
+    temperature,
+    maxOutputTokens: maxTokens,
+    abortSignal: signal,
+  };
+}
+
+/** What is no JSON goes to the check of arguments as it is. */
+function parsed(input: string): unknown {
+  try {
+    return JSON.parse(input === "" ? "{}" : input);
+  } catch {
+    return input;
+  }
+}
+
+/** For how many milliseconds the vendor wants to be left alone. */
+function retryAfter(error: unknown): number {
+  const { responseHeaders } = error as { responseHeaders?: Record<string, string> };
+  const seconds = Number(responseHeaders?.["retry-after"]);
+  return seconds > 0 ? seconds * 1_000 : 0;
+}
+
+function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof fetch): VendorModel {
   const { apiKey = "none", baseUrl: baseURL, guarded } = credential!; // without one the local model is asked
   const options = {
     apiKey,
@@ -82,8 +106,8 @@ function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof
   }
 }
 
-function toSdk({ role, content, calls = [], answers }: ModelMessage): SdkMessage {
-  if (role === "user") return { role, content };
+function toVendor({ role, content, calls = [], answers }: ModelMessage): VendorMessage {
+  if (role === "user") return { role, content: [{ type: "text", text: content }] };
   if (role === "tool") {
     const output = { type: "text" as const, value: content };
     return {

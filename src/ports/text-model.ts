@@ -54,7 +54,23 @@ export type ModelPart =
   { readonly type: "text"; readonly text: string } | ({ readonly type: "call" } & ModelCall);
 
 /** A vendor's model gave no usable answer. */
-export class ModelFailure extends Error {}
+export class ModelFailure extends Error {
+  /** @param retryAfter for how many milliseconds it wants to be left alone; 0 where it says nothing of that */
+  constructor(
+    message: string,
+    readonly retryAfter = 0,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Longest that a model which asks to be left alone is waited for, in milliseconds: a person waits too. */
+const LONGEST_PAUSE = 10_000;
+
+/** How long to wait before a model that has failed is asked again, in milliseconds. @param least the pause where it names none */
+export const pauseAfter = (error: unknown, least: number): number =>
+  error instanceof ModelFailure ? Math.max(least, Math.min(error.retryAfter, LONGEST_PAUSE)) : least;
 
 /** Whatever writes the assistant's answers. */
 export interface TextModel {

@@ -1,4 +1,4 @@
-import { CHATS_CHANNEL } from "../chats/chats";
+import { CHATS_CHANNEL } from "../events/record";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
 import { Receipts, SMS_CHANNEL, type Receipt } from "./receipts";

@@ -46,7 +46,7 @@ export async function receiveSms(scope: Scope, messageSid: string): Promise<void
     // Where no request waits any more, what it would have been answered is sent.
     if (held.answer !== null)
       for (const text of answer ?? [])
-        await scope.enqueue("sms.tell", { connectionId: id, to: sms.from, text });
+        await scope.enqueue("sms.tell", { connectionId: id, to: sms.from, text }, { tries: 2 });
     await receipts.settle(messageSid, { ...decision, answer: held.answer ?? answer });
   });
 }

@@ -14,7 +14,7 @@ export interface VisitorMessage {
 }
 
 /** Most messages of a chat that are shown at once. */
-const MOST = 500;
+const MOST = 200;
 
 /** The message as visitors see it; undefined for what is not said to anybody, such as a function's reply. */
 export function shownMessage(message: Message): VisitorMessage | undefined {

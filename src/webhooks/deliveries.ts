@@ -2,7 +2,8 @@ import { connection, type Connection, type ConnectionQuery } from "../database/c
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
-import { DELIVERIES_CHANNEL, Events, type EventFilter } from "../events/events";
+import { Events, type EventFilter } from "../events/events";
+import { DELIVERIES_CHANNEL } from "../events/record";
 import type { Outcome } from "../outbound/http";
 
 export type DeliveryStatus = "PENDING" | "DELIVERED" | "FAILED";

@@ -78,7 +78,10 @@ function tablesWithoutOrganization(sql: string): string[] {
     "gi",
   );
   const names = [...sql.matchAll(named)].map(([, table, alias]) => alias ?? table!);
-  return names.filter((name) => !sql.includes(`${name}.organization_id`));
+  const isPart = (name: string) => new RegExp(`\\b${name} as \\(`).test(sql); // of `with`
+  const isNamed = (name: string) =>
+    sql.includes(`${name}.organization_id`) || sql.includes(`insert into ${name} (organization_id,`);
+  return names.filter((name) => !isPart(name) && !isNamed(name));
 }
 
 describe("nothing leaves its organization", () => {
@@ -147,6 +150,9 @@ describe("nothing leaves its organization", () => {
     expect(tablesWithoutOrganization("select 1 from chats c join files on c.organization_id = $1")).toEqual([
       "files",
     ]);
+    const parts =
+      "with a as (select 1 from chats), b as (insert into files (id) select 1 from a) select 1 from b";
+    expect(tablesWithoutOrganization(parts)).toEqual(["chats", "files"]);
   });
 
   test("Knex itself is imported in src/database and src/jobs only", () => {

@@ -41,6 +41,16 @@ describe("a turn without any model", () => {
     });
   });
 
+  test("is taken over connections of its own, so that requests find theirs", async () => {
+    const { chatId } = await chatWith({ resources: "Parking is free." });
+    await say(chatId, "Is parking free?");
+    const names = await running.database.query<{ name: string }>(
+      `select distinct application_name as name from pg_stat_activity
+       where datname = current_database() and application_name like 'parley%' order by 1`,
+    );
+    expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(["parley", "parley jobs"]));
+  });
+
   test("says that it doesn't know", async () => {
     const { chatId } = await chatWith({ resources: "", prompt: "Be kind." });
     expect((await say(chatId, "What is the capital of France?")).content).toContain("I don't know");

@@ -171,6 +171,24 @@ test(
 );
 
 test(
+  "a turn in which three servers have died is taken by the fourth",
+  async () => {
+    const held = { text: ["The answer ", "never comes."], held: never };
+    const { model, chatId, messages } = await chatWith(held, held, held, { text: ["Here I am."] });
+    await say(running.api, chatId, "Anybody there?", "USER");
+    for (let died = 1; died <= 3; died++) {
+      const dying = await server({ TAKEOVER_SECONDS: "1" });
+      await until(() => model.asked.length === died);
+      await dying.end("SIGKILL");
+    }
+    await server({ TAKEOVER_SECONDS: "1" });
+    await until(async () => (await messages()).length === 2);
+    expect((await messages())[1]).toEqual({ role: "ASSISTANT", content: "Here I am." });
+  },
+  3 * PATIENCE,
+);
+
+test(
   "a server that stood still until others took over changes nothing when it goes on: no delivery, no answer twice",
   async () => {
     let goOn = () => undefined as void;

@@ -16,9 +16,11 @@ import {
 } from "graphql";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { AUTHORIZATION } from "../../schema/authorization";
 import { useApp } from "../support/app";
 import { hostileJson, hostileValue } from "../support/hostile";
 import { closeRaw, rawRequest } from "../support/raw";
+import { startSession, VisitorClient } from "../support/visitor";
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 20);
 const schema = buildSchema(readFileSync(join(__dirname, "../../schema/schema.graphql"), "utf8"));
@@ -29,6 +31,8 @@ const operations = (["query", "mutation"] as const).flatMap((kind) =>
 );
 const running = useApp();
 const ids: string[] = [];
+/** Of a visitor, for the operations that nobody else may run. */
+let session: string;
 
 beforeAll(async () => {
   const { api } = running;
@@ -36,7 +40,9 @@ beforeAll(async () => {
   const start = "mutation ($id: ID!) { startChat(input: { assistantId: $id }) { id } }";
   const { startChat } = await api.gql(start, { id });
   const key = await api.post("/rest/v1/organization/keys", {}, 200);
-  ids.push(id, startChat.id, key.id);
+  session = (await startSession(running.url, running.publicKey, { assistantId: id })).token;
+  const theirs = await new VisitorClient(running.url, session).start();
+  ids.push(id, startChat.id, key.id, theirs.id);
   return closeRaw;
 });
 
@@ -90,6 +96,10 @@ interface Answer {
 
 describe("whatever variables an operation is sent, it answers JSON and its errors are never INTERNAL", () => {
   test.each(operations)("$kind $name", async ({ kind, field }) => {
+    const visits = AUTHORIZATION[field.name] === "visitor";
+    const credential: Record<string, string> = visits
+      ? { Authorization: `Bearer ${session}` }
+      : { "X-API-Key": running.secretKey };
     const query = document(kind, field);
     const known = Object.fromEntries(field.args.map(({ name, type }) => [name, valueOf(type)]));
     const variables = fc.oneof(
@@ -101,7 +111,7 @@ describe("whatever variables an operation is sent, it answers JSON and its error
         const { status, headers, text } = await rawRequest(running.url, {
           method: "POST",
           path: "/graphql",
-          headers: { "X-API-Key": running.secretKey, "Content-Type": "application/json" },
+          headers: { ...credential, "Content-Type": "application/json" },
           body: `{"query":${JSON.stringify(query)},"variables":${hostileJson(values)}}`,
         });
         expect(status).toBeLessThan(500);

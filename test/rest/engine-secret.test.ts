@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { callOf, speaker, statusesOf } from "../support/calls";
 import { MESSAGES, useEngine } from "../support/engine";
+import { startSession, VisitorClient } from "../support/visitor";
 import { until } from "../support/server";
 
 const SECRET = "one-secret-for-all-calls";
@@ -96,6 +97,23 @@ describe("a call from a web page, with an engine that holds it", () => {
     await api.as(assistant.server.headers).post(MESSAGES, { message }, 201);
     expect((await callOf(api, id)).status).toBe("in-progress");
     expect(vapi.problems).toEqual([]);
+  });
+
+  test("is opened there for a visitor, who has its chat but can't write into it", async () => {
+    const { api, vapi, url, publicKey } = running;
+    const assistantId = await speaker(api, { initialMessage: "Hello, {name}." });
+    const session = await startSession(url, publicKey, { assistantId });
+    expect(session.widget).toMatchObject({ voiceEnabled: true, engineVoice: true });
+    const visitor = new VisitorClient(url, session.token);
+    const { startWidgetCall: call } = await visitor.api.gql(
+      'mutation { startWidgetCall(input: { variables: { name: "Grace" } }) { id webCallUrl } }',
+    );
+    expect(call.webCallUrl).toBe(`https://calls.example/${vapi.calls.at(-1)!.id}`);
+    expect(vapi.calls.at(-1)!.assistant.firstMessage).toBe("Hello, Grace.");
+    expect(await visitor.chats()).toMatchObject([{ id: call.id, channel: "VOICE", status: "queued" }]);
+    const POST = "mutation ($input: WidgetMessageInput!) { postWidgetMessage(input: $input) { id } }";
+    const error = await visitor.api.gqlError(POST, { input: { chatId: call.id, content: "Hello?" } });
+    expect(error.extensions.code).toBe("CONFLICT");
   });
 
   test("that it does not open is 503, and over", async () => {

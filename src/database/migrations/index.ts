@@ -7,6 +7,7 @@ import * as workflows from "./005-workflows";
 import * as telephony from "./006-telephony";
 import * as search from "./007-search";
 import * as widget from "./008-widget";
+import * as tries from "./010-tries";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -18,4 +19,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "006-telephony": telephony,
   "007-search": search,
   "008-widget": widget,
+  "010-tries": tries,
 };

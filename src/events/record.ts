@@ -1,0 +1,68 @@
+import type { Build, Scope } from "../database/scope";
+
+/** The channel on which the dispatchers of all servers are told that a destination has something to get. */
+export const DELIVERIES_CHANNEL = "parley_deliveries";
+/** The channel on which new events are told; with `activity` where one tells what an assistant does just now. */
+export const EVENTS_CHANNEL = "parley_events";
+/** The channel on which changed chats are told to every server process. */
+export const CHATS_CHANNEL = "parley_chats";
+
+/** An event as it is written, of the assistant, workflow or deployment that holds the chat. */
+export interface NewEvent {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly assistantId: string;
+  readonly chatId: string;
+  readonly body: string;
+  readonly deploymentId: string | null;
+  readonly workflowId: string | null;
+  /** Whether those who watch the chat have something to read. */
+  readonly changesChat: boolean;
+  /** What the assistant does just now: told to those who watch the chat. */
+  readonly activity: string | null;
+}
+
+/** Of an activity so many characters are told: notifications have little room, and a model may call a function anything. */
+const ACTIVITY = 100;
+
+/**
+ * Writes an event, one delivery for each destination that is to get it, and tells who waits for them, all by one
+ * statement, as this stands in the way of every message. Destinations of a project take over from those of the
+ * organization; the project is that of the deployment, else of the workflow, else of the assistant.
+ */
+export async function record(scope: Scope, event: NewEvent): Promise<void> {
+  const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat } = event;
+  const activity = event.activity?.slice(0, ACTIVITY) ?? null;
+  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat, activity];
+  await scope.named("events.record", statement, values);
+}
+
+/** A delivery's id has the time and the count of its event's, and the random end of its destination's: it sorts by time, and there is one for both. */
+const statement: Build = (_table, _$, db) =>
+  db.raw(`
+  with project as (
+    select coalesce(
+      (select project_id from deployments where deployments.organization_id = $1 and id = $8),
+      (select project_id from workflows where workflows.organization_id = $1 and id = $9),
+      (select project_id from assistants where assistants.organization_id = $1 and id = $5)) as id
+  ), wanted as (
+    select d.id, d.project_id is not null as own from webhook_destinations d
+    where d.organization_id = $1 and d.enabled
+      and (d.project_id is null or d.project_id = (select project.id from project))
+    for key share
+  ), chosen as (
+    select wanted.id from wanted where own or not exists (select from wanted where own)
+  ), event as (
+    insert into events (organization_id, id, name, type, assistant_id, chat_id, body)
+    values ($1, $2, $3, $4, $5, $6, $7)
+  ), sent as (
+    insert into deliveries (organization_id, id, event_id, destination_id, chat_id)
+    select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6 from chosen
+  )
+  select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
+      json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
+    (select count(pg_notify('${DELIVERIES_CHANNEL}',
+      json_build_object('organizationId', $1::text, 'destinationId', chosen.id)::text)) from chosen),
+    case when $10::boolean then
+      pg_notify('${CHATS_CHANNEL}', json_build_object('organizationId', $1::text, 'chatId', $6::text)::text) end`);
