@@ -3,7 +3,7 @@ import { sealed, unsealed, type ToFrame, type ToPage } from "../protocol";
 /** The page around the frame: its window, on the origin that the loader named, and no other. */
 export class Host {
   private readonly parent: Window | undefined;
-  /** Of a page out of a file there is no origin that could be named. */
+  /** A page out of a file has the origin "null", which no message can be sent to. */
   private readonly target: string;
 
   constructor(

@@ -44,7 +44,7 @@ export class Session {
     try {
       return await request<T>(await this.credential(), query, variables);
     } catch (error) {
-      if (codeOf(error) !== "UNAUTHENTICATED") throw error;
+      if (held === undefined || codeOf(error) !== "UNAUTHENTICATED") throw error;
       if (this.current === held) this.current = undefined;
       return request<T>(await this.credential(), query, variables);
     }

@@ -28,7 +28,7 @@ export class Frame {
 
   private readonly complainOfSilence = () =>
     complain(
-      `Nothing came from ${this.origin}: is the service up, is ${location.origin} among the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
+      `Nothing came from ${this.origin}: is the service up, is ${window.origin} among the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
     );
 
   private readonly listen = guarded("A message of the frame", (event: MessageEvent) => {

@@ -42,8 +42,8 @@ export function readSettings(script: HTMLScriptElement | undefined): Settings | 
   if (assistantId && deploymentId)
     return void complain("data-assistant-id and data-deployment-id are both given; one of them is needed.");
   const frameUrl = new URL("frame", script.src);
-  // A page out of a file has the origin "null"; there is nothing more exact to name.
-  const parameters = { publicKey, deploymentId, assistantId, origin: location.origin, locale };
+  // Not the location's: of a page out of a file that is "file://", where messages come from "null".
+  const parameters = { publicKey, deploymentId, assistantId, origin: window.origin, locale };
   for (const [name, value] of Object.entries(parameters)) if (value) frameUrl.searchParams.set(name, value);
   return {
     frameUrl,
