@@ -1,11 +1,10 @@
-import type { Assistant } from "../assistants/assistants";
+import { Assistants, type Assistant } from "../assistants/assistants";
 import type { Visitor, WidgetVisitor } from "../auth/caller";
 import type { Channel } from "../catalog/load-catalog";
 import { Chats } from "../chats/chats";
 import { Configurations, type JsonObject } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
-import { Assistants } from "../assistants/assistants";
 import { fill } from "../conversation/variables";
 import {
   DEPLOYMENT_TYPES,

@@ -129,6 +129,7 @@ test(
     expect(server.stderr()).toBe("");
     const keys = server.stdout().match(/parley_[sp]k_\w+/g)!;
     expect(new Set(keys).size).toBe(2);
+    expect(server.stdout()).toContain(`${server.url}/widget/demo `);
     const [, key, address] = /^ {2}curl -H 'X-API-Key: (\S+)' (\S+)$/m.exec(server.stdout())!;
     expect(keys).toEqual([key, expect.stringMatching(/^parley_pk_/), key]);
     const { data } = await new Api("", { "X-API-Key": key! }).get(address!, 200);
