@@ -193,7 +193,7 @@ test(
   async () => {
     let goOn = () => undefined as void;
     const held = new Promise<void>((resolve) => (goOn = resolve));
-    const { model, chatId, messages } = await chatWith(
+    const { chatId, messages } = await chatWith(
       { text: ["I am ", "late."], held },
       { text: ["I took over."] },
     );

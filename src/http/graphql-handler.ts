@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest } from "@apollo/server";
+import express from "express";
+import processRequest from "graphql-upload/processRequest.mjs";
+import { DomainError, invalid } from "../errors";
+import { MOST_QUERY_BYTES } from "./graphql-limits";
+
+export interface GraphQLHandlerOptions<Context extends BaseContext> {
+  readonly apollo: ApolloServer<Context>;
+  /** @throws UNAUTHENTICATED, RATE_LIMITED */
+  readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
+  readonly maxFileBytes: number;
+  /** Answers where no operation could be run. */
+  readonly fail: (res: ServerResponse, error: unknown) => void;
+}
+
+/** Of Express it has the path that was asked for, wherever it is mounted. */
+type Request = IncomingMessage & { readonly originalUrl?: string };
+export type GraphQLHandler = (req: Request, res: ServerResponse) => Promise<void>;
+
+const JSON_BYTES = 8 * 1024 * 1024;
+const readJson = express.json({ limit: JSON_BYTES });
+
+/** POST and GET /graphql: what a request brings along, read and limited, then Apollo. Express is not in the way of it. */
+export function graphqlHandler<Context extends BaseContext>(
+  options: GraphQLHandlerOptions<Context>,
+): GraphQLHandler {
+  const { apollo, fail } = options;
+  return async (req, res) => {
+    res.setHeader("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+    if (req.method === "OPTIONS") {
+      res.setHeader("Allow", "GET, POST, OPTIONS");
+      return void res.writeHead(204).end();
+    }
+    try {
+      // A credential that is not valid is refused before a body is read.
+      const contextValue = await options.context(req, res);
+      const httpGraphQLRequest = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
+      const context = () => Promise.resolve(contextValue);
+      const {
+        status = 200,
+        headers,
+        body,
+      } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
+      // A client that still sends its file would not read the answer.
+      if (isForm(req) && !req.closed) await once(req, "close");
+      if (body.kind !== "complete") throw new Error("An answer in parts, which no operation of ours has.");
+      for (const [name, value] of headers) res.setHeader(name, value);
+      res.setHeader("Content-Length", Buffer.byteLength(body.string));
+      res.writeHead(status).end(body.string);
+    } catch (error) {
+      fail(res, error);
+    }
+  };
+}
+
+function requestOf({ method, headers, url, originalUrl = url }: Request, body: unknown): HTTPGraphQLRequest {
+  const map = new HeaderMap();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(", ") : value);
+  const at = originalUrl!.indexOf("?"); // every request has one
+  return { method: method!, headers: map, search: at < 0 ? "" : originalUrl!.slice(at), body };
+}
+
+/** The body, empty where there is none that can be read. @throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT, or what the parsers throw */
+async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): Promise<unknown> {
+  const most = JSON_BYTES + (isForm(req) ? maxFileBytes : 0);
+  // By what it says of itself, where the parsers would first read everything away.
+  if (Number(req.headers["content-length"] ?? 0) > most)
+    throw new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
+  const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: JSON_BYTES };
+  const body = isForm(req) ? await processRequest(req, res, limits) : await jsonOf(req, res);
+  const { query } = body as { query?: unknown };
+  if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
+    throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
+  return body;
+}
+
+const isForm = ({ headers }: Request): boolean =>
+  /^multipart\/form-data\b/i.test(headers["content-type"] ?? "");
+
+function jsonOf(req: Request, res: ServerResponse): Promise<unknown> {
+  return new Promise((resolve, reject) =>
+    readJson(req, res, (error?: unknown) =>
+      error ? reject(error as Error) : resolve((req as { body?: unknown }).body ?? {}),
+    ),
+  );
+}
