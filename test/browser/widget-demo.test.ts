@@ -13,7 +13,6 @@ afterAll(() => site.stop());
 describe("the page to try the widget on", () => {
   test("makes something to talk to where there is nothing yet, and then shows both appearances", async () => {
     const { page, launcher, complaints, hosts } = await site.open("/widget/demo");
-    await page.getByRole("button", { name: "Make an assistant from a template" }).click();
     await page.frameLocator("#companion-container iframe").getByRole("textbox").waitFor();
     await launcher.click();
     await page.frameLocator("dialog iframe").getByRole("textbox").waitFor();
@@ -36,6 +35,7 @@ describe("the page to try the widget on", () => {
   });
 
   test("offers the assistants that there are", async () => {
+    await site.assistant({ name: "Tom" });
     await site.assistant({ name: "Bea", chat: { initialMessage: "I am Bea." } });
     const { page } = await site.open("/widget/demo");
     await page.getByRole("button", { name: "Bea" }).click();

@@ -13,7 +13,9 @@ const address = new URLSearchParams(location.search);
 const page = document.getElementById("demo")!;
 
 const publicKey = address.get("publicKey") ?? data?.publicKey ?? "";
-const assistantId = address.get("assistantId") ?? data?.assistantId ?? undefined;
+const assistants = data?.assistants ?? [];
+const only = assistants.length === 1 ? assistants[0]!.id : undefined;
+const assistantId = address.get("assistantId") ?? data?.assistantId ?? only;
 const deploymentId = address.get("deploymentId") ?? undefined;
 
 function visit(changes: Readonly<Record<string, string>>): void {
@@ -30,7 +32,6 @@ function load(shown: Shown, appearance: "bubble" | "iframe"): void {
 
 /** The assistants that this page may offer. */
 function choice(): HTMLElement | string {
-  const assistants = data?.assistants ?? [];
   if (assistants.length < 2) return "";
   const options = assistants.map(({ id, name }) =>
     element("option", { value: id, selected: id === assistantId }, name),
@@ -59,34 +60,27 @@ function show(shown: Shown): void {
 }
 
 /** Only this machine's own visitors may; then there is something to talk to at once. */
-async function makeAssistant(button: HTMLButtonElement): Promise<void> {
-  button.disabled = true;
+async function makeAssistant(words: HTMLElement): Promise<void> {
   const response = await fetch("demo/assistant", { method: "POST" });
   if (response.ok) return visit({ assistantId: ((await response.json()) as { id: string }).id });
-  button.disabled = false;
-  button.textContent = "It could not be made. Try again";
+  words.textContent = "No assistant could be made. Load the page again to try once more.";
 }
 
 function offer(): HTMLElement[] {
-  const assistants = data?.assistants ?? [];
-  if (assistants.length > 0) {
-    const links = assistants.map(({ id, name }) => {
-      const link = element(
-        "button",
-        { type: "button", className: "entry", onclick: () => visit({ assistantId: id }) },
-        name,
-      );
-      return element("li", {}, link);
-    });
-    return [element("p", { className: "lead" }, "Whom do you want to talk to?"), element("ul", {}, ...links)];
+  if (assistants.length === 0) {
+    const words = element("p", { className: "lead", role: "status" }, "Making an assistant to talk to …");
+    void makeAssistant(words);
+    return [words];
   }
-  const button = element(
-    "button",
-    { type: "button", className: "primary" },
-    "Make an assistant from a template",
-  );
-  button.onclick = () => void makeAssistant(button);
-  return [element("p", { className: "lead" }, "There is no assistant yet."), button];
+  const entries = assistants.map(({ id, name }) => {
+    const choose = () => visit({ assistantId: id });
+    return element(
+      "li",
+      {},
+      element("button", { type: "button", className: "entry", onclick: choose }, name),
+    );
+  });
+  return [element("p", { className: "lead" }, "Whom do you want to talk to?"), element("ul", {}, ...entries)];
 }
 
 function field(name: string, label: string, value: string): HTMLElement {
