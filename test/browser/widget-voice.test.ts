@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Frame } from "playwright-core";
 import { useApp } from "../support/app";
+import { useEngine } from "../support/engine";
 import { until } from "../support/server";
 import { untilIn, WidgetSite } from "../support/widget-page";
 
@@ -8,9 +9,13 @@ jest.setTimeout(60_000);
 
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
-beforeAll(() => site.start(), 60_000);
-afterEach(() => site.clear());
-afterAll(() => site.stop());
+/** Where a voice engine holds the calls. */
+const engine = useEngine({ VAPI_PUBLIC_KEY: "public" });
+const withEngine = new WidgetSite(engine);
+const sites = [site, withEngine];
+beforeAll(() => Promise.all(sites.map((one) => one.start())), 60_000);
+afterEach(() => Promise.all(sites.map((one) => one.clear())));
+afterAll(() => Promise.all(sites.map((one) => one.stop())));
 
 /** A browser that hears what `hear` says to it, and whose voice says everything at once. */
 const SPEECH = `
@@ -132,6 +137,36 @@ describe("talking by the browser's own speech", () => {
       talk: await frame.getByRole("button", { name: "Talk", exact: true }).count(),
       start: await frame.getByRole("button", { name: "Start talking" }).count(),
     }).toEqual(shown);
+  });
+});
+
+describe("talking where a voice engine holds calls", () => {
+  test("opens the engine's call in a window of its own, which knows nothing of the page", async () => {
+    const attributes = { "assistant-id": await withEngine.assistant() };
+    const context = await withEngine.context();
+    await context.route("https://calls.example/**", (route) => route.fulfill({ body: "The engine's call" }));
+    const { open, frame, page } = await withEngine.visit({ attributes, context });
+    await open();
+    await frame.getByRole("button", { name: "Talk" }).click();
+    const opened = page.waitForEvent("popup");
+    await frame.getByRole("button", { name: "Start talking" }).click();
+    await (await opened).getByText("The engine's call").waitFor();
+    expect(await (await opened).evaluate("window.opener")).toBeNull();
+    await frame.getByText("The call is open in another window.").waitFor();
+    const address = `https://calls.example/${engine.vapi.calls.at(-1)!.id}`;
+    expect((await opened).url()).toBe(address);
+    expect(await frame.getByRole("link", { name: "Talk" }).getAttribute("href")).toBe(address);
+  });
+
+  test("says so where the engine does not open it", async () => {
+    engine.vapi.will({ status: 500 });
+    const { open, frame } = await withEngine.visit({
+      attributes: { "assistant-id": await withEngine.assistant() },
+    });
+    await open();
+    await frame.getByRole("button", { name: "Talk" }).click();
+    await frame.getByRole("button", { name: "Start talking" }).click();
+    await frame.getByText("Something went wrong.").waitFor();
   });
 });
 

@@ -64,9 +64,10 @@ export function palette(theme: Theme, dark: boolean): Readonly<Record<string, st
   const background = theme.background ?? (dark ? NIGHT : WHITE);
   const isDark = luminance(background) < 0.18;
   const ink = isDark ? ([236, 238, 242] as const) : INK;
-  const surface = mix(background, theme.text ?? ink, isDark ? 0.09 : 0.055);
+  const readable = legible(theme.text ?? ink, [background], 4.5);
+  const surface = mix(background, readable, isDark ? 0.09 : 0.06);
   const grounds = [background, surface];
-  const text = legible(theme.text ?? ink, grounds, 4.5);
+  const text = legible(readable, grounds, 4.5);
   const danger = legible(isDark ? [255, 138, 128] : [190, 30, 20], grounds, 4.5);
   const colors: Record<string, Color> = {
     primary: theme.primary,

@@ -15,7 +15,6 @@ export const ar: Words = {
   thinking: "يفكّر…",
   writing: "يكتب…",
   using: "يستخدم {name}…",
-  waiting: "جارٍ الإرسال…",
   offline: "أنت غير متصل. ما تكتبه محفوظ وسيُرسل عند عودة الاتصال.",
   notSent: "لم تُرسل.",
   again: "إعادة المحاولة",

@@ -15,7 +15,6 @@ export const de: Words = {
   thinking: "Denkt nach …",
   writing: "Schreibt …",
   using: "Verwendet {name} …",
-  waiting: "Wird gesendet …",
   offline:
     "Keine Verbindung. Was Sie schreiben, bleibt erhalten und wird gesendet, sobald sie wieder da ist.",
   notSent: "Nicht gesendet.",

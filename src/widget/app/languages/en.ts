@@ -15,7 +15,6 @@ export const en: Words = {
   thinking: "Thinking…",
   writing: "Writing…",
   using: "Using {name}…",
-  waiting: "Sending…",
   offline: "You’re offline. What you write is kept and sent once you’re back.",
   notSent: "Not sent.",
   again: "Try again",

@@ -15,7 +15,6 @@ export const es: Words = {
   thinking: "Pensando…",
   writing: "Escribiendo…",
   using: "Usando {name}…",
-  waiting: "Enviando…",
   offline: "No hay conexión. Lo que escribas se guarda y se enviará cuando vuelva.",
   notSent: "No enviado.",
   again: "Reintentar",

@@ -15,7 +15,6 @@ export const fr: Words = {
   thinking: "Réfléchit…",
   writing: "Écrit…",
   using: "Utilise {name}…",
-  waiting: "Envoi…",
   offline: "Vous êtes hors ligne. Ce que vous écrivez est conservé et sera envoyé à votre retour.",
   notSent: "Non envoyé.",
   again: "Réessayer",

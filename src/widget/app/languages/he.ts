@@ -15,7 +15,6 @@ export const he: Words = {
   thinking: "חושב…",
   writing: "כותב…",
   using: "משתמש ב־{name}…",
-  waiting: "נשלח…",
   offline: "אין חיבור. מה שתכתבו יישמר ויישלח כשהחיבור יחזור.",
   notSent: "לא נשלח.",
   again: "ניסיון נוסף",

@@ -15,7 +15,6 @@ export const it: Words = {
   thinking: "Sta pensando…",
   writing: "Sta scrivendo…",
   using: "Sta usando {name}…",
-  waiting: "Invio in corso…",
   offline: "Sei offline. Ciò che scrivi viene conservato e inviato quando torni in linea.",
   notSent: "Non inviato.",
   again: "Riprova",

@@ -15,7 +15,6 @@ export const ja: Words = {
   thinking: "考えています…",
   writing: "入力しています…",
   using: "{name} を使用しています…",
-  waiting: "送信しています…",
   offline: "オフラインです。入力した内容は保存され、接続が戻ると送信されます。",
   notSent: "送信されていません。",
   again: "再試行",

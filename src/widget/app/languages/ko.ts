@@ -15,7 +15,6 @@ export const ko: Words = {
   thinking: "생각하는 중…",
   writing: "입력하는 중…",
   using: "{name} 사용 중…",
-  waiting: "보내는 중…",
   offline: "오프라인입니다. 입력한 내용은 보관되며 다시 연결되면 전송됩니다.",
   notSent: "전송되지 않았습니다.",
   again: "다시 시도",

@@ -15,7 +15,6 @@ export const nl: Words = {
   thinking: "Denkt na…",
   writing: "Schrijft…",
   using: "Gebruikt {name}…",
-  waiting: "Wordt verstuurd…",
   offline: "Geen verbinding. Wat je schrijft blijft bewaard en wordt verstuurd zodra die terug is.",
   notSent: "Niet verstuurd.",
   again: "Opnieuw proberen",

@@ -15,7 +15,6 @@ export const pl: Words = {
   thinking: "Myśli…",
   writing: "Pisze…",
   using: "Używa {name}…",
-  waiting: "Wysyłanie…",
   offline: "Brak połączenia. To, co napiszesz, zostanie zachowane i wysłane po jego powrocie.",
   notSent: "Nie wysłano.",
   again: "Spróbuj ponownie",

@@ -15,7 +15,6 @@ export const pt: Words = {
   thinking: "Pensando…",
   writing: "Escrevendo…",
   using: "Usando {name}…",
-  waiting: "Enviando…",
   offline: "Sem conexão. O que você escrever fica guardado e será enviado quando ela voltar.",
   notSent: "Não enviado.",
   again: "Tentar novamente",

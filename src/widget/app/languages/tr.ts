@@ -15,7 +15,6 @@ export const tr: Words = {
   thinking: "Düşünüyor…",
   writing: "Yazıyor…",
   using: "{name} kullanılıyor…",
-  waiting: "Gönderiliyor…",
   offline: "Çevrimdışısınız. Yazdıklarınız saklanır ve bağlantı gelince gönderilir.",
   notSent: "Gönderilmedi.",
   again: "Tekrar dene",

@@ -14,7 +14,6 @@ export interface Words {
   readonly thinking: string;
   readonly writing: string;
   readonly using: string;
-  readonly waiting: string;
   readonly offline: string;
   readonly notSent: string;
   readonly again: string;

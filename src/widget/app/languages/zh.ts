@@ -15,7 +15,6 @@ export const zh: Words = {
   thinking: "正在思考…",
   writing: "正在输入…",
   using: "正在使用 {name}…",
-  waiting: "正在发送…",
   offline: "网络已断开。您输入的内容会保留，恢复后自动发送。",
   notSent: "未发送。",
   again: "重试",

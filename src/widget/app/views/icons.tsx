@@ -13,7 +13,6 @@ const PATHS = {
   stop: "M7.5 7.5h9v9h-9z",
   down: "M12 5v14m-6-6 6 6 6-6",
   chat: "M20.5 11.6a8 8 0 0 1-11.8 7L4 20l1.5-4.3A8 8 0 1 1 20.5 11.6Z",
-  wave: "M4 10v4M8 7v10M12 4v16M16 7v10M20 10v4",
 } as const;
 
 export type IconName = keyof typeof PATHS;
