@@ -13,12 +13,14 @@ import {
 } from "type-graphql";
 import { Assistants } from "../src/assistants/assistants";
 import { Projects } from "../src/projects/projects";
+import { TelephonyConnections } from "../src/telephony/telephony-connections";
 import { Deployments, type DeploymentType as Type } from "../src/workflows/deployments";
 import { Workflows } from "../src/workflows/workflows";
 import { Assistant, Deleted } from "./assistants";
 import type { Context } from "./context";
 import { Project } from "./projects";
 import { NotNull, Rule } from "./rules";
+import { TelephonyConnection } from "./telephony";
 import { Workflow } from "./workflow";
 import { DeploymentType } from "./workflow-enums";
 
@@ -30,7 +32,7 @@ export class Deployment {
   type!: string;
   @Field({ description: "Whether it is met now." })
   enabled!: boolean;
-  @Field(() => ID, { nullable: true, description: "The connected number that it uses." })
+  @Field(() => ID, { nullable: true, description: "Id of the connected number that it uses." })
   telephonyConnectionId!: string | null;
   @Field({ description: "When it was made." })
   createdAt!: Date;
@@ -104,7 +106,7 @@ export class DeploymentResolver {
 
   @Mutation(() => Deployment, {
     description:
-      "Makes a deployment. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND.",
+      "Makes a deployment. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
   })
   createDeployment(
     @Arg("input", { description: "The new deployment." }) input: CreateDeploymentInput,
@@ -115,7 +117,7 @@ export class DeploymentResolver {
 
   @Mutation(() => Deployment, {
     description:
-      "Changes a deployment. Errors: DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND.",
+      "Changes a deployment. Errors: DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
   })
   updateDeployment(
     @Arg("id", () => ID, { description: "Id of the deployment." }) id: string,
@@ -138,6 +140,14 @@ export class DeploymentResolver {
   @FieldResolver(() => Project, { nullable: true, description: "The project it belongs to." })
   project(@Root() { projectId }: Deployment, @Ctx() { scope }: Context) {
     return projectId == null ? null : scope.of(Projects).byId(projectId);
+  }
+
+  @FieldResolver(() => TelephonyConnection, {
+    nullable: true,
+    description: "The connected number that it uses; null where that was disconnected since.",
+  })
+  telephonyConnection(@Root() { telephonyConnectionId: id }: Deployment, @Ctx() { scope }: Context) {
+    return id === null ? null : scope.of(TelephonyConnections).find(id);
   }
 
   @FieldResolver(() => Workflow, { nullable: true, description: "The workflow that runs." })

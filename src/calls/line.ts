@@ -15,13 +15,14 @@ export interface Line {
 /** The server's own number. */
 const SERVER_LINE: Line = { id: "server" };
 
-/** The line that a new call with an assistant goes out from: a number that the organization connected, else the server's. */
+/**
+ * The line that a new call with an assistant goes out from: a number that the organization connected, else the server's.
+ * @param connectionId the number that is wanted, where it is still connected
+ */
 export async function lineFor(scope: Scope, assistantId: string, connectionId?: string): Promise<Line> {
   const connections = scope.of(TelephonyConnections);
-  const connection =
-    connectionId === undefined
-      ? await connections.forCalls(assistantId)
-      : await connections.byId(connectionId);
+  const wanted = connectionId === undefined ? undefined : await connections.find(connectionId);
+  const connection = wanted ?? (await connections.forCalls(assistantId));
   if (!connection) return SERVER_LINE;
   const country = countryOf(connection.phoneNumber);
   return { id: connection.id, ...(country !== undefined && { country }) };

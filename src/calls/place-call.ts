@@ -31,7 +31,7 @@ export interface Callee extends Partial<Visited> {
 /**
  * Places a call: accepted at once, and dialled by a job. Chat, call and job are stored together, before the engine is
  * asked for anything.
- * @param connectionId the connected number to call from; without it the organization's own choice
+ * @param connectionId the connected number to call from; without it the deployment's, else the organization's own choice
  * @throws BAD_USER_INPUT that names the rule for a number that may not be called; ASSISTANT_NOT_FOUND,
  * WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY
  */
@@ -44,7 +44,7 @@ export async function placeCall(
 ): Promise<Call> {
   const { voice } = scope.ports;
   const resolved = await resolveTarget(scope, target, callee.variables);
-  const line = await lineFor(scope, resolved.assistant.id, connectionId);
+  const line = await lineFor(scope, resolved.assistant.id, connectionId ?? resolved.connectionId);
   checkPhoneNumber(
     scope,
     phoneNumber,

@@ -51,15 +51,17 @@ export class ChatStart {
     const target = targetOf({ assistantId, workflowId, deploymentId });
     const check = (deployment: Deployment) => mayHold(deployment, channel);
     const purpose = { instead: "chat with the copy", check };
-    const { assistant, flow, ...run } = await resolve(this.scope, target, variables ?? {}, purpose);
+    const resolved = await resolve(this.scope, target, variables ?? {}, purpose);
+    const { assistant, flow } = resolved;
     return this.scope.transaction(async (scope) => {
-      await this.mayStart(scope, { assistant, ...run }, channel);
+      await this.mayStart(scope, resolved, channel);
       if (uniqueId != null) await this.meet(scope, assistant.id, { ...input, uniqueId });
       const id = newId();
       const [chat] = (await scope.insert("chats", {
         id,
         assistantId: assistant.id,
-        ...run,
+        workflowId: resolved.workflowId,
+        deploymentId: resolved.deploymentId,
         workflowNodeId: flow && startOf(flow),
         channel,
         status: "in-progress",

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { callOf, noteHeard, type FoundCall, type Presented } from "../calls/live-call";
 import { Calls } from "../calls/calls";
+import { openInbound } from "../calls/inbound-call";
 import { CALL_HEADER, SECRET_HEADER } from "../calls/order";
 import { receiveMessage, type Received } from "../calls/receive-message";
 import { speak } from "../conversation/spoken-turn";
@@ -52,7 +53,9 @@ async function receive(
 ): Promise<void> {
   const { database, engine, metrics } = parts;
   const received = await unless<Received & { refused?: true }>(parts, { outcome: "ignored" }, async () => {
-    const found = await callOf(database, presented(req, body));
+    const asked = presented(req, body);
+    const known = () => callOf(database, asked);
+    const found = (await known()) ?? ((await openInbound(database, asked)) ? await known() : undefined);
     return found ? receiveMessage(found, body) : { outcome: "ignored", refused: true };
   });
   metrics.countCallback(engine.read(body).type, received.refused ? "refused" : received.outcome);

@@ -129,7 +129,12 @@ export type EngineMessage =
       readonly recordingUrl?: string;
       readonly said: readonly Said[];
     }
-  | { readonly type: "assistant-request"; readonly calledNumber?: string }
+  | {
+      readonly type: "assistant-request";
+      /** The number that is called, and who calls; E.164, where the engine tells. */
+      readonly calledNumber?: string;
+      readonly callerNumber?: string;
+    }
   | { readonly type: "transfer-request" }
   | { readonly type: "hang" }
   | { readonly type: "other" };

@@ -5,6 +5,8 @@ import { ChatStart } from "../chats/start";
 import { Configurations, type SmsConfiguration } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
+import { Deployments } from "../workflows/deployments";
+import { resolve } from "../workflows/target";
 import type { ReceivedSms } from "../ports/telephony";
 import type { TelephonyConnection } from "../telephony/connection-row";
 import { TelephonyConnections } from "../telephony/telephony-connections";
@@ -111,7 +113,7 @@ async function converse(
   const { assistantId, configuration } = found;
   if (!configuration.smsMode) return sentence("switched-off", SENTENCES.switchedOff, sms, contact);
   const calls = wantsCall && configuration.voiceCallMode;
-  const chatId = found.chatId ?? (await open(scope, arrival, assistantId, calls));
+  const chatId = found.chatId ?? (await open(scope, arrival, found, calls));
   const answers = await contact.mayAnswer();
   const metadata = {
     messageSid: sms.messageSid,
@@ -136,6 +138,8 @@ const ATTACHMENT = "(The person sent an attachment, which can't be seen here.)";
 
 interface Routed {
   readonly assistantId: string;
+  /** By which the assistant answers; without it the number names the assistant itself. */
+  readonly deploymentId?: string;
   readonly configuration: SmsConfiguration;
   /** The live chat that goes on. */
   readonly chatId?: string;
@@ -144,10 +148,14 @@ interface Routed {
 /** Who answers: whose keyword the text holds first, else who talks with the person, else the first of the number. */
 async function route(scope: Scope, { connection, sms }: Arrival): Promise<Routed | undefined> {
   const assistants = await scope.of(TelephonyConnections).assistants(connection.id);
+  const answering = [
+    ...assistants.map((assistant) => ({ assistant })),
+    ...(await deployed(scope, connection.id)),
+  ];
   const candidates = await Promise.all(
-    assistants.map(async (assistant) => {
+    answering.map(async ({ assistant, ...by }) => {
       const configuration = await scope.of(Configurations).of("sms", assistant);
-      return { assistantId: assistant.id, configuration, keywords: configuration.keywords };
+      return { assistantId: assistant.id, ...by, configuration, keywords: configuration.keywords };
     }),
   );
   const live = await scope.of(Threads).live(connection.id, sms.from);
@@ -158,17 +166,32 @@ async function route(scope: Scope, { connection, sms }: Arrival): Promise<Routed
   return { ...chosen, ...(thread && { chatId: thread.chatId }) };
 }
 
+/** Who answers by SMS deployments of the number; one that can't run now is passed over. */
+async function deployed(scope: Scope, connectionId: string) {
+  const purpose = { instead: "text with the copy", check: () => undefined };
+  const found = await Promise.all(
+    (await scope.of(Deployments).on(connectionId, "SMS")).map(({ id: deploymentId }) =>
+      resolve(scope, { deploymentId }, {}, purpose).catch((error: unknown) => {
+        if (error instanceof DomainError) return undefined;
+        throw error;
+      }),
+    ),
+  );
+  return found.flatMap((one) => (one ? [{ assistant: one.assistant, deploymentId: one.deploymentId! }] : []));
+}
+
 /** Spec gap: an assistant greets a person who texts when it meets them, not in each chat, and not before it calls them. */
 async function open(
   scope: Scope,
   { connection, sms }: Arrival,
-  assistantId: string,
+  { assistantId, deploymentId }: Pick<Routed, "assistantId" | "deploymentId">,
   calls: boolean,
 ): Promise<string> {
   const threads = scope.of(Threads);
   const thread = { connectionId: connection.id, assistantId, phoneNumber: sms.from };
   const greets = !calls && !(await threads.met(thread));
-  const start = { assistantId, channel: "SMS", phoneNumber: sms.from, greets } as const;
+  const target = deploymentId === undefined ? { assistantId } : { deploymentId };
+  const start = { ...target, channel: "SMS", phoneNumber: sms.from, greets } as const;
   const { id: chatId } = await scope.of(ChatStart).start(start);
   await threads.open({ ...thread, chatId });
   return chatId;

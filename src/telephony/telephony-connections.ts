@@ -36,7 +36,13 @@ export class TelephonyConnections {
 
   /** @throws TELEPHONY_CONNECTION_NOT_FOUND */
   async byId(id: string): Promise<TelephonyConnection> {
-    return this.shown((await this.row(id)) ?? missing("TelephonyConnection"));
+    return (await this.find(id)) ?? missing("TelephonyConnection");
+  }
+
+  /** Undefined for one that does not exist, or no more. */
+  async find(id: string): Promise<TelephonyConnection | undefined> {
+    const row = await this.row(id);
+    return row && this.shown(row);
   }
 
   /**

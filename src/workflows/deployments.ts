@@ -3,6 +3,7 @@ import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
 import { invalid, missing } from "../errors";
 import { Projects } from "../projects/projects";
+import { TelephonyConnections } from "../telephony/telephony-connections";
 import { checkAssistant } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
@@ -80,17 +81,13 @@ export class Deployments {
     return loader.load(workflowId);
   }
 
-  /** The enabled deployment that takes the calls of a connected number; the oldest of several. */
-  async inbound(telephonyConnectionId: string): Promise<Deployment | undefined> {
-    const rows = this.scope
-      .table("deployments")
-      .where({ telephonyConnectionId, type: "PHONE_INBOUND", enabled: true })
-      .orderBy("id")
-      .limit(1);
-    return ((await rows) as Deployment[])[0];
+  /** The enabled deployments that take what comes in on a connected number, the oldest first. */
+  async on(telephonyConnectionId: string, type: "PHONE_INBOUND" | "SMS"): Promise<Deployment[]> {
+    const rows = this.scope.table("deployments").where({ telephonyConnectionId, type, enabled: true });
+    return (await rows.orderBy("id")) as Deployment[];
   }
 
-  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND; BAD_USER_INPUT unless it has one of the two */
+  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND; BAD_USER_INPUT unless it has one of the two */
   async create(input: DeploymentInput): Promise<Deployment> {
     const { assistantId = null, workflowId = null } = input;
     checkOne(assistantId, workflowId);
@@ -130,10 +127,12 @@ export class Deployments {
     return { id };
   }
 
-  private async check({ assistantId, workflowId, projectId }: Partial<DeploymentInput>): Promise<void> {
+  private async check(input: Partial<DeploymentInput>): Promise<void> {
+    const { assistantId, workflowId, projectId, telephonyConnectionId: connectionId } = input;
     if (assistantId != null) await checkAssistant(this.scope, assistantId);
     if (workflowId != null) await this.scope.of(Workflows).hold(workflowId);
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
+    if (connectionId != null) await this.scope.of(TelephonyConnections).byId(connectionId);
   }
 }
 

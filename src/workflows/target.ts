@@ -16,6 +16,8 @@ export interface ResolvedTarget {
   readonly workflowId?: string;
   readonly flow?: Flow;
   readonly deploymentId?: string;
+  /** The connected number that the deployment uses. */
+  readonly connectionId?: string;
 }
 
 /** What it is to be used for, in the words of errors. */
@@ -60,9 +62,10 @@ async function ofDeployment(
 ): Promise<ResolvedTarget> {
   const deployment = await scope.of(Deployments).byId(deploymentId);
   purpose.check(deployment);
-  const { workflowId, assistantId } = deployment;
+  const { workflowId, assistantId, telephonyConnectionId: connectionId } = deployment;
   const held = workflowId === null ? { assistantId: assistantId! } : { workflowId }; // it has one of the two
-  return { ...(await resolve(scope, held, variables, purpose)), deploymentId };
+  const resolved = await resolve(scope, held, variables, purpose);
+  return { ...resolved, deploymentId, ...(connectionId !== null && { connectionId }) };
 }
 
 /**

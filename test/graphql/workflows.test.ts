@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { buildFlow, newFlow } from "../support/flows";
+import { connect } from "../support/sms";
 
 const running = useApp();
 
@@ -24,7 +25,8 @@ const ADD_EDGE = `mutation ($id: ID!, $input: CreateWorkflowEdgeInput!) { create
   id fromNodeId toNodeId kind rank description collects variable operator value functionName toolName } }`;
 const CHANGE_EDGE = `mutation ($id: ID!, $input: UpdateWorkflowEdgeInput!) { updateWorkflowEdge(id: $id, input: $input) {
   id fromNodeId toNodeId kind rank description collects variable operator value functionName toolName } }`;
-const DEPLOYMENT = "id type enabled telephonyConnectionId project { id } assistant { id } workflow { id }";
+const DEPLOYMENT =
+  "id type enabled telephonyConnectionId telephonyConnection { id } project { id } assistant { id } workflow { id }";
 const DEPLOY = `mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { ${DEPLOYMENT} } }`;
 const REDEPLOY = `mutation ($id: ID!, $input: UpdateDeploymentInput!) { updateDeployment(id: $id, input: $input) { ${DEPLOYMENT} } }`;
 const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id deployment { id } } }";
@@ -253,13 +255,15 @@ describe("deployments", () => {
     const { api } = running;
     const projectId = await project();
     const { workflowId } = await newFlow(api, {});
-    const input = { type: "PHONE_INBOUND", assistantId, projectId, telephonyConnectionId: "c-1" };
+    const { id: telephonyConnectionId } = await connect(running, []);
+    const input = { type: "PHONE_INBOUND", assistantId, projectId, telephonyConnectionId };
     const { createDeployment: made } = await api.gql(DEPLOY, { input });
     expect(made).toEqual({
       id: expect.any(String),
       type: "PHONE_INBOUND",
       enabled: true,
-      telephonyConnectionId: "c-1",
+      telephonyConnectionId,
+      telephonyConnection: { id: telephonyConnectionId },
       project: { id: projectId },
       assistant: { id: assistantId },
       workflow: null,
@@ -274,12 +278,15 @@ describe("deployments", () => {
       enabled: false,
       type: "API",
       telephonyConnectionId: null,
+      telephonyConnection: null,
       assistant: null,
       workflow: { id: workflowId },
     });
     await api.gql("mutation ($id: ID!) { deleteDeployment(id: $id) { id } }", { id: made.id });
     expect((await api.gql(list, { projectId })).deployments).toEqual([]);
     expect(await codeOf(REDEPLOY, { id: made.id, input: {} })).toBe("DEPLOYMENT_NOT_FOUND");
+    const lost = { ...input, telephonyConnectionId: UNKNOWN_ID };
+    expect(await codeOf(DEPLOY, { input: lost })).toBe("TELEPHONY_CONNECTION_NOT_FOUND");
   });
 
   test("have an assistant or a workflow, never both, never none", async () => {

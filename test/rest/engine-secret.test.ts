@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { callOf, speaker, statusesOf } from "../support/calls";
 import { MESSAGES, useEngine } from "../support/engine";
-import { startSession, VisitorClient } from "../support/visitor";
 import { until } from "../support/server";
+import { connect } from "../support/sms";
+import { startSession, VisitorClient } from "../support/visitor";
 
 const SECRET = "one-secret-for-all-calls";
 const running = useEngine({ VOICE_ENGINE_SECRET: SECRET, VAPI_PUBLIC_KEY: "public" });
@@ -76,6 +77,76 @@ describe("one secret for all calls", () => {
       phoneNumber: { number: "+14155550100" },
     };
     expect(await running.api.as({ "x-vapi-secret": SECRET }).post(MESSAGES, { message }, 201)).toEqual({});
+  });
+});
+
+describe("a call to a connected number", () => {
+  const DEPLOY = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
+  const REQUEST = { type: "assistant-request", customer: { number: "+41783000001" } };
+
+  /** A number whose calls go to a deployment. */
+  async function deployed(voice: object, more: object = {}) {
+    const { api } = running;
+    const assistantId = await speaker(api, voice);
+    const line = await connect(running, []);
+    const input = { type: "PHONE_INBOUND", assistantId, telephonyConnectionId: line.id, ...more };
+    const { createDeployment } = await api.gql(DEPLOY, { input });
+    const ask = (engineCallId: string, headers: Record<string, string> = { "x-vapi-secret": SECRET }) => {
+      const message = {
+        ...REQUEST,
+        call: { id: engineCallId },
+        phoneNumber: { number: line.phoneNumber },
+      };
+      return api.as(headers).post(MESSAGES, { message }, 201);
+    };
+    const callsOf = async () => {
+      const query =
+        "query ($id: ID!) { calls(filter: { assistantId: $id }) { nodes { id status phoneNumber chat { deployment { id } } } } }";
+      return (await api.gql(query, { id: assistantId })).calls.nodes;
+    };
+    return { deploymentId: createDeployment.id as string, ask, callsOf };
+  }
+
+  test("is answered by the number's PHONE_INBOUND deployment, and told as every call is", async () => {
+    const { deploymentId, ask, callsOf } = await deployed({ initialMessage: "Practice, good day." });
+    const { assistant } = await ask("theirs-1");
+    expect(assistant).toMatchObject({ firstMessage: "Practice, good day." });
+    const [call] = await callsOf();
+    expect(call).toEqual({
+      id: call.id,
+      status: "ringing",
+      phoneNumber: "+41783000001",
+      chat: { deployment: { id: deploymentId } },
+    });
+    for (const [status, more] of [
+      ["in-progress", {}],
+      ["ended", { endedReason: "customer-ended-call" }],
+    ] as const)
+      await running.api
+        .as({ "x-vapi-secret": SECRET })
+        .post(
+          MESSAGES,
+          { message: { type: "status-update", status, call: { id: "theirs-1" }, ...more } },
+          201,
+        );
+    expect(await statusesOf(running.api, call.id)).toEqual(["ringing", "in-progress", "ended"]);
+  });
+
+  test("is opened once, however often and at whatever moment the engine asks", async () => {
+    const { ask, callsOf } = await deployed(QUIET);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask("theirs-2")));
+    expect(new Set(answers.map(({ assistant }) => assistant?.metadata.parleyCallId)).size).toBe(1);
+    expect(await callsOf()).toHaveLength(1);
+  });
+
+  test("is answered by nobody without the secret, or where the deployment is switched off", async () => {
+    const { ask, callsOf } = await deployed(QUIET);
+    for (const headers of [{}, { "x-vapi-secret": "wrong" }] as Record<string, string>[])
+      expect(await ask("theirs-3", headers)).toEqual({});
+    expect(await callsOf()).toEqual([]);
+    const off = await deployed(QUIET, { enabled: false });
+    expect(await off.ask("theirs-4")).toEqual({});
+    expect(await off.callsOf()).toEqual([]);
   });
 });
 

@@ -33,6 +33,31 @@ const talkedWith = async (from: string) => {
 };
 const isUsers = (line: string) => line.startsWith("USER");
 
+describe("a number with SMS deployments", () => {
+  const DEPLOY = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
+  const CHATS = `query ($id: ID!) { assistant(id: $id) { chats { nodes { phoneNumber deployment { id } messages { role content } } } } }`;
+
+  test("is answered by them, in chats of theirs, while they are enabled", async () => {
+    const { api } = running;
+    const line = await connect(running, []);
+    const deploy = async (enabled: boolean) => {
+      const input = { type: "SMS", assistantId: sales, telephonyConnectionId: line.id, enabled };
+      return (await api.gql(DEPLOY, { input })).createDeployment.id as string;
+    };
+    await deploy(false);
+    const nobody = newPerson();
+    await text(running, line, nobody, "Hello");
+    const id = await deploy(true);
+    const from = newPerson();
+    await text(running, line, from, "Hello");
+    const { nodes } = (await api.gql(CHATS, { id: sales })).assistant.chats;
+    const own = nodes.filter(({ phoneNumber }: { phoneNumber: string }) =>
+      [from, nobody].includes(phoneNumber),
+    );
+    expect(own).toMatchObject([{ phoneNumber: from, deployment: { id } }]);
+  });
+});
+
 describe("a number that several assistants share", () => {
   test("is answered by the first of them where no keyword is found", async () => {
     const from = newPerson();

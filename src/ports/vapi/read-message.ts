@@ -46,11 +46,8 @@ export function readMessage(body: unknown): EngineMessage {
         ...(recordingUrl !== undefined && { recordingUrl }),
       };
     }
-    case "assistant-request": {
-      const calledNumber =
-        word(object(message.phoneNumber).number) ?? word(object(object(message.call).phoneNumber).number);
-      return { type: "assistant-request", ...(calledNumber !== undefined && { calledNumber }) };
-    }
+    case "assistant-request":
+      return readAssistantRequest(message);
     case "transfer-destination-request":
       return { type: "transfer-request" };
     case "hang":
@@ -70,6 +67,18 @@ export function namesOf(body: unknown): { callId?: string; engineCallId?: string
   const callId = [...tagged, call.name].map(word).find((id) => id !== undefined);
   const engineCallId = word(call.id);
   return { ...(callId !== undefined && { callId }), ...(engineCallId !== undefined && { engineCallId }) };
+}
+
+function readAssistantRequest(message: Json): EngineMessage {
+  const call = object(message.call);
+  const numberOf = (party: "phoneNumber" | "customer") =>
+    word(object(message[party]).number) ?? word(object(call[party]).number);
+  const [calledNumber, callerNumber] = [numberOf("phoneNumber"), numberOf("customer")];
+  return {
+    type: "assistant-request",
+    ...(calledNumber !== undefined && { calledNumber }),
+    ...(callerNumber !== undefined && { callerNumber }),
+  };
 }
 
 function readTranscript(message: Json, name: string): EngineMessage {
