@@ -32,15 +32,20 @@ export class Speaker {
   /** More of the answer: the whole of it so far. */
   feed(text: string): void {
     this.complete = false;
+    this.take(text);
+    this.next();
+  }
+
+  private take(text: string): void {
     SENTENCE.lastIndex = this.said;
     for (let match = SENTENCE.exec(text); match?.[0]; match = SENTENCE.exec(text)) {
       this.said = SENTENCE.lastIndex;
       this.queue.push(match[0]);
     }
-    this.next();
   }
 
   finish(text: string): void {
+    this.take(text);
     const rest = text.slice(this.said);
     if (rest.trim() !== "") this.queue.push(rest);
     this.said = 0;
