@@ -21,6 +21,7 @@ function build() {
     ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"],
     ["src/explorer/build.mjs"],
     ["src/dashboard/build.mjs"],
+    ["src/widget/build.mjs"],
   ]) {
     const { status } = spawnSync(process.execPath, command, { stdio: ["ignore", 2, 2] });
     if (status !== 0) process.exit(status ?? 1);

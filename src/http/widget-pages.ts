@@ -32,6 +32,8 @@ const APPLICATION: Policy = {
 };
 const DEMO: Policy = { ...APPLICATION, "frame-src": "'self'" };
 
+/** `*` leaves out a page that was opened from a file, as one is tried out. */
+const ANY_PAGE = "* file:";
 const SCRIPT = "/widget/companion-widget.js";
 
 const openToAll: RequestHandler = (_request, response, next) => {
@@ -49,7 +51,7 @@ export function widgetPages(options: WidgetPagesOptions): Router {
     const origins = await framingOrigins(options, request, response);
     setPolicy(response, {
       ...APPLICATION,
-      "frame-ancestors": origins.length > 0 ? ["'self'", ...origins].join(" ") : "*",
+      "frame-ancestors": origins.length > 0 ? ["'self'", ...origins].join(" ") : ANY_PAGE,
     });
     send(response, next, root, "frame.html");
   });

@@ -146,7 +146,7 @@ describe("once it is built", () => {
       { input: { type: "TEXT_BUBBLE", assistantId } },
     );
     expect(await ancestorsOf({ publicKey, deploymentId: createDeployment.id })).toMatch("shop.example");
-    expect(await ancestorsOf({ publicKey, assistantId: await allowing() })).toBe("*");
+    expect(await ancestorsOf({ publicKey, assistantId: await allowing() })).toBe("* file:");
   });
 
   test("the frame tells nobody of whom it does not know: then any page shows that it has nothing to show", async () => {
@@ -163,7 +163,11 @@ describe("once it is built", () => {
       { publicKey: running.secretKey, assistantId },
     ] as Record<string, string>[]) {
       const response = await frameOf(query);
-      expect([query, response.status, policyOf(response)["frame-ancestors"]]).toEqual([query, 200, "*"]);
+      expect([query, response.status, policyOf(response)["frame-ancestors"]]).toEqual([
+        query,
+        200,
+        "* file:",
+      ]);
       expect(await response.text()).toBe("built");
     }
   });

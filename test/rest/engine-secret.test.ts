@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { callOf, speaker, statusesOf } from "../support/calls";
 import { MESSAGES, useEngine } from "../support/engine";
+import { until } from "../support/server";
 import { connect } from "../support/sms";
 import { startSession, VisitorClient } from "../support/visitor";
-import { until } from "../support/server";
 
 const SECRET = "one-secret-for-all-calls";
 const running = useEngine({ VOICE_ENGINE_SECRET: SECRET, VAPI_PUBLIC_KEY: "public" });

@@ -1,0 +1,182 @@
+import { computed, effect, signal } from "@preact/signals";
+import type { Appearance, PageData, ToFrame } from "../protocol";
+import { ApiError, codeOf, isPassing } from "./api";
+import { Conversation } from "./conversation";
+import { Host } from "./host";
+import { lookOf } from "./look";
+import { READ_WIDGET, type Message, type Widget } from "./operations";
+import { Session, type Target } from "./session";
+import { Talk } from "./talk";
+import { applyTheme, readTheme } from "./theme";
+import { speech } from "./words";
+
+export type View = "chat" | "history" | "voice";
+export type Trouble = "unavailable" | "failed" | "busy";
+
+const EMPTY: PageData = { variables: {}, metadata: {} };
+const AGAIN = { least: 2_000, most: 60_000 };
+/** How old what is known of the assistant may be, in milliseconds. */
+const FRESH = 15_000;
+
+const night = matchMedia("(prefers-color-scheme: dark)");
+
+/** The frame's application: one assistant, and one visitor in front of it. */
+export class Application {
+  readonly widget = signal<Widget | undefined>(undefined);
+  readonly trouble = signal<Trouble | undefined>(undefined);
+  readonly view = signal<View>("chat");
+  readonly hasHistory = signal(false);
+  readonly isOpen = signal(true);
+  readonly appearance = signal<Appearance | "alone">("alone");
+  readonly theme = computed(() => readTheme(this.widget.value?.theme ?? {}, this.widget.value?.name ?? ""));
+  readonly text = computed(() => this.widget.value?.textEnabled && this.widget.value.mode !== "VOICE_ONLY");
+  readonly voice = computed(() => this.widget.value?.voiceEnabled && this.widget.value.mode !== "CHAT_ONLY");
+  conversation!: Conversation;
+  talk!: Talk;
+  session!: Session;
+  private readonly dark = signal(night.matches);
+  private readonly host: Host;
+  pageData = EMPTY;
+  private unread = 0;
+  private tries = 0;
+  private readAt = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly target: Target,
+    origin: string,
+  ) {
+    this.host = new Host(origin, (message) => this.hear(message));
+    night.addEventListener("change", () => (this.dark.value = night.matches));
+    effect(() => applyTheme(this.theme.value, this.dark.value));
+    document.addEventListener("visibilitychange", () => this.refresh());
+  }
+
+  start(): void {
+    if (this.host.alone) this.begin(this.target, "alone");
+    else this.host.say({ type: "ready" });
+  }
+
+  /** Leaves the conversation for a new one; it is found among the earlier ones. */
+  beginAnew(): void {
+    this.hasHistory.value = true;
+    void this.conversation.end();
+  }
+
+  /** Asks the page to take the dialog away. */
+  close(): void {
+    this.host.say({ type: "close" });
+  }
+
+  /** Tells the owner of the page; visitors see one calm sentence. */
+  report(error: unknown, where: string): void {
+    const { assistantId, deploymentId } = this.target;
+    const of = deploymentId ? `deployment ${deploymentId}` : `assistant ${assistantId}`;
+    const what = error instanceof ApiError ? `${error.code}: ${error.message} (${of})` : String(error);
+    if (this.host.alone) console.error(`[CompanionWidget] ${where}: ${what}`);
+    else this.host.say({ type: "error", where, what });
+  }
+
+  async load(): Promise<void> {
+    clearTimeout(this.timer);
+    try {
+      await this.read();
+      if (!this.text.value && !this.voice.value)
+        throw new ApiError("CHANNEL_DISABLED", "Neither text nor voice is switched on.");
+      if (!this.text.value) this.view.value = "voice";
+      else await this.conversation.resume();
+      this.tries = 0;
+      this.trouble.value = undefined;
+    } catch (error) {
+      this.report(error, "The assistant could not be shown");
+      const passing = isPassing(error);
+      const code = codeOf(error);
+      this.trouble.value =
+        code === "RATE_LIMITED" ? "busy" : passing || code === "INTERNAL" ? "failed" : "unavailable";
+      if (passing)
+        this.timer = setTimeout(
+          () => void this.load(),
+          Math.min(AGAIN.least * 2 ** this.tries++, AGAIN.most),
+        );
+    }
+    this.host.say({ type: "look", look: lookOf(this.theme.value) });
+  }
+
+  private begin(
+    identity: Pick<Target, "uniqueId" | "uniqueIdSignature">,
+    appearance: Appearance | "alone",
+  ): void {
+    const { uniqueId, uniqueIdSignature } = identity;
+    const target = { ...this.target, uniqueId, uniqueIdSignature };
+    // A bubble and an iframe on one page each hold a chat of their own.
+    const place = `parley:${target.deploymentId ?? target.assistantId}:${appearance}`;
+    this.appearance.value = appearance;
+    this.session = new Session(target, place);
+    const data = () => this.pageData;
+    const onError = (error: unknown, where: string) => this.report(error, where);
+    const onMessage = (message: Message) => this.stored(message);
+    this.conversation = new Conversation(this.session, { channel: "TEXT", place, data, onMessage, onError });
+    this.talk = new Talk(
+      new Conversation(this.session, {
+        channel: "VOICE",
+        data,
+        onMessage: (message) => {
+          this.talk.stored(message);
+          this.stored(message);
+        },
+        onError,
+      }),
+      speech.value.locale,
+      (error) => this.report(error, "The call"),
+    );
+    void this.load();
+  }
+
+  private async read(): Promise<void> {
+    this.readAt = Date.now();
+    const { variables } = this.pageData;
+    const widget = await this.session.run<Widget>(READ_WIDGET, { variables });
+    if (variables !== this.pageData.variables) return this.read(); // others came meanwhile
+    this.widget.value = widget;
+    this.hasHistory.value ||= this.session.historyAvailable;
+  }
+
+  /** Its owner may have changed its looks meanwhile. */
+  private refresh(): void {
+    if (document.hidden || !this.widget.value || Date.now() - this.readAt < FRESH) return;
+    void this.renew();
+  }
+
+  private async renew(): Promise<void> {
+    await this.read().catch((error: unknown) => this.report(error, "The assistant"));
+    this.host.say({ type: "look", look: lookOf(this.theme.value) });
+  }
+
+  private hear(message: ToFrame): void {
+    if (message.type === "init") {
+      if (this.session) return;
+      this.pageData = message.data;
+      this.isOpen.value = message.open;
+      this.begin(message, message.appearance);
+    } else if (message.type === "initialize") {
+      this.pageData = message.data;
+      if (this.widget.value) void this.renew(); // the greeting may name them
+      this.conversation?.update();
+      this.talk?.conversation.update();
+    } else if (message.type === "open") this.opened();
+    else this.isOpen.value = false;
+  }
+
+  private opened(): void {
+    this.isOpen.value = true;
+    this.unread = 0;
+    this.host.say({ type: "unread", count: 0 });
+    this.refresh();
+  }
+
+  private stored({ role, content }: Message): void {
+    this.host.say({ type: "message", role, content });
+    if (role !== "ASSISTANT" || this.isOpen.value) return;
+    this.host.say({ type: "unread", count: ++this.unread });
+  }
+}

@@ -1,0 +1,16 @@
+import type { Look } from "../protocol";
+import { hex, readableOn } from "./color";
+import type { Theme } from "./theme";
+import { say } from "./words";
+
+/** What of the theme the launcher on the page shows. */
+export const lookOf = (theme: Theme): Look => ({
+  color: hex(theme.primary),
+  onColor: hex(readableOn(theme.primary)),
+  fontFamily: theme.fontFamily,
+  position: theme.position,
+  radius: theme.radius,
+  launcherText: theme.launcherText,
+  title: theme.title || say("conversation"),
+  words: { open: say("open"), close: say("close"), unread: say("unread") },
+});

@@ -1,0 +1,113 @@
+import { lexer, type Token, type Tokens } from "marked";
+import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
+
+/** Only these leave the widget, each in a tab of its own. */
+const SCHEMES = ["https:", "http:", "mailto:", "tel:"];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&nbsp;": "\u00a0",
+};
+const decoded = (text: string) =>
+  text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity]!);
+
+function Link({ href, children }: { href: string; children: ComponentChildren }) {
+  let scheme: string;
+  try {
+    scheme = new URL(href, "relative:/").protocol;
+  } catch {
+    scheme = "";
+  }
+  if (!SCHEMES.includes(scheme)) return <>{children}</>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+const inside = (token: { tokens?: Token[]; text?: string }): ComponentChildren =>
+  token.tokens ? token.tokens.map(node) : decoded(token.text ?? "");
+
+const list = ({ ordered, start, items }: Tokens.List) => {
+  const children = items.map((item, index) => (
+    <li key={index}>
+      {item.task && (item.checked ? "☑ " : "☐ ")}
+      {inside(item)}
+    </li>
+  ));
+  return ordered ? <ol start={Number(start) || 1}>{children}</ol> : <ul>{children}</ul>;
+};
+
+const row = (cells: Tokens.TableCell[], Cell: "th" | "td") => (
+  <tr>
+    {cells.map((cell, index) => (
+      <Cell key={index}>{inside(cell)}</Cell>
+    ))}
+  </tr>
+);
+
+const table = ({ header, rows }: Tokens.Table) => (
+  <div class="table" tabIndex={0} role="group">
+    <table>
+      <thead>{row(header, "th")}</thead>
+      <tbody>{rows.map((cells) => row(cells, "td"))}</tbody>
+    </table>
+  </div>
+);
+
+/** The allow-list: what is not named here, HTML above all, is shown as the text that it is. */
+const SHOWN: Readonly<Record<string, (token: never) => ComponentChildren>> = {
+  space: () => null,
+  def: () => null,
+  checkbox: () => null,
+  paragraph: (token: Tokens.Paragraph) => <p>{inside(token)}</p>,
+  // The conversation has no outline of its own that headings could join.
+  heading: (token: Tokens.Heading) => <p class="heading">{inside(token)}</p>,
+  blockquote: (token: Tokens.Blockquote) => <blockquote>{inside(token)}</blockquote>,
+  list,
+  table,
+  hr: () => <hr />,
+  code: ({ text }: Tokens.Code) => (
+    <pre tabIndex={0}>
+      <code>{text}</code>
+    </pre>
+  ),
+  codespan: ({ text }: Tokens.Codespan) => <code>{text}</code>,
+  strong: (token: Tokens.Strong) => <strong>{inside(token)}</strong>,
+  em: (token: Tokens.Em) => <em>{inside(token)}</em>,
+  del: (token: Tokens.Del) => <del>{inside(token)}</del>,
+  br: () => <br />,
+  text: (token: Tokens.Text) => <>{inside(token)}</>,
+  escape: ({ text }: Tokens.Escape) => text,
+  link: (token: Tokens.Link) => <Link href={token.href}>{inside(token)}</Link>,
+  // Shown, it would ask another host for something, and tell it who reads.
+  image: ({ href, text }: Tokens.Image) => <Link href={href}>{text || href}</Link>,
+};
+
+const node = (token: Token): ComponentChildren => {
+  const show = Object.hasOwn(SHOWN, token.type) ? SHOWN[token.type] : undefined;
+  return show ? show(token as never) : token.raw;
+};
+
+/** Markdown as elements; no HTML is ever made of it. */
+export const Markdown = memo(({ text }: { text: string }) => (
+  <>{lexer(text, { gfm: true, breaks: true }).map(node)}</>
+));
+
+/** The words alone, to be said aloud. */
+export const spoken = (text: string): string =>
+  lexer(text)
+    .map(function words(token: Token): string {
+      const { tokens, items, text } = token as { tokens?: Token[]; items?: Token[]; text?: string };
+      if (token.type === "html" || token.type === "code") return "";
+      return (tokens ?? items)?.map(words).join(items ? ". " : "") ?? decoded(text ?? "");
+    })
+    .join(" ")
+    .replace(/\s+/g, " ")
+    .trim();

@@ -1,0 +1,44 @@
+import type { Application, Trouble } from "../application";
+import { say } from "../words";
+import { Chat } from "./chat";
+import { EngineCall } from "./engine-call";
+import { Header } from "./header";
+import { History } from "./history";
+import { Voice } from "./voice";
+
+/** One calm sentence; who runs the page finds the rest on the console. */
+function Calm({ trouble, again }: { trouble: Trouble; again: () => void }) {
+  return (
+    <main class="calm">
+      <p role="alert">{say(trouble)}</p>
+      {trouble !== "unavailable" && (
+        <button type="button" class="main-button" onClick={again}>
+          {say("again")}
+        </button>
+      )}
+    </main>
+  );
+}
+
+function Content({ app }: { app: Application }) {
+  const trouble = app.trouble.value;
+  const widget = app.widget.value;
+  if (trouble) return <Calm trouble={trouble} again={() => void app.load()} />;
+  if (!widget) return <main aria-busy="true" />;
+  if (app.view.value === "history") return <History app={app} />;
+  if (app.view.value === "chat") return <Chat app={app} />;
+  if (widget.engineVoice) return <EngineCall app={app} />;
+  return <Voice talk={app.talk} theme={app.theme.value} canWrite={!!app.text.value} />;
+}
+
+export function App({ app }: { app: Application }) {
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === "Escape") app.close();
+  };
+  return (
+    <div class={`app in-${app.appearance.value}`} onKeyDown={onKeyDown}>
+      <Header app={app} />
+      <Content app={app} />
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+import type { Application } from "../application";
+import type { Conversation } from "../conversation";
+import { Markdown } from "../markdown";
+import { say } from "../words";
+import { Composer } from "./composer";
+import { Icon } from "./icons";
+import { Dots, MessageBubble, type Shown } from "./message";
+import { usePinned } from "./use-pinned";
+
+const HELD = ["USER", "ASSISTANT"];
+
+/** In words: what the assistant is at. */
+function activityOf({ awaiting, activity, draft }: Conversation): string {
+  if (!awaiting.value) return "";
+  const name = activity.value;
+  if (draft.value !== "" || name === "speaking") return say("writing");
+  return name === "" || name === "thinking" ? say("thinking") : say("using", { name });
+}
+
+/** The greeting stands there before any chat has begun; the chat's own first message takes its place. */
+function shownOf({ conversation, widget }: Application): readonly Shown[] {
+  const { chat, messages, outbox } = conversation;
+  const greeting = chat.value ? null : widget.value?.greeting;
+  const first: Shown[] = greeting
+    ? [{ key: "first", role: "ASSISTANT", content: greeting, state: "stored" }]
+    : [];
+  const held = messages.value.filter(({ role }) => HELD.includes(role));
+  const stored = held.map(({ id, clientId, role, content, failed }, index): Shown => {
+    const key = index === 0 && role === "ASSISTANT" ? "first" : (clientId ?? id);
+    return { key, role, content, state: failed ? "failed" : "stored" };
+  });
+  const leaving = outbox.items.value.map(({ clientId, content, refused }): Shown => {
+    return { key: clientId, role: "USER", content, state: refused ? "refused" : "pending" };
+  });
+  return [...first, ...stored, ...leaving];
+}
+
+/** How to try once more, where something went wrong. */
+function retryOf({ conversation }: Application, shown: readonly Shown[], index: number) {
+  const { key, state } = shown[index]!;
+  if (state === "refused") return () => conversation.again(key);
+  const asked = shown.filter(({ role }) => role === "USER").at(-1)?.content;
+  if (state !== "failed" || index < shown.length - 1 || asked === undefined) return undefined;
+  return () => conversation.send(asked);
+}
+
+/** The answer while it is being written, or that there will be one. Announced once, as the message that it becomes. */
+function Coming({ text, doing }: { text: string; doing: string }) {
+  if (doing === "") return null;
+  if (text === "") return <Dots label={doing === say("thinking") ? "" : doing} />;
+  return (
+    <div class="message theirs" inert>
+      <div class="bubble" dir="auto">
+        <Markdown text={text} />
+      </div>
+    </div>
+  );
+}
+
+function Log({ app }: { app: Application }) {
+  const { conversation } = app;
+  const draft = conversation.draft.value;
+  const doing = activityOf(conversation);
+  const shown = shownOf(app);
+  const { log, away, toEnd, onScroll } = usePinned(`${shown.length} ${draft.length} ${doing}`);
+  return (
+    <div class="log-frame">
+      <div class="log" role="log" aria-label={say("conversation")} tabIndex={0} ref={log} onScroll={onScroll}>
+        {shown.map((message, index) => (
+          <MessageBubble
+            key={message.key}
+            message={message}
+            speaker={app.theme.value.title}
+            retry={retryOf(app, shown, index)}
+          />
+        ))}
+        <Coming text={draft} doing={doing} />
+      </div>
+      {away && (
+        <button type="button" class="to-end" aria-label={say("latest")} onClick={toEnd}>
+          <Icon name="down" />
+        </button>
+      )}
+      <div role="status" class="hidden">
+        {doing}
+      </div>
+    </div>
+  );
+}
+
+function QuickReplies({ conversation }: { conversation: Conversation }) {
+  const { messages, outbox, awaiting } = conversation;
+  const last = messages.value.at(-1);
+  if (!last?.quickReplies.length || awaiting.value || outbox.items.value.length > 0 || conversation.ended)
+    return null;
+  return (
+    <div class="replies" role="group" aria-label={say("suggestions")}>
+      {last.quickReplies.map((reply) => (
+        <button type="button" key={reply} dir="auto" onClick={() => conversation.send(reply)}>
+          {reply}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function Chat({ app }: { app: Application }) {
+  const { conversation } = app;
+  return (
+    <main>
+      <Log app={app} />
+      <QuickReplies conversation={conversation} />
+      <div role="status" class="notice">
+        {conversation.offline.value && <p>{say("offline")}</p>}
+      </div>
+      {conversation.ended ? (
+        <div class="over">
+          <p>{say("ended")}</p>
+          <button type="button" class="main-button" onClick={() => app.beginAnew()}>
+            {say("newChat")}
+          </button>
+        </div>
+      ) : (
+        <Composer
+          send={(text) => conversation.send(text)}
+          focused={app.isOpen.value && `${app.view.value} ${conversation.chat.value?.id}`}
+        />
+      )}
+    </main>
+  );
+}

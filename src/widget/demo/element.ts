@@ -1,0 +1,12 @@
+type Properties<K extends keyof HTMLElementTagNameMap> = Partial<Omit<HTMLElementTagNameMap[K], "style">>;
+
+/** An element with its properties and what is inside; text is text. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  properties: Properties<K> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}

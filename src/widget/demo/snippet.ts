@@ -1,0 +1,55 @@
+import { element } from "./element";
+
+export interface Shown {
+  readonly publicKey: string;
+  readonly assistantId?: string;
+  readonly deploymentId?: string;
+}
+
+const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+
+/** What an owner of a page copies into it. */
+function snippet({ publicKey, assistantId, deploymentId }: Shown, appearance: "bubble" | "iframe"): string {
+  const target = deploymentId
+    ? `data-deployment-id="${escaped(deploymentId)}"`
+    : `data-assistant-id="${escaped(assistantId ?? "")}"`;
+  const container = appearance === "iframe" ? `<div id="companion-container"></div>\n` : "";
+  const look = appearance === "iframe" ? `\n  data-appearance="iframe"` : "";
+  return `${container}<script
+  id="companion-widget-script"
+  src="${new URL("companion-widget.js", location.href).href}"
+  ${target}
+  data-public-key="${escaped(publicKey)}"${look}
+  async
+></script>`;
+}
+
+function copyable(code: string): HTMLElement {
+  const said = element("span", { className: "said", role: "status" });
+  const button = element("button", { type: "button", className: "copy" }, "Copy");
+  button.onclick = () =>
+    navigator.clipboard.writeText(code).then(
+      () => (said.textContent = "Copied"),
+      () => getSelection()?.selectAllChildren(text),
+    );
+  const text = element("code", {}, code);
+  return element("div", { className: "code" }, element("pre", { tabIndex: 0 }, text), said, button);
+}
+
+const INITIALIZE = `document.addEventListener("companion-iframe-loaded", () => {
+  CompanionWidget.initializeAssistant({ user_name: "Ada" });
+});`;
+
+/** How it gets onto another page. */
+export const snippets = (shown: Shown): HTMLElement =>
+  element(
+    "section",
+    {},
+    element("h2", {}, "Put it on your page"),
+    element("p", {}, "A button in a corner that opens the assistant:"),
+    copyable(snippet(shown, "bubble")),
+    element("p", {}, "Or inside of an element of the page:"),
+    copyable(snippet(shown, "iframe")),
+    element("p", {}, "Values for the prompt’s {variables}, whenever the page knows them:"),
+    copyable(INITIALIZE),
+  );

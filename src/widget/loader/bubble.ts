@@ -1,0 +1,131 @@
+import type { Look } from "../protocol";
+import { LAUNCHER_STYLE } from "./launcher-style";
+
+/** Where a dialog leaves no room for the page, which is then out of reach until it is closed. */
+const SMALL = "(max-width: 480px), (max-height: 480px)";
+const CHAT_ICON = "M21 11.5a8.4 8.4 0 0 1-12.3 7.4L3.5 20.5l1.6-4.6A8.4 8.4 0 1 1 21 11.5Z";
+const SHUT_ICON = "M6 9.5l6 6 6-6";
+
+function element<K extends keyof HTMLElementTagNameMap>(name: K, className = "", ...children: Node[]) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.append(...children);
+  return made;
+}
+
+function icon(className: string, path: string): SVGElement {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", className);
+  const line = document.createElementNS(svg.namespaceURI, "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}
+
+/** Sheets made by script are no inline styles: they pass where a page's policy forbids those. */
+function styled(root: ShadowRoot): void {
+  if (!("replaceSync" in CSSStyleSheet.prototype)) {
+    const style = element("style");
+    style.textContent = LAUNCHER_STYLE;
+    return root.append(style);
+  }
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(LAUNCHER_STYLE);
+  root.adoptedStyleSheets = [sheet];
+}
+
+/** A button in a corner, and the dialog with the frame that it opens. */
+export class Bubble {
+  private readonly host = element("div");
+  private readonly text = element("span", "text");
+  private readonly badge = element("span", "badge");
+  private readonly launcher: HTMLButtonElement;
+  private readonly dialog: HTMLDialogElement;
+  private look: Look | undefined;
+  private unread = 0;
+
+  constructor(
+    frame: HTMLIFrameElement,
+    private readonly position: "left" | "right" | undefined,
+    toggle: () => void,
+    closed: () => void,
+  ) {
+    const root = this.host.attachShadow({ mode: "open" });
+    styled(root);
+    this.host.id = "companion-widget";
+    this.dialog = element("dialog", "", frame);
+    this.launcher = element(
+      "button",
+      "launcher",
+      icon("chat", CHAT_ICON),
+      icon("shut", SHUT_ICON),
+      this.text,
+      this.badge,
+    );
+    this.launcher.type = "button";
+    this.launcher.hidden = true;
+    this.launcher.setAttribute("aria-haspopup", "dialog");
+    this.launcher.addEventListener("click", toggle);
+    // Escape closes one that takes the whole screen.
+    this.dialog.addEventListener("close", () => {
+      this.name();
+      this.launcher.focus({ preventScroll: true });
+      closed();
+    });
+    root.append(this.launcher, this.dialog);
+    document.body.append(this.host);
+  }
+
+  get isOpen(): boolean {
+    return this.dialog.open;
+  }
+
+  show(look: Look): void {
+    this.look = look;
+    const { style } = this.host;
+    style.setProperty("--color", look.color);
+    style.setProperty("--on-color", look.onColor);
+    style.setProperty("--font", look.fontFamily);
+    style.setProperty("--radius", `${look.radius}px`);
+    const side = this.position ?? look.position;
+    this.dialog.className = side;
+    this.dialog.setAttribute("aria-label", look.title);
+    this.text.textContent = look.launcherText;
+    this.text.hidden = look.launcherText === "";
+    this.launcher.classList.remove("left", "right");
+    this.launcher.classList.add(side);
+    this.launcher.hidden = false;
+    this.name();
+  }
+
+  tellUnread(count: number): void {
+    this.unread = count;
+    this.badge.textContent = count > 0 ? String(Math.min(count, 99)) : "";
+    this.name();
+  }
+
+  open(): void {
+    if (matchMedia(SMALL).matches) this.dialog.showModal();
+    else this.dialog.show();
+    this.name();
+  }
+
+  close(): void {
+    this.dialog.close();
+  }
+
+  remove(): void {
+    this.host.remove();
+  }
+
+  private name(): void {
+    const words = this.look?.words;
+    const label = this.isOpen ? words?.close : this.look?.launcherText || words?.open;
+    const news = this.unread > 0 && !this.isOpen ? `, ${words?.unread}: ${this.unread}` : "";
+    this.launcher.setAttribute("aria-label", `${label ?? ""}${news}`);
+    this.launcher.setAttribute("aria-expanded", String(this.isOpen));
+    this.launcher.classList.toggle("opened", this.isOpen);
+  }
+}

@@ -1,0 +1,69 @@
+import type { JsonObject, PageData } from "../protocol";
+import { complain, guarded, remark } from "./report";
+import type { Settings } from "./settings";
+import { EVENTS, Widget, type EventName } from "./widget";
+
+type Handler = (detail: object) => void;
+
+const MARK = Symbol.for("companion-widget");
+
+/** As JSON has it: what can't be written so would stop the message to the frame. */
+function plain(name: string, value: unknown): JsonObject {
+  if (value == null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) {
+    complain(`initializeAssistant takes an object of ${name}.`);
+    return {};
+  }
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** `window.CompanionWidget`: what a page may do. Nothing in here ever throws. */
+export class CompanionWidget {
+  readonly [MARK] = true;
+  private widgets: Widget[] = [];
+  private data: PageData = { variables: {}, metadata: {} };
+  private readonly handlers = new Map<EventName, Set<Handler>>();
+
+  static is(value: unknown): value is CompanionWidget {
+    return typeof value === "object" && value !== null && MARK in value;
+  }
+
+  /** Of the loader: one more assistant, where the page has none yet. */
+  add(settings: Settings): void {
+    const place = Widget.placeOf(settings);
+    if (this.widgets.some((widget) => widget.place === place))
+      return remark(`There is ${place} on this page already; the script was loaded more than once.`);
+    this.widgets.push(new Widget(settings, () => this.data, this.tell));
+  }
+
+  /** Values for the prompt's {variables}, and metadata to be kept with the conversation. At any time, again with fresh ones. */
+  readonly initializeAssistant = guarded("initializeAssistant", (variables?: unknown, metadata?: unknown) => {
+    this.data = { variables: plain("variables", variables), metadata: plain("metadata", metadata) };
+    for (const widget of this.widgets) widget.initialize();
+  });
+
+  readonly open = guarded("open", () => this.widgets.forEach((widget) => widget.open()));
+
+  readonly close = guarded("close", () => this.widgets.forEach((widget) => widget.close()));
+
+  /** Takes everything off the page; the script may be loaded again afterwards. */
+  readonly destroy = guarded("destroy", () => {
+    for (const widget of this.widgets.splice(0)) widget.remove();
+    this.handlers.clear();
+    this.data = { variables: {}, metadata: {} };
+  });
+
+  /** @returns a function that ends it */
+  readonly on = (event: EventName, handler: Handler): (() => void) => {
+    if (!EVENTS.includes(event) || typeof handler !== "function") {
+      complain(`on takes one of ${EVENTS.join(", ")}, and a function.`);
+      return () => undefined;
+    }
+    const handlers = this.handlers.get(event) ?? new Set();
+    this.handlers.set(event, handlers.add(handler));
+    return () => void handlers.delete(handler);
+  };
+
+  private readonly tell = (event: EventName, detail: object) =>
+    this.handlers.get(event)?.forEach((handler) => guarded(`A handler of "${event}"`, handler)(detail));
+}

@@ -1,0 +1,60 @@
+import { sealed, unsealed, type PageData, type ToFrame, type ToPage } from "../protocol";
+import { complain, guarded } from "./report";
+import type { Settings } from "./settings";
+
+/** After how long without a word from the frame the console says so, in milliseconds. */
+const PATIENCE = 20_000;
+
+/** The iframe, and the talk with the application inside: with that window on that origin, and no other. */
+export class Frame {
+  readonly element: HTMLIFrameElement;
+  private readonly origin: string;
+  private readonly silence: ReturnType<typeof setTimeout>;
+  private ready = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly heard: (message: ToPage) => void,
+  ) {
+    const { frameUrl } = settings;
+    this.origin = frameUrl.origin;
+    this.element = document.createElement("iframe");
+    this.element.title = "Chat";
+    this.element.allow = "microphone; autoplay; clipboard-write";
+    this.element.src = frameUrl.href;
+    addEventListener("message", this.listen);
+    this.silence = setTimeout(this.complainOfSilence, PATIENCE);
+  }
+
+  private readonly complainOfSilence = () =>
+    complain(
+      `Nothing came from ${this.origin}: is the service up, is ${window.origin} among the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
+    );
+
+  private readonly listen = guarded("A message of the frame", (event: MessageEvent) => {
+    if (event.source !== this.element.contentWindow || event.origin !== this.origin) return;
+    const message = unsealed<ToPage>(event.data);
+    if (!message) return;
+    if (message.type === "ready") {
+      this.ready = true;
+      clearTimeout(this.silence);
+    }
+    this.heard(message);
+  });
+
+  init(open: boolean, data: PageData): void {
+    const { appearance, uniqueId, uniqueIdSignature } = this.settings;
+    this.say({ type: "init", appearance, open, uniqueId, uniqueIdSignature, data });
+  }
+
+  /** Before the frame is ready nothing is said: its `init` tells it all. */
+  say(message: ToFrame): void {
+    if (this.ready) this.element.contentWindow?.postMessage(sealed(message), this.origin);
+  }
+
+  remove(): void {
+    clearTimeout(this.silence);
+    removeEventListener("message", this.listen);
+    this.element.remove();
+  }
+}

@@ -1,0 +1,34 @@
+import { complain, guarded } from "./report";
+import { ownScript, readSettings, SCRIPT_ID, type Settings } from "./settings";
+import { CompanionWidget } from "./companion-widget";
+
+declare global {
+  interface Window {
+    CompanionWidget?: unknown;
+  }
+}
+
+/** Loaded once more, the script adds to what is there. */
+function library(): CompanionWidget {
+  const there = window.CompanionWidget;
+  if (CompanionWidget.is(there)) return there;
+  const made = new CompanionWidget();
+  window.CompanionWidget = made;
+  return made;
+}
+
+function show(settings: Settings): void {
+  const place = guarded("The widget", () => library().add(settings));
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", place, { once: true });
+  else place();
+}
+
+guarded("The widget", () => {
+  if (!("attachShadow" in Element.prototype) || typeof HTMLDialogElement === "undefined")
+    return complain("This browser is too old for the widget.");
+  const script = ownScript();
+  if (script && !document.getElementById(SCRIPT_ID)) script.id = SCRIPT_ID;
+  library();
+  const settings = readSettings(script);
+  if (settings) show(settings);
+})();

@@ -1,0 +1,65 @@
+import type { Appearance } from "../protocol";
+import { complain } from "./report";
+
+/** What the attributes of the script say. */
+export interface Settings {
+  /** Of the frame, beside the script. */
+  readonly frameUrl: URL;
+  readonly appearance: Appearance;
+  readonly containerId: string;
+  readonly uniqueId?: string;
+  readonly uniqueIdSignature?: string;
+  /** Instead of the theme's. */
+  readonly position?: "left" | "right";
+}
+
+export const SCRIPT_ID = "companion-widget-script";
+const LONGEST_UNIQUE_ID = 29;
+
+const oneOf = <T extends string>(name: string, value: string | undefined, allowed: readonly T[]) => {
+  const found = allowed.find((one) => one === value);
+  if (value && !found) complain(`${name}="${value}" is none of ${allowed.join(", ")}; it is left aside.`);
+  return found;
+};
+
+/** The tag that loads this script; a bundler or a tag manager may run it without one. */
+export function ownScript(): HTMLScriptElement | undefined {
+  const candidates = [document.currentScript, document.getElementById(SCRIPT_ID)];
+  return candidates.find(
+    (element): element is HTMLScriptElement =>
+      element instanceof HTMLScriptElement &&
+      !!(element.dataset.assistantId || element.dataset.deploymentId || element.id === SCRIPT_ID),
+  );
+}
+
+/** @returns undefined, and a word on the console, where nothing can be shown */
+export function readSettings(script: HTMLScriptElement | undefined): Settings | undefined {
+  if (!script?.src) return void complain(`There is no <script id="${SCRIPT_ID}" src="…"> on this page.`);
+  const { assistantId, deploymentId, publicKey, locale, ...rest } = script.dataset;
+  if (!publicKey) return void complain("The attribute data-public-key is missing.");
+  if (!assistantId && !deploymentId)
+    return void complain("One of the attributes data-assistant-id and data-deployment-id is needed.");
+  if (assistantId && deploymentId)
+    return void complain("data-assistant-id and data-deployment-id are both given; one of them is needed.");
+  const frameUrl = new URL("frame", script.src);
+  // Not the location's: of a page out of a file that is "file://", where messages come from "null".
+  const parameters = { publicKey, deploymentId, assistantId, origin: window.origin, locale };
+  for (const [name, value] of Object.entries(parameters)) if (value) frameUrl.searchParams.set(name, value);
+  return {
+    frameUrl,
+    appearance: oneOf("data-appearance", rest.appearance, ["bubble", "iframe"]) ?? "bubble",
+    containerId: rest.containerId || "companion-container",
+    position: oneOf("data-position", rest.position, ["left", "right"]),
+    ...identity(rest.uniqueId, rest.uniqueIdSignature),
+  };
+}
+
+function identity(uniqueId: string | undefined, uniqueIdSignature: string | undefined) {
+  if (!uniqueId) return {};
+  if (uniqueId.length <= LONGEST_UNIQUE_ID)
+    return { uniqueId, ...(uniqueIdSignature && { uniqueIdSignature }) };
+  complain(
+    `data-unique-id has ${uniqueId.length} characters and must have fewer than 30; nobody is recognized by it.`,
+  );
+  return {};
+}

@@ -1,0 +1,88 @@
+import type { PageData, ToPage } from "../protocol";
+import { Bubble } from "./bubble";
+import { fill, whenThere } from "./container";
+import { Frame } from "./frame";
+import { complain } from "./report";
+import type { Settings } from "./settings";
+
+export const EVENTS = ["ready", "open", "close", "message", "error"] as const;
+export type EventName = (typeof EVENTS)[number];
+
+/** One assistant on the page. */
+export class Widget {
+  private readonly frame: Frame;
+  private readonly bubble: Bubble | undefined;
+  private readonly stopLooking: () => void = () => undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly data: () => PageData,
+    private readonly tell: (event: EventName, detail: object) => void,
+  ) {
+    this.frame = new Frame(settings, (message) => this.hear(message));
+    const { element } = this.frame;
+    if (settings.appearance === "bubble")
+      this.bubble = new Bubble(element, settings.position, this.toggle, this.closed);
+    else this.stopLooking = whenThere(settings.containerId, (container) => fill(container, element));
+  }
+
+  /** What a page can have only one of. */
+  static placeOf({ appearance, containerId }: Settings): string {
+    return appearance === "bubble" ? "a bubble" : `an assistant in the element "${containerId}"`;
+  }
+
+  get place(): string {
+    return Widget.placeOf(this.settings);
+  }
+
+  initialize(): void {
+    this.frame.say({ type: "initialize", data: this.data() });
+  }
+
+  open(): void {
+    if (!this.bubble || this.bubble.isOpen) return;
+    this.bubble.open();
+    this.frame.element.focus();
+    this.frame.say({ type: "open" });
+    this.tell("open", {});
+  }
+
+  close(): void {
+    this.bubble?.close();
+  }
+
+  remove(): void {
+    this.stopLooking();
+    this.frame.remove();
+    this.bubble?.remove();
+  }
+
+  private readonly toggle = () => (this.bubble?.isOpen ? this.close() : this.open());
+
+  private readonly closed = () => {
+    this.frame.say({ type: "close" });
+    this.tell("close", {});
+  };
+
+  private hear(message: ToPage): void {
+    if (message.type === "ready") this.begin();
+    else if (message.type === "look") {
+      this.frame.element.title = message.look.title;
+      this.bubble?.show(message.look);
+    } else if (message.type === "close") this.close();
+    else if (message.type === "unread") this.bubble?.tellUnread(message.count);
+    else if (message.type === "message")
+      this.tell("message", { role: message.role, content: message.content });
+    else if (message.type === "error") {
+      complain(`${message.where}: ${message.what}`);
+      this.tell("error", { where: message.where, message: message.what });
+    }
+  }
+
+  /** The page hears of it first: what it then gives to initializeAssistant goes along. */
+  private begin(): void {
+    document.dispatchEvent(new CustomEvent("companion-iframe-loaded", { bubbles: true }));
+    this.tell("ready", {});
+    this.frame.init(this.bubble?.isOpen ?? true, this.data());
+  }
+}
