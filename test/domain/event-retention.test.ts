@@ -73,11 +73,13 @@ describe("events", () => {
   });
 
   test("go every hour: the worker knows when", async () => {
-    const known = () =>
-      running.database.query<{ identifier: string }>(
+    const known = async () => {
+      const rows = await running.database.query<{ identifier: string }>(
         "select identifier from graphile_worker._private_known_crontabs",
       );
+      return rows.map(({ identifier }) => identifier);
+    };
     for (const end = Date.now() + 10_000; Date.now() < end && (await known()).length === 0;) await sleep(50);
-    expect(await known()).toEqual([{ identifier: "event.expire" }]);
+    expect(await known()).toContain("event.expire");
   });
 });
