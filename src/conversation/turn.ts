@@ -75,7 +75,7 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
   let messages: ModelMessage[] = [...turn.messages];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const answer = await ask(scope, turn, messages, shown);
-    await shown.notes.written(); // before the answer, as it happened
+    await Promise.all([shown.notes.written(), shown.tokens.flush()]); // before the answer, as it happened
     if (answer.calls.length === 0) return finish(scope, turn, answer.text);
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
     await notOvertaken(scope, turn);
