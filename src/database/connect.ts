@@ -91,7 +91,7 @@ export class Client extends PostgresClient {
   }
 }
 
-/** By a callback: what pg's own promises hold is copied by several collections before it is freed, a sixth of a request's time. */
+/** By a callback: what pg's own promises hold is copied by several collections before it is freed. */
 const answerTo = (connection: PoolClient, query: NamedQuery): Promise<QueryArrayResult<unknown[]>> =>
   new Promise((resolve, reject) =>
     connection.query({ ...query, rowMode: "array" }, (error: Error | null, result) =>

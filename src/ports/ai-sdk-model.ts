@@ -31,7 +31,7 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
   };
 }
 
-/** The vendors are asked as the SDK's own functions ask them, which cost several times as much as a turn's statements. */
+/** The vendors are asked by the interface that the SDK's own functions ask them by: of what those add, a turn needs nothing. */
 async function* parts(request: ModelRequest, guardedFetch: typeof fetch): AsyncGenerator<ModelPart> {
   const { stream } = await languageModel(request, guardedFetch).doStream(vendorRequest(request));
   let usable = false;
