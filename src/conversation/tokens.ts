@@ -24,7 +24,8 @@ export class Tokens {
 
   /** Sends nothing before this resolves, and nothing at all when it throws. */
   await(permission: Promise<void>): void {
-    this.sending = this.sending.then(() => permission).catch(() => void (this.refused = true));
+    const permitted = permission.catch(() => void (this.refused = true)); // now: nobody else may be there to hear it
+    this.sending = this.sending.then(() => permitted);
   }
 
   /** Forgets what was not sent yet, of an answer that is begun anew. */

@@ -1,0 +1,34 @@
+import { expect, test } from "@jest/globals";
+import pg from "pg";
+import { TOKENS_CHANNEL } from "../../src/chats/chats";
+import { Tokens } from "../../src/conversation/tokens";
+import { newId } from "../../src/database/ids";
+import { useApp } from "../support/app";
+import { afterTest, until } from "../support/server";
+
+const running = useApp();
+
+test("pieces of an answer stop where it turns out to be worth nothing, and the process goes on", async () => {
+  const heard: string[] = [];
+  const listener = new pg.Client({ connectionString: running.database.ownerUrl });
+  await listener.connect();
+  afterTest(() => listener.end());
+  listener.on("notification", ({ payload }) => heard.push((JSON.parse(payload!) as { text: string }).text));
+  await listener.query(`listen ${TOKENS_CHANNEL}`);
+  const unheard: unknown[] = [];
+  const note = (error: unknown) => void unheard.push(error);
+  process.on("unhandledRejection", note);
+  afterTest(() => process.off("unhandledRejection", note));
+
+  const scope = running.app.database.scope(newId());
+  const tokens = new Tokens(scope, "chat");
+  tokens.add("shown");
+  const sending = tokens.flush();
+  tokens.await(Promise.reject(new Error("somebody else has answered"))); // while a piece is on its way
+  tokens.add("not shown");
+  await Promise.all([sending, tokens.flush()]);
+  await scope.notify(TOKENS_CHANNEL, { chatId: "chat", text: "the end" });
+  await until(() => heard.includes("the end"));
+  expect(heard).toEqual(["shown", "the end"]);
+  expect(unheard).toEqual([]);
+});
