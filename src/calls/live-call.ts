@@ -1,5 +1,5 @@
 import { sameText } from "../auth/crypto";
-import type { ChatRow } from "../chats/chats";
+import { Chats, type ChatRow } from "../chats/chats";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { Calls, type CallRow } from "./calls";
@@ -31,9 +31,9 @@ export async function callOf(database: Database, presented: Presented): Promise<
   const owner = lookups.length > 0 ? await database.ownerOfCall(lookups) : undefined;
   if (!owner || (names.callId !== undefined && names.callId !== owner.chatId)) return undefined;
   const scope = database.scope(owner.organizationId);
-  const [call, [chat]] = await Promise.all([
+  const [call, chat] = await Promise.all([
     scope.of(Calls).row(owner.chatId),
-    scope.table("chats").where({ id: owner.chatId }) as unknown as Promise<ChatRow[]>,
+    scope.of(Chats).row(owner.chatId),
   ]);
   return call && chat && { scope, chat, call };
 }

@@ -10,7 +10,7 @@ import { enqueueStart, enqueueWatch } from "./jobs";
 export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   const { silence, maxSeconds } = scope.ports.voice;
   const call = await scope.of(Calls).row(chatId);
-  const [chat] = (await scope.table("chats").where({ id: chatId })) as ChatRow[];
+  const chat = await scope.of(Chats).row(chatId);
   if (!call || !chat) return;
   if (chat.status === "ended") return void (await scope.table("engine_callbacks").where({ chatId }).delete());
   // Of a page's call nothing is heard: it is looked after once, when it has lasted long enough.

@@ -1,5 +1,5 @@
 import { signToken } from "../auth/tokens";
-import { Chats, type ChatRow } from "../chats/chats";
+import { Chats } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
@@ -45,7 +45,7 @@ export async function startWebCall(
 export async function openPageCall(scope: Scope, resolved: ResolvedTarget, callee: Callee): Promise<string> {
   return scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: PAGE, status: "in-progress" });
-    const [chat] = (await scope.table("chats").where({ id })) as [ChatRow];
+    const chat = (await scope.of(Chats).row(id))!; // stored by the line above
     await begin(scope, chat, resolved.flow);
     await enqueueWatch(scope, id, endOf(scope));
     return id;
@@ -87,7 +87,7 @@ async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<stri
 /** Nobody is called by it: a browser comes to it, so that it is asked for at once and not by a job. */
 async function openAtEngine(scope: Scope, chatId: string): Promise<string> {
   const { engine, timeout } = scope.ports.voice;
-  const [chat] = (await scope.table("chats").where({ id: chatId })) as [ChatRow];
+  const chat = (await scope.of(Chats).row(chatId))!; // stored before
   const call = (await scope.of(Calls).row(chatId))!; // stored before
   try {
     const speaker = await speakerOf(scope, chat);
