@@ -20,13 +20,17 @@ export type Task = (
 
 /** What a job may do, by name. */
 export const tasks = {
-  "chat.turn": (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
   "sms.receive": (scope, { messageSid }) => receiveSms(scope, messageSid!),
   "sms.tell": (scope, { connectionId, to, text }) => tellBySms(scope, connectionId!, to!, text!),
-  "sms.send": (scope, { chatId }) => sendSms(scope, chatId!),
   "call.start": (scope, { chatId }) => startCall(scope, chatId!),
   "call.watch": (scope, { chatId }) => watchCall(scope, chatId!),
   "call.hangUp": (scope, { chatId }) => hangUpCall(scope, chatId!),
+} satisfies Record<string, Task>;
+
+/** What does all that there is to do for the ids that it is told: one job with the same ids runs at a time. */
+export const soleTasks = {
+  "chat.turn": (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
+  "sms.send": (scope, { chatId }) => sendSms(scope, chatId!),
 } satisfies Record<string, Task>;
 
 /** What takes long and nobody waits for: it runs beside the others, two at a time. */
