@@ -10,13 +10,16 @@ type Table = (name: TenantTable) => Knex.QueryBuilder;
 type Place = (position: number) => Knex.Raw;
 export type Build = (table: Table, $: Place, db: Knex) => Knex.QueryBuilder | Knex.Raw;
 
+/** How often a job is begun at most, also by servers that die, where nothing else is said. */
+export const TRIES = 6;
+
 /** How a job runs. */
 export interface JobOptions {
   readonly queue?: string;
   readonly runAt?: Date;
   /** A job that waits under the same key is replaced. */
   readonly key?: string;
-  /** How often it is begun at most, also by servers that die; 6 without. */
+  /** How often it is begun at most; 6 without. */
   readonly tries?: number;
 }
 
@@ -93,7 +96,7 @@ export class Scope {
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
-    { queue, runAt, key, tries = 6 }: JobOptions = {},
+    { queue, runAt, key, tries = TRIES }: JobOptions = {},
   ): Promise<void> {
     const job = JSON.stringify({ organizationId: this.organizationId, ...payload });
     await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?, ?)", [

@@ -95,7 +95,9 @@ function runnersOf(
 
 function poolOf(connectionString: string, logger: Logger): Pool {
   const max = CONCURRENCY / 2 + SLOW_CONCURRENCY + 3;
-  const pool = new Pool({ connectionString, max, application_name: "parley worker" });
+  // That a job was begun or is over need not outlast a crash of the database: it is begun anew then, as after any other.
+  const options = "-c synchronous_commit=off";
+  const pool = new Pool({ connectionString, max, application_name: "parley worker", options });
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
 }

@@ -130,6 +130,14 @@ describe("a turn with a model", () => {
     expect((await log()).metadata.errors).toHaveLength(1);
   });
 
+  test("a key that can't be opened any more gets a sentence into the chat and the error onto the log, and no model is asked", async () => {
+    const { model, say, log } = await talk([{ text: ["Here I am."] }]);
+    await running.database.query("update model_credentials set sealed_key = 'of another server'");
+    expect(await say("Hello?")).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
+    expect(model.asked).toHaveLength(0);
+    expect((await log()).metadata.errors).toHaveLength(1);
+  });
+
   test.each<[string, Reply, RegExp]>([
     ["hangs in the stream", { text: ["Let me ", "think."], held: new Promise(() => undefined) }, /in time/],
     ["breaks off each time", { half: "The answer" }, /\S/],
