@@ -45,7 +45,7 @@ async function intercept(
   res.on("close", () => gone.abort());
   // A number of ours that answers a number of ours would never end.
   const own = await database.ownerOfNumber(sms.from);
-  const receipt = own ? undefined : await scope.of(Receipts).accept(connection.id, sms);
+  const receipt = own ? undefined : await scope.of(Receipts).accept(connection.id, sms, !bells.crowded);
   metrics.countSms(receipt ? "accepted" : "own-number");
   const answer = receipt ? await answerSms(scope, receipt, bells, gone.signal) : NOTHING;
   const { chatId } = answer;

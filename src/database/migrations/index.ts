@@ -10,6 +10,7 @@ import * as widget from "./008-widget";
 import * as analytics from "./009-analytics";
 import * as tries from "./010-tries";
 import * as soleJobs from "./014-sole-jobs";
+import * as smsOrder from "./015-sms-order";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -24,4 +25,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "009-analytics": analytics,
   "010-tries": tries,
   "014-sole-jobs": soleJobs,
+  "015-sms-order": smsOrder,
 };
