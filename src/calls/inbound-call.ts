@@ -25,7 +25,7 @@ export async function openInbound(database: Database, { secret, body }: Presente
   const message = voice.engine.read(body);
   if (message.type !== "assistant-request" || engineCallId === undefined) return false;
   const { calledNumber, callerNumber = null } = message;
-  const owner = calledNumber === undefined ? undefined : await database.ownerOfNumber(calledNumber);
+  const [owner] = calledNumber === undefined ? [] : await database.ownersOfNumbers(calledNumber);
   if (!owner) return false;
   const scope = database.scope(owner.organizationId);
   const [deployment] = await scope.of(Deployments).on(owner.connectionId, "PHONE_INBOUND");

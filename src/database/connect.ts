@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import knex, { type Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transaction.js";
@@ -9,9 +10,15 @@ export interface ConnectOptions {
   readonly pool?: number;
   /** How PostgreSQL lists the connections. */
   readonly name?: string;
+  /** Whether to wait, a while, before a connection is taken, as others are in more of a hurry. */
+  readonly giveWay?: () => boolean;
   /** Tell PostgreSQL the organization before every statement, so that its row-level security applies. */
   readonly rowSecurity?: boolean;
 }
+
+/** How long a connection is left to those who are in more of a hurry at most, and how often they are looked for, in milliseconds. */
+const PATIENCE = 500;
+const LOOK_AGAIN = 10;
 
 const snakes = new Map<string, string>();
 const camels = new Map<string, string>();
@@ -62,6 +69,13 @@ export class Client extends PostgresClient {
     return new Transaction(this, container, config, outer);
   }
 
+  override async acquireConnection(): Promise<unknown> {
+    const { giveWay } = this.config as ConnectOptions;
+    const until = Date.now() + PATIENCE;
+    while (giveWay?.() && Date.now() < until) await sleep(LOOK_AGAIN);
+    return super.acquireConnection();
+  }
+
   override async _query(connection: PoolClient, query: QueryObject): Promise<unknown> {
     // In a transaction that has failed only its end is listened to: asked for more, the connection would stay in it.
     if (!TRANSACTION_END.test(query.sql))
@@ -82,7 +96,7 @@ export class Client extends PostgresClient {
   }
 
   private async tellOrganization(connection: PoolClient, organizationId: string | undefined): Promise<void> {
-    if (!(this.config as { rowSecurity?: boolean }).rowSecurity) return;
+    if (!(this.config as ConnectOptions).rowSecurity) return;
     await connection.query({
       name: "organization",
       text: "select set_config('parley.organization_id', $1, false)",
@@ -145,7 +159,7 @@ interface QueryObject {
 /** Opens the pool. Statements are given up after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
-  { pool = 10, name = "parley", rowSecurity = false }: ConnectOptions = {},
+  { pool = 10, name = "parley", rowSecurity = false, giveWay }: ConnectOptions = {},
 ): Knex {
   const config = {
     client: Client as unknown as typeof Knex.Client, // the type of knex.Client hides what a dialect may override
@@ -161,6 +175,7 @@ export function connect(
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,
     rowSecurity,
+    giveWay,
   };
   return knex(config);
 }
