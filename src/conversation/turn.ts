@@ -205,9 +205,13 @@ async function markAnswered(scope: Scope, turn: Prepared): Promise<void> {
 
 /** @throws Overtaken when the chat was answered by somebody else */
 async function notOvertaken(scope: Scope, { chat, answered: answeredSequence }: Prepared): Promise<void> {
-  const rows = (await scope
-    .table("chats")
-    .where({ id: chat.id, answeredSequence })
-    .select("id")) as unknown[];
+  const rows = await scope.named(
+    "chats.notOvertaken",
+    (table, $) =>
+      table("chats")
+        .select("id")
+        .where({ id: $(1), answeredSequence: $(2) }),
+    [chat.id, answeredSequence],
+  );
   if (rows.length === 0) throw new Overtaken();
 }

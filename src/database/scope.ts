@@ -23,6 +23,13 @@ export interface JobOptions {
   readonly tries?: number;
 }
 
+interface Statement {
+  readonly key: string | undefined;
+  readonly build: Build;
+  readonly values: readonly unknown[];
+  readonly tail: string;
+}
+
 /** Of one statement: PostgreSQL takes 65,535 values. */
 const MOST_ROWS = 500;
 const texts = new Map<string, string>();
@@ -149,18 +156,19 @@ export class Scope {
   }
 
   /**
-   * A read whose text is built once and that PostgreSQL prepares once on each connection.
+   * A read whose text is built once and that PostgreSQL prepares once on each connection. Those that a scope asks for
+   * at once go out together.
    * @param key names the text: the same key must always build the same text; undefined: not named, planned anew each time
    * @param values fill the places `$(1)`, `$(2)` …; a list fills one place of `= any($)`
    * @param tail SQL behind what Knex builds, for the clauses in which it takes no places
    */
-  async named<R>(key: string | undefined, build: Build, values: readonly unknown[], tail = ""): Promise<R[]> {
-    const text = (key !== undefined && texts.get(key)) || this.text(build) + tail;
-    if (key !== undefined) texts.set(key, text);
-    const client = this.db.client as Client;
-    const query = { ...(key !== undefined && { name: key }), text, values: [this.organizationId, ...values] };
-    const rows = await client.named(query, this.organizationId);
-    return rows as R[]; // the caller knows which columns its statement selects
+  named<R>(key: string | undefined, build: Build, values: readonly unknown[], tail = ""): Promise<R[]> {
+    return this.run(this, { key, build, values, tail });
+  }
+
+  /** The same for a statement that writes. It goes out by itself: what is read beside it need not wait for the disk. */
+  write<R>(key: string, build: Build, values: readonly unknown[]): Promise<R[]> {
+    return this.run({}, { key, build, values, tail: "" });
   }
 
   /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
@@ -179,6 +187,15 @@ export class Scope {
       channel,
       JSON.stringify({ organizationId: this.organizationId, ...ids }),
     ]);
+  }
+
+  private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {
+    const text = (key !== undefined && texts.get(key)) || this.text(build) + tail;
+    if (key !== undefined) texts.set(key, text);
+    const client = this.db.client as Client;
+    const query = { ...(key !== undefined && { name: key }), text, values: [this.organizationId, ...values] };
+    const rows = await client.named(asker, query, this.organizationId);
+    return rows as R[]; // the caller knows which columns its statement selects
   }
 
   private text(build: Build): string {

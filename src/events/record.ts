@@ -59,7 +59,7 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const jobs = cause?.jobs.map((job) => ({ ...job, payload: { organizationId, ...job.payload } })) ?? [];
   const build = statement(cause?.change);
   const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
-  return (await scope.named(`events.record.${cause?.name}`, build, all)).length > 0;
+  return (await scope.write(`events.record.${cause?.name}`, build, all)).length > 0;
 }
 
 /** A delivery's id has the time and the count of its event's, and the random end of its destination's: it sorts by time, and there is one for both. */

@@ -47,7 +47,7 @@ export class Receipts {
     const waitsUntil = waits ? new Date(Date.now() + ports.telephone.patience + MARGIN) : null;
     const job = JSON.stringify({ organizationId, messageSid });
     const values = [messageSid, connectionId, JSON.stringify(sms), waitsUntil, waits ? null : "[]", job];
-    const [row] = await this.scope.named<Receipt>("sms.accept", accepting, values);
+    const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
     return row ?? (await this.of(messageSid))!; // somebody stored it before
   }
 
