@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
@@ -39,6 +40,8 @@ export interface House {
   readonly streams: Readonly<
     Record<string, (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>>
   >;
+  /** A form in which each file declares its type. */
+  readonly form: (req: IncomingMessage) => Readable;
   readonly maxFileBytes: number;
   readonly lenient: boolean;
 }

@@ -18,6 +18,7 @@ import type { Database } from "./database/database";
 import { DomainError, publicError } from "./errors";
 import { clientAddress } from "./http/client-address";
 import { begin, requestId } from "./http/common";
+import { withDeclaredTypes } from "./http/declared-types";
 import { downloads } from "./http/downloads";
 import { Drain } from "./http/drain";
 import { engineCallbacks } from "./http/engine-callbacks";
@@ -189,6 +190,7 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
       ...engineCallbacks({ database, engine: ports.voice.engine, metrics, logger }),
       ...smsIntercept({ database, metrics, logger }),
     },
+    form: withDeclaredTypes,
     maxFileBytes: config.MAX_FILE_BYTES,
     lenient: config.REST_UNKNOWN_FIELDS === "ignore",
   };
