@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -28,7 +28,12 @@ describe("a start with wrong settings", () => {
       CALL_COUNTRIES: "US, Switzerland",
       CALL_MAX_SECONDS: "an hour",
       SIMULATOR_SPEED: "0",
+      OPEN_SETTINGS: "perhaps",
+      OUTBOUND_ALLOW: "10.0.0.0/99,http://host,host:80",
+      RATE_LIMIT_ORGANIZATION: "-1",
       S3_ACCESS_KEY_ID: "without its secret",
+      S3_BUCKET: "b",
+      TRUST_PROXY: "127.0.0.1,proxy",
       LOG_LEVEL: "loud",
     });
     expect(code).toBe(1);
@@ -47,12 +52,17 @@ describe("a start with wrong settings", () => {
       "DATABASE_URL",
       "ENCRYPTION_KEYS",
       "LOG_LEVEL",
+      "OPEN_SETTINGS",
+      "OUTBOUND_ALLOW",
       "PORT",
       "PUBLIC_BASE_URL",
+      "RATE_LIMIT_ORGANIZATION",
       "REST_UNKNOWN_FIELDS",
       "ROW_LEVEL_SECURITY",
       "S3_ACCESS_KEY_ID",
+      "S3_BUCKET",
       "SIMULATOR_SPEED",
+      "TRUST_PROXY",
       "VAPI_BASE_URL",
       "VOICE_ENGINE",
       "VOICE_ENGINE_SECRET",
@@ -87,23 +97,31 @@ describe("a start with wrong settings", () => {
   });
 });
 
-test(
-  "a port that is in use is told in one line",
-  async () => {
+describe("an address that can't be listened on is told in one line, before a database is made:", () => {
+  test("one that is in use", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
     afterTest(() => holder.close());
     await once(holder, "listening");
     const { port } = holder.address() as AddressInfo;
-    const env = { ...SETTINGS, PORT: String(port), DATABASE_URL: await emptyDatabase() };
-    const { code, stdout, stderr } = await runToEnd("main", env);
-    expect(code).toBe(1);
-    expect(stdout).toBe("");
+    const DATA_DIR = emptyFolder();
+    const { code, stdout, stderr } = await runToEnd("main", { PORT: String(port), DATA_DIR });
+    expect([code, stdout]).toEqual([1, ""]);
     expect(lines(stderr)).toEqual([
       `The address 127.0.0.1:${port} is in use already: set PORT to another, or end the server that has it.`,
     ]);
-  },
-  PATIENCE,
-);
+    expect(readdirSync(DATA_DIR)).toEqual([]);
+  });
+
+  test("one that this machine does not have", async () => {
+    const { code, stdout, stderr } = await runToEnd("main", {
+      ...SETTINGS,
+      HOST: "192.0.2.1",
+      DATA_DIR: emptyFolder(),
+    });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(lines(stderr)).toEqual([expect.stringMatching(/^HOST 192\.0\.2\.1 .*EADDRNOTAVAIL/)]);
+  });
+});
 
 test.each(["127.0.0.1", "localhost"])(
   "a database at %s that isn't there is told in one line, without its password",
