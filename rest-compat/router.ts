@@ -200,8 +200,8 @@ function idempotencyKey(req: IncomingMessage): string | undefined {
 }
 
 /** A browser's question what it may send gets an answer; any other method that the path does not have gets a 405. */
-function refuseMethod(
-  house: House,
+export function refuseMethod(
+  house: Pick<House, "log" | "requestId">,
   req: IncomingMessage,
   res: ServerResponse,
   methods: readonly string[],

@@ -24,7 +24,7 @@ export class WebhookDestination {
 
 @InputType({ description: "A new webhook destination." })
 export class CreateWebhookDestinationInput {
-  @Rule({ minLength: 1, maxLength: 2048 })
+  @Rule({ minLength: 1, maxLength: 2048, format: "uri" })
   @Field({ description: "An http or https URL, without user name and password; at most 2048 characters." })
   url!: string;
   @Rule({ minLength: 1, maxLength: 255 })
@@ -42,7 +42,7 @@ export class CreateWebhookDestinationInput {
 
 @InputType({ description: "Changes to a webhook destination. What is left out stays; null clears the name." })
 export class UpdateWebhookDestinationInput {
-  @Rule({ minLength: 1, maxLength: 2048, nullable: false })
+  @Rule({ minLength: 1, maxLength: 2048, format: "uri", nullable: false })
   @Field({
     nullable: true,
     description: "An http or https URL, without user name and password; at most 2048 characters.",
