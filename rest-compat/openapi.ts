@@ -151,7 +151,11 @@ function bodyOf(
     const properties = Object.fromEntries(
       fields.map(({ name, type, argument }) => [
         name,
-        { ...leaf(type), ...(argument.description && { description: argument.description }) },
+        {
+          ...leaf(type),
+          ...(argument.description && { description: argument.description }),
+          ...(exampleOf("", name) !== undefined && { examples: [exampleOf("", name)] }),
+        },
       ]),
     );
     const schema = { type: "object", properties, required: ["file"] };
