@@ -129,7 +129,8 @@ export class AssistantResolver {
   }
 
   @Mutation(() => Assistant, {
-    description: "Makes an assistant with all four configurations, set to working defaults.",
+    description:
+      "Makes an assistant with all four configurations, set to working defaults. Errors: for an unknown project PROJECT_NOT_FOUND.",
   })
   createAssistant(
     @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
@@ -139,7 +140,8 @@ export class AssistantResolver {
   }
 
   @Mutation(() => Assistant, {
-    description: "Changes what the input names. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+    description:
+      "Changes what the input names. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; for an unknown project PROJECT_NOT_FOUND.",
   })
   updateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,

@@ -65,7 +65,7 @@ export class UpdateWebhookDestinationInput {
 export class WebhookResolver {
   @Query(() => [WebhookDestination], {
     description:
-      "Webhook destinations, the newest first: those of a project, or those of the organization itself.",
+      "Webhook destinations, the newest first: those of a project, or those of the organization itself. Errors: for an unknown project PROJECT_NOT_FOUND.",
   })
   webhookDestinations(
     @Arg("projectId", () => ID, { nullable: true, description: "Id of the project." })
@@ -82,7 +82,9 @@ export class WebhookResolver {
     return newWebhookSecret();
   }
 
-  @Mutation(() => WebhookDestination, { description: "Adds a webhook destination." })
+  @Mutation(() => WebhookDestination, {
+    description: "Adds a webhook destination. Errors: for an unknown project PROJECT_NOT_FOUND.",
+  })
   createWebhookDestination(
     @Arg("input", { description: "The new destination." }) input: CreateWebhookDestinationInput,
     @Ctx() { scope }: Context,
@@ -91,7 +93,8 @@ export class WebhookResolver {
   }
 
   @Mutation(() => WebhookDestination, {
-    description: "Changes a webhook destination. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+    description:
+      "Changes a webhook destination, and switches it on again. Errors: WEBHOOK_DESTINATION_NOT_FOUND; for an unknown project PROJECT_NOT_FOUND.",
   })
   updateWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,
