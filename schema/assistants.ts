@@ -80,7 +80,8 @@ export class CreateAssistantInput {
 }
 
 @InputType({
-  description: "Changes to an assistant. What is left out stays; null clears a description or the variables.",
+  description:
+    "Changes to an assistant. What is left out stays; null clears the description, the variables or the project.",
 })
 export class UpdateAssistantInput {
   @Rule({ minLength: 1, maxLength: 255, nullable: false })

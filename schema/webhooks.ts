@@ -40,7 +40,10 @@ export class CreateWebhookDestinationInput {
   projectId?: string | null;
 }
 
-@InputType({ description: "Changes to a webhook destination. What is left out stays; null clears the name." })
+@InputType({
+  description:
+    "Changes to a webhook destination. What is left out stays; null clears the name or the project.",
+})
 export class UpdateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 2048, format: "uri", nullable: false })
   @Field({
