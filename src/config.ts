@@ -228,6 +228,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push("ENCRYPTION_KEYS must be set where DATABASE_URL is");
   if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
     problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");
+  const { BOOTSTRAP_SECRET_KEY: secret, BOOTSTRAP_PUBLIC_KEY: shown } = config;
+  if (secret !== undefined && secret === shown)
+    problems.push("BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys");
   if (config.VAPI_API_KEY !== undefined && !env.PUBLIC_BASE_URL?.trim())
     problems.push("PUBLIC_BASE_URL must be set where VAPI_API_KEY is: Vapi calls back there");
   if (problems.length > 0)

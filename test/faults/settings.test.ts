@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { envExample } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/config";
-import { afterTest, emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS } from "../support/server";
+import {
+  afterTest,
+  emptyDatabase,
+  emptyFolder,
+  PATIENCE,
+  runToEnd,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 
 /** The lines of an error: none of them a stack. */
 const lines = (text: string) => text.trimEnd().split("\n");
@@ -80,6 +88,19 @@ describe("a start with wrong settings", () => {
     ]);
   });
 
+  test("asks for two keys that differ", async () => {
+    const key = "the same key for both";
+    const { code, stderr } = await runToEnd("main", {
+      BOOTSTRAP_SECRET_KEY: key.replaceAll(" ", "-"),
+      BOOTSTRAP_PUBLIC_KEY: key.replaceAll(" ", "-"),
+    });
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual([
+      "These settings are wrong:",
+      "  - BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys",
+    ]);
+  });
+
   test("asks for PUBLIC_BASE_URL where Vapi is to call back", async () => {
     const { code, stderr } = await runToEnd("main", { VAPI_API_KEY: "key" });
     expect(code).toBe(1);
@@ -122,6 +143,25 @@ describe("an address that can't be listened on is told in one line, before a dat
     expect(lines(stderr)).toEqual([expect.stringMatching(/^HOST 192\.0\.2\.1 .*EADDRNOTAVAIL/)]);
   });
 });
+
+test(
+  "keys that lack the one before are told in one line, and change nothing",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const made = await startServer(env);
+    await made.end("SIGTERM");
+    const ENCRYPTION_KEYS = "another encryption key without the one before";
+    const { code, stdout, stderr } = await runToEnd("main", { ...env, ENCRYPTION_KEYS });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(lines(stderr)).toEqual([expect.stringMatching(/^ENCRYPTION_KEYS lacks .* new,old\.$/)]);
+    const both = await startServer({
+      ...env,
+      ENCRYPTION_KEYS: `${ENCRYPTION_KEYS},${SETTINGS.ENCRYPTION_KEYS}`,
+    });
+    await both.api.get("/rest/v1/organization/keys", 200);
+  },
+  PATIENCE,
+);
 
 test.each(["127.0.0.1", "localhost"])(
   "a database at %s that isn't there is told in one line, without its password",
