@@ -104,4 +104,14 @@ describe("a form", () => {
     expect(body.errors[0].extensions.code).toBe("PAYLOAD_TOO_LARGE");
     expect((await running.api.get("/rest/v1/files", 200)).meta.itemCount).toBe(1);
   });
+
+  test("of GraphQL may hold one file", async () => {
+    const form = new FormData();
+    const query = "mutation ($one: Upload!, $two: Upload!) { uploadFile(file: $one) { id } }";
+    form.set("operations", JSON.stringify({ query, variables: {} }));
+    form.set("map", JSON.stringify({ 0: ["variables.one"], 1: ["variables.two"] }));
+    for (const name of ["0", "1"]) form.set(name, new Blob(["x"]), "a.txt");
+    const { status, body } = await running.api.request("POST", "/graphql", form);
+    expect([status, body.errors[0].message]).toEqual([413, "A request may hold one file."]);
+  });
 });
