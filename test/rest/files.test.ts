@@ -169,6 +169,7 @@ describe("a download", () => {
       type: "text/html",
     });
     const { headers } = await fetch(await linkTo(id));
+    expect(headers.get("content-type")).toBe("text/html");
     expect(headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''page.html");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("content-security-policy")).toMatch(/^sandbox;.*default-src 'none'/);
