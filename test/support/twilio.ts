@@ -43,11 +43,13 @@ export interface SentSms {
   readonly From: string;
   readonly Body: string;
   readonly MessagingServiceSid?: string;
+  /** That it went out in the answer to a text, and not by the REST API. */
+  readonly reply?: boolean;
   readonly createdAt: Date;
 }
 
 /** How the next texts are taken. */
-type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "breaks";
+type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "takes and hangs" | "breaks";
 
 /**
  * Twilio's REST API as far as its OpenAPI description goes for accounts, their numbers, senders of messaging services
@@ -81,6 +83,20 @@ export class Twilio {
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Sends what a TwiML document says to. */
+  reply({ accountSid, phoneNumber }: Account, To: string, texts: readonly string[]): void {
+    for (const Body of texts)
+      this.sent.push({
+        sid: `SM${hex(16)}`,
+        account: accountSid,
+        To,
+        From: phoneNumber,
+        Body,
+        reply: true,
+        createdAt: new Date(),
+      });
   }
 
   /** Texts that went to a number. */
@@ -155,6 +171,7 @@ export class Twilio {
     if (behaviour === "breaks") return void res.destroy();
     const sms = { sid: `SM${hex(16)}`, account, To, From, Body, ...rest, createdAt: new Date() };
     this.sent.push(sms);
+    if (behaviour === "takes and hangs") return;
     if (behaviour === "takes in silence") return void (await sleep(50), res.destroy());
     json(res, 201, shown(sms));
   }
@@ -179,14 +196,14 @@ export class Twilio {
   }
 }
 
-const shown = ({ sid, account, To, From, Body, createdAt }: SentSms) => ({
+const shown = ({ sid, account, To, From, Body, reply, createdAt }: SentSms) => ({
   sid,
   account_sid: account,
   to: To,
   from: From,
   body: Body,
   status: "queued",
-  direction: "outbound-api",
+  direction: reply ? "outbound-reply" : "outbound-api",
   date_created: createdAt.toUTCString(),
 });
 
