@@ -9,6 +9,7 @@ import * as search from "./007-search";
 import * as widget from "./008-widget";
 import * as analytics from "./009-analytics";
 import * as tries from "./010-tries";
+import * as smsAge from "./012-sms-age";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -22,4 +23,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "008-widget": widget,
   "009-analytics": analytics,
   "010-tries": tries,
+  "012-sms-age": smsAge,
 };
