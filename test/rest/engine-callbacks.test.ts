@@ -1,11 +1,14 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { startApp } from "../support/app";
 import { callOf, eventsOf, expectForward, FORWARD, said, speaker, statusesOf } from "../support/calls";
 import { COMPLETIONS, engineCallOf, MESSAGES, streamed, useEngine, type EngineCall } from "../support/engine";
 import { expectError } from "../support/errors";
+import { newFlow } from "../support/flows";
 import { hostileJson, hostileValue } from "../support/hostile";
 import { Receiver } from "../support/receiver";
+import { afterTest, until } from "../support/server";
 import { stubModel } from "../support/stub-model";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: "1" });
@@ -548,6 +551,44 @@ describe("what the assistant says in a call", () => {
     expect(streamed((await ask('call:dial_keypad {"digits":"1#"}')).text).calls).toEqual([
       { name: "dtmf", arguments: '{"dtmf":"1#"}' },
     ]);
+  });
+
+  test("asked for again while an ACTION's function works, asks that again under the same id and takes one answer", async () => {
+    const { api, vapi } = running;
+    const held: ServerResponse[] = [];
+    const shop = await new Receiver((res) => void held.push(res)).start();
+    afterTest(() => shop.stop());
+    const assistantId = await speaker(api, { ...QUIET, functions: [{ name: "order", serverUrl: shop.url }] });
+    const flow = await newFlow(
+      api,
+      {
+        start: { type: "START" },
+        one: { type: "PROMPT", assistantId },
+        order: { type: "ACTION", assistantId, functionName: "order" },
+        two: { type: "PROMPT", assistantId },
+        end: { type: "END" },
+      },
+      [
+        ["start", "one"],
+        ["one", "order"],
+        ["order", "two"],
+        ["two", "end", { kind: "MODEL", description: "Is done." }],
+      ],
+    );
+    await running.database.query("update calls set line = null");
+    const body = { workflowId: flow.workflowId, phoneNumber: "+14155550132" };
+    const { id } = await api.post("/rest/v2/call/phone", body, 200);
+    await until(() => vapi.calls.some(({ name }) => name === id));
+    const call = engineCallOf(api, vapi, id as string);
+    const answers = [call.ask([{ role: "user", content: "Hello" }])];
+    await shop.until(1);
+    answers.push(call.ask([{ role: "user", content: "Are you there?" }]));
+    await shop.until(2);
+    for (const res of held) res.end('"done"');
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(201);
+    expect(new Set(shop.received.map(({ body }) => body.id)).size).toBe(1);
+    const { chat } = await callOf(api, call.id);
+    expect(chat.messages.map(({ role }: { role: string }) => role)).toEqual(["ASSISTANT", "TOOL"]);
   });
 
   test("is an apology when no answer comes, and the log tells why", async () => {
