@@ -157,13 +157,14 @@ describe("a call at Vapi", () => {
     ).toBe(43_200);
   });
 
-  test("goes out from the customer's own number where there is one", async () => {
+  test("goes out from the customer's own number where there is one, whose texts stay ours", async () => {
     const from = { phoneNumber: "+14155550100", accountSid: "AC1", authToken: "token" };
     const { phoneNumber, phoneNumberId } = await placed({ ...order, from });
     expect(phoneNumber).toEqual({
       twilioPhoneNumber: "+14155550100",
       twilioAccountSid: "AC1",
       twilioAuthToken: "token",
+      smsEnabled: false,
     });
     expect(phoneNumberId).toBeUndefined();
   });

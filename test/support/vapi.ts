@@ -129,7 +129,10 @@ const CreateCall = z
         twilioPhoneNumber: z.string(),
         twilioAccountSid: z.string(),
         twilioAuthToken: z.string(),
-        ...others("twilioApiKey twilioApiSecret name assistantId workflowId squadId server smsEnabled hooks"),
+        smsEnabled: z.boolean().optional(),
+        ...others(
+          "twilioApiKey twilioApiSecret name assistantId workflowId squadId server hooks fallbackDestination",
+        ),
       })
       .optional(),
     ...others(

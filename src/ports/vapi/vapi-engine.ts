@@ -86,6 +86,7 @@ class VapiApi {
               twilioPhoneNumber: from.phoneNumber,
               twilioAccountSid: from.accountSid,
               twilioAuthToken: from.authToken,
+              smsEnabled: false, // else Vapi makes itself the one whom Twilio brings the number's texts to
             },
           }
         : { phoneNumberId }),
