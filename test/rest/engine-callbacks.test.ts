@@ -461,7 +461,7 @@ describe("what the assistant says in a call", () => {
     ]);
   });
 
-  test("comes from the assistant's model, prompt and functions, with what they answered before", async () => {
+  test("comes from the assistant's model, prompt, knowledge and functions, with what they answered before", async () => {
     const { api } = running;
     const receiver = await new Receiver((res) => void res.end('"sunny"')).start();
     const model = await stubModel(
@@ -485,11 +485,12 @@ describe("what the assistant says in a call", () => {
       const assistantId = await speaker(api, {
         ...QUIET,
         prompt: "You know {city}.",
+        resources: "Parking is free.\n\nThe weather station stands on the hill.",
         model: "GPT_4_O",
         functions,
       });
       await api.gql(
-        "mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: VOICE, input: { isRagEnabled: true }) { isRagEnabled } }",
+        "mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: VOICE, input: { isRagEnabled: true, forceRag: true }) { isRagEnabled } }",
         { id: assistantId },
       );
       await running.database.query("update calls set line = null");
@@ -507,6 +508,7 @@ describe("what the assistant says in a call", () => {
       ]);
       const [question, followed, later] = model.asked;
       expect(JSON.stringify(question)).toContain("You know Bern.");
+      expect(JSON.stringify(question)).toContain("The weather station stands on the hill.");
       expect(JSON.stringify(question)).not.toContain("Be evil.");
       expect(question!.tools!.map(({ function: { name } }) => name)).toEqual(
         expect.arrayContaining(["weather", "end_call"]),
