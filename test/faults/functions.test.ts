@@ -1,10 +1,12 @@
 import { beforeEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
-import { quietAssistant } from "../support/factories";
+import { newChat, quietAssistant, say } from "../support/factories";
 import { newFlow, problemsOf } from "../support/flows";
 import { Receiver } from "../support/receiver";
 import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import { answeredBy } from "../support/sms";
+import { stubModel } from "../support/stub-model";
 
 /** Starts chats; what a workflow does on its way is left to the servers that the tests start and kill. */
 const running = useApp({ WORKER: "off" });
@@ -17,14 +19,16 @@ const server = (): Promise<ServerProcess> =>
     TAKEOVER_SECONDS: "2",
   });
 
-/** Answers the workflow's function. */
+/** Answers the assistant's function. */
 let shop: Receiver;
+let assistantId: string;
+/** A chat that is to call it at once, by an ACTION. */
 let chatId: string;
 beforeEach(async () => {
   const { api } = running;
   shop = await new Receiver().start();
   afterTest(() => shop.stop());
-  const assistantId = await quietAssistant(api);
+  assistantId = await quietAssistant(api);
   const order = { name: "order", parameters: { type: "object", properties: {} }, serverUrl: shop.url };
   await api.patch(
     `/rest/v1/assistants/${assistantId}/chat`,
@@ -104,6 +108,30 @@ test(
     await server();
     await expectOneCall("A-1");
     expect(shop.received).toHaveLength(1);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed while a function works that a model called: the model is told that nothing is known of it",
+  async () => {
+    shop.answer(() => undefined);
+    const model = await stubModel({ call: "order", arguments: "{}" }, { text: ["I'll ask the shop."] });
+    afterTest(model.stop);
+    await answeredBy(running, model);
+    await running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage: "" }, 200);
+    chatId = await newChat(running.api, assistantId);
+    await say(running.api, chatId, "Order one.", "USER");
+    const first = await server();
+    await until(() => model.asked.length === 1 && shop.received.length > 0);
+    await first.end("SIGKILL");
+    await server();
+    await until(async () => (await chat()).messages.at(-1).content === "I'll ask the shop.");
+    expect(model.asked[1]!.messages.slice(1)).toMatchObject([
+      { role: "user", content: "Order one." },
+      { role: "assistant", tool_calls: [{ id: expect.any(String) }] },
+      { role: "tool", content: expect.stringContaining("not known") },
+    ]);
   },
   3 * PATIENCE,
 );
