@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startApp, useApp } from "../support/app";
 import { eventsOf } from "../support/calls";
@@ -16,7 +17,7 @@ import {
   type Connected,
 } from "../support/sms";
 import { stubModel } from "../support/stub-model";
-import { sign, signatureVector, smsOf } from "../support/twilio";
+import { sign, signatureVector, smsOf, type Params } from "../support/twilio";
 
 const running = useApp({ WORKER: "on" });
 const PUBLIC = "https://parley.example:8443/base";
@@ -213,6 +214,21 @@ describe("the signature of a request", () => {
     await running.api.gql("mutation ($id: ID!) { disconnectTelephony(id: $id) { id } }", { id: line.id });
     expectError(await bring(running, line, smsOf(line, newPerson(), "Hello")), 403, "FORBIDDEN");
   });
+});
+
+test("a signed body that is no text of a telephone is refused, or taken for what it is", async () => {
+  const random = (length: number) => randomBytes(length).toString("hex");
+  const refused: Params[] = [
+    { MessageSid: random(4_500) },
+    { MessageSid: "", SmsSid: "" },
+    { From: random(4_500) },
+    { From: `+${"1".repeat(81)}` },
+    { From: "\0" },
+  ];
+  for (const more of refused)
+    expectError(await bring(running, number, smsOf(number, newPerson(), "Hello", more)), 403, "FORBIDDEN");
+  const taken: Params[] = [{ NumMedia: "1e999" }, { NumMedia: "-1" }, { OptOutType: "?" }, { Body: "a\0b" }];
+  for (const more of taken) expect(await text(running, number, newPerson(), "Hello", more)).toHaveLength(1);
 });
 
 test("a body that is no form is 415, one beyond 64 KiB 413", async () => {
