@@ -8,6 +8,8 @@ const WRONG = "wrong-token";
 const ACCOUNT = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})(\.json|\/\w+\.json)$/;
 const SERVICE = /^\/v1\/Services\/(MG[0-9a-f]{32})\/PhoneNumbers$/;
 
+const SERVICE_SID = /^MG[0-9a-fA-F]{32}$/;
+
 export interface Account {
   readonly phoneNumber: string;
   readonly accountSid: string;
@@ -158,6 +160,8 @@ export class Twilio {
       return this.refuse(res, "Messages.json takes a form");
     this.expectOnly(form, ["To", "From", "Body", "MessagingServiceSid"]);
     if (!/^\+\d+$/.test(To) || !/^\+\d+$/.test(From)) return this.refuse(res, `To ${To}, From ${From}`);
+    if (rest.MessagingServiceSid !== undefined && !SERVICE_SID.test(rest.MessagingServiceSid))
+      return this.refuse(res, `MessagingServiceSid ${rest.MessagingServiceSid}`);
     if (Body === "" || Body.length > 1600) return this.refuse(res, `Body has ${Body.length} characters`);
     const behaviour = this.behaviours.shift() ?? "takes";
     if (behaviour === "refuses")
@@ -177,9 +181,11 @@ export class Twilio {
   }
 
   private list(account: string, url: URL, res: ServerResponse): void {
-    this.expectOnly(url.searchParams, ["To", "From", "PageSize", "DateSent>"]);
+    this.expectOnly(url.searchParams, ["To", "From", "PageSize"]);
+    const { To, From, PageSize = "50" } = Object.fromEntries(url.searchParams);
+    if (!/^([1-9]\d{0,2}|1000)$/.test(PageSize)) return this.refuse(res, `PageSize ${PageSize}`);
     const messages = this.sent
-      .filter((sms) => sms.account === account && sms.To === url.searchParams.get("To"))
+      .filter((sms) => sms.account === account && sms.To === To && sms.From === From)
       .map(shown)
       .reverse();
     json(res, 200, { messages, page: 0, page_size: 50 });
