@@ -64,6 +64,13 @@ export class Database {
     return row?.parleyExpireEvents ?? 0;
   }
 
+  /** Deletes notes of texts of all organizations from before a moment, of each kind at most so many. @returns how many */
+  async expireSms(before: Date, most: number): Promise<number> {
+    const rows = this.knex.select("*").from(this.knex.raw("parley_expire_sms(?, ?)", [before, most]));
+    const [row] = (await rows) as { parleyExpireSms: number }[];
+    return row?.parleyExpireSms ?? 0;
+  }
+
   /** Keeps the facts of ended chats of all organizations, at most so many, which are computed anew at each reading until then. @returns of how many */
   async keepFacts(most: number): Promise<number> {
     const [row] = (await this.knex.select("*").from(this.knex.raw("parley_keep_facts(?)", [most]))) as {

@@ -2,6 +2,7 @@ import { keepFacts } from "../analytics/keep-facts";
 import { hangUpCall } from "../calls/hang-up-call";
 import { startCall } from "../calls/start-call";
 import { watchCall } from "../calls/watch-call";
+import { expireSms } from "../sms/expire-sms";
 import { receiveSms, tellBySms } from "../sms/receive-sms";
 import { sendSms } from "../sms/send-sms";
 import { takeTurn } from "../conversation/turn";
@@ -44,6 +45,7 @@ export const periodicTasks = (eventDays: number) =>
   ({
     "facts.keep": { at: "* * * * *", run: keepFacts },
     "event.expire": { at: "17 * * * *", run: (database) => expireEvents(database, eventDays) },
+    "sms.expire": { at: "47 * * * *", run: expireSms },
   }) satisfies Record<string, PeriodicTask>;
 
 export interface PeriodicTask {
