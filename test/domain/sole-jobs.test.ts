@@ -53,11 +53,11 @@ test("what is asked for while the same is done has it done once more, and whoeve
   const done = alone(pool, { name, jobId: await job(pool), attempt: 1 }, first.work);
   await first.going;
   for (const jobId of [await job(pool), await job(pool)])
-    expect(await alone(pool, { name, jobId, attempt: 1 }, nothing)).toBe<Entry>("left");
+    expect(await alone(pool, { name, jobId, attempt: 1 }, nothing)).toBe("left");
   first.letGo();
-  expect(await done).toBe<Entry>("entered");
+  expect(await done).toBe("entered");
   expect(first.times()).toBe(2);
-  expect(await alone(pool, { name, jobId: await job(pool), attempt: 1 }, nothing)).toBe<Entry>("entered");
+  expect(await alone(pool, { name, jobId: await job(pool), attempt: 1 }, nothing)).toBe("entered");
 });
 
 test("work that fails is done once more where it was asked for meanwhile, and else fails the job and frees the name", async () => {
@@ -67,12 +67,12 @@ test("work that fails is done once more where it was asked for meanwhile, and el
   await expect(alone(pool, sole, fails)).rejects.toThrow("It failed.");
   const tries = [
     async () => {
-      expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe<Entry>("left");
+      expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
       throw new Error("It failed.");
     },
     nothing,
   ];
-  expect(await alone(pool, { ...sole, attempt: 2 }, () => tries.shift()!())).toBe<Entry>("entered");
+  expect(await alone(pool, { ...sole, attempt: 2 }, () => tries.shift()!())).toBe("entered");
   expect(tries).toEqual([]);
 });
 
@@ -87,17 +87,17 @@ test("a job whose worker died keeps the name until it is begun anew, and nothing
   };
   await until("left");
   await freed(pool, dead);
-  expect(await asks()).toBe<Entry>("left");
+  expect(await asks()).toBe("left");
   const anew = held();
   const again = alone(pool, { name, jobId: dead, attempt: 2 }, anew.work);
   await anew.going;
   anew.letGo();
-  expect(await again).toBe<Entry>("entered");
+  expect(await again).toBe("entered");
 
   void alone(pool, { name, jobId: last, attempt: 1 }, held().work);
   await until("later");
   await freed(pool, last);
-  expect(await asks()).toBe<Entry>("entered");
+  expect(await asks()).toBe("entered");
 });
 
 test("a worker that was taken for dead and comes back leaves the name to whoever has it now", async () => {
@@ -109,8 +109,8 @@ test("a worker that was taken for dead and comes back leaves the name to whoever
   const second = alone(pool, { ...sole, attempt: 2 }, anew.work);
   await anew.going;
   paused.letGo();
-  expect(await back).toBe<Entry>("entered");
-  expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe<Entry>("left");
+  expect(await back).toBe("entered");
+  expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
   anew.letGo();
   await second;
   expect([paused.times(), anew.times()]).toEqual([1, 2]);

@@ -211,3 +211,24 @@ async function holdNotes(): Promise<() => Promise<void>> {
   });
   return end;
 }
+
+test(
+  "texts of one person are dealt with as they came, also where the job of the first is the last to run",
+  async () => {
+    await modelThat({ text: [ANSWER] });
+    const first = await server({ WORKER: "off", SMS_ANSWER_SECONDS: "0" });
+    expect(await broughtTo(first)).toEqual([]);
+    const second = smsOf(number, from, "And when do you close?");
+    expect((await bring(first, number, second)).status).toBe(200);
+    await running.database.query(
+      "update graphile_worker._private_jobs set run_at = now() + interval '1 hour' where payload ->> 'messageSid' = $1",
+      [sms.MessageSid],
+    );
+    await server();
+    await until(() => sent().length > 0);
+    const [chat] = await chatsWith(running, assistantId, from);
+    const asked = wordsOf(chat!).filter((words) => words.startsWith("USER"));
+    expect(asked).toEqual(["USER: When do you open?", "USER: And when do you close?"]);
+  },
+  3 * PATIENCE,
+);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { afterTest, until } from "../support/server";
+import { afterTest, PATIENCE, until } from "../support/server";
 import { answeredBy, bring, chatsWith, connect, newPerson, text, type Connected } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { sign, smsOf } from "../support/twilio";
@@ -28,7 +28,8 @@ afterAll(async () => {
   await long.stop();
 });
 
-const sentTo = (from: string) => running.twilio.sentTo(from).map(({ Body }) => Body);
+const sentBy = ({ twilio }: typeof running, from: string) => twilio.sentTo(from).map(({ Body }) => Body);
+const sentTo = (from: string) => sentBy(running, from);
 const errorsOf = async (from: string) => {
   const [chat] = await chatsWith(running, assistantId, from);
   const { log } = await running.api.gql(
@@ -177,6 +178,34 @@ test("a request that breaks off before its answer leaves it to the API", async (
   await until(() => patient.twilio.sentTo(from).length > 0);
   expect(patient.twilio.sentTo(from).map(({ Body }) => Body)).toEqual(["We open at 9."]);
 });
+
+test(
+  "where more texts wait than requests are held for, those behind are answered by the API, and everybody once",
+  async () => {
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const slow = await stubModel({ text: ["We open ", "at 9."], held });
+    afterTest(() => slow.stop());
+    await answeredBy(patient, slow);
+    const line = await connect(patient, [await quietAssistant(patient.api)]);
+    const people = Array.from({ length: 210 }, newPerson);
+    const early: string[][] = [];
+    const answers = people.map((from) =>
+      text(patient, line, from, "When?").then((texts) => {
+        early.push(texts);
+        return texts;
+      }),
+    );
+    await until(() => early.length > 0);
+    letGo();
+    expect(early.flat()).toEqual([]);
+    const atOnce = await Promise.all(answers);
+    const all = () => people.map((from, index) => [...atOnce[index]!, ...sentBy(patient, from)]);
+    await until(() => all().every((texts) => texts.length > 0));
+    expect(all()).toEqual(people.map(() => ["We open at 9."]));
+  },
+  3 * PATIENCE,
+);
 
 interface Row {
   readonly attempts: number;
