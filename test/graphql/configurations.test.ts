@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { upload } from "../support/files";
 
 const running = useApp();
 const at = (id: string, kind: string) => `/rest/v1/assistants/${id}/${kind}`;
@@ -69,6 +70,34 @@ describe("configurationWarnings", () => {
       "TEXT functions.4 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.5.description UNRESOLVED_VARIABLE",
     ]);
+  });
+
+  test("name each channel in which attached files never reach a model, as its isRagEnabled is off", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const warned = async (change: string, variables: object = {}) => {
+      const shown = "configurationWarnings { channel path code message }";
+      await api.gql(change, { assistantId, ...variables });
+      return (await api.gql(`query ($id: ID!) { assistant(id: $id) { ${shown} } }`, { id: assistantId }))
+        .assistant.configurationWarnings as Warning[];
+    };
+    const { id: fileId } = await upload(api);
+    const file = (change: string) =>
+      `mutation ($assistantId: ID!, $fileId: ID!) { ${change}(assistantId: $assistantId, fileId: $fileId) { id } }`;
+    const settings = (channel: string) =>
+      `mutation ($assistantId: ID!) { updateRagSettings(assistantId: $assistantId, channel: ${channel}, input: { isRagEnabled: true }) { isRagEnabled } }`;
+
+    const attached = await warned(file("attachFile"), { fileId });
+    expect(brief(attached)).toEqual(
+      ["VOICE", "SMS", "TEXT"].map((channel) => `${channel} isRagEnabled FILES_WITHOUT_RAG`),
+    );
+    expect(attached[0]!.message).toContain("updateRagSettings");
+    await api.patch(at(assistantId, "sms"), { smsMode: false }, 200);
+    expect(brief(await warned(settings("TEXT")))).toEqual(["VOICE isRagEnabled FILES_WITHOUT_RAG"]);
+    expect(await warned(settings("VOICE"))).toEqual([]);
+    await api.patch(at(assistantId, "sms"), { smsMode: true }, 200);
+    expect(brief(await warned(settings("TEXT")))).toEqual(["SMS isRagEnabled FILES_WITHOUT_RAG"]);
+    expect(await warned(file("detachFile"), { fileId })).toEqual([]);
   });
 
   test("name an identifier that the catalogue no longer has", async () => {
