@@ -124,7 +124,7 @@ function connector(rules: AddressRules, resolve: Resolve): buildConnector.connec
   };
 }
 
-/** Reads no more than is wanted: an answer of any length is cut off there. */
+/** Reads no more than is wanted: an answer of any length is cut off there. One that breaks off has had its status. */
 async function read(
   body: Dispatcher.ResponseData["body"],
   limit: number,

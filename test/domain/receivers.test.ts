@@ -140,6 +140,31 @@ describe("a try is noted for what it was, and repeated by the schedule, when a r
 
 test.each([
   [200, "DELIVERED"],
+  [204, "DELIVERED"],
+  [500, "PENDING"],
+])("the status counts where the connection breaks behind it: %i", async (code, status) => {
+  const { id } = await destination((res) => {
+    const socket = res.socket!;
+    const body = code === 204 ? "" : "Content-Length: 1000\r\n\r\nSo far";
+    socket.write(`HTTP/1.1 ${code} Whatever\r\n${body || "\r\n"}`, () => {
+      setTimeout(() => socket.resetAndDestroy(), 100); // a reset may overtake what was sent
+    });
+  });
+  expect(await tried(id)).toMatchObject({
+    status,
+    attempts: [{ status: code, error: null, answer: code === 204 ? "" : "So far" }],
+  });
+});
+
+test("an answer without a whole head is none", async () => {
+  const { id } = await destination((res) => void res.socket!.end("HTTP/1.1 200 OK\r\nContent-Le"));
+  const delivery = await tried(id);
+  expect(delivery.attempts).toMatchObject([{ status: null, answer: null }]);
+  expectRetry(delivery);
+});
+
+test.each([
+  [200, "DELIVERED"],
   [500, "PENDING"],
 ])("of an answer of a gigabyte 64 KiB are read and the first KiB is kept: %i", async (code, status) => {
   let sent = 0;
