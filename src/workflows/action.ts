@@ -30,7 +30,7 @@ export async function act(
   node: WorkflowNode,
   sources: Sources,
 ): Promise<{ chat: ChatRow; happened: Happened }> {
-  const declared = await functionOf(scope, chat, node);
+  const declared = await functionOf(scope, chat, node, sources);
   const name = node.functionName ?? "";
   const args = declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
   const call = { id: `call_${newId()}`, name, arguments: args };
@@ -54,12 +54,13 @@ async function functionOf(
   scope: Scope,
   { channel }: ChatRow,
   { assistantId, functionName }: WorkflowNode,
+  sources: Sources,
 ): Promise<DeclaredFunction | undefined> {
   if (assistantId === null) return undefined;
   const assistant = await scope.of(Assistants).evenDeleted(assistantId);
   for (const kind of new Set([KIND_OF[channel], "voice", "sms", "chat"] as const)) {
     const configuration = await scope.of(Configurations).of(kind, assistant);
-    const found = declaredFunctions(configuration).find(({ name }) => name === functionName);
+    const found = declaredFunctions(configuration, sources).find(({ name }) => name === functionName);
     if (found) return found;
   }
   return undefined;
