@@ -156,6 +156,14 @@ test.each([
   });
 });
 
+test.each([
+  ["letters of several bytes", "ü🥊".repeat(500), "ü🥊".repeat(170) + "ü"],
+  ["bytes of no text", "a\0\ud800b", "a\ufffd\ufffdb"],
+])("the first KiB of an answer is kept, whatever it is made of: %s", async (_what, sent, kept) => {
+  const { id } = await destination((res) => void res.end(sent));
+  expect((await tried(id)).attempts).toMatchObject([{ status: 200, answer: kept }]);
+});
+
 test("an answer without a whole head is none", async () => {
   const { id } = await destination((res) => void res.socket!.end("HTTP/1.1 200 OK\r\nContent-Le"));
   const delivery = await tried(id);
