@@ -1,5 +1,5 @@
-import Ajv, { type ValidateFunction } from "ajv";
-import { LRUCache } from "lru-cache";
+import type { ValidateFunction } from "ajv";
+import { argumentCheck } from "../configurations/argument-check";
 import type { ChannelConfiguration, JsonObject, VoiceConfiguration } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
 import type { Outbound, Outcome } from "../outbound/http";
@@ -33,9 +33,6 @@ const DIAL_KEYPAD: ModelTool = {
 };
 export const BUILT_IN = { endCall: END_CALL.name, dialKeypad: DIAL_KEYPAD.name } as const;
 
-/** Compiled checks by their schema's text; a new Ajv for each, as one would remember every schema for ever. */
-const checks = new LRUCache<string, ValidateFunction>({ max: 500 });
-
 type Values = readonly (JsonObject | null)[];
 
 /** The functions of a configuration that a model may be offered, with variables filled in; a name that is used twice counts once. */
@@ -46,8 +43,7 @@ export function declaredFunctions(
   const found = new Map<string, DeclaredFunction>();
   for (const item of functions) {
     const declared = readFunction(item);
-    if (typeof declared !== "string" && !found.has(declared.name) && compiled(declared))
-      found.set(declared.name, declared);
+    if (typeof declared !== "string" && !found.has(declared.name)) found.set(declared.name, declared);
   }
   return [...found.values()].map((declared) => ({
     ...declared,
@@ -78,7 +74,7 @@ export async function callFunction(
   callId: string,
   args: unknown,
 ): Promise<FunctionAnswer> {
-  const validate = compiled(declared);
+  const validate = argumentCheck(declared.parameters);
   if (!validate) return { failed: true, text: "The function's parameters are no JSON Schema." };
   if (!validate(args)) return { failed: true, text: `The arguments are wrong: ${wrong(validate)}` };
   const { name, serverUrl: url, secretKey } = declared;
@@ -112,20 +108,6 @@ function replyOf(outcome: Outcome): Pick<FunctionAnswer, "text" | "failed" | "st
     return { failed: false, status, text: typeof reply === "string" ? reply : JSON.stringify(reply) };
   } catch {
     return { failed: true, status, text: "The function's answer is not JSON." };
-  }
-}
-
-/** The check of a function's arguments; undefined when its parameters are no usable schema. */
-function compiled({ parameters }: DeclaredFunction): ValidateFunction | undefined {
-  const key = JSON.stringify(parameters);
-  try {
-    const check =
-      checks.get(key) ??
-      new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(parameters);
-    checks.set(key, check);
-    return check;
-  } catch {
-    return undefined;
   }
 }
 

@@ -63,12 +63,16 @@ describe("configurationWarnings", () => {
       { name: "not good!", ...server },
       { name: "odd", ...server, parameters: { type: "object", properties: { a: { type: "integer" } } } },
       { name: "asks", ...server, description: "For {company}" },
+      { name: "no_pattern", ...server, parameters: { properties: { a: { type: "string", pattern: "(" } } } },
+      { name: "no_schema", ...server, parameters: { properties: {}, minProperties: "one" } },
     ];
     expect(brief(await warnings("chat", { functions }))).toEqual([
       "TEXT functions.2 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.3 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.4 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.5.description UNRESOLVED_VARIABLE",
+      "TEXT functions.6 FUNCTION_NOT_UNDERSTOOD",
+      "TEXT functions.7 FUNCTION_NOT_UNDERSTOOD",
     ]);
   });
 
