@@ -15,7 +15,6 @@ const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly 
 };
 
 const SECURITY_SCHEMES: JsonSchema = {
-  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
   publicKey: {
     type: "apiKey",
     in: "header",
@@ -33,6 +32,13 @@ const SECURITY_SCHEMES: JsonSchema = {
     scheme: "bearer",
     bearerFormat: "JWT",
     description: "A token from POST /rest/v1/organization/token.",
+  },
+  // The last, as that is where the documentation's page puts the cursor.
+  apiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "X-API-Key",
+    description: "A SECRET key of the organization; the service prints one when it is started first.",
   },
 };
 
@@ -141,29 +147,32 @@ function parametersOf({ path, operation, method }: CompiledRoute): { parameters?
   return parameters.length > 0 ? { parameters } : {};
 }
 
+/** A form's fields; what is no file is JSON. */
+function formOf({ variables }: Operation): JsonSchema {
+  const fields = variables.filter(({ from }) => from === "form");
+  const properties = fields.map(({ name, type, argument: { description } }) => {
+    const example = exampleOf("", name);
+    return [
+      name,
+      {
+        ...leaf(type),
+        ...(description && { description }),
+        ...(example !== undefined && { examples: [example] }),
+      },
+    ] as const;
+  });
+  const schema = { type: "object", properties: Object.fromEntries(properties), required: ["file"] };
+  const encoding = { metadata: { contentType: "application/json" } };
+  return { required: true, content: { "multipart/form-data": { schema, encoding } } };
+}
+
 function bodyOf(
   { body, omit = [] }: CompiledRoute,
-  { variables, input }: Operation,
+  operation: Operation,
   components: Components,
 ): { requestBody?: JsonSchema } {
-  if (body === "multipart") {
-    const fields = variables.filter(({ from }) => from === "form");
-    const properties = Object.fromEntries(
-      fields.map(({ name, type, argument }) => [
-        name,
-        { ...leaf(type), ...(argument.description && { description: argument.description }) },
-      ]),
-    );
-    const schema = { type: "object", properties, required: ["file"] };
-    return {
-      requestBody: {
-        required: true,
-        content: {
-          "multipart/form-data": { schema, encoding: { metadata: { contentType: "application/json" } } },
-        },
-      },
-    };
-  }
+  const { input } = operation;
+  if (body === "multipart") return { requestBody: formOf(operation) };
   if (!input) return {};
   const schema = components.input(input, omit);
   const needed = Object.values(input.getFields()).some(

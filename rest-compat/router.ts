@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
@@ -39,6 +40,8 @@ export interface House {
   readonly streams: Readonly<
     Record<string, (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>>
   >;
+  /** A form in which each file declares its type. */
+  readonly form: (req: IncomingMessage) => Readable;
   readonly maxFileBytes: number;
   readonly lenient: boolean;
 }
@@ -197,8 +200,8 @@ function idempotencyKey(req: IncomingMessage): string | undefined {
 }
 
 /** A browser's question what it may send gets an answer; any other method that the path does not have gets a 405. */
-function refuseMethod(
-  house: House,
+export function refuseMethod(
+  house: Pick<House, "log" | "requestId">,
   req: IncomingMessage,
   res: ServerResponse,
   methods: readonly string[],

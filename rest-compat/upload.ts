@@ -6,6 +6,7 @@ import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
 import { invalid, type Problem } from "../src/errors";
 import { mediaType, refuse } from "./body";
+import type { House } from "./router";
 
 const FIELD_BYTES = 1_048_576;
 
@@ -33,7 +34,7 @@ interface Received {
  */
 export async function readForm(
   req: IncomingMessage,
-  { maxFileBytes, lenient }: { readonly maxFileBytes: number; readonly lenient: boolean },
+  { form, maxFileBytes, lenient }: Pick<House, "form" | "maxFileBytes" | "lenient">,
 ): Promise<Form> {
   if (mediaType(req) !== "multipart/form-data")
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
@@ -42,7 +43,7 @@ export async function readForm(
   const files: Received[] = [];
   const release = () => files.forEach(({ buffer }) => buffer.release());
   try {
-    const { fields, problems, cut } = await receive(req, maxFileBytes, files);
+    const { fields, problems, cut } = await receive(req, form, maxFileBytes, files);
     if (cut) throw tooLarge();
     if (!lenient) problems.push(...unknownOf(fields));
     const values: Record<string, unknown> = { ...metadataOf(fields.get("metadata"), problems) };
@@ -64,41 +65,55 @@ export async function readForm(
 }
 
 /** Reads the form to its end. Only a file under the name `file` is kept. */
-async function receive(req: IncomingMessage, fileSize: number, files: Received[]) {
+async function receive(req: IncomingMessage, form: House["form"], fileSize: number, files: Received[]) {
   const fields = new Map<string, string>();
   const problems: Problem[] = [];
   let cut = false;
   const parser = open(req, fileSize);
+  const source = form(req);
+  const take = (name: string, value: string, tooLong: boolean) => {
+    if (tooLong) problems.push({ path: name, message: "must be at most 1 MiB" });
+    if (fields.has(name)) problems.push({ path: name, message: "must be given once" });
+    fields.set(name, value);
+  };
   await new Promise<void>((resolve, reject) => {
     const broken = (error: Error) =>
       reject(invalid([{ path: "", message: `the form cannot be read: ${error.message}` }]));
-    parser.on("file", (name, stream, { filename, mimeType, encoding }) => {
-      stream.on("limit", () => (cut = true));
+    parser.on("file", (name = "", stream, { filename, mimeType, encoding }) => {
       stream.on("error", broken);
+      // Browsers and generated clients send JSON with a type as a file.
+      if (name === "metadata") return readText(stream, (text, tooLong) => take(name, text, tooLong));
+      stream.on("limit", () => (cut = true));
       if (name !== "file") {
         problems.push({ path: name, message: "is not a known file" });
         return stream.resume();
       }
       files.push(keep(stream, { filename: filename ?? "", mimetype: mimeType, encoding }, reject));
     });
-    parser.on("field", (name, value, { valueTruncated }) => {
-      if (valueTruncated) problems.push({ path: name, message: "must be at most 1 MiB" });
-      if (fields.has(name)) problems.push({ path: name, message: "must be given once" });
-      fields.set(name, value);
-    });
-    parser.on("filesLimit", () => problems.push({ path: "file", message: "must be one file" }));
+    parser.on("field", (name = "", value, { valueTruncated }) => take(name, value, valueTruncated));
     parser.on("error", broken);
     parser.on("close", resolve);
     req.on("aborted", () => broken(new Error("it ended early")));
-    req.pipe(parser);
-  });
+    source.pipe(parser);
+  }).finally(() => source.unpipe(parser).resume());
   return { fields, problems, cut };
+}
+
+/** Reads the part of a form as text, as far as a field may be long. */
+function readText(stream: Readable, take: (text: string, tooLong: boolean) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= FIELD_BYTES) chunks.push(chunk);
+  });
+  stream.on("end", () => take(Buffer.concat(chunks).toString("utf8"), size > FIELD_BYTES));
 }
 
 function open(req: IncomingMessage, fileSize: number) {
   try {
     // busboy cuts a file that is as long as its limit.
-    const limits = { files: 2, fields: 20, fieldSize: FIELD_BYTES, fileSize: fileSize + 1, parts: 30 };
+    const limits = { files: 3, fields: 20, fieldSize: FIELD_BYTES, fileSize: fileSize + 1, parts: 30 };
     return busboy({ headers: req.headers, defParamCharset: "utf8", limits });
   } catch (error) {
     req.resume();

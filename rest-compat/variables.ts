@@ -59,18 +59,21 @@ export function readVariables(
       found.push(explain(type, root, path, error));
       if (found.length >= MOST_PROBLEMS) throw invalid([...problems, ...found]);
     });
-    problems.push(
-      ...found,
-      ...looserThanJson(type, raw, root),
-      ...problemsOf(type, value, root, ruleOf(variable.argument)).filter(({ path }) =>
-        found.every((other) => other.path !== path),
-      ),
-    );
+    const looser = looserThanJson(type, raw, root);
+    const told = [...found.filter(elsewhere(looser)), ...looser];
+    const broken = problemsOf(type, value, root, ruleOf(variable.argument));
+    problems.push(...told, ...broken.filter(elsewhere(told)));
     values[name] = value;
   }
   if (problems.length > 0) throw invalid(problems);
   return values;
 }
+
+/** Whether something is wrong where nothing else is: one sentence about a value is enough. */
+const elsewhere =
+  (others: readonly Problem[]) =>
+  ({ path }: Problem): boolean =>
+    others.every((other) => other.path !== path);
 
 function rawValue(
   { name, type, from }: Variable,

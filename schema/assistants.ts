@@ -80,7 +80,8 @@ export class CreateAssistantInput {
 }
 
 @InputType({
-  description: "Changes to an assistant. What is left out stays; null clears a description or the variables.",
+  description:
+    "Changes to an assistant. What is left out stays; null clears the description, the variables or the project.",
 })
 export class UpdateAssistantInput {
   @Rule({ minLength: 1, maxLength: 255, nullable: false })
@@ -129,7 +130,8 @@ export class AssistantResolver {
   }
 
   @Mutation(() => Assistant, {
-    description: "Makes an assistant with all four configurations, set to working defaults.",
+    description:
+      "Makes an assistant with all four configurations, set to working defaults. Errors: for an unknown project PROJECT_NOT_FOUND.",
   })
   createAssistant(
     @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
@@ -139,7 +141,8 @@ export class AssistantResolver {
   }
 
   @Mutation(() => Assistant, {
-    description: "Changes what the input names. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+    description:
+      "Changes what the input names. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; for an unknown project PROJECT_NOT_FOUND.",
   })
   updateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,

@@ -37,7 +37,8 @@ function channelFields({ prototype }: { prototype: object }): void {
 
 @channelFields
 @InputType({
-  description: "Changes to a voice configuration. What is left out stays; `functions` is replaced whole.",
+  description:
+    "Changes to a voice configuration. What is left out stays; `functions` is replaced whole. A text may have 1 MiB.",
 })
 export class UpdateVoiceConfigurationInput {
   @NotNull
@@ -74,7 +75,8 @@ export class UpdateVoiceConfigurationInput {
 
 @channelFields
 @InputType({
-  description: "Changes to an SMS configuration. What is left out stays; `functions` is replaced whole.",
+  description:
+    "Changes to an SMS configuration. What is left out stays; `functions` is replaced whole. A text may have 1 MiB.",
 })
 export class UpdateSmsConfigurationInput {
   @NotNull
@@ -96,7 +98,8 @@ export class UpdateSmsConfigurationInput {
 
 @channelFields
 @InputType({
-  description: "Changes to a chat configuration. What is left out stays; `functions` is replaced whole.",
+  description:
+    "Changes to a chat configuration. What is left out stays; `functions` is replaced whole. A text may have 1 MiB.",
 })
 export class UpdateChatConfigurationInput {
   @NotNull

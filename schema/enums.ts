@@ -60,12 +60,11 @@ export const KeyType = enumOf(
   ["SECRET", "PUBLIC"],
 );
 export const KeyStatus = enumOf("KeyStatus", "Whether a key opens anything now.", ["ACTIVE", "INACTIVE"]);
-export const MessageRole = enumOf("MessageRole", "Who speaks in a message.", [
-  "ASSISTANT",
-  "TOOL",
-  "USER",
-  "SYSTEM",
-]);
+export const MessageRole = enumOf(
+  "MessageRole",
+  "Who speaks in a message. An assistant answers USER; the others are stored as they are.",
+  ["ASSISTANT", "TOOL", "USER", "SYSTEM"],
+);
 export const SortOrder = enumOf("SortOrder", "By creation: the oldest first, or the newest first.", [
   "asc",
   "desc",

@@ -13,7 +13,10 @@ export class File {
   name!: string;
   @Field(() => ID, { description: "The organization it belongs to." })
   organizationId!: string;
-  @Field({ description: "The type that the uploader declared; never trusted." })
+  @Field({
+    description:
+      "The type that the uploader declared, application/octet-stream where that was none; never trusted.",
+  })
   mimeType!: string;
   @Field({ description: "The type that the content itself shows." })
   detectedType!: string;

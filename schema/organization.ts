@@ -58,7 +58,8 @@ export class IssueTokenInput {
   @Rule({ nullable: false, minLength: 1, maxLength: 255 })
   @Field({
     nullable: true,
-    description: "User whom the token speaks for; without it the token speaks for the organization.",
+    description:
+      "User whom the token speaks for, 1 to 255 characters; without it the token speaks for the organization.",
   })
   userId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 20 })

@@ -11,7 +11,8 @@ export interface InputRule {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
-  readonly format?: string;
+  /** `uri`: an http or https URL. */
+  readonly format?: "uri";
 }
 
 /** Spec gap: text without a length of its own is at most 1 MiB. */
@@ -74,7 +75,11 @@ function lengthOf(text: string, maxLength: number): number {
   return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
 }
 
-function wrongText(text: string, { minLength = 0, maxLength = Infinity }: InputRule): string | undefined {
+const isWebAddress = (text: string): boolean =>
+  URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+
+function wrongText(text: string, rule: InputRule): string | undefined {
+  const { minLength = 0, maxLength = Infinity, format } = rule;
   if (text.includes("\0")) return "must not hold the character U+0000";
   if (!text.isWellFormed()) return "must not hold a lone surrogate";
   const length = lengthOf(text, maxLength);
@@ -83,5 +88,6 @@ function wrongText(text: string, { minLength = 0, maxLength = Infinity }: InputR
     return minLength > 0
       ? `must be ${minLength} to ${maxLength} characters long`
       : `must be at most ${maxLength} characters long`;
+  if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
   return maxLength === Infinity && Buffer.byteLength(text) > TEXT_BYTES ? "must be at most 1 MiB" : undefined;
 }

@@ -24,7 +24,7 @@ export class WebhookDestination {
 
 @InputType({ description: "A new webhook destination." })
 export class CreateWebhookDestinationInput {
-  @Rule({ minLength: 1, maxLength: 2048 })
+  @Rule({ minLength: 1, maxLength: 2048, format: "uri" })
   @Field({ description: "An http or https URL, without user name and password; at most 2048 characters." })
   url!: string;
   @Rule({ minLength: 1, maxLength: 255 })
@@ -40,9 +40,12 @@ export class CreateWebhookDestinationInput {
   projectId?: string | null;
 }
 
-@InputType({ description: "Changes to a webhook destination. What is left out stays; null clears the name." })
+@InputType({
+  description:
+    "Changes to a webhook destination. What is left out stays; null clears the name or the project.",
+})
 export class UpdateWebhookDestinationInput {
-  @Rule({ minLength: 1, maxLength: 2048, nullable: false })
+  @Rule({ minLength: 1, maxLength: 2048, format: "uri", nullable: false })
   @Field({
     nullable: true,
     description: "An http or https URL, without user name and password; at most 2048 characters.",
@@ -65,7 +68,7 @@ export class UpdateWebhookDestinationInput {
 export class WebhookResolver {
   @Query(() => [WebhookDestination], {
     description:
-      "Webhook destinations, the newest first: those of a project, or those of the organization itself.",
+      "Webhook destinations, the newest first: those of a project, or those of the organization itself. Errors: for an unknown project PROJECT_NOT_FOUND.",
   })
   webhookDestinations(
     @Arg("projectId", () => ID, { nullable: true, description: "Id of the project." })
@@ -82,7 +85,9 @@ export class WebhookResolver {
     return newWebhookSecret();
   }
 
-  @Mutation(() => WebhookDestination, { description: "Adds a webhook destination." })
+  @Mutation(() => WebhookDestination, {
+    description: "Adds a webhook destination. Errors: for an unknown project PROJECT_NOT_FOUND.",
+  })
   createWebhookDestination(
     @Arg("input", { description: "The new destination." }) input: CreateWebhookDestinationInput,
     @Ctx() { scope }: Context,
@@ -91,7 +96,8 @@ export class WebhookResolver {
   }
 
   @Mutation(() => WebhookDestination, {
-    description: "Changes a webhook destination. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+    description:
+      "Changes a webhook destination, and switches it on again. Errors: WEBHOOK_DESTINATION_NOT_FOUND; for an unknown project PROJECT_NOT_FOUND.",
   })
   updateWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,

@@ -4,10 +4,10 @@ import express, { type ErrorRequestHandler } from "express";
 import { getOperationAST, lexicographicSortSchema, printSchema } from "graphql";
 import type { Logger } from "pino";
 import { compileRoute } from "../rest-compat/compile";
-import type { ErrorBody } from "../rest-compat/errors";
+import { errorBody, type ErrorBody } from "../rest-compat/errors";
 import { openApi, routesTable } from "../rest-compat/openapi";
 import { routes } from "../rest-compat/routes/index";
-import { sendError, restRouter, type House } from "../rest-compat/router";
+import { refuseMethod, sendError, restRouter, type House } from "../rest-compat/router";
 import { coerce, Engine } from "../rest-compat/run";
 import { buildSchema } from "../schema/build";
 import { makeContext, type Context, type ContextOptions } from "../schema/context";
@@ -17,7 +17,8 @@ import { readConfig, type Config } from "./config";
 import type { Database } from "./database/database";
 import { DomainError, publicError } from "./errors";
 import { clientAddress } from "./http/client-address";
-import { begin, requestId } from "./http/common";
+import { begin, READ_ONLY, requestId } from "./http/common";
+import { withDeclaredTypes } from "./http/declared-types";
 import { downloads } from "./http/downloads";
 import { Drain } from "./http/drain";
 import { engineCallbacks } from "./http/engine-callbacks";
@@ -35,6 +36,7 @@ import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
 import { smsIntercept } from "./http/sms-intercept";
 import { start } from "./http/start";
 import { VisitorLimits } from "./http/visitor-limits";
+import { unreadable } from "./http/unreadable";
 import { shownError, subscriptions } from "./http/websocket";
 import { widgetPages } from "./http/widget-pages";
 import { defaultOrganizationId } from "./organization/bootstrap";
@@ -60,7 +62,7 @@ export async function createApp(config: Config, url: string, logger: Logger, own
   const service = await openService(config, url, logger, ownerUrl);
   const { server, database } = service;
   const { answer, stop } = await compose(service);
-  server.on("request", answer);
+  server.on("request", answer).on("clientError", unreadable(errorBody));
   return {
     server,
     database,
@@ -133,6 +135,7 @@ async function routed(
   app.use(health(database, draining));
   app.get("/metrics", metrics.page);
   app.get("/", start);
+  app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));
   app.use((req) => {
     throw new DomainError("NOT_FOUND", `There is nothing at ${req.path.slice(0, 200)}.`);
   });
@@ -145,7 +148,8 @@ async function routed(
     metrics.time(req, res);
     log?.(req, res);
     // Most requests are not for Express, which takes as long as all the rest of one.
-    if (req.method === "POST" && /^\/graphql(\?|$)/.test(req.url!)) void graphql(req, res);
+    const reads = req.method === "GET" || req.method === "HEAD";
+    if (!reads && /^\/graphql\/?(\?|$)/.test(req.url!)) void graphql(req, res);
     else void rest(req, res, () => void app(req, res));
   };
 }
@@ -189,6 +193,7 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
       ...engineCallbacks({ database, engine: ports.voice.engine, metrics, logger }),
       ...smsIntercept({ database, metrics, logger }),
     },
+    form: withDeclaredTypes,
     maxFileBytes: config.MAX_FILE_BYTES,
     lenient: config.REST_UNKNOWN_FIELDS === "ignore",
   };

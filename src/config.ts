@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { flag, list, oneOf, url, whole } from "./setting-kinds";
+import { flag, isHostName, isRange, list, oneOf, url, whole } from "./setting-kinds";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
 
@@ -72,9 +72,9 @@ export const SETTINGS = {
     "JSON file laid over the catalogue of models and voices.",
   ],
   OPEN_SETTINGS: [
-    z.union([flag, z.literal("loopback")]).optional(),
+    z.union([flag, z.literal("loopback")], { error: "must be true, false or loopback" }).optional(),
     "loopback callers with the embedded database, else `false`",
-    "Whether `/rest/v1/settings` works without a credential: `true` for all, `false` for none.",
+    "Whether `/rest/v1/settings` works without a credential: `true` for all, `loopback` for callers on this machine, `false` for none.",
   ],
   REST_UNKNOWN_FIELDS: [
     oneOf("refuse", "ignore").default("refuse"),
@@ -100,7 +100,11 @@ export const SETTINGS = {
     "Messages a minute that one visitor of a web page may send, a chat counting as three; one address may ten times as much, a session counting as three. Loopback is not limited.",
   ],
   TRUST_PROXY: [
-    list.default([]),
+    list
+      .refine((entries) => entries.every(isRange), {
+        error: "must be addresses or ranges such as 10.0.0.0/8, separated by commas",
+      })
+      .default([]),
     "none",
     "Addresses or ranges of proxies whose `X-Forwarded-*` headers are believed, separated by commas.",
   ],
@@ -169,12 +173,17 @@ export const SETTINGS = {
   WEBHOOK_TIMEOUT_SECONDS: [whole(1, 60).default(15), "`15`", "How long a webhook's receiver may take."],
   MODEL_TIMEOUT_SECONDS: [whole(1, 600).default(120), "`120`", "How long one answer of a model may take."],
   OUTBOUND_ALLOW: [
-    list.optional(),
+    list
+      .refine((entries) => entries.every((entry) => isRange(entry) || isHostName(entry)), {
+        error:
+          "must be host names, addresses or ranges such as 10.0.0.0/8, separated by commas, without scheme and port",
+      })
+      .optional(),
     "loopback with the embedded database, else none",
     "Private hosts, addresses and ranges (`10.0.0.0/8`) that webhooks, functions and models may reach beside public ones, separated by commas.",
   ],
   S3_BUCKET: [
-    z.string().min(3).optional(),
+    z.string().min(3, "must be the name of a bucket, of at least 3 characters").optional(),
     "unset: files in `DATA_DIR`",
     "Bucket that keeps uploaded files.",
   ],
@@ -219,6 +228,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push("ENCRYPTION_KEYS must be set where DATABASE_URL is");
   if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
     problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");
+  const { BOOTSTRAP_SECRET_KEY: secret, BOOTSTRAP_PUBLIC_KEY: shown } = config;
+  if (secret !== undefined && secret === shown)
+    problems.push("BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys");
   if (config.VAPI_API_KEY !== undefined && !env.PUBLIC_BASE_URL?.trim())
     problems.push("PUBLIC_BASE_URL must be set where VAPI_API_KEY is: Vapi calls back there");
   if (problems.length > 0)

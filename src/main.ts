@@ -1,5 +1,6 @@
 import "./production";
 import { existsSync } from "node:fs";
+import { createServer, type Server } from "node:net";
 import pino from "pino";
 import { createApp } from "./app";
 import { loadCatalog } from "./catalog/load-catalog";
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
   loadCatalog(settings.CATALOG_FILE); // a wrong one is told before the database is touched
+  await tryAddress(settings); // and so is an address that is in use: keys made before would be shown to nobody
   const config = await withEncryptionKeys(settings);
   const logger = pino(
     { level: config.LOG_LEVEL, redact: { paths: ["err.bindings", "err.config"], remove: true } },
@@ -26,10 +28,7 @@ async function main(): Promise<void> {
   try {
     const made = await prepare(config, database.url);
     const app = await createApp(config, database.url, logger);
-    await new Promise<void>((resolve, reject) => {
-      app.server.once("error", reject);
-      app.server.listen(config.PORT, config.HOST, resolve);
-    });
+    await listen(app.server, config);
     console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), made));
     onSignal(async () => {
       await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
@@ -39,6 +38,28 @@ async function main(): Promise<void> {
     await database.stop();
     throw error;
   }
+}
+
+type Address = Pick<Config, "HOST" | "PORT">;
+
+const listen = (server: Server, { HOST, PORT }: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(PORT, HOST, resolve);
+  });
+
+/** @throws Error that says why the address cannot be listened on */
+async function tryAddress(address: Address): Promise<void> {
+  const server = createServer();
+  await listen(server, address).catch(({ code, message }: NodeJS.ErrnoException) => {
+    const { HOST, PORT } = address;
+    throw new Error(
+      code === "EADDRINUSE"
+        ? `The address ${HOST}:${PORT} is in use already: set PORT to another, or end the server that has it.`
+        : `HOST ${HOST} and PORT ${PORT} cannot be listened on: ${message}`,
+    );
+  });
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** What a person sees who started the service. */
@@ -100,19 +121,9 @@ function onSignal(stop: () => Promise<void>): void {
     });
 }
 
-/** What an error of listening tells of itself. */
-interface ListenOptions {
-  readonly address?: string;
-  readonly port?: number;
-}
-
 function fail(error: unknown): void {
-  const { code, message, stack, address, port } = error as NodeJS.ErrnoException & ListenOptions;
-  const known =
-    code === "EADDRINUSE"
-      ? `The address ${address}:${port} is in use already: set PORT to another, or end the server that has it.`
-      : undefined;
-  console.error(process.env.LOG_LEVEL === "debug" ? stack : (known ?? message));
+  const { message, stack } = error as Error;
+  console.error(process.env.LOG_LEVEL === "debug" ? stack : message);
   process.exit(1);
 }
 

@@ -67,8 +67,9 @@ export async function openService(
   const database = new Database(knex, ports);
   const credentials = new Credentials(database, crypto, listener);
   await listener.start();
-  // Whatever jobs do, requests find a connection.
-  const background = new Database(connect(url, { pool, rowSecurity, name: "parley jobs" }), ports);
+  // Whatever jobs do, requests find a connection, and find it first.
+  const giveWay = () => database.crowded;
+  const background = new Database(connect(url, { pool, rowSecurity, name: "parley jobs", giveWay }), ports);
   const stop = await startBackground(config, background, ports, listener, logger, ownerUrl);
   return {
     config,

@@ -1,16 +1,16 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 
 export const flag = z
-  .enum(["true", "false", "on", "off", "1", "0"], { error: "must be true or false" })
+  .enum(["true", "false", "on", "off", "1", "0"], { error: "must be true or false, or on or off" })
   .transform((text) => ["true", "on", "1"].includes(text));
 export const whole = (minimum: number, maximum: number) =>
   z
     .string()
-    .regex(/^\d+$/, "must be a whole number")
-    .transform(Number)
-    .refine((n) => n >= minimum && n <= maximum, {
+    .refine((text) => /^\d+$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
       error: `must be a whole number from ${minimum} to ${maximum}`,
-    });
+    })
+    .transform(Number);
 export const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
@@ -24,3 +24,12 @@ export const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter(Boolean),
 );
+
+/** Whether it is an address, or a range such as `10.0.0.0/8`. */
+export function isRange(text: string): boolean {
+  const [address = "", bits = "0", ...more] = text.split("/");
+  const most = isIP(address) === 6 ? 128 : 32;
+  return isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most && more.length === 0;
+}
+
+export const isHostName = (text: string): boolean => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/i.test(text);

@@ -38,7 +38,10 @@ export class Crypto {
   open(sealed: string, context: string): string {
     const [id, body = ""] = sealed.split(".");
     const key = this.keys.find((key) => key.id === id);
-    if (!key) throw new Error(`ENCRYPTION_KEYS lacks the key ${id} that a stored secret was encrypted with`);
+    if (!key)
+      throw new Error(
+        `ENCRYPTION_KEYS lacks the key ${id} that a stored secret was encrypted with. Keep a former key behind the new one: new,old.`,
+      );
     const bytes = Buffer.from(body, "base64url");
     const decipher = createDecipheriv("aes-256-gcm", key.encryption, bytes.subarray(0, 12))
       .setAAD(Buffer.from(context))

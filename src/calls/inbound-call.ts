@@ -1,4 +1,3 @@
-import { sameText } from "../auth/crypto";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { Deployments } from "../workflows/deployments";
@@ -7,7 +6,7 @@ import { Calls } from "./calls";
 import { enqueueWatch } from "./jobs";
 import type { Presented } from "./live-call";
 import { openCall } from "./place-call";
-import { lookupOf } from "./secrets";
+import { isCommonSecret, lookupOf } from "./secrets";
 
 /** Another request has opened the call meanwhile: what this one stored is undone. */
 class Opened extends Error {}
@@ -19,13 +18,14 @@ class Opened extends Error {}
  * @returns whether the call is there now
  */
 export async function openInbound(database: Database, { secret, body }: Presented): Promise<boolean> {
-  const { voice } = database.scope("").ports;
-  if (voice.secret === undefined || secret === undefined || !sameText(secret, voice.secret)) return false;
-  const { engineCallId } = voice.engine.names(body);
-  const message = voice.engine.read(body);
+  const nobody = database.scope("");
+  if (!isCommonSecret(nobody, secret)) return false;
+  const { engine } = nobody.ports.voice;
+  const { engineCallId } = engine.names(body);
+  const message = engine.read(body);
   if (message.type !== "assistant-request" || engineCallId === undefined) return false;
   const { calledNumber, callerNumber = null } = message;
-  const owner = calledNumber === undefined ? undefined : await database.ownerOfNumber(calledNumber);
+  const [owner] = calledNumber === undefined ? [] : await database.ownersOfNumbers(calledNumber);
   if (!owner) return false;
   const scope = database.scope(owner.organizationId);
   const [deployment] = await scope.of(Deployments).on(owner.connectionId, "PHONE_INBOUND");

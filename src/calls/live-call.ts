@@ -1,9 +1,8 @@
-import { sameText } from "../auth/crypto";
 import { Chats, type ChatRow } from "../chats/chats";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { Calls, type CallRow } from "./calls";
-import { lookupOf } from "./secrets";
+import { isCommonSecret, lookupOf } from "./secrets";
 
 /** A call that a callback belongs to. */
 export interface FoundCall {
@@ -43,10 +42,11 @@ function lookupsOf(
   { secret, callId }: Presented,
   names: { readonly callId?: string; readonly engineCallId?: string },
 ): string[] {
-  const { crypto, voice } = database.scope("").ports;
+  const nobody = database.scope("");
+  const { crypto, voice } = nobody.ports;
   if (secret === undefined) return [];
   if (voice.secret === undefined) return crypto.lookups(secret).map((keyed) => lookupOf("secret", keyed));
-  if (!sameText(secret, voice.secret)) return [];
+  if (!isCommonSecret(nobody, secret)) return [];
   const ours = callId ?? names.callId;
   if (ours !== undefined) return [lookupOf("call", ours)];
   return names.engineCallId === undefined ? [] : [lookupOf("engine", names.engineCallId)];

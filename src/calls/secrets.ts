@@ -1,8 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { sameText } from "../auth/crypto";
 import type { Scope } from "../database/scope";
 
 /** The secret that an engine proves itself with in the callbacks of one call: 128 random bits. */
 export const newCallSecret = (): string => randomBytes(16).toString("hex");
+
+/** Whether it is the one secret that stands for all calls; there need not be one. */
+export const isCommonSecret = ({ ports }: Scope, presented: string | undefined): boolean => {
+  const { secret } = ports.voice;
+  return secret !== undefined && presented !== undefined && sameText(presented, secret);
+};
 
 /** What a call is found under: its secret, our id of it, the engine's. */
 export const BY = { secret: "secret", call: "call", engine: "engine" } as const;

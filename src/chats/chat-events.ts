@@ -3,6 +3,7 @@ import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
 import { newId } from "../database/ids";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../events/record";
+import { Bell } from "./bell";
 import { Chats, TOKENS_CHANNEL, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
 
@@ -131,21 +132,4 @@ async function behind(scope: Scope, chatId: string, { sequence, statusEventId }:
   }
   const next = { sequence: messages.at(-1)?.sequence ?? sequence, statusEventId: chat.statusEventId };
   return { events, next, over };
-}
-
-/** Remembers that it was rung until somebody has waited for it. */
-class Bell {
-  private ringing = false;
-  private wake: (() => void) | undefined;
-
-  ring(): void {
-    this.ringing = true;
-    this.wake?.();
-  }
-
-  async rung(): Promise<void> {
-    if (!this.ringing) await new Promise<void>((resolve) => (this.wake = resolve));
-    this.ringing = false;
-    this.wake = undefined;
-  }
 }

@@ -65,6 +65,8 @@ export type ChatRow = Omit<Chat, "label"> &
     readonly errors: readonly { readonly at: string; readonly message: string }[];
     readonly label: string | null;
     readonly firstWords: string | null;
+    /** Place of the last message that was answered. */
+    readonly answeredSequence: number;
     /** Why its workflow has ended, while the voice engine is still to hang up. */
     readonly ending: string | null;
   };

@@ -2,7 +2,6 @@ import type { Channel } from "../catalog/load-catalog";
 import { perId } from "../database/per-id";
 import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
-import { Events } from "../events/events";
 import { oneAtATime } from "./one-at-a-time";
 import { Chats } from "./chats";
 import { storeMessage } from "./store-message";
@@ -65,25 +64,11 @@ export class Messages {
 
   /** The same; undefined when there is no such live chat, or what it answers was answered. */
   postIfLive(input: NewMessage): Promise<Message | undefined> {
+    const { scope } = this;
     // An open transaction may hold the chat's row: who comes before it would wait for it, and it for them.
-    return this.scope.inTransaction
-      ? this.store(input)
-      : oneAtATime(`${this.scope.organizationId}/${input.aiChatId}`, () => this.store(input));
-  }
-
-  private store(input: NewMessage): Promise<Message | undefined> {
-    const { aiChatId: chatId, role } = input;
-    return this.scope.transaction(async (scope) => {
-      const stored = await storeMessage(scope, input);
-      if (!stored) return undefined;
-      const { chat, message } = stored;
-      await scope.of(Events).conversationUpdated(chat);
-      if (role === "USER" && !input.spoken && !input.unanswered)
-        await scope.enqueue("chat.turn", { chatId }, { queue: `chat:${chatId}` });
-      if (role === "ASSISTANT" && chat.channel === "SMS" && chat.phoneNumber !== null)
-        await scope.enqueue("sms.send", { chatId }, { queue: `sms:${chatId}`, key: `sms.send:${chatId}` });
-      return message;
-    });
+    return scope.inTransaction
+      ? storeMessage(scope, input)
+      : oneAtATime(`${scope.organizationId}/${input.aiChatId}`, () => storeMessage(scope, input));
   }
 
   /**

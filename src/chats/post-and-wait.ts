@@ -1,5 +1,6 @@
 import type { Scope } from "../database/scope";
 import { CHATS_CHANNEL } from "../events/record";
+import { Bell } from "./bell";
 import { Chats } from "./chats";
 import { Messages, type Message, type PostMessageInput } from "./messages";
 
@@ -15,22 +16,21 @@ const LOOK_AGAIN = 2_000;
  */
 export async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<Message> {
   const { listener } = fresh().ports;
-  let ring: () => void = () => undefined;
-  const silence = listener.on(CHATS_CHANNEL, ({ chatId }) => void (chatId === input.aiChatId && ring()));
+  const bell = new Bell();
+  const silence = listener.on(CHATS_CHANNEL, ({ chatId, change }) => {
+    if (chatId === input.aiChatId && change !== "USER") bell.ring();
+  });
   try {
     const posted = await fresh().of(Messages).post(input);
     if (posted.role !== "USER") return posted;
     const until = Date.now() + PATIENCE;
     while (Date.now() < until) {
+      await bell.rung(Math.min(LOOK_AGAIN, until - Date.now()));
       const answer = await answerTo(fresh(), posted);
       if (answer) return answer;
       // A conversation can end with another word or without, which may have been stored since.
       const { status } = await fresh().of(Chats).byId(posted.chatId);
       if (status === "ended") return (await answerTo(fresh(), posted)) ?? posted;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(LOOK_AGAIN, until - Date.now()));
-        ring = () => (clearTimeout(timer), resolve());
-      });
     }
     return posted;
   } finally {

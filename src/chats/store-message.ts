@@ -1,45 +1,71 @@
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
+import { Events, type Words } from "../events/events";
+import type { Cause } from "../events/record";
 import type { ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
+/** A chat with what was said in it, the newest first. */
+type Conversation = ChatRow & { readonly said: readonly Words[] };
+
 /**
- * Counts a message in its chat and stores it, by one statement, as everything that is said waits for it. The chat's
- * row is locked by that: one writer at a time, no gap and no twin.
+ * Counts a message in its chat, stores it, tells of it, and has done what it asks for, all by one statement, as
+ * everything that is said waits for it.
  * @returns undefined when there is no such live chat, or what it answers was answered
  */
-export async function storeMessage(
-  scope: Scope,
-  input: NewMessage,
-): Promise<{ chat: ChatRow; message: MessageRow } | undefined> {
-  const { aiChatId: chatId, role, channel, metadata, answers } = input;
+export async function storeMessage(scope: Scope, input: NewMessage): Promise<MessageRow | undefined> {
+  const { aiChatId, role, channel, metadata, answers } = input;
   const { content = null, toolCallId = null, toolCalls = null, clientId = null } = input;
-  const id = newId();
-  const createdAt = new Date();
-  const words = role === "USER" && content?.trim() ? firstOf(content) : null;
-  const stored = [id, role, channel, content, JSON.stringify(metadata), toolCallId];
-  const values = [chatId, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
-  const calls = toolCalls && JSON.stringify(toolCalls);
-  const [chat] = await scope.named<ChatRow>("messages.store", statement, [...values, calls, clientId]);
-  if (!chat) return undefined;
-  const { messageCount: sequence } = chat;
   const said = { role, channel, content, metadata, toolCallId, toolCalls, clientId };
-  return { chat, message: { id, chatId, sequence, ...said, createdAt } };
+  for (;;) {
+    const [chat] = await scope.named<Conversation>("chats.conversation", conversation, [aiChatId]);
+    if (!chat || chat.status === "ended") return undefined;
+    if (answers && answers.since !== chat.answeredSequence) return undefined;
+    const place = { id: newId(), chatId: chat.id, sequence: chat.messageCount + 1, createdAt: new Date() };
+    const message = { ...place, ...said };
+    const cause = { ...storing(message, answers), jobs: jobsOf(input, chat) };
+    if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.said], cause)) return message;
+    // Something else was said meanwhile, or the chat has ended.
+  }
 }
 
-const statement: Build = (_table, _$, db) =>
+/** A person is answered in a turn. */
+function jobsOf({ role, spoken, unanswered }: NewMessage, { id: chatId, ...chat }: ChatRow): Cause["jobs"] {
+  if (role === "USER" && !spoken && !unanswered) return [{ task: "chat.turn", payload: { chatId } }];
+  const isSms = role === "ASSISTANT" && chat.channel === "SMS" && chat.phoneNumber !== null;
+  return isSms ? [{ task: "sms.send", payload: { chatId }, key: `sms.send:${chatId}` }] : [];
+}
+
+const conversation: Build = (_table, _$, db) =>
   db.raw(`
-  with chat as (
-    update chats set message_count = message_count + 1, last_message_at = $3,
-      first_words = coalesce(first_words, $4), answered_sequence = coalesce($6, answered_sequence)
-    where chats.organization_id = $1 and id = $2 and status <> 'ended' and ($5::integer is null or answered_sequence = $5)
-    returning *
+  select chats.*, coalesce(
+    (select json_agg(json_build_object('role', role, 'content', content) order by sequence desc) from messages
+     where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as said
+  from chats where chats.organization_id = $1 and id = $2`);
+
+/** The chat's row is locked by the statement, and counts as it was read: one writer at a time, no gap and no twin. */
+function storing(message: MessageRow, answers: NewMessage["answers"]): Omit<Cause, "jobs"> {
+  const { sequence, createdAt, role, content, metadata, toolCallId, toolCalls } = message;
+  const words = role === "USER" && content?.trim() ? firstOf(content) : null;
+  const stored = [message.id, role, message.channel, content, JSON.stringify(metadata), toolCallId];
+  const calls = toolCalls && JSON.stringify(toolCalls);
+  const values = [sequence, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
+  return { name: "message", change, values: [...values, calls, message.clientId] };
+}
+
+const change: Build = (_table, _$, db) =>
+  db.raw(`
+  cause as (
+    update chats set message_count = $13, last_message_at = $14,
+      first_words = coalesce(first_words, $15), answered_sequence = coalesce($17, answered_sequence)
+    where chats.organization_id = $1 and id = $6 and status <> 'ended' and message_count = $13::integer - 1
+      and ($16::integer is null or answered_sequence = $16)
+    returning assistant_id
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
       tool_call_id, tool_calls, client_id, created_at)
-    select $1, $7, chat.id, chat.assistant_id, chat.message_count, $8, $9, $10, $11::jsonb, $12, $13::json, $14, $3 from chat
-  )
-  select chat.* from chat`);
+    select $1, $18, $6, cause.assistant_id, $13, $19, $20, $21, $22::jsonb, $23, $24::json, $25, $14 from cause
+  )`);
 
 const LABEL_LENGTH = 80;
 

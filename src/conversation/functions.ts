@@ -84,6 +84,7 @@ export async function callFunction(
   const headers = {
     "content-type": "application/json",
     "user-agent": "Parley/1.0 (function)",
+    "idempotency-key": encodeURIComponent(callId.toWellFormed()), // a model may have made it up
     ...(secretKey !== undefined && { "x-ck": secretKey }),
   };
   const outcome = await outbound.post({

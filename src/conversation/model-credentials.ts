@@ -17,11 +17,22 @@ interface CredentialRow extends Omit<StoredCredential, "keyHint"> {
 
 /** Keys and addresses of text-model vendors: an organization's own before those of the server's settings. */
 export class ModelCredentials {
+  private rows: Promise<CredentialRow[]> | undefined;
+
   constructor(private readonly scope: Scope) {}
 
   async list(): Promise<StoredCredential[]> {
-    const rows = (await this.scope.table("model_credentials").orderBy("provider")) as CredentialRow[];
-    return rows.map((row) => this.shown(row));
+    return (await this.read()).map((row) => this.shown(row));
+  }
+
+  /** Reads what the organization has, once: beside something else, for when it is asked for. */
+  read(): Promise<CredentialRow[]> {
+    this.rows ??= this.scope.named<CredentialRow>(
+      "model_credentials",
+      (table) => table("model_credentials").orderBy("provider"),
+      [],
+    );
+    return this.rows;
   }
 
   /** Sets what this organization uses for a vendor; with neither key nor address its own is forgotten. */
@@ -50,9 +61,7 @@ export class ModelCredentials {
   /** What a model is asked with; undefined where nobody has given anything. */
   async for(model: Pick<ModelEntry, "provider" | "baseUrl">): Promise<ModelCredential | undefined> {
     const { crypto, models } = this.scope.ports;
-    const [row] = (await this.scope
-      .table("model_credentials")
-      .where({ provider: model.provider })) as CredentialRow[];
+    const row = (await this.read()).find(({ provider }) => provider === model.provider);
     const server = models.credentials[model.provider];
     const baseUrl = row?.baseUrl ?? model.baseUrl ?? server?.baseUrl;
     const guarded = row?.baseUrl != null;

@@ -62,8 +62,8 @@ interface Question {
 /** Undefined when there is nothing to answer: the chat has ended, or a turn before this one has answered. */
 export async function openQuestion(scope: Scope, chatId: string): Promise<Question | undefined> {
   const read = () => scope.of(Messages).last(chatId, HISTORY);
-  const [row, early] = await Promise.all([scope.of(Chats).row(chatId), read()]);
-  const chat = row as (ChatRow & Turns) | undefined; // a stored row has the columns of turns too
+  const credentials = scope.of(ModelCredentials).read();
+  const [chat, early] = await Promise.all([scope.of(Chats).row(chatId), read(), credentials]);
   if (!chat || chat.status === "ended") return undefined;
   const { channel, assistantId, workflowId } = chat;
   // Read beside the assistant, for when it is asked for.
@@ -99,7 +99,6 @@ export async function prepare(scope: Scope, asked: Question): Promise<Prepared> 
 }
 
 interface Turns {
-  readonly answeredSequence: number;
   readonly notes: { readonly found?: readonly Passage[] };
 }
 export interface Parts extends Speaker {

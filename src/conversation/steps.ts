@@ -107,7 +107,11 @@ interface Said {
 }
 
 /** Adds to the chat. @returns whether it was added: one that was ended meanwhile takes nothing more */
-export async function say(scope: Scope, { chat, metadata }: Prepared, said: Said): Promise<boolean> {
+export async function say(
+  scope: Scope,
+  { chat, metadata }: Pick<Prepared, "chat" | "metadata">,
+  said: Said,
+): Promise<boolean> {
   const message = { metadata, ...said, aiChatId: chat.id, channel: chat.channel };
   return (await scope.of(Messages).postIfLive(message)) !== undefined;
 }

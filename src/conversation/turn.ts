@@ -43,26 +43,29 @@ interface Answer {
 export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): Promise<void> {
   const question = await openQuestion(scope, chatId);
   if (!question) return;
-  const tokens = new Tokens(scope, chatId);
-  const notes = new Notes(scope, question.speaker.chat);
-  notes.add("thinking");
-  const turn = await prepare(scope, question);
+  const { chat } = question.speaker;
+  let turn: Answering = { chat, answered: chat.answeredSequence, upTo: question.upTo, metadata: {} };
+  const shown = { tokens: new Tokens(scope, chatId), notes: new Notes(scope, chat) };
+  shown.notes.add("thinking");
   try {
-    await converse(scope, turn, { tokens, notes }).catch(async (error: Error) => {
-      const away = !(error instanceof ModelFailure) && publicError(error).code === "UNAVAILABLE";
-      if (error instanceof Overtaken || (away && !lastTry)) throw error;
-      await notes.written();
-      return apologize(scope, turn, error);
-    });
+    const prepared = await prepare(scope, question);
+    turn = prepared;
+    await converse(scope, prepared, shown);
   } catch (error) {
     if (error instanceof Overtaken) return;
-    throw error;
+    const away = !(error instanceof ModelFailure) && publicError(error).code === "UNAVAILABLE";
+    if (away && !lastTry) throw error;
+    await shown.notes.written();
+    if (!(await apologize(scope, turn, error as Error))) return;
   } finally {
-    await tokens.flush();
+    await shown.tokens.flush();
   }
-  notes.add("listening");
-  await notes.written();
+  shown.notes.add("listening");
+  await shown.notes.written();
 }
+
+/** What an answer of any kind needs of a turn. */
+type Answering = Pick<Prepared, "chat" | "answered" | "upTo" | "metadata">;
 
 /** Where an answer shows while it comes. */
 interface Shown {
@@ -175,16 +178,21 @@ async function hangUp(scope: Scope, turn: Prepared): Promise<void> {
   await scope.of(Chats).endIfLive(turn.chat.id, "assistant-ended");
 }
 
-/** The chat is told in a sentence, the log in full. */
-async function apologize(scope: Scope, turn: Prepared, error: Error): Promise<void> {
+/** The chat is told in a sentence, the log in full. @returns false when the chat was answered by somebody else */
+async function apologize(scope: Scope, turn: Answering, error: Error): Promise<boolean> {
   await keepError(scope, turn.chat.id, error);
-  await answered(scope, turn, APOLOGY, { ...turn.metadata, error: true });
+  return answer(scope, turn, APOLOGY, { ...turn.metadata, error: true });
 }
 
-/** Stores the answer and that it answers, at once: after a crash the turn is taken again, or it is over. @throws Overtaken */
+/** @throws Overtaken when the chat was answered by somebody else */
 async function answered(scope: Scope, turn: Prepared, content: string, metadata: JsonObject): Promise<void> {
+  if (!(await answer(scope, turn, content, metadata))) throw new Overtaken();
+}
+
+/** Stores an answer and that it answers, at once: after a crash the turn is taken again, or it is over. */
+function answer(scope: Scope, turn: Answering, content: string, metadata: JsonObject): Promise<boolean> {
   const answers = { since: turn.answered, upTo: turn.upTo };
-  if (!(await say(scope, turn, { role: "ASSISTANT", content, metadata, answers }))) throw new Overtaken();
+  return say(scope, turn, { role: "ASSISTANT", content, metadata, answers });
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */
@@ -197,9 +205,13 @@ async function markAnswered(scope: Scope, turn: Prepared): Promise<void> {
 
 /** @throws Overtaken when the chat was answered by somebody else */
 async function notOvertaken(scope: Scope, { chat, answered: answeredSequence }: Prepared): Promise<void> {
-  const rows = (await scope
-    .table("chats")
-    .where({ id: chat.id, answeredSequence })
-    .select("id")) as unknown[];
+  const rows = await scope.named(
+    "chats.notOvertaken",
+    (table, $) =>
+      table("chats")
+        .select("id")
+        .where({ id: $(1), answeredSequence: $(2) }),
+    [chat.id, answeredSequence],
+  );
   if (rows.length === 0) throw new Overtaken();
 }

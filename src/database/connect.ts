@@ -1,3 +1,5 @@
+import type { Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import knex, { type Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transaction.js";
@@ -9,9 +11,15 @@ export interface ConnectOptions {
   readonly pool?: number;
   /** How PostgreSQL lists the connections. */
   readonly name?: string;
+  /** Whether to wait, a while, before a connection is taken, as others are in more of a hurry. */
+  readonly giveWay?: () => boolean;
   /** Tell PostgreSQL the organization before every statement, so that its row-level security applies. */
   readonly rowSecurity?: boolean;
 }
+
+/** How long a connection is left to those who are in more of a hurry at most, and how often they are looked for, in milliseconds. */
+const PATIENCE = 500;
+const LOOK_AGAIN = 10;
 
 const snakes = new Map<string, string>();
 const camels = new Map<string, string>();
@@ -62,6 +70,13 @@ export class Client extends PostgresClient {
     return new Transaction(this, container, config, outer);
   }
 
+  override async acquireConnection(): Promise<unknown> {
+    const { giveWay } = this.config as ConnectOptions;
+    const until = Date.now() + PATIENCE;
+    while (giveWay?.() && Date.now() < until) await sleep(LOOK_AGAIN);
+    return super.acquireConnection();
+  }
+
   override async _query(connection: PoolClient, query: QueryObject): Promise<unknown> {
     // In a transaction that has failed only its end is listened to: asked for more, the connection would stay in it.
     if (!TRANSACTION_END.test(query.sql))
@@ -69,20 +84,39 @@ export class Client extends PostgresClient {
     return patiently(connection, () => super._query(connection, query));
   }
 
-  /** Runs a named prepared statement; pg parses it once on each connection. */
-  async named(query: NamedQuery, organizationId: string): Promise<Record<string, unknown>[]> {
-    const connection = (await this.acquireConnection()) as PoolClient;
+  /**
+   * Runs a prepared statement, which pg parses once on each connection where it has a name. Those that one asks for
+   * at once go to PostgreSQL together, over one connection, and their answers come as they are ready.
+   */
+  named(asker: object, query: NamedQuery, organizationId: string): Promise<Record<string, unknown>[]> {
+    return new Promise((resolve, reject) => {
+      const asked = { query, resolve, reject };
+      const batch = batches.get(asker);
+      if (batch) return void batch.push(asked);
+      batches.set(asker, [asked]);
+      process.nextTick(() => void this.send(asker, organizationId));
+    });
+  }
+
+  private async send(asker: object, organizationId: string): Promise<void> {
+    const batch = batches.get(asker) ?? [];
+    batches.delete(asker);
     try {
-      await this.tellOrganization(connection, organizationId);
-      this.emit("query", { sql: query.text, bindings: query.values });
-      return named(await patiently(connection, () => answerTo(connection, query)));
-    } finally {
-      await this.releaseConnection(connection);
+      const connection = (await this.acquireConnection()) as PoolClient;
+      try {
+        await this.tellOrganization(connection, organizationId);
+        for (const { query } of batch) this.emit("query", { sql: query.text, bindings: query.values });
+        await patiently(connection, () => answerAll(connection, batch));
+      } finally {
+        await this.releaseConnection(connection);
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error as Error);
     }
   }
 
   private async tellOrganization(connection: PoolClient, organizationId: string | undefined): Promise<void> {
-    if (!(this.config as { rowSecurity?: boolean }).rowSecurity) return;
+    if (!(this.config as ConnectOptions).rowSecurity) return;
     await connection.query({
       name: "organization",
       text: "select set_config('parley.organization_id', $1, false)",
@@ -91,16 +125,39 @@ export class Client extends PostgresClient {
   }
 }
 
-/** By a callback: what pg's own promises hold is copied by several collections before it is freed. */
-const answerTo = (connection: PoolClient, query: NamedQuery): Promise<QueryArrayResult<unknown[]>> =>
-  new Promise((resolve, reject) =>
-    connection.query({ ...query, rowMode: "array" }, (error: Error | null, result) =>
-      error ? reject(error) : resolve(result),
-    ),
-  );
+/** A statement, and who waits for its rows. */
+interface Asked {
+  readonly query: NamedQuery;
+  readonly resolve: (rows: Record<string, unknown>[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What is to be sent in this tick, by who asks. */
+const batches = new WeakMap<object, Asked[]>();
+
+/** Sends all in one piece. By callbacks: what pg's own promises hold is copied by several collections before it is freed. */
+function answerAll(connection: PoolClient, batch: readonly Asked[]): Promise<void> {
+  const { stream } = (connection as unknown as { connection: { stream: Writable } }).connection; // pg's types don't show it
+  return new Promise((resolve) => {
+    let open = batch.length;
+    const answered = ({ resolve: take, reject }: Asked, error: Error | null, result: Result) => {
+      if (error) reject(error);
+      else take(named(result));
+      if (--open === 0) resolve();
+    };
+    stream.cork();
+    for (const asked of batch)
+      connection.query({ ...asked.query, rowMode: "array" }, (error: Error | null, result) =>
+        answered(asked, error, result),
+      );
+    stream.uncork();
+  });
+}
+
+type Result = QueryArrayResult<unknown[]>;
 
 /** Rows under our names at once: to rename the objects that pg makes costs as much again as making them. */
-function named({ fields, rows }: QueryArrayResult<unknown[]>): Record<string, unknown>[] {
+function named({ fields, rows }: Result): Record<string, unknown>[] {
   const names = fields.map(({ name }) => camel(name));
   const blank = Object.fromEntries(names.map((name) => [name, null]));
   return rows.map((values) => {
@@ -145,7 +202,7 @@ interface QueryObject {
 /** Opens the pool. Statements are given up after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
-  { pool = 10, name = "parley", rowSecurity = false }: ConnectOptions = {},
+  { pool = 10, name = "parley", rowSecurity = false, giveWay }: ConnectOptions = {},
 ): Knex {
   const config = {
     client: Client as unknown as typeof Knex.Client, // the type of knex.Client hides what a dialect may override
@@ -154,6 +211,7 @@ export function connect(
       connectionTimeoutMillis: 5_000,
       options: "-c statement_timeout=5000 -c idle_in_transaction_session_timeout=15000 -c timezone=UTC",
       application_name: name,
+      pipeline: true,
       types,
     },
     pool: { min: 0, max: pool },
@@ -161,6 +219,7 @@ export function connect(
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,
     rowSecurity,
+    giveWay,
   };
   return knex(config);
 }

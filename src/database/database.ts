@@ -9,6 +9,12 @@ export class Database {
     private readonly ports: Ports,
   ) {}
 
+  /** Whether somebody waits for a connection, as all of them are in use. */
+  get crowded(): boolean {
+    const { pool } = this.knex.client as { pool: { numPendingAcquires(): number } };
+    return pool.numPendingAcquires() > 0;
+  }
+
   scope(organizationId: string): Scope {
     return new Scope(this.knex, organizationId, this.ports);
   }
@@ -35,15 +41,10 @@ export class Database {
     return found;
   }
 
-  /** Whose number it is; undefined where nobody has connected it. */
-  async ownerOfNumber(
-    phoneNumber: string,
-  ): Promise<{ organizationId: string; connectionId: string } | undefined> {
-    const [found] = (await this.knex("telephony_lookup").where({ phoneNumber }).limit(1)) as {
-      organizationId: string;
-      connectionId: string;
-    }[];
-    return found;
+  /** Whose numbers these are; undefined for one that nobody has connected. */
+  async ownersOfNumbers(...phoneNumbers: string[]): Promise<(NumberOwner | undefined)[]> {
+    const rows = (await this.knex("telephony_lookup").whereIn("phoneNumber", phoneNumbers)) as NumberOwner[];
+    return phoneNumbers.map((number) => rows.find(({ phoneNumber }) => phoneNumber === number));
   }
 
   /** Destinations of all organizations that have something to be sent now. */
@@ -63,6 +64,13 @@ export class Database {
     return row?.parleyExpireEvents ?? 0;
   }
 
+  /** Deletes notes of texts of all organizations from before a moment, of each kind at most so many. @returns how many */
+  async expireSms(before: Date, most: number): Promise<number> {
+    const rows = this.knex.select("*").from(this.knex.raw("parley_expire_sms(?, ?)", [before, most]));
+    const [row] = (await rows) as { parleyExpireSms: number }[];
+    return row?.parleyExpireSms ?? 0;
+  }
+
   /** Keeps the facts of ended chats of all organizations, at most so many, which are computed anew at each reading until then. @returns of how many */
   async keepFacts(most: number): Promise<number> {
     const [row] = (await this.knex.select("*").from(this.knex.raw("parley_keep_facts(?)", [most]))) as {
@@ -79,4 +87,11 @@ export class Database {
   async close(): Promise<void> {
     await this.knex.destroy();
   }
+}
+
+/** Who has connected a number. */
+interface NumberOwner {
+  readonly phoneNumber: string;
+  readonly organizationId: string;
+  readonly connectionId: string;
 }

@@ -10,14 +10,24 @@ type Table = (name: TenantTable) => Knex.QueryBuilder;
 type Place = (position: number) => Knex.Raw;
 export type Build = (table: Table, $: Place, db: Knex) => Knex.QueryBuilder | Knex.Raw;
 
+/** How often a job is begun at most, also by servers that die, where nothing else is said. */
+export const TRIES = 6;
+
 /** How a job runs. */
 export interface JobOptions {
   readonly queue?: string;
   readonly runAt?: Date;
   /** A job that waits under the same key is replaced. */
   readonly key?: string;
-  /** How often it is begun at most, also by servers that die; 6 without. */
+  /** How often it is begun at most; 6 without. */
   readonly tries?: number;
+}
+
+interface Statement {
+  readonly key: string | undefined;
+  readonly build: Build;
+  readonly values: readonly unknown[];
+  readonly tail: string;
 }
 
 /** Of one statement: PostgreSQL takes 65,535 values. */
@@ -93,7 +103,7 @@ export class Scope {
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
-    { queue, runAt, key, tries = 6 }: JobOptions = {},
+    { queue, runAt, key, tries = TRIES }: JobOptions = {},
   ): Promise<void> {
     const job = JSON.stringify({ organizationId: this.organizationId, ...payload });
     await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?, ?)", [
@@ -146,18 +156,19 @@ export class Scope {
   }
 
   /**
-   * A read whose text is built once and that PostgreSQL prepares once on each connection.
+   * A read whose text is built once and that PostgreSQL prepares once on each connection. Those that a scope asks for
+   * at once go out together.
    * @param key names the text: the same key must always build the same text; undefined: not named, planned anew each time
    * @param values fill the places `$(1)`, `$(2)` …; a list fills one place of `= any($)`
    * @param tail SQL behind what Knex builds, for the clauses in which it takes no places
    */
-  async named<R>(key: string | undefined, build: Build, values: readonly unknown[], tail = ""): Promise<R[]> {
-    const text = (key !== undefined && texts.get(key)) || this.text(build) + tail;
-    if (key !== undefined) texts.set(key, text);
-    const client = this.db.client as Client;
-    const query = { ...(key !== undefined && { name: key }), text, values: [this.organizationId, ...values] };
-    const rows = await client.named(query, this.organizationId);
-    return rows as R[]; // the caller knows which columns its statement selects
+  named<R>(key: string | undefined, build: Build, values: readonly unknown[], tail = ""): Promise<R[]> {
+    return this.run(this, { key, build, values, tail });
+  }
+
+  /** The same for a statement that writes. It goes out by itself: what is read beside it need not wait for the disk. */
+  write<R>(key: string, build: Build, values: readonly unknown[]): Promise<R[]> {
+    return this.run({}, { key, build, values, tail: "" });
   }
 
   /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
@@ -176,6 +187,15 @@ export class Scope {
       channel,
       JSON.stringify({ organizationId: this.organizationId, ...ids }),
     ]);
+  }
+
+  private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {
+    const text = (key !== undefined && texts.get(key)) || this.text(build) + tail;
+    if (key !== undefined) texts.set(key, text);
+    const client = this.db.client as Client;
+    const query = { ...(key !== undefined && { name: key }), text, values: [this.organizationId, ...values] };
+    const rows = await client.named(asker, query, this.organizationId);
+    return rows as R[]; // the caller knows which columns its statement selects
   }
 
   private text(build: Build): string {

@@ -3,7 +3,7 @@ import { connection, type Connection, type ConnectionQuery } from "../database/c
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { withoutNulls } from "../database/without-nulls";
-import { record } from "./record";
+import { record, type Cause } from "./record";
 
 export type EventName =
   | "status-changed"
@@ -55,6 +55,19 @@ export type EventRow = Omit<Event, "companionId" | "payload"> & {
 };
 type Data = Readonly<Record<string, unknown>>;
 
+/** What was said, as events tell it. */
+export interface Words {
+  readonly role: string;
+  readonly content: string | null;
+}
+
+/** Who is told of an event beside its destinations, and what is done with it. */
+interface Told {
+  readonly change?: string | null;
+  readonly activity?: string | null;
+  readonly cause?: Cause;
+}
+
 /** The whole conversation stands in an event, its oldest part cut beyond this many bytes. */
 const MESSAGES_BYTES = 1_048_576;
 /** Stands for the assistant in a trial event. */
@@ -68,27 +81,27 @@ export class Events {
   async statusChanged(chat: EventChat): Promise<void> {
     const { status, startedAt, endedAt, endedReason, phoneNumber } = chat;
     const messages = await this.messages(chat.id);
-    await this.record("status-changed", chat, {
-      messages,
-      status,
-      startedAt,
-      endedAt,
-      endedReason,
-      phoneNumber,
-    });
+    const data = { messages, status, startedAt, endedAt, endedReason, phoneNumber };
+    await this.record("status-changed", chat, data, { change: status });
   }
 
-  async conversationUpdated(chat: EventChat): Promise<void> {
-    const messages = await this.messages(chat.id);
-    await this.record("conversation-updated", chat, {
-      messages,
-      phoneNumber: chat.phoneNumber,
-      timestamp: new Date(),
-    });
+  /**
+   * Tells of a message and stores it, at once.
+   * @param said the newest first
+   * @returns whether it could be stored
+   */
+  conversationUpdated(
+    { phoneNumber, ...chat }: EventChat,
+    said: readonly [Words, ...Words[]],
+    cause: Cause,
+  ): Promise<boolean> {
+    const data = { messages: shown(said), phoneNumber, timestamp: new Date() };
+    const [{ role }] = said;
+    return this.record("conversation-updated", { phoneNumber, ...chat }, data, { change: role, cause });
   }
 
   async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
-    await this.record("function-call", chat, { name, parameters }, name);
+    await this.record("function-call", chat, { name, parameters }, { activity: name });
   }
 
   async sessionStarted(chat: EventChat): Promise<void> {
@@ -107,7 +120,7 @@ export class Events {
 
   /** The assistant's part in a turn: it listens, thinks or speaks now. */
   async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
-    await this.record("interaction-status", chat, { status, timestamp: new Date() }, status);
+    await this.record("interaction-status", chat, { status, timestamp: new Date() }, { activity: status });
   }
 
   /** An event that tells of nothing, for trying a destination out. @returns its id */
@@ -148,21 +161,20 @@ export class Events {
     return loader.load(id);
   }
 
-  private async record(
+  private record(
     name: EventName,
     chat: EventChat,
     data: Data,
-    activity: string | null = null,
-  ): Promise<void> {
+    { change = null, activity = null, cause }: Told = {},
+  ): Promise<boolean> {
     const { id: chatId, assistantId, channel: type, deploymentId, workflowId } = chat;
     const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
-    const changesChat = name === "conversation-updated" || name === "status-changed";
-    const event = { id: newId(), name, type, assistantId, chatId, body };
-    await record(this.scope, { ...event, deploymentId, workflowId, changesChat, activity });
+    const event = { id: newId(), name, type, assistantId, chatId, body, deploymentId, workflowId };
+    return record(this.scope, { ...event, change, activity }, cause);
   }
 
-  private async messages(chatId: string): Promise<{ role: string; content?: string }[]> {
-    const rows = await this.scope.named<{ role: string; content: string | null }>(
+  private async messages(chatId: string): Promise<ReturnType<typeof shown>> {
+    const rows = await this.scope.named<Words>(
       "events.messages",
       (table, $, db) =>
         table("messages")
@@ -172,15 +184,22 @@ export class Events {
           .orderBy("sequence", "desc"),
       [chatId, Object.keys(ROLES)],
     );
-    const kept: { role: string; content?: string }[] = [];
-    let bytes = 0;
-    for (const { role, content } of rows) {
-      bytes += Buffer.byteLength(content ?? "") + 32;
-      if (bytes > MESSAGES_BYTES && kept.length > 0) break;
-      kept.push({ role: ROLES[role]!, ...(content !== null && { content }) });
-    }
-    return kept.reverse();
+    return shown(rows);
   }
+}
+
+/** What stands in an event of what was said, of which the newest comes first. */
+function shown(said: readonly Words[]): { role: string; content?: string }[] {
+  const kept: { role: string; content?: string }[] = [];
+  let bytes = 0;
+  for (const { role, content } of said) {
+    const shownRole = ROLES[role];
+    if (shownRole === undefined) continue;
+    bytes += Buffer.byteLength(content ?? "") + 32;
+    if (bytes > MESSAGES_BYTES && kept.length > 0) break;
+    kept.push({ role: shownRole, ...(content !== null && { content }) });
+  }
+  return kept.reverse();
 }
 
 export const toEvent = ({ assistantId, body, ...row }: EventRow): Event => ({

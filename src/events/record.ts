@@ -1,10 +1,11 @@
-import type { Build, Scope } from "../database/scope";
+import type { Knex } from "knex";
+import { TRIES, type Build, type Scope } from "../database/scope";
 
 /** The channel on which the dispatchers of all servers are told that a destination has something to get. */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
 /** The channel on which new events are told; with `activity` where one tells what an assistant does just now. */
 export const EVENTS_CHANNEL = "parley_events";
-/** The channel on which changed chats are told to every server process. */
+/** The channel on which changed chats are told to every server process, with the `change`. */
 export const CHATS_CHANNEL = "parley_chats";
 
 /** An event as it is written, of the assistant, workflow or deployment that holds the chat. */
@@ -17,10 +18,28 @@ export interface NewEvent {
   readonly body: string;
   readonly deploymentId: string | null;
   readonly workflowId: string | null;
-  /** Whether those who watch the chat have something to read. */
-  readonly changesChat: boolean;
+  /** What those who watch the chat have to read: its status, or the role of who said something. */
+  readonly change: string | null;
   /** What the assistant does just now: told to those who watch the chat. */
   readonly activity: string | null;
+}
+
+/** A change that an event tells of and that is made by the same statement. Where it changes nothing there is no event. */
+export interface Cause {
+  /** Names the statement. */
+  readonly name: string;
+  /** Parts of a `with`, of which `cause` has a row when something was changed. */
+  readonly change: Build;
+  /** From $13 on. */
+  readonly values: readonly unknown[];
+  /** What is to be done later because of it. */
+  readonly jobs: readonly Job[];
+}
+
+interface Job {
+  readonly task: string;
+  readonly payload: object;
+  readonly key?: string;
 }
 
 /** Of an activity so many characters are told: notifications have little room, and a model may call a function anything. */
@@ -30,32 +49,40 @@ const ACTIVITY = 100;
  * Writes an event, one delivery for each destination that is to get it, and tells who waits for them, all by one
  * statement, as this stands in the way of every message. Destinations of a project take over from those of the
  * organization; the project is that of the deployment, else of the workflow, else of the assistant.
+ * @returns whether it was written
  */
-export async function record(scope: Scope, event: NewEvent): Promise<void> {
-  const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat } = event;
+export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
+  const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, change } = event;
   const activity = event.activity?.slice(0, ACTIVITY) ?? null;
-  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, changesChat, activity];
-  await scope.named("events.record", statement, values);
+  const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
+  const { organizationId } = scope;
+  const jobs = cause?.jobs.map((job) => ({ ...job, payload: { organizationId, ...job.payload } })) ?? [];
+  const build = statement(cause?.change);
+  const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
+  return (await scope.write(`events.record.${cause?.name}`, build, all)).length > 0;
 }
 
 /** A delivery's id has the time and the count of its event's, and the random end of its destination's: it sorts by time, and there is one for both. */
-const statement: Build = (_table, _$, db) =>
-  db.raw(`
-  with project as (
+const statement =
+  (change = nothing): Build =>
+  (table, $, db) =>
+    db.raw(
+      `
+  with ?, project as (
     select coalesce(
       (select project_id from deployments where deployments.organization_id = $1 and id = $8),
       (select project_id from workflows where workflows.organization_id = $1 and id = $9),
       (select project_id from assistants where assistants.organization_id = $1 and id = $5)) as id
   ), wanted as (
     select d.id, d.project_id is not null as own from webhook_destinations d
-    where d.organization_id = $1 and d.enabled
+    where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
   ), chosen as (
     select wanted.id from wanted where own or not exists (select from wanted where own)
   ), event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body)
-    values ($1, $2, $3, $4, $5, $6, $7)
+    select $1, $2, $3, $4, $5, $6, $7 from cause
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6 from chosen
@@ -64,5 +91,12 @@ const statement: Build = (_table, _$, db) =>
       json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
     (select count(pg_notify('${DELIVERIES_CHANNEL}',
       json_build_object('organizationId', $1::text, 'destinationId', chosen.id)::text)) from chosen),
-    case when $10::boolean then
-      pg_notify('${CHATS_CHANNEL}', json_build_object('organizationId', $1::text, 'chatId', $6::text)::text) end`);
+    case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
+      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
+    (select count(parley_enqueue(job.task, job.payload, null, null, job.key, ${TRIES}))
+      from json_to_recordset($12::json) as job(task text, payload json, key text))
+  from cause`,
+      [change(table, $, db) as Knex.Raw],
+    );
+
+const nothing: Build = (_table, _$, db) => db.raw(`cause as (select)`);

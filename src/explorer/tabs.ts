@@ -8,6 +8,8 @@ export interface ExplorerTab {
 // One word each, so that a double click selects it.
 const ASSISTANT_ID = "ASSISTANT_ID";
 const CHAT_ID = "CHAT_ID";
+/** Of the receptionist, which every service has. */
+const TEMPLATE_ID = "019b8d62-7a80-7a31-8c52-4be1f07d9a36";
 
 const assistants: ExplorerTab = {
   query: `# Welcome to Parley.
@@ -206,7 +208,8 @@ mutation CreatePublicKey {
 
 const templates: ExplorerTab = {
   query: `# Templates are shared and read-only: duplicate one to use
-# it. Any assistant can be duplicated.
+# it. The id under "Variables" is the receptionist's; any
+# assistant can be duplicated.
 
 query Templates {
   assistantTemplates(order: desc, page: 1, take: 20) {
@@ -224,7 +227,7 @@ mutation DuplicateAssistant($id: ID!) {
   }
 }
 `,
-  variables: { id: ASSISTANT_ID },
+  variables: { id: TEMPLATE_ID },
 };
 
 export const explorerTabs: readonly ExplorerTab[] = [

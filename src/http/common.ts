@@ -5,6 +5,18 @@ import { newId } from "../database/ids";
 /** The id that the answer, its error body and the log share. */
 export const requestId = (res: ServerResponse): string => String(res.getHeader("X-Request-Id"));
 
+/** Paths beside the REST rows that only tell. */
+export const READ_ONLY = [
+  "/",
+  "/rest/docs",
+  "/rest/openapi.json",
+  "/analytics",
+  "/files/:organizationId/:id",
+  "/health/live",
+  "/health/ready",
+  "/metrics",
+];
+
 /** Begins an answer: the headers that every one has, and what any origin may read of it without cookies. */
 export function begin(req: IncomingMessage, res: ServerResponse): void {
   res.setHeader("X-Request-Id", newId());

@@ -19,7 +19,8 @@ export function downloads(database: Database, crypto: Crypto): RequestHandler {
     if (Number(expires) * 1000 < Date.now())
       throw new DomainError("FORBIDDEN", "The link has ended. Ask for a new one.");
     const { file, content } = await database.scope(organizationId).of(Files).content(id);
-    res.status(200).set({
+    // Not Express's own, which would say of any text that it is UTF-8.
+    res.writeHead(200, {
       "Content-Type": file.mimeType,
       "Content-Length": String(file.size),
       // An HTML page or a script would otherwise run under this service's own address.

@@ -4,6 +4,7 @@ import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest
 import express from "express";
 import processRequest from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../errors";
+import { withDeclaredTypes } from "./declared-types";
 import { MOST_QUERY_BYTES } from "./graphql-limits";
 
 export interface GraphQLHandlerOptions<Context extends BaseContext> {
@@ -70,7 +71,9 @@ async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): 
   if (Number(req.headers["content-length"] ?? 0) > most)
     throw new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
   const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: JSON_BYTES };
-  const body = isForm(req) ? await processRequest(req, res, limits) : await jsonOf(req, res);
+  const body = isForm(req)
+    ? await processRequest(withDeclaredTypes(req), res, limits)
+    : await jsonOf(req, res);
   const { query } = body as { query?: unknown };
   if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);

@@ -40,12 +40,11 @@ async function intercept(
     // Whether the number is connected here is not told.
     throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
   }
-  const { scope, connection } = found;
+  const { scope, connectionId, own } = found;
   const gone = new AbortController();
   res.on("close", () => gone.abort());
   // A number of ours that answers a number of ours would never end.
-  const own = await database.ownerOfNumber(sms.from);
-  const receipt = own ? undefined : await scope.of(Receipts).accept(connection.id, sms);
+  const receipt = own ? undefined : await scope.of(Receipts).accept(connectionId, sms, !bells.crowded);
   metrics.countSms(receipt ? "accepted" : "own-number");
   const answer = receipt ? await answerSms(scope, receipt, bells, gone.signal) : NOTHING;
   const { chatId } = answer;
@@ -62,14 +61,14 @@ async function intercept(
   res.end(body);
 }
 
-/** The number that a text came to, where the owner of its account sent the request. */
+/** The number that a text came to, where the owner of its account sent the request, and whether it came from a number of ours. */
 async function connectionOf(
   database: Database,
-  { to }: ReceivedSms,
+  { to, from }: ReceivedSms,
   { url = "", headers }: IncomingMessage,
   parameters: Parameters,
-): Promise<{ scope: Scope; connection: { id: string; phoneNumber: string } } | undefined> {
-  const owner = await database.ownerOfNumber(to);
+): Promise<{ scope: Scope; connectionId: string; own: boolean } | undefined> {
+  const [owner, sender] = await database.ownersOfNumbers(to, from);
   if (!owner) return undefined;
   const scope = database.scope(owner.organizationId);
   const { provider, interceptUrl } = scope.ports.telephone;
@@ -79,5 +78,5 @@ async function connectionOf(
   const signed = interceptUrl() + url.slice(url.split("?", 1)[0]!.length);
   if (!line || typeof signature !== "string") return undefined;
   if (!provider.signed(line.authToken, signed, parameters, signature)) return undefined;
-  return { scope, connection: { id: owner.connectionId, phoneNumber: line.phoneNumber } };
+  return { scope, connectionId: owner.connectionId, own: sender !== undefined };
 }

@@ -2,6 +2,7 @@ import { keepFacts } from "../analytics/keep-facts";
 import { hangUpCall } from "../calls/hang-up-call";
 import { startCall } from "../calls/start-call";
 import { watchCall } from "../calls/watch-call";
+import { expireSms } from "../sms/expire-sms";
 import { receiveSms, tellBySms } from "../sms/receive-sms";
 import { sendSms } from "../sms/send-sms";
 import { takeTurn } from "../conversation/turn";
@@ -20,13 +21,17 @@ export type Task = (
 
 /** What a job may do, by name. */
 export const tasks = {
-  "chat.turn": (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
   "sms.receive": (scope, { messageSid }) => receiveSms(scope, messageSid!),
   "sms.tell": (scope, { connectionId, to, text }) => tellBySms(scope, connectionId!, to!, text!),
-  "sms.send": (scope, { chatId }) => sendSms(scope, chatId!),
   "call.start": (scope, { chatId }) => startCall(scope, chatId!),
   "call.watch": (scope, { chatId }) => watchCall(scope, chatId!),
   "call.hangUp": (scope, { chatId }) => hangUpCall(scope, chatId!),
+} satisfies Record<string, Task>;
+
+/** What does all that there is to do for the ids that it is told: one job with the same ids runs at a time. */
+export const soleTasks = {
+  "chat.turn": (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
+  "sms.send": (scope, { chatId }) => sendSms(scope, chatId!),
 } satisfies Record<string, Task>;
 
 /** What takes long and nobody waits for: it runs beside the others, two at a time. */
@@ -40,6 +45,7 @@ export const periodicTasks = (eventDays: number) =>
   ({
     "facts.keep": { at: "* * * * *", run: keepFacts },
     "event.expire": { at: "17 * * * *", run: (database) => expireEvents(database, eventDays) },
+    "sms.expire": { at: "47 * * * *", run: expireSms },
   }) satisfies Record<string, PeriodicTask>;
 
 export interface PeriodicTask {

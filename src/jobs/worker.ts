@@ -1,9 +1,16 @@
-import { Logger as JobLogger, parseCronItems, type JobHelpers, type TaskList } from "graphile-worker";
+import {
+  Logger as JobLogger,
+  parseCronItems,
+  type Job,
+  type JobHelpers,
+  type TaskList,
+} from "graphile-worker";
 import { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Database } from "../database/database";
 import { freeJobs, LastingRunner } from "./lasting-runner";
-import { slowTasks, tasks, type PeriodicTask, type Task } from "./tasks";
+import { alone } from "./sole";
+import { slowTasks, soleTasks, tasks, type PeriodicTask, type Task } from "./tasks";
 
 /** Jobs at once in this process. */
 const CONCURRENCY = 20;
@@ -13,6 +20,9 @@ const SLOW_CONCURRENCY = 2;
  * database is away.
  */
 const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
+
+/** When a job comes back that found another at its work, in milliseconds. */
+const COME_BACK = 1_000;
 
 /** A periodic task that was missed while no worker ran is made up for within this time, in milliseconds. */
 const MAKE_UP = 3_600_000;
@@ -72,7 +82,8 @@ function runnersOf(
     logger: jobLog(logger),
     preset: BATCHES,
   };
-  const quick = { ...common, taskList: taskList(database, tasks), concurrency: CONCURRENCY };
+  const quickTasks = { ...taskList(database, tasks), ...soleTaskList(database, pool) };
+  const quick = { ...common, taskList: quickTasks, concurrency: CONCURRENCY };
   const slow = {
     ...common,
     taskList: { ...taskList(database, slowTasks), ...periodicList(database, periodic) },
@@ -84,7 +95,9 @@ function runnersOf(
 
 function poolOf(connectionString: string, logger: Logger): Pool {
   const max = CONCURRENCY / 2 + SLOW_CONCURRENCY + 3;
-  const pool = new Pool({ connectionString, max, application_name: "parley worker" });
+  // That a job was begun or is over need not outlast a crash of the database: it is begun anew then, as after any other.
+  const options = "-c synchronous_commit=off";
+  const pool = new Pool({ connectionString, max, application_name: "parley worker", options });
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
 }
@@ -93,9 +106,24 @@ const taskList = (database: Database, some: Readonly<Record<string, Task>>): Tas
   Object.fromEntries(
     Object.entries(some).map(([name, task]) => [
       name,
-      async (payload: unknown, { job }: JobHelpers) => {
-        const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // written by Scope.enqueue
-        await task(database.scope(organizationId), rest, job.attempts >= job.max_attempts);
+      (payload: unknown, { job }: JobHelpers) => perform(database, task, payload, job),
+    ]),
+  );
+
+async function perform(database: Database, task: Task, payload: unknown, job: Job): Promise<void> {
+  const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // written by Scope.enqueue
+  await task(database.scope(organizationId), rest, job.attempts >= job.max_attempts);
+}
+
+const soleTaskList = (database: Database, pool: Pool): TaskList =>
+  Object.fromEntries(
+    Object.entries(soleTasks).map(([task, work]) => [
+      task,
+      async (payload: unknown, { job, addJob }: JobHelpers) => {
+        const sole = { name: `${task} ${JSON.stringify(payload)}`, jobId: job.id, attempt: job.attempts };
+        const entry = await alone(pool, sole, () => perform(database, work, payload, job));
+        const runAt = new Date(Date.now() + COME_BACK);
+        if (entry === "later") await addJob(task, payload, { runAt, maxAttempts: job.max_attempts });
       },
     ]),
   );

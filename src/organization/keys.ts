@@ -33,6 +33,12 @@ export class Keys {
     return this.shown(row ?? missing("Key"), caller);
   }
 
+  /** @throws Error where ENCRYPTION_KEYS lack the one that a key was stored under */
+  async check(): Promise<void> {
+    const rows = (await this.scope.table("api_keys")) as KeyRow[];
+    for (const { id, sealedValue } of rows) this.scope.ports.crypto.open(sealedValue, this.context(id));
+  }
+
   /** The newest active PUBLIC key. */
   async public(caller: Caller): Promise<Key> {
     const rows = this.scope

@@ -3,6 +3,7 @@ import type * as Groq from "@ai-sdk/groq";
 import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
 import { load } from "./load";
+import { pairedCalls } from "./paired-calls";
 import {
   ModelFailure,
   type ModelMessage,
@@ -56,7 +57,7 @@ function vendorRequest(request: ModelRequest): VendorRequest {
   return {
     prompt: [
       ...(system === "" ? [] : [{ role: "system" as const, content: system }]),
-      ...messages.map(toVendor),
+      ...pairedCalls(messages).map(toVendor),
     ],
     ...(offered.length > 0 && { tools: offered, toolChoice: { type: "auto" as const } }),
     temperature,

@@ -18,14 +18,22 @@ export interface SmsAnswer {
   readonly chatId?: string;
 }
 
+/** Requests that wait for answers in this process at most; the answers of others are sent by the provider's API. */
+const MOST_WAITING = 200;
+
 /** Wakes those who wait for something in a chat. */
 export class Bells {
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(listener: Pick<Listener, "on">) {
     const ring = (id: string | undefined) => this.waiting.get(id!)?.forEach((ring) => ring());
-    listener.on(CHATS_CHANNEL, ({ chatId }) => ring(chatId));
+    listener.on(CHATS_CHANNEL, ({ chatId, change }) => void (change !== "USER" && ring(chatId)));
     listener.on(SMS_CHANNEL, ({ messageSid }) => ring(messageSid));
+  }
+
+  /** Whether so many wait that nobody else should: what is waited for is then found sooner. */
+  get crowded(): boolean {
+    return this.waiting.size >= MOST_WAITING;
   }
 
   /** Resolves when something happened with it, the time is over, or whoever waits has gone. */
@@ -55,6 +63,7 @@ export async function answerSms(
 ): Promise<SmsAnswer> {
   const until = (receipt.waitsUntil?.getTime() ?? 0) - 1_000;
   let known = receipt;
+  if (known.answer !== null) return { texts: known.answer, taken: [] };
   while (!signal.aborted) {
     const left = until - Date.now();
     const id = known.outcome === null ? known.messageSid : known.chatId!; // what waits for an answer has a chat

@@ -1,4 +1,4 @@
-import type { Scope } from "../database/scope";
+import { TRIES, type Build, type Scope } from "../database/scope";
 import type { ReceivedSms } from "../ports/telephony";
 
 /** The channel on which texts that were dealt with are told to every server process. */
@@ -37,21 +37,37 @@ export class Receipts {
     return row;
   }
 
-  /** Stores a text, and has it dealt with by a job, once; texts of one person one after another. */
-  async accept(connectionId: string, sms: ReceivedSms): Promise<Receipt> {
-    const { messageSid, from, to } = sms;
-    const { patience } = this.scope.ports.telephone;
-    const waitsUntil = new Date(Date.now() + patience + MARGIN);
-    const [row] = await this.scope.transaction(async (scope) => {
-      const rows = (await scope
-        .insert("sms_received", { messageSid, connectionId, sms, waitsUntil })
-        .onConflict(["organizationId", "messageSid"])
-        .ignore()) as Receipt[];
-      if (rows.length > 0)
-        await scope.enqueue("sms.receive", { messageSid }, { queue: `sms.receive:${to}:${from}` });
-      return rows;
-    });
+  /**
+   * Stores a text, and has it dealt with by a job, once, all by one statement.
+   * @param waits whether the request that brought it waits for the answer
+   */
+  async accept(connectionId: string, sms: ReceivedSms, waits: boolean): Promise<Receipt> {
+    const { organizationId, ports } = this.scope;
+    const { messageSid } = sms;
+    const waitsUntil = waits ? new Date(Date.now() + ports.telephone.patience + MARGIN) : null;
+    const job = JSON.stringify({ organizationId, messageSid });
+    const values = [messageSid, connectionId, JSON.stringify(sms), waitsUntil, waits ? null : "[]", job];
+    const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
     return row ?? (await this.of(messageSid))!; // somebody stored it before
+  }
+
+  /** The texts of the same person that came before one and still wait to be dealt with, the oldest first. */
+  before({ messageSid, connectionId, sms }: Receipt): Promise<Receipt[]> {
+    return this.scope.named<Receipt>(
+      "sms.before",
+      (table, $) => {
+        const stored = table("sms_received")
+          .select("createdAt")
+          .where({ messageSid: $(1) });
+        return table("sms_received")
+          .where({ connectionId: $(2) })
+          .whereRaw("sms ->> 'from' = ?", $(3))
+          .whereNull("outcome")
+          .where("createdAt", "<", stored)
+          .orderBy("createdAt");
+      },
+      [messageSid, connectionId, sms.from],
+    );
   }
 
   /** Notes what a text led to, in the transaction that did it. */
@@ -89,3 +105,12 @@ export class Receipts {
     return last?.waitsUntil ?? undefined;
   }
 }
+
+const accepting: Build = (_table, _$, db) =>
+  db.raw(`
+  with stored as (
+    insert into sms_received (organization_id, message_sid, connection_id, sms, waits_until, answer)
+    values ($1, $2, $3, $4::jsonb, $5, $6::jsonb) on conflict (organization_id, message_sid) do nothing returning *
+  )
+  select stored.* from stored
+  cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${TRIES})) as job`);

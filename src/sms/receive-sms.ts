@@ -30,21 +30,28 @@ const LONGEST = 10_000;
 /** How long the provider may take to take a sentence, in milliseconds. */
 const TIMEOUT = 10_000;
 
-/**
- * Deals with a text that came in, once: what it leads to is stored together with that it was dealt with.
- */
+/** Deals with a text that came in, behind those of the same person that came before it. */
 export async function receiveSms(scope: Scope, messageSid: string): Promise<void> {
-  const receipt = await scope.of(Receipts).of(messageSid);
+  const receipts = scope.of(Receipts);
+  const receipt = await receipts.of(messageSid);
   const line = receipt && (await scope.of(TelephonyConnections).lineOf(receipt.connectionId));
   if (!line) return;
-  const { connectionId: id, sms } = receipt;
   const { phoneNumber } = line;
+  for (const before of await receipts.before(receipt))
+    await deal(scope, phoneNumber, before).catch(() => undefined); // a job of its own tries again
+  await deal(scope, phoneNumber, receipt);
+}
+
+/** Deals with a text once: what it leads to is stored together with that it was dealt with. */
+async function deal(scope: Scope, ownNumber: string, receipt: Receipt): Promise<void> {
+  const { messageSid, connectionId: id, sms } = receipt;
   await scope.transaction(async (scope) => {
-    const contact = await Contact.hold(scope, { ownNumber: phoneNumber, phoneNumber: sms.from });
     const receipts = scope.of(Receipts);
+    const contact = await Contact.hold(scope, { ownNumber, phoneNumber: sms.from });
     const held = await receipts.hold(messageSid);
     if (!held || held.outcome !== null) return;
-    const { answer, ...decision } = await decide(scope, { connection: { id, phoneNumber }, sms }, contact);
+    const connection = { id, phoneNumber: ownNumber };
+    const { answer, ...decision } = await decide(scope, { connection, sms }, contact);
     // Where no request waits any more, what it would have been answered is sent.
     if (held.answer !== null)
       for (const text of answer ?? [])

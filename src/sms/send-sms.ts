@@ -17,11 +17,7 @@ const PAUSES = [2_000, 10_000, 60_000, 300_000, 1_800_000];
 
 /** Has the texts of a chat sent: one such job at a time for a chat, so that they keep their order. */
 export const enqueueSend = (scope: Scope, chatId: string, runAt?: Date): Promise<void> =>
-  scope.enqueue(
-    "sms.send",
-    { chatId },
-    { key: `sms.send:${chatId}`, queue: `sms:${chatId}`, ...(runAt && { runAt }) },
-  );
+  scope.enqueue("sms.send", { chatId }, { key: `sms.send:${chatId}`, ...(runAt && { runAt }) });
 
 /**
  * Sends what is to be sent of a chat by the provider's API. While the request that brought a text waits for the

@@ -3,8 +3,8 @@ const MOST_CHARACTERS = 1_600;
 const MOST_SEGMENTS = 10;
 /** In one of several segments: 7-bit characters of the GSM alphabet, or UTF-16 code units where one is not of it. */
 const SEGMENT = { gsm: 153, unicode: 67 } as const;
-/** Room for « (12/34)» at the end of a part. */
-const NUMBER_ROOM = 8;
+/** Stands for the number of a part at its end. */
+const NUMBER = " (999/999)";
 
 const GSM =
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
@@ -21,9 +21,18 @@ const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 /** Whether every character of a text is of the GSM alphabet: twice as many fit into a segment then. */
 export const isGsm = (text: string): boolean => [...text].every((one) => cost.has(one));
 
-/** Places that a text takes. */
-const sizeOf = (text: string, gsm: boolean): number =>
-  gsm ? [...text].reduce((sum, one) => sum + (cost.get(one) ?? 1), 0) : text.length;
+/** Whether a text is one that can be sent. What takes two places is never parted by two segments. */
+function fits(text: string, gsm: boolean): boolean {
+  if (text.length > MOST_CHARACTERS) return false;
+  const segment = gsm ? SEGMENT.gsm : SEGMENT.unicode;
+  let [segments, left] = [0, 0];
+  for (const one of text) {
+    const size = gsm ? (cost.get(one) ?? 1) : one.length;
+    if (size > left) [segments, left] = [segments + 1, segment];
+    left -= size;
+  }
+  return segments <= MOST_SEGMENTS;
+}
 
 /**
  * A text in parts that can be sent: each at most 10 segments and 1,600 characters. It is cut between paragraphs,
@@ -34,11 +43,8 @@ export function split(text: string): string[] {
   const whole = text.trim();
   if (whole === "") return [];
   const gsm = isGsm(whole);
-  const most = Math.min(MOST_CHARACTERS, MOST_SEGMENTS * (gsm ? SEGMENT.gsm : SEGMENT.unicode));
-  const fits = (part: string, room = most) =>
-    sizeOf(part, gsm) <= room && part.length <= MOST_CHARACTERS - (most - room);
-  if (fits(whole)) return [whole];
-  const parts = pack(whole, (part) => fits(part, most - NUMBER_ROOM), CUTS);
+  if (fits(whole, gsm)) return [whole];
+  const parts = pack(whole, (part) => fits(part + NUMBER, gsm), CUTS);
   return parts.map((part, index) => `${part} (${index + 1}/${parts.length})`);
 }
 

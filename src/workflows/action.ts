@@ -1,9 +1,9 @@
 import { Assistants } from "../assistants/assistants";
 import type { ChatRow } from "../chats/chats";
-import { Messages } from "../chats/messages";
+import { Messages, type Message } from "../chats/messages";
 import { Configurations, KIND_OF } from "../configurations/configurations";
 import type { DeclaredFunction } from "../configurations/functions";
-import { callFunction, declaredFunctions } from "../conversation/functions";
+import { callFunction, declaredFunctions, type FunctionAnswer } from "../conversation/functions";
 import { fillDeep } from "../conversation/variables";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
@@ -23,31 +23,100 @@ export const metadataOf = ({ id, name }: WorkflowNode): JsonObject => ({
   workflowNodeName: name,
 });
 
-/** Calls the function of an ACTION node, and keeps in the chat what it was asked and what it answered. */
+/** What a function answered; `text` is its reply, or why there is none. */
+type Reply = Pick<FunctionAnswer, "text" | "failed">;
+
+/** A call as it is stored, before the function is asked. */
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly reply?: Reply;
+}
+
+/**
+ * Calls the function of an ACTION node, and keeps in the chat what it was asked and what it answered. After a crash
+ * an answer that was kept is used; without one the function is asked again, the same under the same id.
+ * @param stands whether the chat has stood there before
+ * @returns undefined when the chat has ended, or somebody else has moved it on
+ */
 export async function act(
   scope: Scope,
   chat: ChatRow,
   node: WorkflowNode,
   sources: Sources,
-): Promise<{ chat: ChatRow; happened: Happened }> {
+  stands: boolean,
+): Promise<{ chat: ChatRow; happened: Happened } | undefined> {
   const declared = await functionOf(scope, chat, node, sources);
-  const name = node.functionName ?? "";
-  const args = declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
-  const call = { id: `call_${newId()}`, name, arguments: args };
-  await scope.transaction((scope) => scope.of(Events).functionCalled(chat, name, args));
-  await say(scope, chat, node, { role: "ASSISTANT", toolCalls: [call] });
-  const answer = declared
-    ? await callFunction(scope.ports.outbound, declared, call.id, args)
-    : { failed: true, text: `There is no function ${name}.` };
-  const { failed, text: content } = answer;
-  await say(scope, chat, node, { role: "TOOL", content, toolCallId: call.id, failed });
-  if (failed) return { chat, happened: {} };
+  const begun = stands ? await lastCall(scope, chat, node) : undefined;
+  const call = begun ?? newCall(node, declared, sources);
+  if (!begun && !(await begin(scope, chat, node, call))) return undefined;
+  const { failed, text } =
+    call.reply ?? (await keep(scope, chat, node, call, await ask(scope, declared, call)));
+  const standing = { ...chat, workflowNodeId: node.id };
+  if (failed) return { chat: standing, happened: {} };
   const kept =
     node.resultVariable === null
-      ? chat
-      : await setVariables(scope, chat, variablesOf(node.resultVariable, content));
-  return { chat: kept, happened: { called: name } };
+      ? standing
+      : await setVariables(scope, standing, variablesOf(node.resultVariable, text));
+  return { chat: kept, happened: { called: call.name } };
 }
+
+function newCall(node: WorkflowNode, declared: DeclaredFunction | undefined, sources: Sources): Call {
+  const args = declared ? argumentsOf(node.arguments, declared, sources) : node.arguments;
+  return { id: `call_${newId()}`, name: node.functionName ?? "", arguments: args };
+}
+
+/** The last call of a chat, where it is of this node: what a chat calls, and that it stands there, is stored at once. */
+async function lastCall(
+  scope: Scope,
+  { id: chatId }: ChatRow,
+  node: WorkflowNode,
+): Promise<Call | undefined> {
+  const calls = scope.table("messages").where({ chatId, role: "ASSISTANT" }).whereNotNull("toolCalls");
+  const [asked] = (await calls.orderBy("sequence", "desc").limit(1)) as Message[];
+  if (asked?.metadata.workflowNodeId !== node.id) return undefined;
+  const [call] = asked.toolCalls as unknown as Call[]; // as `begin` stored it
+  if (!call || call.name !== node.functionName) return undefined;
+  const reply = await replyTo(scope, chatId, call);
+  return { ...call, ...(reply && { reply }) };
+}
+
+async function replyTo(scope: Scope, chatId: string, { id: toolCallId }: Call): Promise<Reply | undefined> {
+  const [kept] = (await scope.table("messages").where({ chatId, toolCallId }).limit(1)) as Message[];
+  return kept && { text: kept.content ?? "", failed: kept.metadata.failed === true };
+}
+
+/** @returns false when the chat is no more where it was */
+const begin = (scope: Scope, chat: ChatRow, node: WorkflowNode, call: Call): Promise<boolean> =>
+  scope.transaction(async (scope) => {
+    const { id, workflowNodeId } = chat;
+    const there = scope.table("chats").where({ id, workflowNodeId }).whereNot({ status: "ended" });
+    if (((await there.update({ workflowNodeId: node.id })) as number) === 0) return false;
+    await say(scope, chat, node, { role: "ASSISTANT", toolCalls: [{ ...call }] });
+    await scope.of(Events).functionCalled(chat, call.name, call.arguments);
+    return true;
+  });
+
+async function ask(scope: Scope, declared: DeclaredFunction | undefined, call: Call): Promise<Reply> {
+  if (!declared) return { failed: true, text: `There is no function ${call.name}.` };
+  return callFunction(scope.ports.outbound, declared, call.id, call.arguments);
+}
+
+/** Keeps an answer, once: another server may have asked the same meanwhile. @returns the one that counts */
+const keep = (
+  scope: Scope,
+  chat: ChatRow,
+  node: WorkflowNode,
+  call: Call,
+  { text: content, failed }: Reply,
+): Promise<Reply> =>
+  scope.transaction(async (scope) => {
+    await scope.table("chats").where({ id: chat.id }).forUpdate();
+    const kept = await replyTo(scope, chat.id, call);
+    if (!kept) await say(scope, chat, node, { role: "TOOL", content, toolCallId: call.id, failed });
+    return kept ?? { text: content, failed };
+  });
 
 /** The function as the chat's channel has it, or else another one of the assistant's configurations. */
 async function functionOf(

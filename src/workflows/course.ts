@@ -1,5 +1,5 @@
 import { Assistants, type Assistant } from "../assistants/assistants";
-import type { ChatRow } from "../chats/chats";
+import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import { fill } from "../conversation/variables";
 import type { Scope } from "../database/scope";
@@ -138,15 +138,24 @@ export class Course {
       if (node.type === "END") return { ending: await endAt(scope, chat, node, [chat.variables, variables]) };
       let happened: Happened = {};
       if (node.type === "ACTION") {
-        chat = await stand(scope, chat, node); // from where it goes on after a crash
-        if (!mayAct) return undefined;
-        ({ chat, happened } = await act(scope, chat, node, [chat.variables, variables]));
+        if (!mayAct) return void (await stand(scope, chat, node)); // from where a job goes on
+        const stands = hops === 0 && node.id === chat.workflowNodeId;
+        const acted = await act(scope, chat, node, [chat.variables, variables], stands);
+        if (!acted) return Course.elsewhere(scope, chat);
+        ({ chat, happened } = acted);
       }
       const edge = wayOn(flow, node, [chat.variables, variables], happened);
       node = nodeOf(flow, edge?.toNodeId ?? null);
     }
     await keepError(scope, chat.id, new Error("The workflow leads nowhere from here: it was changed."));
     return { ending: { reason: STUCK, message: "", metadata: {} } };
+  }
+
+  /** Where a chat stands that has ended, or that somebody else has moved on. */
+  private static async elsewhere(scope: Scope, { id }: ChatRow): Promise<Arrival> {
+    const chat = await scope.of(Chats).row(id);
+    if (!chat || chat.status === "ended") return { ending: { reason: ENDED, message: "", metadata: {} } };
+    return Course.of(scope, chat);
   }
 
   private static async arrive(scope: Scope, chat: ChatRow, flow: Flow, node: WorkflowNode): Promise<Arrival> {

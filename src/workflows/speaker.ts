@@ -41,7 +41,7 @@ export async function begin(
   if (!flow && !greets) return;
   if (!flow) return greet(scope, { chat, assistant: await scope.of(Assistants).byId(chat.assistantId) });
   const arrival = await Course.begin(scope, chat, flow);
-  if (!arrival) return scope.enqueue("chat.turn", { chatId: chat.id }, { queue: `chat:${chat.id}` });
+  if (!arrival) return scope.enqueue("chat.turn", { chatId: chat.id });
   const speaker = speakerAt(arrival);
   if ("ending" in speaker) return conclude(scope, chat, speaker.ending);
   return greet(scope, speaker);

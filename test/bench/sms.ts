@@ -95,7 +95,8 @@ async function bring(server: Running, account: Account, count: number, rate: num
     const wait = began + (number * 1_000) / rate - performance.now();
     if (wait > 1) await sleep(wait);
     const from = `+4178${4_000_000 + first + (number % Math.ceil(count / EACH))}`;
-    all.push(one(from).catch(() => void failures++));
+    const failed = (error: Error) => void (failures++ || console.error(`first failure: ${error.message}`));
+    all.push(one(from).catch(failed));
   }
   await Promise.all(all);
   await pool.close();

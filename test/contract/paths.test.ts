@@ -39,6 +39,32 @@ describe.each(paths)("$path", ({ path, allow }) => {
   });
 });
 
+describe("a path beside the rows", () => {
+  test.each([
+    "/",
+    "/rest/docs",
+    "/rest/openapi.json",
+    "/health/live",
+    "/health/ready",
+    "/metrics",
+    "/files/some/file",
+  ])("%s is 405 for what it does not take", async (path) => {
+    for (const verb of ["POST", "DELETE"]) {
+      const answer = await running.api.request(verb, path);
+      expectError(answer, 405, "METHOD_NOT_ALLOWED");
+      expect(listed(answer.headers.get("allow"))).toEqual(["GET", "HEAD", "OPTIONS"]);
+    }
+  });
+
+  test.each(["/graphql", "/graphql/"])("%s tells a browser what it may send", async (path) => {
+    const answer = await running.api.as({ Origin: "https://example.com" }).request("OPTIONS", path);
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    for (const name of ["allow", "access-control-allow-methods"])
+      expect(listed(answer.headers.get(name))).toEqual(["GET", "OPTIONS", "POST"]);
+    expectOpenToAnyOrigin(answer);
+  });
+});
+
 const withBody = routes.filter(
   ({ id, document, body }) => document !== undefined && (body ?? exampleOf(id)(unknownWorld()).body),
 );

@@ -75,6 +75,30 @@ describe("a turn with a model", () => {
     expect(roles).toEqual(["USER", "ASSISTANT", "TOOL", "ASSISTANT"]);
   });
 
+  test("takes what is said while a function works, and shows calls and their answers side by side later", async () => {
+    let answer = () => undefined as void;
+    const receiver = await new Receiver((res) => void (answer = () => void res.end('"done"'))).start();
+    stops.push(() => receiver.stop());
+    const functions = [{ name: "book", serverUrl: receiver.url }];
+    const { model, say } = await talk(
+      [{ call: "book", arguments: "{}" }, { text: ["Booked."] }, { text: ["Yes."] }],
+      { functions },
+    );
+    const first = say("Book it.");
+    await receiver.until(1);
+    const second = say("Are you there?");
+    await new Promise((resolve) => setTimeout(resolve, 200)); // it is stored
+    answer();
+    await Promise.all([first, second]);
+    expect(await say("Fine.")).toMatchObject({ content: "Yes." });
+    expect(model.asked.at(-1)!.messages.slice(1, 5)).toMatchObject([
+      { role: "user", content: "Book it." },
+      { role: "assistant", tool_calls: [{ id: expect.any(String) }] },
+      { role: "tool", content: "done" },
+      { role: "user", content: "Are you there?" },
+    ]);
+  });
+
   test("tells the model about wrong arguments instead of sending them", async () => {
     const receiver = await new Receiver().start();
     stops.push(() => receiver.stop());
@@ -108,6 +132,14 @@ describe("a turn with a model", () => {
     const { model, say, log } = await talk([{ status: 500 }]);
     expect(await say("Hello?")).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
     expect(model.asked).toHaveLength(3);
+    expect((await log()).metadata.errors).toHaveLength(1);
+  });
+
+  test("a key that can't be opened any more gets a sentence into the chat and the error onto the log, and no model is asked", async () => {
+    const { model, say, log } = await talk([{ text: ["Here I am."] }]);
+    await running.database.query("update model_credentials set sealed_key = 'of another server'");
+    expect(await say("Hello?")).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
+    expect(model.asked).toHaveLength(0);
     expect((await log()).metadata.errors).toHaveLength(1);
   });
 

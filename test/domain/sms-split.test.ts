@@ -1,11 +1,20 @@
 import { describe, expect, test } from "@jest/globals";
 import { isGsm, split } from "../../src/sms/split";
 
-/** Of several segments each has 153 places for the GSM alphabet, where some characters take two, or 67 for any other. */
+/**
+ * Of several segments each has 153 places for the GSM alphabet, where some characters take two, or 67 for any other.
+ * What takes two places stands in one segment.
+ */
 function segmentsOf(text: string): number {
-  if (!isGsm(text)) return text.length <= 70 ? 1 : Math.ceil(text.length / 67);
-  const places = [...text].reduce((sum, one) => sum + ("^{}\\[~]|€\f".includes(one) ? 2 : 1), 0);
-  return places <= 160 ? 1 : Math.ceil(places / 153);
+  const gsm = isGsm(text);
+  const sizes = [...text].map((one) => (gsm ? ("^{}\\[~]|€\f".includes(one) ? 2 : 1) : one.length));
+  if (sizes.reduce((sum, size) => sum + size, 0) <= (gsm ? 160 : 70)) return 1;
+  let [segments, left] = [0, 0];
+  for (const size of sizes) {
+    if (size > left) [segments, left] = [segments + 1, gsm ? 153 : 67];
+    left -= size;
+  }
+  return segments;
 }
 const withoutNumber = (part: string) => part.replace(/ \(\d+\/\d+\)$/, "");
 const letters = (text: string) => text.replace(/\s/g, "");
@@ -16,7 +25,10 @@ const texts: readonly (readonly [string, string])[] = [
   ["paragraphs", `${SENTENCE.repeat(8)}\n\n`.repeat(9)],
   ["a word without end", "x".repeat(5_000)],
   ["emoji, families among them", "👨‍👩‍👧‍👦 ".repeat(400)],
+  ["emoji", "😀".repeat(900)],
   ["characters that take two places", "€[]{}~".repeat(800)],
+  ["such characters in one text", "€".repeat(765)],
+  ["a hundred parts and more", "word ".repeat(60_000)],
   ["another alphabet", "Магазин открывается в девять. ".repeat(120)],
   ["a huge answer", SENTENCE.repeat(900)],
 ];

@@ -157,13 +157,14 @@ describe("a call at Vapi", () => {
     ).toBe(43_200);
   });
 
-  test("goes out from the customer's own number where there is one", async () => {
+  test("goes out from the customer's own number where there is one, whose texts stay ours", async () => {
     const from = { phoneNumber: "+14155550100", accountSid: "AC1", authToken: "token" };
     const { phoneNumber, phoneNumberId } = await placed({ ...order, from });
     expect(phoneNumber).toEqual({
       twilioPhoneNumber: "+14155550100",
       twilioAccountSid: "AC1",
       twilioAuthToken: "token",
+      smsEnabled: false,
     });
     expect(phoneNumberId).toBeUndefined();
   });
@@ -186,6 +187,24 @@ describe("a call at Vapi", () => {
     await expect(refused).rejects.not.toBeInstanceOf(CallRefused);
     vapi.will();
   });
+
+  test.each([400, 500])(
+    "that Vapi answers with %d: no secret stands in what is told of it",
+    async (status) => {
+      const from = { phoneNumber: "+14155550100", accountSid: "AC1", authToken: "token-of-twilio" };
+      vapi.will({ status, echo: true });
+      const error = await engineOf()
+        .place(
+          { ...order, from, callbacks: { ...order.callbacks, headers: { "x-vapi-secret": "call-secret" } } },
+          soon(),
+        )
+        .catch(({ message }: Error) => message);
+      vapi.will();
+      expect(error).toContain('"twilioPhoneNumber":"+14155550100"');
+      expect(error).toContain('"twilioAuthToken":"…"');
+      expect(error).not.toMatch(/token-of-twilio|call-secret/);
+    },
+  );
 
   test("is found again by our id, among any number of others, or by Vapi's", async () => {
     const engine = engineOf();

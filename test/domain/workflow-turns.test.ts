@@ -262,6 +262,58 @@ describe("a text chat walks through a workflow", () => {
     });
   });
 
+  test("an ACTION that it comes back to calls anew each time, and says by an id which call it is", async () => {
+    functions.answer((res) => void res.end('"done"'));
+    const one = await speaker("One");
+    const flow = await flowOf(
+      {
+        one: { type: "PROMPT", assistantId: one },
+        note: { type: "ACTION", assistantId: one, functionName: "look_up" },
+        end: { type: "END" },
+      },
+      [
+        ["start", "one"],
+        ["one", "end", { kind: "MODEL", description: "Is done." }],
+        ["one", "note"],
+        ["note", "one"],
+      ],
+    );
+    const before = functions.received.length;
+    const chat = await start({ workflowId: flow.workflowId });
+    for (const hour of ["nine", "ten"]) await post(chat.id, `Who knows the hours? At ${hour}?`);
+    await until(async () => (await chatOf(chat.id)).messages.length === 9);
+    const asked = functions.received.slice(before);
+    expect(new Set(asked.map(({ body }) => body.id)).size).toBe(2);
+    expect(asked.map(({ headers }) => headers["idempotency-key"])).toEqual(asked.map(({ body }) => body.id));
+  });
+
+  test("calls nothing more when the chat is ended on its way", async () => {
+    let release = () => undefined as void;
+    functions.answer((res) => void (release = () => void res.end('"done"')));
+    const one = await speaker("One");
+    const ACTION = { type: "ACTION", assistantId: one, functionName: "look_up" };
+    const flow = await flowOf(
+      { first: ACTION, second: ACTION, one: { type: "PROMPT", assistantId: one }, end: { type: "END" } },
+      [
+        ["start", "first"],
+        ["first", "second"],
+        ["second", "one"],
+        ["one", "end"],
+      ],
+    );
+    const before = functions.received.length;
+    const chat = await start({ workflowId: flow.workflowId });
+    await functions.until(before + 1);
+    await running.api.gql('mutation ($id: ID!) { endChat(id: $id, reason: "enough") { id } }', {
+      id: chat.id,
+    });
+    release();
+    const jobs = "select from graphile_worker.jobs where task_identifier = 'chat.turn'";
+    await until(async () => (await running.database.query(jobs)).length === 0);
+    expect(functions.received).toHaveLength(before + 1);
+    expect(await chatOf(chat.id)).toMatchObject({ endedReason: "enough", messages: [{ role: "ASSISTANT" }] });
+  });
+
   test("after a function that the model called, in the same turn", async () => {
     functions.answer((res) => void res.end('"done"'));
     const [one, two] = [await speaker("One"), await speaker("Two")];

@@ -1,11 +1,19 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { envExample } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/config";
-import { afterTest, emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS } from "../support/server";
+import {
+  afterTest,
+  emptyDatabase,
+  emptyFolder,
+  PATIENCE,
+  runToEnd,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 
 /** The lines of an error: none of them a stack. */
 const lines = (text: string) => text.trimEnd().split("\n");
@@ -28,7 +36,12 @@ describe("a start with wrong settings", () => {
       CALL_COUNTRIES: "US, Switzerland",
       CALL_MAX_SECONDS: "an hour",
       SIMULATOR_SPEED: "0",
+      OPEN_SETTINGS: "perhaps",
+      OUTBOUND_ALLOW: "10.0.0.0/99,http://host,host:80",
+      RATE_LIMIT_ORGANIZATION: "-1",
       S3_ACCESS_KEY_ID: "without its secret",
+      S3_BUCKET: "b",
+      TRUST_PROXY: "127.0.0.1,proxy",
       LOG_LEVEL: "loud",
     });
     expect(code).toBe(1);
@@ -47,12 +60,17 @@ describe("a start with wrong settings", () => {
       "DATABASE_URL",
       "ENCRYPTION_KEYS",
       "LOG_LEVEL",
+      "OPEN_SETTINGS",
+      "OUTBOUND_ALLOW",
       "PORT",
       "PUBLIC_BASE_URL",
+      "RATE_LIMIT_ORGANIZATION",
       "REST_UNKNOWN_FIELDS",
       "ROW_LEVEL_SECURITY",
       "S3_ACCESS_KEY_ID",
+      "S3_BUCKET",
       "SIMULATOR_SPEED",
+      "TRUST_PROXY",
       "VAPI_BASE_URL",
       "VOICE_ENGINE",
       "VOICE_ENGINE_SECRET",
@@ -67,6 +85,19 @@ describe("a start with wrong settings", () => {
     expect(lines(stderr)).toEqual([
       "These settings are wrong:",
       "  - ENCRYPTION_KEYS must be set where DATABASE_URL is",
+    ]);
+  });
+
+  test("asks for two keys that differ", async () => {
+    const key = "the same key for both";
+    const { code, stderr } = await runToEnd("main", {
+      BOOTSTRAP_SECRET_KEY: key.replaceAll(" ", "-"),
+      BOOTSTRAP_PUBLIC_KEY: key.replaceAll(" ", "-"),
+    });
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual([
+      "These settings are wrong:",
+      "  - BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys",
     ]);
   });
 
@@ -87,20 +118,47 @@ describe("a start with wrong settings", () => {
   });
 });
 
-test(
-  "a port that is in use is told in one line",
-  async () => {
+describe("an address that can't be listened on is told in one line, before a database is made:", () => {
+  test("one that is in use", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
     afterTest(() => holder.close());
     await once(holder, "listening");
     const { port } = holder.address() as AddressInfo;
-    const env = { ...SETTINGS, PORT: String(port), DATABASE_URL: await emptyDatabase() };
-    const { code, stdout, stderr } = await runToEnd("main", env);
-    expect(code).toBe(1);
-    expect(stdout).toBe("");
+    const DATA_DIR = emptyFolder();
+    const { code, stdout, stderr } = await runToEnd("main", { PORT: String(port), DATA_DIR });
+    expect([code, stdout]).toEqual([1, ""]);
     expect(lines(stderr)).toEqual([
       `The address 127.0.0.1:${port} is in use already: set PORT to another, or end the server that has it.`,
     ]);
+    expect(readdirSync(DATA_DIR)).toEqual([]);
+  });
+
+  test("one that this machine does not have", async () => {
+    const { code, stdout, stderr } = await runToEnd("main", {
+      ...SETTINGS,
+      HOST: "192.0.2.1",
+      DATA_DIR: emptyFolder(),
+    });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(lines(stderr)).toEqual([expect.stringMatching(/^HOST 192\.0\.2\.1 .*EADDRNOTAVAIL/)]);
+  });
+});
+
+test(
+  "keys that lack the one before are told in one line, and change nothing",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const made = await startServer(env);
+    await made.end("SIGTERM");
+    const ENCRYPTION_KEYS = "another encryption key without the one before";
+    const { code, stdout, stderr } = await runToEnd("main", { ...env, ENCRYPTION_KEYS });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(lines(stderr)).toEqual([expect.stringMatching(/^ENCRYPTION_KEYS lacks .* new,old\.$/)]);
+    const both = await startServer({
+      ...env,
+      ENCRYPTION_KEYS: `${ENCRYPTION_KEYS},${SETTINGS.ENCRYPTION_KEYS}`,
+    });
+    await both.api.get("/rest/v1/organization/keys", 200);
   },
   PATIENCE,
 );

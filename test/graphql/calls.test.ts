@@ -64,6 +64,27 @@ describe("the calls of an organization", () => {
     await api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: two });
   });
 
+  test("are cancelled while they live, and only then", async () => {
+    const { api } = running;
+    const CANCEL = "mutation ($id: ID!) { cancelCall(id: $id) { id status endedReason endedAt } }";
+    const id = await place(api, await speaker(api), NUMBER.endless);
+    const { cancelCall } = await api.gql(CANCEL, { id });
+    expect(cancelCall).toEqual({
+      id,
+      status: "ended",
+      endedReason: "cancelled",
+      endedAt: expect.any(String),
+    });
+    expect((await api.gqlError(CANCEL, { id })).extensions.code).toBe("CHAT_ENDED");
+    expect(await callOf(api, id)).toMatchObject(cancelCall);
+    const { api: theirs } = await running.otherOrganization();
+    for (const [by, one] of [
+      [api, UNKNOWN_ID],
+      [theirs, id],
+    ] as const)
+      expect((await by.gqlError(CANCEL, { id: one })).extensions.code).toBe("CALL_NOT_FOUND");
+  });
+
   test("are nobody else's", async () => {
     const { api } = await running.otherOrganization();
     const id = await place(running.api, await newAssistant(running.api), NUMBER.busy);

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { closeRaw, rawRequest } from "../support/raw";
 
 const MOST = 1_000;
 const running = useApp({ MAX_FILE_BYTES: String(MOST) });
 const UPLOAD = "/rest/v1/files/upload";
+
+afterAll(closeRaw);
 
 const paths = ({ body }: { body: { details?: { path: string }[] } }) => body.details?.map(({ path }) => path);
 
@@ -33,6 +36,12 @@ describe("a form", () => {
       file + part(`name="metadata"\r\n\r\n${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`),
       ["metadata"],
     ],
+    [
+      "with metadata of more than 1 MiB",
+      file + part(`name="metadata"; filename="m"\r\n\r\n{"a":"${"a".repeat(1 << 20)}"}`),
+      ["metadata"],
+    ],
+    ["with a file and a field without a name", part('filename="a"\r\n\r\nhello') + file, [""]],
     ["with an unknown field", file + part('name="metadat"\r\n\r\n{}'), ["metadat"]],
     ["with broken metadata and no file", part('name="metadata"\r\n\r\n{'), ["file", "metadata"]],
   ])("%s is a 400 that names it", async (_, parts, wrong) => {
@@ -47,6 +56,31 @@ describe("a form", () => {
     ["that is none", "hello", FORM],
   ])("%s is a 400", async (_, body, headers) => {
     expect(await send(body, headers)).toMatchObject({ status: 400, body: { code: "BAD_USER_INPUT" } });
+  });
+
+  test("may hold the metadata as a file, as clients do that give it a type", async () => {
+    const metadata = part(
+      'name="metadata"; filename="blob"\r\nContent-Type: application/json\r\n\r\n{"a":1}',
+    );
+    for (const parts of [metadata + file, file + metadata])
+      expect(await send(`${parts}--x--\r\n`)).toMatchObject({
+        status: 201,
+        body: { name: "a.txt", metadata: { a: 1 } },
+      });
+    for (const { id } of (await running.api.get("/rest/v1/files", 200)).data)
+      await running.api.delete(`/rest/v1/files/${id}`, 200);
+  });
+
+  test("that is broken is a 400, however much follows", async () => {
+    const body = `--x\r\n\0\r\n\r\n${"x".repeat(20_000_000)}`;
+    const headers = { ...FORM, "X-API-Key": running.secretKey };
+    const sent = {
+      method: "POST",
+      path: UPLOAD,
+      headers: { ...headers, "Transfer-Encoding": "chunked" },
+      body,
+    };
+    expect((await rawRequest(running.url, sent)).status).toBe(400);
   });
 
   test("of another type is a 415", async () => {
@@ -69,5 +103,15 @@ describe("a form", () => {
     const { body } = await running.api.request("POST", "/graphql", form);
     expect(body.errors[0].extensions.code).toBe("PAYLOAD_TOO_LARGE");
     expect((await running.api.get("/rest/v1/files", 200)).meta.itemCount).toBe(1);
+  });
+
+  test("of GraphQL may hold one file", async () => {
+    const form = new FormData();
+    const query = "mutation ($one: Upload!, $two: Upload!) { uploadFile(file: $one) { id } }";
+    form.set("operations", JSON.stringify({ query, variables: {} }));
+    form.set("map", JSON.stringify({ 0: ["variables.one"], 1: ["variables.two"] }));
+    for (const name of ["0", "1"]) form.set(name, new Blob(["x"]), "a.txt");
+    const { status, body } = await running.api.request("POST", "/graphql", form);
+    expect([status, body.errors[0].message]).toEqual([413, "A request may hold one file."]);
   });
 });

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { closeRaw, rawRequest } from "../support/raw";
@@ -170,4 +171,35 @@ describe("an id", () => {
       }
     },
   );
+});
+
+describe("a request that is no HTTP, or too long for it, is answered in JSON:", () => {
+  const send = (text: string) =>
+    new Promise<string>((resolve) => {
+      const { hostname, port } = new URL(running.url);
+      const socket = connect(Number(port), hostname, () => socket.write(text));
+      let answer = "";
+      socket.on("data", (chunk) => (answer += chunk.toString()));
+      socket.on("close", () => resolve(answer));
+    });
+
+  test.each([
+    ["garbage", "HELLO\r\n\r\n", 400, "BAD_USER_INPUT"],
+    [
+      "a long address",
+      `GET /rest/v1/assistants?search=${"a".repeat(20_000)} HTTP/1.1\r\n`,
+      431,
+      "PAYLOAD_TOO_LARGE",
+    ],
+  ])("%s", async (_, text, status, code) => {
+    const [head = "", body = ""] = (await send(text)).split("\r\n\r\n");
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .+\r\n(.+\r\n)*Content-Type: application/json`));
+    expect(JSON.parse(body)).toEqual({
+      statusCode: status,
+      error: expect.any(String),
+      message: expect.any(String),
+      code,
+      requestId: expect.any(String),
+    });
+  });
 });

@@ -327,6 +327,29 @@ describe("a call from a web page", () => {
     expect(answer.body.error).toBe("Bad Request");
   });
 
+  test("is refused with an error for a workflow with problems, and without a credential that fits", async () => {
+    const { createWorkflow } = await running.api.gql(
+      'mutation { createWorkflow(input: { name: "Empty" }) { id } }',
+    );
+    const answer = await page().request("POST", OPEN, { workflowId: createWorkflow.id });
+    expectError(answer, 409, "WORKFLOW_HAS_PROBLEMS");
+    expect(answer.body.details).toEqual([
+      { path: "workflowId", message: expect.stringMatching(/^NO_START: /) },
+    ]);
+    const { publicKey, secretKey } = running;
+    for (const [headers, status] of [
+      [{}, 401],
+      [{ "X-Public-Key": "unknown" }, 401],
+      [{ "X-Public-Key": secretKey }, 401],
+      [{ "X-Public-Token": publicKey }, 401],
+    ] as const)
+      expectError(
+        await running.api.as(headers).request("POST", OPEN, { assistantId: UNKNOWN_ID }),
+        status,
+        "UNAUTHENTICATED",
+      );
+  });
+
   test("may be asked for by any page: a browser is told so", async () => {
     const answer = await running.api.as({ Origin: "https://shop.example" }).request("OPTIONS", OPEN);
     expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-public-key");

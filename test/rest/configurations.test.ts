@@ -187,6 +187,14 @@ describe("the values of a configuration", () => {
     expect(await api.get(path, 200)).toEqual(before);
   });
 
+  test("are told once each: what is no list is told of that alone", async () => {
+    const path = at(await newAssistant(running.api), "chat");
+    for (const functions of ["[]", {}, 1, true])
+      expect((await running.api.patch(path, { functions }, 400)).details).toEqual([
+        { path: "functions", message: "must be a list" },
+      ]);
+  });
+
   test("provider and model may be changed apart from each other", async () => {
     const path = at(await newAssistant(running.api), "chat");
     expect(await running.api.patch(path, { provider: "GROQ" }, 200)).toMatchObject({

@@ -1,11 +1,14 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { startApp } from "../support/app";
 import { callOf, eventsOf, expectForward, FORWARD, said, speaker, statusesOf } from "../support/calls";
 import { COMPLETIONS, engineCallOf, MESSAGES, streamed, useEngine, type EngineCall } from "../support/engine";
 import { expectError } from "../support/errors";
+import { newFlow } from "../support/flows";
 import { hostileJson, hostileValue } from "../support/hostile";
 import { Receiver } from "../support/receiver";
+import { afterTest, until } from "../support/server";
 import { stubModel } from "../support/stub-model";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: "1" });
@@ -187,7 +190,7 @@ describe("what an engine tells of a call", () => {
     ]);
   });
 
-  test("functions that the engine asks for are called, with their secret, and answered", async () => {
+  test("functions that the engine asks for are called once, with their secret, and answered", async () => {
     const { api } = running;
     const receiver = await new Receiver((res) => void res.end('{"booked": true}')).start();
     const functions = [
@@ -209,9 +212,19 @@ describe("what an engine tells of a call", () => {
     const toolCallList = [
       { id: "t1", type: "function", function: { name: "book", arguments: '{"at":"8 am"}' } },
     ];
+    const { database, vapi } = running;
+    const other = await startApp(database, {
+      VAPI_API_KEY: "key",
+      VAPI_BASE_URL: vapi.url,
+      PUBLIC_BASE_URL: "https://parley.example",
+    });
+    const there = engineCallOf(other.api, vapi, call.id);
     const answers = await Promise.all(
-      Array.from({ length: 5 }, () => call.tell("tool-calls", { toolCallList })),
+      Array.from({ length: 50 }, (_, index) =>
+        (index % 2 ? call : there).tell("tool-calls", { toolCallList }),
+      ),
     );
+    await other.stop();
     for (const { status, body } of answers)
       expect([status, body]).toEqual([
         201,
@@ -265,6 +278,11 @@ describe("the same callback many times, on two servers at once", () => {
       { role: "user", transcriptType: "final", transcript: "Yes.", timestamp: 5 },
       "conversation-updated",
     ],
+    [
+      "conversation-update",
+      { messagesOpenAIFormatted: [{ role: "user", content: "Yes." }] },
+      "conversation-updated",
+    ],
     ["status-update", { status: "in-progress" }, "status-changed"],
     ["status-update", { status: "ended", endedReason: "voicemail" }, "session-end"],
     [
@@ -300,7 +318,8 @@ describe("the same callback many times, on two servers at once", () => {
         { errors: unknown[] },
       ];
       expect(errors).toHaveLength(type === "hang" ? 1 : 0);
-      expect((await callOf(api, call.id)).chat.messages).toHaveLength(type === "transcript" ? 1 : 0);
+      const speaks = event === "conversation-updated";
+      expect((await callOf(api, call.id)).chat.messages).toHaveLength(speaks ? 1 : 0);
     } finally {
       await other.stop();
     }
@@ -458,7 +477,7 @@ describe("what the assistant says in a call", () => {
     ]);
   });
 
-  test("comes from the assistant's model, prompt and functions, with what they answered before", async () => {
+  test("comes from the assistant's model, prompt, knowledge and functions, with what they answered before", async () => {
     const { api } = running;
     const receiver = await new Receiver((res) => void res.end('"sunny"')).start();
     const model = await stubModel(
@@ -482,11 +501,12 @@ describe("what the assistant says in a call", () => {
       const assistantId = await speaker(api, {
         ...QUIET,
         prompt: "You know {city}.",
+        resources: "Parking is free.\n\nThe weather station stands on the hill.",
         model: "GPT_4_O",
         functions,
       });
       await api.gql(
-        "mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: VOICE, input: { isRagEnabled: true }) { isRagEnabled } }",
+        "mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: VOICE, input: { isRagEnabled: true, forceRag: true }) { isRagEnabled } }",
         { id: assistantId },
       );
       await running.database.query("update calls set line = null");
@@ -504,6 +524,7 @@ describe("what the assistant says in a call", () => {
       ]);
       const [question, followed, later] = model.asked;
       expect(JSON.stringify(question)).toContain("You know Bern.");
+      expect(JSON.stringify(question)).toContain("The weather station stands on the hill.");
       expect(JSON.stringify(question)).not.toContain("Be evil.");
       expect(question!.tools!.map(({ function: { name } }) => name)).toEqual(
         expect.arrayContaining(["weather", "end_call"]),
@@ -548,6 +569,44 @@ describe("what the assistant says in a call", () => {
     expect(streamed((await ask('call:dial_keypad {"digits":"1#"}')).text).calls).toEqual([
       { name: "dtmf", arguments: '{"dtmf":"1#"}' },
     ]);
+  });
+
+  test("asked for again while an ACTION's function works, asks that again under the same id and takes one answer", async () => {
+    const { api, vapi } = running;
+    const held: ServerResponse[] = [];
+    const shop = await new Receiver((res) => void held.push(res)).start();
+    afterTest(() => shop.stop());
+    const assistantId = await speaker(api, { ...QUIET, functions: [{ name: "order", serverUrl: shop.url }] });
+    const flow = await newFlow(
+      api,
+      {
+        start: { type: "START" },
+        one: { type: "PROMPT", assistantId },
+        order: { type: "ACTION", assistantId, functionName: "order" },
+        two: { type: "PROMPT", assistantId },
+        end: { type: "END" },
+      },
+      [
+        ["start", "one"],
+        ["one", "order"],
+        ["order", "two"],
+        ["two", "end", { kind: "MODEL", description: "Is done." }],
+      ],
+    );
+    await running.database.query("update calls set line = null");
+    const body = { workflowId: flow.workflowId, phoneNumber: "+14155550132" };
+    const { id } = await api.post("/rest/v2/call/phone", body, 200);
+    await until(() => vapi.calls.some(({ name }) => name === id));
+    const call = engineCallOf(api, vapi, id as string);
+    const answers = [call.ask([{ role: "user", content: "Hello" }])];
+    await shop.until(1);
+    answers.push(call.ask([{ role: "user", content: "Are you there?" }]));
+    await shop.until(2);
+    for (const res of held) res.end('"done"');
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(201);
+    expect(new Set(shop.received.map(({ body }) => body.id)).size).toBe(1);
+    const { chat } = await callOf(api, call.id);
+    expect(chat.messages.map(({ role }: { role: string }) => role)).toEqual(["ASSISTANT", "TOOL"]);
   });
 
   test("is an apology when no answer comes, and the log tells why", async () => {

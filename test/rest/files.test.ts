@@ -1,10 +1,12 @@
 import { readdirSync } from "node:fs";
 import { rm, utimes, writeFile } from "node:fs/promises";
 import { request } from "node:http";
+import { Readable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/files/janitor";
+import { withDeclaredTypes } from "../../src/http/declared-types";
 import { localStorage } from "../../src/ports/local-storage";
 import { useApp } from "../support/app";
 import { png, upload, uploadByGraphQL } from "../support/files";
@@ -109,13 +111,42 @@ describe("what an uploader says of a file", () => {
   test.each([
     ["Text/HTML; charset=utf-8", "text/html"],
     ["image/svg+xml", "image/svg+xml"],
+    ["image/png; a", "image/png"],
     [`x/${"y".repeat(200)}`, "application/octet-stream"],
-  ])("the declared type %p is kept as %p", async (type, kept) => {
-    const body = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: ${type}\r\n\r\nhello\r\n--x--\r\n`;
-    const sent = await running.api.request("POST", `${FILES}/upload`, body, {
-      "Content-Type": "multipart/form-data; boundary=x",
-    });
+    ["none", "application/octet-stream"],
+    ["", "application/octet-stream"],
+    [undefined, "application/octet-stream"],
+  ])("the declared type %p is kept as %p, through GraphQL too", async (type, kept) => {
+    const part = (name: string, more: string, content: string) =>
+      `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`;
+    const declared = type === undefined ? "" : `\r\nContent-Type: ${type}`;
+    const file = (name: string) => `${part(name, `; filename="a"${declared}`, "hello")}--x--\r\n`;
+    const query = "mutation ($file: Upload!) { uploadFile(file: $file) { mimeType } }";
+    const operations = JSON.stringify({ query, variables: { file: null } });
+    const gql = part("operations", "", operations) + part("map", "", '{"0":["variables.file"]}') + file("0");
+    const form = { "Content-Type": "multipart/form-data; boundary=x" };
+    const sent = await running.api.request("POST", `${FILES}/upload`, file("file"), form);
     expect([sent.status, sent.body.mimeType]).toEqual([201, kept]);
+    const { body } = await running.api.request("POST", "/graphql", gql, form);
+    expect(body.data?.uploadFile.mimeType).toBe(kept);
+  });
+
+  test("a type is found wherever the form is cut into pieces, and the content is left as it is", async () => {
+    const content = "\r\n--y\r\nContent-Disposition: form-data; filename=b\r\n\r\n--xx\r\n";
+    const form = Buffer.from(
+      `--x\r\nContent-Disposition: form-data;\r\n name="file"; filename="ä"\r\n\r\n${content}\r\n--x--\r\n`,
+    );
+    for (let length = 1; length < form.length; length++) {
+      const pieces = Array.from({ length: Math.ceil(form.length / length) }, (_, index) =>
+        form.subarray(index * length, (index + 1) * length),
+      );
+      const req = Object.assign(Readable.from(pieces), {
+        headers: { "content-type": 'multipart/form-data; boundary="x"' },
+      });
+      const read = Buffer.concat(await withDeclaredTypes(req as never).toArray()).toString();
+      const [, before, after] = form.toString().split(/(^--x\r\n)/);
+      expect(read.trimStart()).toBe(`${before}Content-Type: application/octet-stream\r\n${after}`);
+    }
   });
 
   test.each<[string, string | Uint8Array<ArrayBuffer>]>([
@@ -138,6 +169,7 @@ describe("a download", () => {
       type: "text/html",
     });
     const { headers } = await fetch(await linkTo(id));
+    expect(headers.get("content-type")).toBe("text/html");
     expect(headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''page.html");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("content-security-policy")).toMatch(/^sandbox;.*default-src 'none'/);

@@ -166,6 +166,12 @@ test("one number gets at most 10 answers in 10 minutes; what it writes then is k
   expect(chat!.messages.filter(({ role }) => role === "ASSISTANT")).toHaveLength(10);
   expect(running.twilio.sentTo(from)).toEqual([]);
   expect(await text(running, number, newPerson(), "Hello")).toEqual([ANSWER]);
+  await running.database.query(
+    `update sms_contacts set answers = (select jsonb_agg((one #>> '{}')::timestamptz - interval '10 minutes')
+      from jsonb_array_elements(answers) one) where phone_number = $1`,
+    [from],
+  );
+  expect(await text(running, number, from, "Hello again")).toEqual([ANSWER]);
 });
 
 test("an assistant whose SMS are switched off says so in a sentence, and no model is asked", async () => {

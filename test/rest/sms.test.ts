@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { useApp } from "../support/app";
+import { startApp, useApp } from "../support/app";
+import { eventsOf } from "../support/calls";
 import { expectError } from "../support/errors";
 import { newAssistant, quietAssistant } from "../support/factories";
 import {
@@ -15,7 +17,7 @@ import {
   type Connected,
 } from "../support/sms";
 import { stubModel } from "../support/stub-model";
-import { sign, signatureVector, smsOf } from "../support/twilio";
+import { sign, signatureVector, smsOf, type Params } from "../support/twilio";
 
 const running = useApp({ WORKER: "on" });
 const PUBLIC = "https://parley.example:8443/base";
@@ -64,6 +66,24 @@ describe("a text that comes in", () => {
     ]);
     const [log] = await running.api.get(`/rest/v1/assistants/${assistantId}/logs?type=SMS`, 200);
     expect(log).toMatchObject({ type: "SMS", label: from });
+  });
+
+  test("is told by events of type SMS, with the person's number", async () => {
+    const from = newPerson();
+    await text(running, number, from, "When do you open?");
+    const [chat] = await chatsWith(running, assistantId, from);
+    const events = (await eventsOf(running.api, chat!.id)).map(({ payload }) => payload);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["SMS"]));
+    const told = (name: string) => events.findLast(({ event }) => event === name)!.data;
+    expect(told("session-start")).toMatchObject({ phoneNumber: from });
+    expect(told("status-changed")).toMatchObject({ phoneNumber: from, status: "in-progress" });
+    expect(told("conversation-updated")).toMatchObject({
+      phoneNumber: from,
+      messages: [
+        { role: "user", content: "When do you open?" },
+        { role: "bot", content: "We open at 9 & close <late>." },
+      ],
+    });
   });
 
   test("starts another chat when the one before has ended", async () => {
@@ -196,8 +216,37 @@ describe("the signature of a request", () => {
   });
 });
 
+test("a signed body that is no text of a telephone is refused, or taken for what it is", async () => {
+  const random = (length: number) => randomBytes(length).toString("hex");
+  const refused: Params[] = [
+    { MessageSid: random(4_500) },
+    { MessageSid: "", SmsSid: "" },
+    { From: random(4_500) },
+    { From: `+${"1".repeat(81)}` },
+    { From: "\0" },
+  ];
+  for (const more of refused)
+    expectError(await bring(running, number, smsOf(number, newPerson(), "Hello", more)), 403, "FORBIDDEN");
+  const taken: Params[] = [{ NumMedia: "1e999" }, { NumMedia: "-1" }, { OptOutType: "?" }, { Body: "a\0b" }];
+  for (const more of taken) expect(await text(running, number, newPerson(), "Hello", more)).toHaveLength(1);
+});
+
 test("a body that is no form is 415, one beyond 64 KiB 413", async () => {
   expectError(await running.api.as({}).request("POST", INTERCEPT, { To: "+1" }), 415);
   const long = smsOf(number, newPerson(), "x".repeat(70_000));
   expectError(await bring(running, number, long), 413);
+});
+
+test("the intercept's path follows the setting", async () => {
+  const other = await startApp(running.database, { TELEPHONY_PROVIDER: "carrier" });
+  try {
+    const path = "/webhooks/carrier/intercept-sms";
+    const sms = smsOf(number, number.phoneNumber, "Hello"); // from ourselves: nobody is to answer here
+    expect((await bring(other, number, sms, { path })).status).toBe(200);
+    expectError(await bring(other, number, sms), 404, "NOT_FOUND");
+    const { telephonyConnections } = await other.api.gql("{ telephonyConnections { interceptSmsUrl } }");
+    expect(telephonyConnections[0].interceptSmsUrl).toBe(other.url + path);
+  } finally {
+    await other.stop();
+  }
 });

@@ -88,6 +88,11 @@ describe("a webhook destination", () => {
     expect(refused.details).toEqual([{ path, message: expect.any(String) }]);
   });
 
+  test("is refused with all that is wrong at once", async () => {
+    const { details } = await running.api.post(PATH, { url: "here", secret: "", name: 5 }, 400);
+    expect(details.map(({ path }: { path: string }) => path).sort()).toEqual(["name", "secret", "url"]);
+  });
+
   test("keeps its url and secret against null", async () => {
     const { api } = running;
     const { id } = await api.post(PATH, { url: URL, secret: "s" }, 201);

@@ -62,7 +62,11 @@ const EVENTS = `query ($id: ID!, $after: String) { events(first: 100, after: $af
 export interface Event {
   readonly id: string;
   readonly name: string;
-  readonly payload: { readonly data: Awaited<ReturnType<Api["gql"]>> };
+  readonly payload: {
+    readonly event: string;
+    readonly type: string;
+    readonly data: Awaited<ReturnType<Api["gql"]>>;
+  };
 }
 
 /** Every event of a call, the first one first. */

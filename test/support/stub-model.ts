@@ -4,7 +4,12 @@ import type { AddressInfo } from "node:net";
 /** A request that the model got, as chat completions have it. */
 export interface ModelAsked {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: unknown;
+    readonly tool_calls?: readonly { readonly id: string }[];
+    readonly tool_call_id?: string;
+  }[];
   readonly tools?: readonly { readonly function: { readonly name: string; readonly description?: string } }[];
   readonly temperature?: number;
   readonly max_tokens?: number;
@@ -20,14 +25,20 @@ export type Reply =
   | { readonly text: readonly string[]; readonly held: Promise<unknown> }
   | { readonly garbage: string };
 
-/** A server that speaks OpenAI's streamed chat completions over real HTTP; it gives its replies in order, the last one again and again. */
+/**
+ * A server that speaks OpenAI's streamed chat completions over real HTTP; it gives its replies in order, the last one
+ * again and again. What OpenAI refuses it refuses too, and counts it as no question.
+ */
 export async function stubModel(...replies: Reply[]) {
   const asked: ModelAsked[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
     req.on("end", () => {
-      asked.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as ModelAsked);
+      const question = JSON.parse(Buffer.concat(chunks).toString("utf8")) as ModelAsked;
+      if (!isPaired(question))
+        return void res.writeHead(400).end('{"error":{"message":"tool_calls unanswered"}}');
+      asked.push(question);
       const reply = replies[Math.min(asked.length, replies.length) - 1]!;
       if ("after" in reply) setTimeout(() => answer(res, reply), reply.after);
       else answer(res, reply);
@@ -42,6 +53,16 @@ export async function stubModel(...replies: Reply[]) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Calls of functions are followed by the answers to each of them, and answers stand nowhere else. */
+function isPaired({ messages }: ModelAsked): boolean {
+  let open: string[] = [];
+  for (const { role, tool_calls: calls = [], tool_call_id: id } of messages) {
+    if (role === "tool" ? !open.includes(id!) : open.length > 0) return false;
+    open = role === "tool" ? open.filter((one) => one !== id) : calls.map((call) => call.id);
+  }
+  return open.length === 0;
 }
 
 function answer(res: ServerResponse, reply: Reply): void {

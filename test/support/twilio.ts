@@ -8,6 +8,8 @@ const WRONG = "wrong-token";
 const ACCOUNT = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})(\.json|\/\w+\.json)$/;
 const SERVICE = /^\/v1\/Services\/(MG[0-9a-f]{32})\/PhoneNumbers$/;
 
+const SERVICE_SID = /^MG[0-9a-fA-F]{32}$/;
+
 export interface Account {
   readonly phoneNumber: string;
   readonly accountSid: string;
@@ -43,11 +45,13 @@ export interface SentSms {
   readonly From: string;
   readonly Body: string;
   readonly MessagingServiceSid?: string;
+  /** That it went out in the answer to a text, and not by the REST API. */
+  readonly reply?: boolean;
   readonly createdAt: Date;
 }
 
 /** How the next texts are taken. */
-type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "breaks";
+type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "takes and hangs" | "breaks";
 
 /**
  * Twilio's REST API as far as its OpenAPI description goes for accounts, their numbers, senders of messaging services
@@ -81,6 +85,20 @@ export class Twilio {
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Sends what a TwiML document says to. */
+  reply({ accountSid, phoneNumber }: Account, To: string, texts: readonly string[]): void {
+    for (const Body of texts)
+      this.sent.push({
+        sid: `SM${hex(16)}`,
+        account: accountSid,
+        To,
+        From: phoneNumber,
+        Body,
+        reply: true,
+        createdAt: new Date(),
+      });
   }
 
   /** Texts that went to a number. */
@@ -142,6 +160,8 @@ export class Twilio {
       return this.refuse(res, "Messages.json takes a form");
     this.expectOnly(form, ["To", "From", "Body", "MessagingServiceSid"]);
     if (!/^\+\d+$/.test(To) || !/^\+\d+$/.test(From)) return this.refuse(res, `To ${To}, From ${From}`);
+    if (rest.MessagingServiceSid !== undefined && !SERVICE_SID.test(rest.MessagingServiceSid))
+      return this.refuse(res, `MessagingServiceSid ${rest.MessagingServiceSid}`);
     if (Body === "" || Body.length > 1600) return this.refuse(res, `Body has ${Body.length} characters`);
     const behaviour = this.behaviours.shift() ?? "takes";
     if (behaviour === "refuses")
@@ -155,14 +175,17 @@ export class Twilio {
     if (behaviour === "breaks") return void res.destroy();
     const sms = { sid: `SM${hex(16)}`, account, To, From, Body, ...rest, createdAt: new Date() };
     this.sent.push(sms);
+    if (behaviour === "takes and hangs") return;
     if (behaviour === "takes in silence") return void (await sleep(50), res.destroy());
     json(res, 201, shown(sms));
   }
 
   private list(account: string, url: URL, res: ServerResponse): void {
-    this.expectOnly(url.searchParams, ["To", "From", "PageSize", "DateSent>"]);
+    this.expectOnly(url.searchParams, ["To", "From", "PageSize"]);
+    const { To, From, PageSize = "50" } = Object.fromEntries(url.searchParams);
+    if (!/^([1-9]\d{0,2}|1000)$/.test(PageSize)) return this.refuse(res, `PageSize ${PageSize}`);
     const messages = this.sent
-      .filter((sms) => sms.account === account && sms.To === url.searchParams.get("To"))
+      .filter((sms) => sms.account === account && sms.To === To && sms.From === From)
       .map(shown)
       .reverse();
     json(res, 200, { messages, page: 0, page_size: 50 });
@@ -179,14 +202,14 @@ export class Twilio {
   }
 }
 
-const shown = ({ sid, account, To, From, Body, createdAt }: SentSms) => ({
+const shown = ({ sid, account, To, From, Body, reply, createdAt }: SentSms) => ({
   sid,
   account_sid: account,
   to: To,
   from: From,
   body: Body,
   status: "queued",
-  direction: "outbound-api",
+  direction: reply ? "outbound-reply" : "outbound-api",
   date_created: createdAt.toUTCString(),
 });
 

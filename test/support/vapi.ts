@@ -129,7 +129,10 @@ const CreateCall = z
         twilioPhoneNumber: z.string(),
         twilioAccountSid: z.string(),
         twilioAuthToken: z.string(),
-        ...others("twilioApiKey twilioApiSecret name assistantId workflowId squadId server smsEnabled hooks"),
+        smsEnabled: z.boolean().optional(),
+        ...others(
+          "twilioApiKey twilioApiSecret name assistantId workflowId squadId server hooks fallbackDestination",
+        ),
       })
       .optional(),
     ...others(
@@ -177,6 +180,8 @@ export interface Behaviour {
   readonly status?: number;
   /** Whether a call is made all the same when the status is an error. */
   readonly made?: boolean;
+  /** Whether the error repeats what it was asked. */
+  readonly echo?: boolean;
   /** Whether it is made before the answer, and not with it. */
   readonly early?: boolean;
 }
@@ -248,6 +253,7 @@ export class FakeVapi {
       status = 201,
       made = status === 201,
       early = false,
+      echo = false,
     } = (this.behaviours.length > 1 ? this.behaviours.shift() : this.behaviours[0]) ?? {};
     const { assistant } = parsed.data;
     const name = web ? undefined : (parsed.data as VapiCreate).name;
@@ -262,7 +268,7 @@ export class FakeVapi {
     if (early) this.calls.push(call);
     await new Promise((resolve) => setTimeout(resolve, delay));
     if (made && !early) this.calls.push(call);
-    if (status !== 201) return send(res, status, { message: "no", statusCode: status });
+    if (status !== 201) return send(res, status, { message: echo ? body : "no", statusCode: status });
     send(res, 201, { ...this.shown(call), ...(web && { webCallUrl: `https://calls.example/${call.id}` }) });
   }
 

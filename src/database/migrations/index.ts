@@ -9,6 +9,9 @@ import * as search from "./007-search";
 import * as widget from "./008-widget";
 import * as analytics from "./009-analytics";
 import * as tries from "./010-tries";
+import * as smsAge from "./011-sms-age";
+import * as soleJobs from "./012-sole-jobs";
+import * as smsOrder from "./013-sms-order";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -22,4 +25,7 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "008-widget": widget,
   "009-analytics": analytics,
   "010-tries": tries,
+  "011-sms-age": smsAge,
+  "012-sole-jobs": soleJobs,
+  "013-sms-order": smsOrder,
 };

@@ -193,12 +193,14 @@ function expectOk(answer: Answer): Answer {
 }
 
 const WORDS = ["STOP", "START", "HELP"] as const;
+/** Ids have 34 characters; numbers and names, also of other services, fewer. */
+const LONGEST_NAME = 80;
 
 function read(parameters: Parameters): ReceivedSms | undefined {
   const values = new Map(parameters);
   const value = (name: string) => (values.get(name) ?? "").replaceAll("\0", "").toWellFormed();
   const [messageSid, to, from] = [value("MessageSid") || value("SmsSid"), value("To"), value("From")];
-  if (messageSid === "" || to === "" || from === "") return undefined;
+  if ([messageSid, to, from].some((name) => name === "" || name.length > LONGEST_NAME)) return undefined;
   const answered = WORDS.find((word) => word === value("OptOutType").toUpperCase());
   const attachments = Number(value("NumMedia"));
   return {

@@ -34,6 +34,19 @@ interface VapiCall {
   readonly monitor?: { readonly controlUrl?: string };
 }
 
+/** What goes out with a request. */
+interface Given {
+  readonly body?: Json;
+  /** Of the body, in what is told of a refusal they must not stand. */
+  readonly secrets?: readonly string[];
+  readonly key?: string;
+}
+
+const secretsOf = ({ from, callbacks }: Pick<PhoneCallOrder, "from" | "callbacks">): string[] => [
+  ...(from ? [from.authToken] : []),
+  ...Object.values(callbacks.headers),
+];
+
 /** Most calls in one answer of Vapi's list, and most such answers that are looked through for one call. */
 const LISTED = 1_000;
 const LISTS = 10;
@@ -86,6 +99,7 @@ class VapiApi {
               twilioPhoneNumber: from.phoneNumber,
               twilioAccountSid: from.accountSid,
               twilioAuthToken: from.authToken,
+              smsEnabled: false, // else Vapi makes itself the one whom Twilio brings the number's texts to
             },
           }
         : { phoneNumberId }),
@@ -96,17 +110,15 @@ class VapiApi {
       },
       assistant: assistantOf(order),
     };
-    return engineCall(await this.send<VapiCall>("POST", "/call", signal, body));
+    return engineCall(
+      await this.send<VapiCall>("POST", "/call", signal, { body, secrets: secretsOf(order) }),
+    );
   }
 
   async web(order: CallOrder, publicKey: string, signal: AbortSignal): Promise<EngineCall & { url: string }> {
-    const call = await this.send<VapiCall>(
-      "POST",
-      "/call/web",
-      signal,
-      { assistant: assistantOf(order) },
-      publicKey,
-    );
+    const body = { assistant: assistantOf(order) };
+    const given = { body, secrets: secretsOf(order), key: publicKey };
+    const call = await this.send<VapiCall>("POST", "/call/web", signal, given);
     const url = call.webCallUrl ?? call.transport?.callUrl;
     if (url === undefined) throw new Error("Vapi opened a web call without an address.");
     return { ...engineCall(call), url };
@@ -155,8 +167,7 @@ class VapiApi {
     method: "GET" | "POST",
     path: string,
     signal: AbortSignal,
-    body?: Json,
-    key = this.settings.apiKey,
+    { body, secrets = [], key = this.settings.apiKey }: Given = {},
   ): Promise<T> {
     const answer = await this.reach(this.settings.baseUrl + path, {
       method,
@@ -167,7 +178,8 @@ class VapiApi {
     const text = await answer.text();
     if (answer.ok) return JSON.parse(text) as T;
     if (method === "GET" && answer.status === 404) return undefined as T;
-    const message = `Vapi answered with status ${answer.status}: ${text.slice(0, REASON_LENGTH)}`;
+    const reason = [...secrets, key].reduce((told, secret) => told.replaceAll(secret, "…"), text);
+    const message = `Vapi answered with status ${answer.status}: ${reason.slice(0, REASON_LENGTH)}`;
     // 408, 409, 425 and 429 may be answered differently later.
     const refused =
       method === "POST" &&

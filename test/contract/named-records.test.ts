@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { getNamedType, isInputObjectType, isScalarType, type GraphQLInputType } from "graphql";
+import { faces } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import { useApp } from "../support/app";
+import { operationsOf, run, variables } from "../support/operations";
+import { buildWorld, namedBy, unknownWorld, type World } from "../support/world";
+
+type Example = (world: World) => Record<string, unknown>;
+
+/** Records that operations may name beside those of their examples. */
+const MORE: Readonly<Record<string, readonly Example[]>> = {
+  calls: [
+    ({ assistantId, workflowId, deploymentId }) => ({ filter: { assistantId, workflowId, deploymentId } }),
+  ],
+  events: [({ assistantId, chatId }) => ({ filter: { assistantId, chatId } })],
+  webhookDestinations: [({ projectId }) => ({ projectId })],
+  createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
+  updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],
+  createWebhookDestination: [
+    ({ projectId }) => ({ input: { url: "https://example.com", secret: "changed", projectId } }),
+  ],
+  updateWebhookDestination: [({ destinationId: id, projectId }) => ({ id, input: { projectId } })],
+  replayEvents: [
+    ({ destinationId, assistantId, chatId }) => ({
+      input: { destinationId, dryRun: true, filter: { assistantId, chatId } },
+    }),
+  ],
+  startChat: [
+    ({ workflowId }) => ({ input: { workflowId } }),
+    ({ deploymentId }) => ({ input: { deploymentId } }),
+  ],
+  placeWorkflowCall: [({ deploymentId }) => ({ input: { deploymentId, phoneNumber: "+41445550100" } })],
+  startWebCall: [({ workflowId }) => ({ input: { workflowId } })],
+  startWidgetSession: [({ deploymentId }) => ({ input: { deploymentId } })],
+  updateWorkflow: [({ workflowId: id, projectId }) => ({ id, input: { projectId } })],
+  updateWorkflowEdge: [({ edgeId: id, nodeId: fromNodeId }) => ({ id, input: { fromNodeId } })],
+  createDeployment: [
+    ({ assistantId, connectionId: telephonyConnectionId }) => ({
+      input: { type: "SMS", assistantId, telephonyConnectionId },
+    }),
+  ],
+  updateDeployment: [
+    ({ deploymentId: id, assistantId }) => ({ id, input: { assistantId, workflowId: null } }),
+    ({ deploymentId: id, projectId }) => ({ id, input: { projectId } }),
+    ({ deploymentId: id, connectionId: telephonyConnectionId }) => ({ id, input: { telephonyConnectionId } }),
+  ],
+  updateTelephonyConnection: [
+    ({ connectionId: id, assistantId }) => ({ id, input: { assistantIds: [assistantId] } }),
+  ],
+};
+
+const running = useApp();
+const { schema } = faces(loadCatalog(), readConfig({}));
+const operations = operationsOf(schema).map((operation) => ({
+  ...operation,
+  field: schema.getRootType(operation.kind as never)!.getFields()[operation.name]!,
+  examples: [variables[operation.name]!, ...(MORE[operation.name] ?? [])],
+}));
+
+let world: World;
+let stranger: World;
+beforeAll(async () => {
+  const { api } = await running.otherOrganization();
+  [world, stranger] = [await buildWorld(running.api), await buildWorld(api)];
+}, 30_000);
+
+/** Where an input names records, as paths. */
+function idsIn(type: GraphQLInputType, path: string): string[] {
+  const named = getNamedType(type);
+  if (isScalarType(named) && named.name === "ID") return [path];
+  if (!isInputObjectType(named)) return [];
+  return Object.values(named.getFields()).flatMap((field) => idsIn(field.type, `${path}.${field.name}`));
+}
+
+const pathsIn = (value: unknown, path = ""): string[] =>
+  typeof value === "object" && value !== null
+    ? [
+        path,
+        ...Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, path ? `${path}.${name}` : name)),
+      ]
+    : [path];
+
+test("every id that an operation takes stands in one of its examples", () => {
+  // Behind an event of a chat that is not there is nothing.
+  const without = ["chatEvents after", "widgetChatEvents after"];
+  const missing = operations.flatMap(({ name, field, examples }) => {
+    const named = examples.flatMap((example) => pathsIn(example(unknownWorld())));
+    const taken = field.args.flatMap((arg) => idsIn(arg.type, arg.name));
+    return taken.filter((path) => !named.includes(path)).map((path) => `${name} ${path}`);
+  });
+  expect(missing.filter((path) => !without.includes(path))).toEqual([]);
+});
+
+const cases = operations
+  .filter(({ name }) => !/widget/i.test(name) || name === "startWidgetSession")
+  .flatMap(({ examples, ...operation }) =>
+    examples.flatMap((example) => namedBy(example).map((record) => ({ ...operation, example, record }))),
+  );
+
+describe.each(cases)("$name with a $record", ({ example, record, field, ...operation }) => {
+  const api = () =>
+    operation.name === "startWidgetSession"
+      ? running.api.as({ "X-API-Key": running.publicKey })
+      : running.api;
+
+  test("of another organization fails as with an unknown one, by a code that it tells of", async () => {
+    const foreign = await run(api(), operation, example({ ...world, [record]: stranger[record] }));
+    const unknown = await run(api(), operation, example({ ...world, [record]: unknownWorld()[record] }));
+    expect(foreign).toEqual(unknown);
+    const { kind, name } = operation;
+    if (unknown.code !== undefined)
+      expect(field.description).toMatch(new RegExp(`Errors: .*\\b${unknown.code}\\b`));
+    else expect(kind === "query" || name === "replayEvents").toBe(true); // what only looks finds nothing
+  });
+});

@@ -1,0 +1,117 @@
+import { expect, test } from "@jest/globals";
+import pg from "pg";
+import { newId } from "../../src/database/ids";
+import { alone, type Entry } from "../../src/jobs/sole";
+import { useApp } from "../support/app";
+import { afterTest } from "../support/server";
+
+const running = useApp({ WORKER: "off" });
+
+const connected = () => {
+  const pool = new pg.Pool({ connectionString: running.database.ownerUrl, max: 4 });
+  afterTest(() => pool.end());
+  return pool;
+};
+
+/** A job that is being run, of which so many tries are left. */
+async function job(pool: pg.Pool, triesLeft = 5) {
+  const text = `select id from graphile_worker.add_job('test.sole', max_attempts => $1)`;
+  const { rows } = await pool.query<{ id: string }>(text, [triesLeft + 1]);
+  const { id } = rows[0]!;
+  const run = `update graphile_worker._private_jobs set attempts = attempts + 1, locked_at = now(), locked_by = 'test' where id = $1`;
+  await pool.query(run, [id]);
+  afterTest(() => pool.query(`delete from graphile_worker._private_jobs where id = $1`, [id]));
+  return id;
+}
+
+/** Its worker died, and whoever looks after that has noticed. */
+const freed = (pool: pg.Pool, id: string) =>
+  pool.query(`update graphile_worker._private_jobs set locked_at = null, locked_by = null where id = $1`, [
+    id,
+  ]);
+
+/** Work that goes on until it is let go. */
+function held() {
+  let letGo = (): void => undefined;
+  let begun = (): void => undefined;
+  const going = new Promise<void>((resolve) => (begun = resolve));
+  let times = 0;
+  const work = async () => {
+    if (++times > 1) return;
+    begun();
+    await new Promise<void>((resolve) => (letGo = resolve));
+  };
+  return { work, going, letGo: () => letGo(), times: () => times };
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+test("what is asked for while the same is done has it done once more, and whoever asks is not kept", async () => {
+  const pool = connected();
+  const name = newId();
+  const first = held();
+  const done = alone(pool, { name, jobId: await job(pool), attempt: 1 }, first.work);
+  await first.going;
+  for (const jobId of [await job(pool), await job(pool)])
+    expect(await alone(pool, { name, jobId, attempt: 1 }, nothing)).toBe<Entry>("left");
+  first.letGo();
+  expect(await done).toBe<Entry>("entered");
+  expect(first.times()).toBe(2);
+  expect(await alone(pool, { name, jobId: await job(pool), attempt: 1 }, nothing)).toBe<Entry>("entered");
+});
+
+test("work that fails is done once more where it was asked for meanwhile, and else fails the job and frees the name", async () => {
+  const pool = connected();
+  const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
+  const fails = () => Promise.reject(new Error("It failed."));
+  await expect(alone(pool, sole, fails)).rejects.toThrow("It failed.");
+  const tries = [
+    async () => {
+      expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe<Entry>("left");
+      throw new Error("It failed.");
+    },
+    nothing,
+  ];
+  expect(await alone(pool, { ...sole, attempt: 2 }, () => tries.shift()!())).toBe<Entry>("entered");
+  expect(tries).toEqual([]);
+});
+
+test("a job whose worker died keeps the name until it is begun anew, and nothing is left to one that can't be", async () => {
+  const pool = connected();
+  const name = newId();
+  const [dead, last, other] = [await job(pool), await job(pool, 0), await job(pool)];
+  void alone(pool, { name, jobId: dead, attempt: 1 }, held().work);
+  const asks = () => alone(pool, { name, jobId: other, attempt: 1 }, nothing);
+  const until = async (entry: Entry) => {
+    while ((await asks()) !== entry);
+  };
+  await until("left");
+  await freed(pool, dead);
+  expect(await asks()).toBe<Entry>("left");
+  const anew = held();
+  const again = alone(pool, { name, jobId: dead, attempt: 2 }, anew.work);
+  await anew.going;
+  anew.letGo();
+  expect(await again).toBe<Entry>("entered");
+
+  void alone(pool, { name, jobId: last, attempt: 1 }, held().work);
+  await until("later");
+  await freed(pool, last);
+  expect(await asks()).toBe<Entry>("entered");
+});
+
+test("a worker that was taken for dead and comes back leaves the name to whoever has it now", async () => {
+  const pool = connected();
+  const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
+  const [paused, anew] = [held(), held()];
+  const back = alone(pool, sole, paused.work);
+  await paused.going;
+  const second = alone(pool, { ...sole, attempt: 2 }, anew.work);
+  await anew.going;
+  paused.letGo();
+  expect(await back).toBe<Entry>("entered");
+  expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe<Entry>("left");
+  anew.letGo();
+  await second;
+  expect([paused.times(), anew.times()]).toEqual([1, 2]);
+});

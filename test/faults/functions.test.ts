@@ -1,0 +1,157 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import pg from "pg";
+import { useApp } from "../support/app";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { newFlow, problemsOf } from "../support/flows";
+import { Receiver } from "../support/receiver";
+import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import { answeredBy } from "../support/sms";
+import { stubModel } from "../support/stub-model";
+
+/** Starts chats; what a workflow does on its way is left to the servers that the tests start and kill. */
+const running = useApp({ WORKER: "off" });
+
+const server = (): Promise<ServerProcess> =>
+  startServer({
+    ...SETTINGS,
+    DATABASE_URL: running.database.ownerUrl,
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+    TAKEOVER_SECONDS: "2",
+  });
+
+/** Answers the assistant's function. */
+let shop: Receiver;
+let assistantId: string;
+/** A chat that is to call it at once, by an ACTION. */
+let chatId: string;
+beforeEach(async () => {
+  const { api } = running;
+  shop = await new Receiver().start();
+  afterTest(() => shop.stop());
+  assistantId = await quietAssistant(api);
+  const order = { name: "order", parameters: { type: "object", properties: {} }, serverUrl: shop.url };
+  await api.patch(
+    `/rest/v1/assistants/${assistantId}/chat`,
+    { functions: [order], initialMessage: "Ordered as {number}." },
+    200,
+  );
+  const flow = await newFlow(
+    api,
+    {
+      start: { type: "START" },
+      order: { type: "ACTION", assistantId, functionName: "order", resultVariable: "number" },
+      talk: { type: "PROMPT", assistantId },
+      end: { type: "END" },
+    },
+    [
+      ["start", "order"],
+      ["order", "talk"],
+      ["talk", "end"],
+    ],
+  );
+  expect(await problemsOf(api, flow.workflowId)).toEqual([]);
+  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  chatId = (await api.gql(start, { input: { workflowId: flow.workflowId } })).startChat.id;
+});
+
+const CHAT = `query ($id: ID!) { chat(id: $id) { variables workflowNode { name }
+  messages(last: 50) { role content toolCalls } } }`;
+const chat = async () => (await running.api.gql(CHAT, { id: chatId })).chat;
+const idsAsked = () => shop.received.map(({ headers, body }) => [headers["idempotency-key"], body.id]);
+
+/** The function was called once as far as the chat knows, and its answer has led on. */
+async function expectOneCall(answer: string): Promise<void> {
+  await until(async () => (await chat()).messages.length === 3);
+  expect(await chat()).toMatchObject({
+    variables: { number: answer },
+    workflowNode: { name: "talk" },
+    messages: [
+      { role: "ASSISTANT", toolCalls: [{ name: "order", id: idsAsked()[0]![0] }] },
+      { role: "TOOL", content: answer },
+      { role: "ASSISTANT", content: `Ordered as ${answer}.` },
+    ],
+  });
+  const EVENTS = `query ($id: ID!) { events(first: 50, filter: { chatId: $id }) { nodes { name } } }`;
+  const { nodes } = (await running.api.gql(EVENTS, { id: chatId })).events;
+  expect(nodes.filter(({ name }: { name: string }) => name === "function-call")).toHaveLength(1);
+}
+
+test(
+  "a server that is killed while an ACTION's function works: another asks again under the same id",
+  async () => {
+    shop.answer((res, _, number) => void (number > 1 && res.end('"A-2"')));
+    const first = await server();
+    await shop.until(1);
+    await first.end("SIGKILL");
+    await server();
+    await expectOneCall("A-2");
+    const [id] = idsAsked()[0]!;
+    expect(id).toMatch(/^call_/);
+    expect(idsAsked()).toEqual([
+      [id, id],
+      [id, id],
+    ]);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed when an ACTION's function has answered and before anything came of it: it is not asked again",
+  async () => {
+    shop.answer((res) => void res.end('"A-1"'));
+    const release = await holdVariables();
+    const first = await server();
+    await until(async () => (await chat()).messages.length === 2);
+    expect((await chat()).variables).toEqual({});
+    await first.end("SIGKILL");
+    await release();
+    await server();
+    await expectOneCall("A-1");
+    expect(shop.received).toHaveLength(1);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed while a function works that a model called: the model is told that nothing is known of it",
+  async () => {
+    shop.answer(() => undefined);
+    const model = await stubModel({ call: "order", arguments: "{}" }, { text: ["I'll ask the shop."] });
+    afterTest(model.stop);
+    await answeredBy(running, model);
+    await running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage: "" }, 200);
+    chatId = await newChat(running.api, assistantId);
+    await say(running.api, chatId, "Order one.", "USER");
+    const first = await server();
+    await until(() => model.asked.length === 1 && shop.received.length > 0);
+    await first.end("SIGKILL");
+    await server();
+    await until(async () => (await chat()).messages.at(-1).content === "I'll ask the shop.");
+    expect(model.asked[1]!.messages.slice(1)).toMatchObject([
+      { role: "user", content: "Order one." },
+      { role: "assistant", tool_calls: [{ id: expect.any(String) }] },
+      { role: "tool", content: expect.stringContaining("not known") },
+    ]);
+  },
+  3 * PATIENCE,
+);
+
+/** From now on nobody can set variables of a chat. @returns what ends this, together with those who wait for it */
+async function holdVariables(): Promise<() => Promise<void>> {
+  const { database } = running;
+  const holder = new pg.Client({ connectionString: database.ownerUrl });
+  await holder.connect();
+  afterTest(() => holder.end());
+  await holder.query("select pg_advisory_lock(1)");
+  await database.query(`create function hold_variables() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(1); return new; end $$`);
+  await database.query(`create trigger hold_variables before update on chats for each row
+    when (new.variables is distinct from old.variables) execute function hold_variables()`);
+  return async () => {
+    // PostgreSQL would go on with what the dead server had asked for.
+    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+    await database.query(`select pg_terminate_backend(pid) from (${waiting}) as blocked`);
+    await until(async () => (await database.query(waiting)).length === 0);
+    await database.query("drop function hold_variables cascade");
+  };
+}

@@ -1,0 +1,213 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import pg from "pg";
+import { useApp } from "../support/app";
+import { quietAssistant } from "../support/factories";
+import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import {
+  answeredBy,
+  bring,
+  chatsWith,
+  connect,
+  type Connected,
+  newPerson,
+  textsIn,
+  wordsOf,
+} from "../support/sms";
+import { type Reply, stubModel } from "../support/stub-model";
+import { type Params, smsOf } from "../support/twilio";
+
+/** Connects numbers; texts are brought to the servers that the tests start and kill. */
+const running = useApp({ WORKER: "off" });
+
+const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
+  startServer({
+    ...SETTINGS,
+    DATABASE_URL: running.database.ownerUrl,
+    TWILIO_BASE_URL: running.twilio.url,
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+    TAKEOVER_SECONDS: "2",
+    ...env,
+  });
+
+let assistantId: string;
+let number: Connected;
+let from: string;
+let sms: Params;
+beforeEach(async () => {
+  assistantId = await quietAssistant(running.api);
+  number = await connect(running, [assistantId]);
+  from = newPerson();
+  sms = smsOf(number, from, "When do you open?");
+});
+
+const ANSWER = "We open at 9.";
+async function modelThat(...replies: Reply[]) {
+  const model = await stubModel(...replies);
+  afterTest(model.stop);
+  await answeredBy(running, model);
+  return model;
+}
+/** Brings the text; what is answered at once, undefined where the server died. */
+const broughtTo = (at: ServerProcess) =>
+  bring(at, number, sms).then(
+    ({ status, text }) => (expect(status).toBe(200), textsIn(text)),
+    () => undefined,
+  );
+const never = new Promise<never>(() => undefined);
+
+interface Row {
+  readonly via: string;
+  readonly sent_at: Date | null;
+  readonly message_sid: string | null;
+}
+const rows = () =>
+  running.database.query<Row>(
+    "select s.* from sms_sent s join chats c on c.id = s.chat_id where c.phone_number = $1",
+    [from],
+  );
+/** Makes what is in doubt old enough to be looked for. */
+const later = async () => {
+  const { database } = running;
+  await database.query(
+    "update sms_sent set asked_at = asked_at - $1::interval, created_at = created_at - $1",
+    ["25 seconds"],
+  );
+  await database.query("update graphile_worker._private_jobs set run_at = now() where run_at > now()");
+};
+const sent = () => running.twilio.sentTo(from).map(({ Body }) => Body);
+
+/** One message of the person is stored, and one answer; neither comes twice. */
+async function expectOneAnswer(): Promise<void> {
+  const chats = await chatsWith(running, assistantId, from);
+  expect(chats.map(wordsOf)).toEqual([["USER: When do you open?", `ASSISTANT: ${ANSWER}`]]);
+  expect(
+    await running.database.query("select from sms_received where message_sid = $1", [sms.MessageSid]),
+  ).toHaveLength(1);
+  expect(running.twilio.problems).toEqual([]);
+}
+
+test(
+  "a server that is killed as soon as it has stored a text: another answers it by the API, once",
+  async () => {
+    await modelThat({ text: [ANSWER] });
+    const first = await server({ WORKER: "off", SMS_ANSWER_SECONDS: "1" });
+    const lost = broughtTo(first);
+    const stored = "select from sms_received where message_sid = $1";
+    await until(async () => (await running.database.query(stored, [sms.MessageSid])).length > 0);
+    await first.end("SIGKILL");
+    expect(await lost).toBeUndefined();
+    const second = await server();
+    await until(() => sent().length > 0);
+    expect(await broughtTo(second)).toEqual([]);
+    expect(sent()).toEqual([ANSWER]);
+    await expectOneAnswer();
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed while the model answers: whoever brings the text again gets the answer, once",
+  async () => {
+    const model = await modelThat({ text: ["It is ", "late."], held: never }, { text: [ANSWER] });
+    const first = await server();
+    const lost = broughtTo(first);
+    await until(() => model.asked.length === 1);
+    await first.end("SIGKILL");
+    expect(await lost).toBeUndefined();
+    const second = await server();
+    const answer = await broughtTo(second);
+    if (answer!.length === 0) await until(() => sent().length > 0); // on a slow machine nobody waits any more
+    expect([...answer!, ...sent()]).toEqual([ANSWER]);
+    expect(await broughtTo(second)).toEqual(answer);
+    expect(model.asked).toHaveLength(2);
+    await expectOneAnswer();
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a server that is killed while the provider takes the answer: another finds it there, and sends nothing",
+  async () => {
+    await modelThat({ text: [ANSWER] });
+    running.twilio.behaviours.push("takes and hangs");
+    const first = await server({ SMS_ANSWER_SECONDS: "0" });
+    expect(await broughtTo(first)).toEqual([]);
+    await until(() => sent().length === 1);
+    await first.end("SIGKILL");
+    expect(await rows()).toMatchObject([{ via: "API", sent_at: null, message_sid: null }]);
+    await later();
+    await server();
+    await until(async () => (await rows())[0]!.sent_at !== null);
+    expect(await rows()).toMatchObject([{ message_sid: running.twilio.sentTo(from)[0]!.sid }]);
+    expect(sent()).toEqual([ANSWER]);
+    await expectOneAnswer();
+  },
+  3 * PATIENCE,
+);
+
+test.each([
+  ["finds it at the provider, and sends nothing", true],
+  ["sends what the provider has not", false],
+])(
+  "a server that is killed when it has answered and before that is noted: another %s",
+  async (_, arrived) => {
+    await modelThat({ text: [ANSWER] });
+    const release = await holdNotes();
+    const first = await server();
+    expect(await broughtTo(first)).toEqual([ANSWER]);
+    if (arrived) running.twilio.reply(number, from, [ANSWER]);
+    await first.end("SIGKILL");
+    await release();
+    expect(await rows()).toMatchObject([{ via: "TWIML", sent_at: null }]);
+    await later();
+    const second = await server();
+    await until(async () => (await rows())[0]!.sent_at !== null);
+    expect(sent()).toEqual([ANSWER]);
+    expect(await broughtTo(second)).toEqual([ANSWER]); // as the first was answered
+    expect(sent()).toEqual([ANSWER]);
+    await expectOneAnswer();
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "two servers that get the same text at once answer it alike, and store it and ask the model once",
+  async () => {
+    const model = await modelThat({ text: [ANSWER], after: 300 });
+    const servers = await Promise.all([server(), server()]);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => broughtTo(servers[index % 2]!)),
+    );
+    expect(new Set(answers.map(String))).toEqual(new Set([ANSWER]));
+    expect(model.asked).toHaveLength(1);
+    expect(await rows()).toMatchObject([{ via: "TWIML" }]);
+    expect(sent()).toEqual([]);
+    await expectOneAnswer();
+  },
+  3 * PATIENCE,
+);
+
+/** From now on nobody can note that a text was sent. @returns what ends this, together with those who wait for it */
+async function holdNotes(): Promise<() => Promise<void>> {
+  const { database } = running;
+  const holder = new pg.Client({ connectionString: database.ownerUrl });
+  await holder.connect();
+  await holder.query("select pg_advisory_lock(1)");
+  await database.query(`create function hold_notes() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(1); return new; end $$`);
+  await database.query(
+    "create trigger hold_notes before update on sms_sent for each row execute function hold_notes()",
+  );
+  const end = async () => {
+    // PostgreSQL would go on with what the dead server had asked for.
+    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+    await database.query(`select pg_terminate_backend(pid) from (${waiting}) as blocked`);
+    await until(async () => (await database.query(waiting)).length === 0);
+    await database.query("drop function if exists hold_notes cascade");
+  };
+  afterTest(async () => {
+    await end();
+    await holder.end();
+  });
+  return end;
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "@jest/globals";
+import { ended, place, speaker } from "../support/calls";
+import { useEngine } from "../support/engine";
+import { until } from "../support/server";
+import { answeredBy, connect, newPerson, text, type Connected } from "../support/sms";
+import { stubModel } from "../support/stub-model";
+
+const running = useEngine();
+const QUIET = { initialMessage: "" };
+const THEIR_NUMBER = "+41446681800";
+
+/** What the engine was asked to call from. */
+async function askedFor(id: string) {
+  const created = () => running.vapi.created.find(({ body }) => body.name === id)?.body;
+  await until(() => created() !== undefined);
+  const { phoneNumber, phoneNumberId } = created()!;
+  return phoneNumber ?? phoneNumberId;
+}
+const ofTwilio = ({ phoneNumber, accountSid, authToken }: Connected) => ({
+  twilioPhoneNumber: phoneNumber,
+  twilioAccountSid: accountSid,
+  twilioAuthToken: authToken,
+  smsEnabled: false,
+});
+
+describe("a call goes out", () => {
+  test("from the server's number where the organization has none, else from one of its own", async () => {
+    const { api } = await running.otherOrganization();
+    const assistantId = await speaker(api, QUIET);
+    expect(await askedFor(await place(api, assistantId, THEIR_NUMBER))).toBe("number-1");
+    const oldest = await connect({ api }, []);
+    const own = await connect({ api }, [assistantId]);
+    expect(await askedFor(await place(api, assistantId, THEIR_NUMBER))).toEqual(ofTwilio(own));
+    const other = await speaker(api, QUIET);
+    expect(await askedFor(await place(api, other, THEIR_NUMBER))).toEqual(ofTwilio(oldest));
+  });
+
+  test("from the number of its deployment", async () => {
+    const { api } = await running.otherOrganization();
+    const assistantId = await speaker(api, QUIET);
+    await connect({ api }, [assistantId]);
+    const line = await connect({ api }, []);
+    const { createDeployment } = await api.gql(
+      "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }",
+      { input: { type: "PHONE_OUTBOUND", assistantId, telephonyConnectionId: line.id } },
+    );
+    const body = { deploymentId: createDeployment.id, phoneNumber: THEIR_NUMBER };
+    const { id } = await api.post("/rest/v2/call/phone", body, 200);
+    expect(await askedFor(id)).toEqual(ofTwilio(line));
+  });
+
+  test("not at all when its number was disconnected before it was dialled", async () => {
+    const { api } = await running.otherOrganization();
+    const assistantId = await speaker(api, QUIET);
+    const line = await connect({ api }, []);
+    // One call a second: the second one waits.
+    await place(api, assistantId, THEIR_NUMBER);
+    const waiting = await place(api, assistantId, THEIR_NUMBER);
+    await api.gql("mutation ($id: ID!) { disconnectTelephony(id: $id) { id } }", { id: line.id });
+    expect(await ended(api, waiting)).toMatchObject({ endedReason: "no-phone-number" });
+    expect(running.vapi.asked(waiting)).toBe(0);
+  });
+
+  test("back to who texted, from the number that they texted", async () => {
+    const { api } = running;
+    const model = await stubModel({ text: ["Thank you."] });
+    try {
+      await answeredBy(running, model);
+      const assistantId = await speaker(api, QUIET);
+      await api.patch(`/rest/v1/assistants/${assistantId}/sms`, { voiceCallMode: true }, 200);
+      await connect(running, [assistantId]);
+      const texted = await connect(running, [assistantId]);
+      const from = newPerson();
+      // It is signed over the public address.
+      expect(await text({ api, url: "https://parley.example" }, texted, from, "Call me")).toEqual([
+        "We are calling you now.",
+      ]);
+      const { calls } = await api.gql(
+        "query ($of: String) { calls(filter: { phoneNumber: $of }) { nodes { id } } }",
+        { of: from },
+      );
+      expect(await askedFor(calls.nodes[0].id)).toEqual(ofTwilio(texted));
+    } finally {
+      await model.stop();
+    }
+    expect([running.vapi.problems, running.twilio.problems]).toEqual([[], []]);
+  });
+});
