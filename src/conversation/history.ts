@@ -22,6 +22,19 @@ export function toModel({ role, content, toolCalls, toolCallId, metadata }: Mess
     : [{ role: "assistant", content: text, ...(calls.length > 0 && { calls }) }];
 }
 
+/**
+ * What was said, with what is to be answered behind the answers before it: a person may write while an answer to
+ * something else is on its way, and vendors take an answer at the end of a request for one to go on with.
+ * @param answered place of the last message that was answered
+ */
+export function asAnswered(history: readonly Message[], answered: number): readonly Message[] {
+  const last = history.findLastIndex(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
+  const before = history.slice(0, last + 1);
+  const waits = ({ role, sequence }: Message) => role === "USER" && sequence > answered;
+  const rest = history.slice(last + 1);
+  return [...before.filter((message) => !waits(message)), ...before.filter(waits), ...rest];
+}
+
 /** What was said, and nothing of functions: each assistant of a workflow has others, and knows none of its fellows'. */
 export const wordsOf = (history: readonly Message[]): ModelMessage[] =>
   history

@@ -15,7 +15,7 @@ import type { Course } from "../workflows/course";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "./functions";
 import { citation, foundBefore, retrieveForLocal, searchTool } from "./look-up";
-import { functionsSoFar, toModel, wordsOf } from "./history";
+import { asAnswered, functionsSoFar, toModel, wordsOf } from "./history";
 import { ModelCredentials } from "./model-credentials";
 import { fill } from "./variables";
 
@@ -133,7 +133,7 @@ export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
     configuration,
     answered: chat.answeredSequence,
     upTo,
-    messages: course ? wordsOf(history) : history.flatMap(toModel),
+    messages: course ? wordsOf(history) : asAnswered(history, chat.answeredSequence).flatMap(toModel),
     search,
     remember,
     citations,

@@ -42,6 +42,25 @@ describe("a turn with a model", () => {
     ]);
   });
 
+  test("what is written while an answer is on its way is answered behind it, and stands behind it for the model", async () => {
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const { model, say, log } = await talk([{ text: ["At ", "nine."], held }, { text: ["At six."] }]);
+    const first = say("When do you open?");
+    while (model.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const second = say("And when do you close?");
+    while ((await log()).messages.items.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    letGo();
+    expect((await first).content).toBe("At nine.");
+    await second;
+    while (model.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(model.asked[1]!.messages.slice(1)).toMatchObject([
+      { role: "user", content: "When do you open?" },
+      { role: "assistant", content: "At nine." },
+      { role: "user", content: "And when do you close?" },
+    ]);
+  });
+
   test("calls a function at its server with x-ck, and tells the model the reply", async () => {
     const receiver = await new Receiver((res) => void res.end('{"free":["10:00"]}')).start();
     stops.push(() => receiver.stop());
