@@ -154,6 +154,7 @@ const WarningCode = Object.fromEntries(
     "UNRESOLVED_VARIABLE",
     "FUNCTION_NOT_UNDERSTOOD",
     "FUNCTION_WITHOUT_SERVER",
+    "FILES_WITHOUT_RAG",
   ].map((id) => [id, id]),
 );
 registerEnumType(WarningCode, {
@@ -166,6 +167,10 @@ registerEnumType(WarningCode, {
     UNRESOLVED_VARIABLE: { description: "A variable has no test value." },
     FUNCTION_NOT_UNDERSTOOD: { description: "A function has a shape that is never offered to a model." },
     FUNCTION_WITHOUT_SERVER: { description: "A function has no server URI to answer it." },
+    FILES_WITHOUT_RAG: {
+      description:
+        "Files are attached to the assistant, and the channel, which is on, gives none of them to a model.",
+    },
   },
 });
 

@@ -1,6 +1,7 @@
 import type { Channel } from "../catalog/load-catalog";
 import { encoded, type Scope } from "../database/scope";
 import { notFound } from "../errors";
+import { AttachedFiles } from "../knowledge/attached-files";
 import { Templates } from "../assistants/templates";
 import { originsOf } from "./origins";
 import { served } from "./served";
@@ -159,16 +160,18 @@ export class Configurations {
 
   /** What will not work as the three channels' configurations stand. */
   async warnings(assistant: Owner & { variables: JsonObject | null }): Promise<ConfigurationWarning[]> {
-    const { catalog } = this.scope.ports;
-    const [voice, sms, chat] = await Promise.all([
+    const [voice, sms, chat, files] = await Promise.all([
       this.stored("voice", assistant),
       this.stored("sms", assistant),
       this.stored("chat", assistant),
+      this.scope.of(AttachedFiles).of(assistant.id),
     ]);
+    const { variables } = assistant;
+    const surroundings = { variables, hasFiles: files.length > 0, catalog: this.scope.ports.catalog };
     return [
-      ...warningsOf("VOICE", voice, assistant.variables, catalog),
-      ...warningsOf("SMS", sms, assistant.variables, catalog),
-      ...warningsOf("TEXT", chat, assistant.variables, catalog),
+      ...warningsOf("VOICE", voice, surroundings),
+      ...warningsOf("SMS", sms, surroundings),
+      ...warningsOf("TEXT", chat, surroundings),
     ];
   }
 

@@ -1,3 +1,4 @@
+import { argumentCheck } from "./argument-check";
 import type { JsonObject } from "./configurations";
 
 /** A user-defined function in one of the two shapes that are understood. */
@@ -55,5 +56,5 @@ function wrongSchema(schema: unknown): string | undefined {
     !(Array.isArray(required) && required.every((name) => typeof name === "string"))
   )
     return "has parameters.required that is no list of names";
-  return undefined;
+  return argumentCheck(schema) ? undefined : "has parameters that are no JSON Schema";
 }

@@ -1,5 +1,11 @@
 import { idsFor, type Catalog, type Channel } from "../catalog/load-catalog";
-import type { ChannelConfiguration, JsonObject, VoiceConfiguration } from "./configurations";
+import type {
+  ChannelConfiguration,
+  ChatConfiguration,
+  JsonObject,
+  SmsConfiguration,
+  VoiceConfiguration,
+} from "./configurations";
 import { readFunction } from "./functions";
 
 /** Something in a configuration that will not work as it stands, though it may be stored so. */
@@ -13,18 +19,28 @@ export interface ConfigurationWarning {
     | "UNKNOWN_IDENTIFIER"
     | "UNRESOLVED_VARIABLE"
     | "FUNCTION_NOT_UNDERSTOOD"
-    | "FUNCTION_WITHOUT_SERVER";
+    | "FUNCTION_WITHOUT_SERVER"
+    | "FILES_WITHOUT_RAG";
   readonly message: string;
 }
 
 type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
 
-/** Looks through the configuration of one channel. `variables` are the assistant's test values. */
+type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
+
+/** What of an assistant its configurations are held against. */
+export interface Surroundings {
+  /** Its test values. */
+  readonly variables: JsonObject | null;
+  readonly hasFiles: boolean;
+  readonly catalog: Catalog;
+}
+
+/** Looks through the configuration of one channel. */
 export function warningsOf(
   channel: Channel,
-  configuration: ChannelConfiguration | VoiceConfiguration,
-  variables: JsonObject | null,
-  catalog: Catalog,
+  configuration: Configuration,
+  { variables, hasFiles, catalog }: Surroundings,
 ): ConfigurationWarning[] {
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
@@ -33,7 +49,19 @@ export function warningsOf(
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
   checkFunctions(configuration.functions, variables, warn);
+  if (hasFiles && !configuration.isRagEnabled && isOn(configuration))
+    warn(
+      "isRagEnabled",
+      "FILES_WITHOUT_RAG",
+      "What is in the attached files is never given to a model: updateRagSettings turns isRagEnabled on.",
+    );
   return warnings;
+}
+
+/** Voice can't be switched off. */
+function isOn(configuration: Configuration): boolean {
+  if ("smsMode" in configuration) return configuration.smsMode;
+  return !("chatMode" in configuration) || configuration.chatMode;
 }
 
 function checkModel(

@@ -1,5 +1,5 @@
-import Ajv, { type ValidateFunction } from "ajv";
-import { LRUCache } from "lru-cache";
+import type { ValidateFunction } from "ajv";
+import { argumentCheck } from "../configurations/argument-check";
 import type { ChannelConfiguration, JsonObject, VoiceConfiguration } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
 import type { Outbound, Outcome } from "../outbound/http";
@@ -33,34 +33,38 @@ const DIAL_KEYPAD: ModelTool = {
 };
 export const BUILT_IN = { endCall: END_CALL.name, dialKeypad: DIAL_KEYPAD.name } as const;
 
-/** Compiled checks by their schema's text; a new Ajv for each, as one would remember every schema for ever. */
-const checks = new LRUCache<string, ValidateFunction>({ max: 500 });
+type Values = readonly (JsonObject | null)[];
 
-/** The functions of a configuration that a model may be offered; a name that is used twice counts once. */
-export function declaredFunctions({
-  functions,
-}: Pick<ChannelConfiguration, "functions">): DeclaredFunction[] {
+/** The functions of a configuration that a model may be offered, with variables filled in; a name that is used twice counts once. */
+export function declaredFunctions(
+  { functions }: Pick<ChannelConfiguration, "functions">,
+  values: Values = [],
+): DeclaredFunction[] {
   const found = new Map<string, DeclaredFunction>();
   for (const item of functions) {
     const declared = readFunction(item);
-    if (typeof declared !== "string" && !found.has(declared.name) && compiled(declared))
-      found.set(declared.name, declared);
+    if (typeof declared !== "string" && !found.has(declared.name)) found.set(declared.name, declared);
   }
-  return [...found.values()];
+  return [...found.values()].map((declared) => ({
+    ...declared,
+    description: fill(declared.description, values),
+    parameters: fillDeep(declared.parameters, values) as JsonObject, // an object stays one
+  }));
 }
 
-/** What the model is offered: the declared functions with their variables filled in, and the built-in ones that are on. */
-export function toolsOf(
-  configuration: ChannelConfiguration,
-  values: readonly (JsonObject | null)[],
-): ModelTool[] {
-  const own = declaredFunctions(configuration).map(({ name, description, parameters }) => ({
-    name,
-    description: fill(description, values),
-    parameters: fillDeep(parameters, values) as JsonObject, // an object stays one
-  }));
+/** What the model is offered: the declared functions, and the built-in ones that are on, which come before a declared one of the same name. */
+export function toolsOf(configuration: ChannelConfiguration, values: Values): ModelTool[] {
+  const builtIn = builtInFunctions(configuration);
+  const own = declaredFunctions(configuration, values)
+    .filter(({ name }) => !builtIn.some((tool) => tool.name === name))
+    .map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return [...own, ...builtIn];
+}
+
+/** Those of our own that the configuration of a channel has on. */
+export function builtInFunctions(configuration: ChannelConfiguration): ModelTool[] {
   const { endCallFunction, dialKeypadFunction } = configuration as Partial<VoiceConfiguration>;
-  return [...own, ...(endCallFunction ? [END_CALL] : []), ...(dialKeypadFunction ? [DIAL_KEYPAD] : [])];
+  return [...(endCallFunction ? [END_CALL] : []), ...(dialKeypadFunction ? [DIAL_KEYPAD] : [])];
 }
 
 /** Calls a declared function at its server. Wrong arguments are told to the model instead of sent. */
@@ -70,7 +74,7 @@ export async function callFunction(
   callId: string,
   args: unknown,
 ): Promise<FunctionAnswer> {
-  const validate = compiled(declared);
+  const validate = argumentCheck(declared.parameters);
   if (!validate) return { failed: true, text: "The function's parameters are no JSON Schema." };
   if (!validate(args)) return { failed: true, text: `The arguments are wrong: ${wrong(validate)}` };
   const { name, serverUrl: url, secretKey } = declared;
@@ -105,20 +109,6 @@ function replyOf(outcome: Outcome): Pick<FunctionAnswer, "text" | "failed" | "st
     return { failed: false, status, text: typeof reply === "string" ? reply : JSON.stringify(reply) };
   } catch {
     return { failed: true, status, text: "The function's answer is not JSON." };
-  }
-}
-
-/** The check of a function's arguments; undefined when its parameters are no usable schema. */
-function compiled({ parameters }: DeclaredFunction): ValidateFunction | undefined {
-  const key = JSON.stringify(parameters);
-  try {
-    const check =
-      checks.get(key) ??
-      new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(parameters);
-    checks.set(key, check);
-    return check;
-  } catch {
-    return undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import { Events } from "../events/events";
 import type { ModelCall } from "../ports/text-model";
 import type { Arrival, Course, Ending, Performed } from "../workflows/course";
 import { speakerAt, type Speaker } from "../workflows/speaker";
-import { BUILT_IN, callFunction, declaredFunctions } from "./functions";
+import { BUILT_IN, builtInFunctions, callFunction, declaredFunctions } from "./functions";
 import type { Prepared } from "./prepare-turn";
 
 interface Done extends Performed {
@@ -70,20 +70,28 @@ export class Steps {
 /** What a call of the model comes to; undefined when it ends the conversation. */
 async function perform(
   scope: Scope,
-  { chat, configuration, search, remember }: Prepared,
+  { chat, configuration, search, remember, request }: Prepared,
   call: ModelCall,
 ): Promise<Done | undefined> {
-  if (call.name === BUILT_IN.endCall) return undefined;
+  const isNamed = ({ name }: { readonly name: string }) => name === call.name;
+  const builtIn = builtInFunctions(configuration).find(isNamed);
+  if (builtIn?.name === BUILT_IN.endCall) return undefined;
   await scope.transaction((scope) =>
     scope.of(Events).functionCalled(chat, call.name, asObject(call.arguments)),
   );
   const own = async (text: Promise<string> | string) => ({ text: await text, failed: false });
   if (search && call.name === search.tool.name) return own(search.run(textIn(call, "query")));
   if (remember && call.name === remember.tool.name) return own(remember.run(textIn(call, "fact")));
-  if (call.name === BUILT_IN.dialKeypad) return own("The keys were pressed.");
-  const declared = declaredFunctions(configuration).find(({ name }) => name === call.name);
+  if (builtIn) return own("The keys were pressed.");
+  const declared = declaredFunctions(configuration).find(isNamed);
   if (!declared) return { text: `There is no function ${call.name}.`, failed: true };
-  const { text, failed } = await callFunction(scope.ports.outbound, declared, call.id, call.arguments);
+  const { parameters } = request.tools.find(isNamed) ?? declared; // what was offered is what is checked
+  const { text, failed } = await callFunction(
+    scope.ports.outbound,
+    { ...declared, parameters },
+    call.id,
+    call.arguments,
+  );
   // The contract: voice uses a function's reply only where RAG is on.
   const told = chat.channel === "VOICE" && !configuration.isRagEnabled ? "The function was called." : text;
   return { text: told, failed, reply: text };

@@ -18,7 +18,8 @@ export async function testFunction(
 ) {
   const assistant = await scope.of(Assistants).byId(assistantId);
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
-  const declared = declaredFunctions(configuration).find((one) => one.name === name) ?? missing("Function");
+  const functions = declaredFunctions(configuration, [assistant.variables]);
+  const declared = functions.find((one) => one.name === name) ?? missing("Function");
   const began = Date.now();
   const { text, failed, request, status } = await callFunction(scope.ports.outbound, declared, newId(), args);
   return {

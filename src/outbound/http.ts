@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import {
   Agent,
   buildConnector,
@@ -43,6 +43,8 @@ export interface Outbound {
 }
 
 const CONNECT_TIMEOUT = 5_000;
+/** For an address of several, of which the next one is tried then. */
+const ATTEMPT_TIMEOUT = 2_000;
 const REFUSED = "The address may not be reached.";
 
 /** The addresses that a name has. */
@@ -101,30 +103,34 @@ function problemWith(text: string, rules: AddressRules): string | undefined {
     : undefined;
 }
 
-/** Resolves a name once, checks every address it has, and connects to exactly those. */
+/** Resolves a name once, checks every address it has, and connects to one of exactly those. */
 function connector(rules: AddressRules, resolve: Resolve): buildConnector.connector {
-  const connect = buildConnector({ timeout: CONNECT_TIMEOUT });
+  const checked = async (name: string) => {
+    const addresses = await resolve(name);
+    if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, name)))
+      throw new Error(REFUSED);
+    return addresses.map((address) => ({ address, family: isIP(address) }));
+  };
+  const lookup: LookupFunction = (name, _options, callback) =>
+    void checked(name).then(
+      (addresses) => callback(null, addresses),
+      () => callback(new Error(REFUSED), []),
+    );
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT,
+    lookup,
+    autoSelectFamily: true, // tries one address after another
+    autoSelectFamilyAttemptTimeout: ATTEMPT_TIMEOUT,
+  });
   return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, "");
-    (isIP(host) ? Promise.resolve([host]) : resolve(host))
-      .then((addresses) => {
-        if (addresses.length === 0 || !addresses.every((address) => rules.permits(address, host)))
-          throw new Error(REFUSED);
-        // TLS must still be checked against the name, and undici asks no resolver for a literal address.
-        connect(
-          {
-            ...options,
-            hostname: addresses[0]!,
-            servername: options.servername ?? (isIP(host) ? undefined : host),
-          } as buildConnector.Options,
-          callback,
-        );
-      })
-      .catch(() => callback(new Error(REFUSED), null));
+    const hostname = options.hostname.replace(/^\[|\]$/g, "");
+    // No resolver is asked for a literal address.
+    if (isIP(hostname) && !rules.permits(hostname, hostname)) callback(new Error(REFUSED), null);
+    else connect({ ...options, hostname }, callback);
   };
 }
 
-/** Reads no more than is wanted: an answer of any length is cut off there. */
+/** Reads no more than is wanted: an answer of any length is cut off there. One that breaks off has had its status. */
 async function read(
   body: Dispatcher.ResponseData["body"],
   limit: number,

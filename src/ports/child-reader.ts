@@ -1,8 +1,7 @@
-import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable, Writable } from "node:stream";
-import type { DocumentReader, ReadableType, Reading } from "./document-reader";
+import type { Readable } from "node:stream";
+import { overgrown, startConfined, type ConfinedProcess } from "./confined-process";
+import type { DocumentReader, Reading } from "./document-reader";
 
 export interface ReaderLimits {
   /** Wall time, in milliseconds. */
@@ -16,47 +15,30 @@ export interface ReaderLimits {
 const MIB = 1_048_576;
 const LIMITS: ReaderLimits = { time: 60_000, memory: 768 * MIB, output: 32 * MIB };
 
-type Child = ChildProcessByStdio<Writable, Readable, null>;
+/** Compiled, as the TypeScript form of this file runs it too. */
+const PROGRAM = join("dist", "src", "reader", "main.js");
 
 /** How a process ended, and what it said. */
 interface End {
   readonly code: number | null;
   readonly output: string;
-  readonly stopped?: "time" | "output";
+  readonly stopped?: "time" | "memory" | "output";
 }
 
-/**
- * Reads each document in a process of its own, which ends with it: without the environment, without the right to write,
- * to start others, or to read anything but its own program, and within limits of memory, time and output.
- */
+/** Reads each document in a confined process of its own, which ends with it, within limits of memory, time and output. */
 export function childReader(limits: Partial<ReaderLimits> = {}): DocumentReader {
-  const { time, memory, output } = { ...LIMITS, ...limits };
+  const all = { ...LIMITS, ...limits };
   return {
     async read(type, content) {
-      const child = start(type, memory);
-      const [end] = await Promise.all([ending(child, time, output), feed(child, content)]);
-      return readingOf(end, { time, memory, output });
+      const child = startConfined([PROGRAM, type], all.memory);
+      const [end] = await Promise.all([ending(child, all), feed(child, content)]);
+      return readingOf(end, all);
     },
   };
 }
 
-/** The compiled program, which the TypeScript form of this file runs too. */
-function start(type: ReadableType, memory: number): Child {
-  const root = realpathSync(process.cwd());
-  const may = ["dist/*", "node_modules/*", "package.json"].map(
-    (path) => `--allow-fs-read=${join(root, path)}`,
-  );
-  const permissions = process.allowedNodeEnvironmentFlags.has("--permission")
-    ? "--permission"
-    : "--experimental-permission";
-  const heap = `--max-old-space-size=${Math.floor(memory / 2 / MIB)}`;
-  const program = join(root, "dist/src/reader/main.js");
-  const options = [permissions, "--allow-worker", ...may, heap, program, type, String(memory)];
-  return spawn(process.execPath, options, { cwd: root, env: {}, stdio: ["pipe", "pipe", "ignore"] });
-}
-
 /** Passes the document on; a process that no longer listens says by its end why. @throws Error when `content` breaks off */
-async function feed(child: Child, content: Readable): Promise<void> {
+async function feed(child: ConfinedProcess, content: Readable): Promise<void> {
   child.stdin.on("error", () => undefined);
   try {
     for await (const chunk of content) {
@@ -70,26 +52,27 @@ async function feed(child: Child, content: Readable): Promise<void> {
   }
 }
 
-const drained = (child: Child): Promise<void> =>
+const drained = (child: ConfinedProcess): Promise<void> =>
   new Promise((resolve) => {
     child.stdin.once("drain", resolve).once("close", resolve);
     child.once("close", resolve);
   });
 
 /** @throws Error when it could not be started */
-function ending(child: Child, time: number, mostOutput: number): Promise<End> {
+function ending(child: ConfinedProcess, limits: ReaderLimits): Promise<End> {
   return new Promise((resolve, reject) => {
     let stopped: End["stopped"];
     const stop = (why: End["stopped"]) => {
       stopped ??= why;
       child.kill("SIGKILL");
     };
-    const timer = setTimeout(() => stop("time"), time);
+    const timer = setTimeout(() => stop("time"), limits.time);
+    void overgrown(child, limits.memory).then(() => stop("memory"));
     const chunks: Buffer[] = [];
     let size = 0;
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > mostOutput) stop("output");
+      if (size > limits.output) stop("output");
       else chunks.push(chunk);
     });
     child.once("error", (error) => (clearTimeout(timer), reject(error)));
@@ -101,11 +84,11 @@ function ending(child: Child, time: number, mostOutput: number): Promise<End> {
 }
 
 function readingOf({ code, output, stopped }: End, limits: ReaderLimits): Reading {
-  if (stopped === "time")
-    return { problem: `Reading the file took longer than ${limits.time / 1_000} seconds.` };
   if (stopped === "output") return { problem: "The file holds more text than can be indexed: split it." };
   if (code === 0) return JSON.parse(output) as Reading; // written by src/reader/main.ts
+  if (stopped === "time")
+    return { problem: `Reading the file took longer than ${limits.time / 1_000} seconds.` };
   if (code !== null) throw new Error(`The process that reads files ended with code ${code}.`);
-  // Killed by its own watch or by the system, or given up by Node: in all three it had grown too large.
+  // Stopped here or killed by the system, or given up by Node: in all three it had grown too large.
   return { problem: `Reading the file took more than ${Math.floor(limits.memory / MIB)} MiB of memory.` };
 }

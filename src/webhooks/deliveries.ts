@@ -155,10 +155,7 @@ export class Deliveries {
       number: attempt,
       status: outcome.kind === "answered" ? outcome.status : null,
       error: outcome.kind === "failed" ? outcome.error : null,
-      answer:
-        outcome.kind === "answered"
-          ? outcome.body.replaceAll("\0", "\ufffd").slice(0, 1_024).toWellFormed()
-          : null,
+      answer: outcome.kind === "answered" ? beginning(outcome.body) : null,
       startedAt: startedAt.toISOString(),
       durationMs: Date.now() - startedAt.getTime(),
     };
@@ -183,6 +180,10 @@ export class Deliveries {
       .update({ status: "FAILED", claimedUntil: null });
   }
 }
+
+/** The first KiB, without half a character at its end, as PostgreSQL can store it. */
+const beginning = (text: string): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, 1_024), { stream: true }).replaceAll("\0", "\ufffd");
 
 const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;

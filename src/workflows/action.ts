@@ -47,7 +47,7 @@ export async function act(
   sources: Sources,
   stands: boolean,
 ): Promise<{ chat: ChatRow; happened: Happened } | undefined> {
-  const declared = await functionOf(scope, chat, node);
+  const declared = await functionOf(scope, chat, node, sources);
   const begun = stands ? await lastCall(scope, chat, node) : undefined;
   const call = begun ?? newCall(node, declared, sources);
   if (!begun && !(await begin(scope, chat, node, call))) return undefined;
@@ -123,12 +123,13 @@ async function functionOf(
   scope: Scope,
   { channel }: ChatRow,
   { assistantId, functionName }: WorkflowNode,
+  sources: Sources,
 ): Promise<DeclaredFunction | undefined> {
   if (assistantId === null) return undefined;
   const assistant = await scope.of(Assistants).evenDeleted(assistantId);
   for (const kind of new Set([KIND_OF[channel], "voice", "sms", "chat"] as const)) {
     const configuration = await scope.of(Configurations).of(kind, assistant);
-    const found = declaredFunctions(configuration).find(({ name }) => name === functionName);
+    const found = declaredFunctions(configuration, sources).find(({ name }) => name === functionName);
     if (found) return found;
   }
   return undefined;

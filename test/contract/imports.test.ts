@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { importsOf, sourceFiles, type Import } from "../support/source";
 
@@ -98,6 +99,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   widget: { may: ["widget"], never: packages("express", SQL) },
 };
 
+/** What esbuild makes of it is all that is served. */
+const BROWSER = /^src\/(dashboard|explorer|widget)\//;
+
 const isAmong = (targets: readonly string[], path: string) =>
   targets.includes(path) || targets.includes(partOf(path.includes("/") ? path : `${path}.ts`));
 
@@ -115,6 +119,15 @@ describe("who may import what", () => {
     expect(imports.length).toBeGreaterThan(300);
     expect(imports.map(told)).toContain("schema/assistants.ts imports src/assistants/assistants");
     expect(imports.map(told)).toContain("rest-compat/router.ts imports types of schema/context");
+  });
+
+  test("what runs on the server stands among the dependencies, not among those for building and testing", () => {
+    const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
+    const missing = imports.filter(
+      ({ from, to, own, typeOnly }) =>
+        !own && !typeOnly && !BROWSER.test(from) && to !== "node" && !Object.hasOwn(dependencies, to),
+    );
+    expect(missing.map(told)).toEqual([]);
   });
 
   test.each(Object.keys(RULES))("%s keeps to its line of the table", (part) => {

@@ -76,6 +76,13 @@ describe("deliveries", () => {
     await startChat();
     const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start", 15_000);
     expect(second!.text).toBe(first!.text);
+    // The chat's next events have not waited for that.
+    expect(receiver.received.map(({ body }) => body.event)).toEqual([
+      "session-start",
+      "status-changed",
+      "conversation-updated",
+      "session-start",
+    ]);
     expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
     const query = `query ($id: ID) { webhookDestinations(projectId: $id) { id deliveries(first: 50) { nodes { status attempts { number status answer } event { id name } } } } }`;
     const found = await until(async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { Receiver } from "../support/receiver";
 import { stubModel, type Reply } from "../support/stub-model";
+import { talk as talkWith, type Setting } from "../support/talk";
 
 const running = useApp({ WORKER: "on", MODEL_TIMEOUT_SECONDS: "2" });
 const stops: (() => Promise<void>)[] = [];
@@ -12,30 +13,10 @@ afterEach(async () => {
 const SET = `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider keyHint baseUrl } }`;
 const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role content metadata sequence } }`;
 
-/** A chat whose model is a stub that gives these replies. */
-async function talk(replies: Reply[], chat: object = {}, start: object = {}) {
-  const { api } = running;
-  const model = await stubModel(...replies);
-  stops.push(model.stop);
-  await api.gql(SET, { input: { provider: "OPENAI", apiKey: "sk-test-1234", baseUrl: model.url } });
-  const { id: assistantId } = await api.post(
-    "/rest/v1/assistants",
-    { name: "Ada", variables: { city: "Rome" } },
-    200,
-  );
-  await api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage: "", ...chat }, 200);
-  const { startChat } = await api.gql(
-    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
-    {
-      input: { assistantId, ...start },
-    },
-  );
-  const say = async (content: string) => {
-    const input = { aiChatId: startChat.id, role: "USER", channel: "TEXT", content, metadata: {} };
-    return (await api.gql(POST, { input })).postMessage;
-  };
-  const log = () => api.get(`/rest/v1/assistants/${assistantId}/log/${startChat.id}`, 200);
-  return { model, say, log };
+async function talk(replies: Reply[], configuration: object = {}, start: Setting["start"] = {}) {
+  const made = await talkWith(running, replies, { configuration, start });
+  stops.push(made.model.stop);
+  return made;
 }
 
 describe("a turn with a model", () => {

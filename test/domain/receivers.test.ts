@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
+import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on", WEBHOOK_TIMEOUT_SECONDS: "2" });
 
@@ -136,6 +137,69 @@ describe("a try is noted for what it was, and repeated by the schedule, when a r
     expect(Math.round(pause(await tried(wants[2]!.id)) / 10)).toBe(360);
     expectRetry(await tried(wants[3]!.id));
   });
+});
+
+test("nothing is open in the database while a receiver, a model or a function is waited for", async () => {
+  const hanging = await destination(() => undefined);
+  const functions = [{ name: "look", serverUrl: hanging.receiver.url }];
+  const call = { call: "look", arguments: "{}" };
+  const thinking = await talk(running, [{ text: ["Never", "."], held: new Promise(() => undefined) }]);
+  stops.push(thinking.model.stop);
+  await say(running.api, thinking.chatId, "Hello", "USER");
+  for (const end = Date.now() + 5_000; Date.now() < end && thinking.model.asked.length === 0;)
+    await sleep(20);
+  const calling = await talk(running, [call], { configuration: { functions } });
+  stops.push(calling.model.stop);
+  await say(running.api, calling.chatId, "Look", "USER");
+  await hanging.receiver.until(1, ({ body }) => "function" in body);
+  expect(hanging.receiver.received.some(({ body }) => "event" in body)).toBe(true);
+  await sleep(300); // longer than any statement takes
+  const open = await running.database.query(
+    `select query from pg_stat_activity
+     where datname = current_database() and state like 'idle in transaction%' and state_change < now() - interval '100 ms'`,
+  );
+  expect(open).toEqual([]);
+  await running.api.gql(
+    "mutation ($a: ID!, $b: ID!) { a: endChat(id: $a) { id } b: endChat(id: $b) { id } }",
+    {
+      a: thinking.chatId,
+      b: calling.chatId,
+    },
+  );
+  await running.api.gql("mutation { setModelCredential(input: { provider: OPENAI }) { provider } }");
+});
+
+test.each([
+  [200, "DELIVERED"],
+  [204, "DELIVERED"],
+  [500, "PENDING"],
+])("the status counts where the connection breaks behind it: %i", async (code, status) => {
+  const { id } = await destination((res) => {
+    const { socket } = res.req;
+    const rest = code === 204 ? "\r\n" : "Content-Length: 1000\r\n\r\nSo far";
+    socket.write(`HTTP/1.1 ${code} Whatever\r\nConnection: close\r\n${rest}`, () => {
+      setTimeout(() => socket.resetAndDestroy(), 100); // a reset may overtake what was sent
+    });
+  });
+  expect(await tried(id)).toMatchObject({
+    status,
+    attempts: [{ status: code, error: null, answer: code === 204 ? "" : "So far" }],
+  });
+});
+
+test.each([
+  ["letters of several bytes", "ü🥊".repeat(500), "ü🥊".repeat(170) + "ü"],
+  ["bytes of no text", "a\0\ud800b", "a\ufffd\ufffdb"],
+])("the first KiB of an answer is kept, whatever it is made of: %s", async (_what, sent, kept) => {
+  const { id } = await destination((res) => void res.end(sent));
+  expect((await tried(id)).attempts).toMatchObject([{ status: 200, answer: kept }]);
+});
+
+test("an answer without a whole head is none", async () => {
+  const { id } = await destination((res) => void res.req.socket.end("HTTP/1.1 200 OK\r\nContent-Le"));
+  const delivery = await tried(id);
+  expect(delivery.attempts).toMatchObject([{ status: null, answer: null }]);
+  expectRetry(delivery);
 });
 
 test.each([

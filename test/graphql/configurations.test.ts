@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { upload } from "../support/files";
 
 const running = useApp();
 const at = (id: string, kind: string) => `/rest/v1/assistants/${id}/${kind}`;
@@ -62,13 +63,45 @@ describe("configurationWarnings", () => {
       { name: "not good!", ...server },
       { name: "odd", ...server, parameters: { type: "object", properties: { a: { type: "integer" } } } },
       { name: "asks", ...server, description: "For {company}" },
+      { name: "no_pattern", ...server, parameters: { properties: { a: { type: "string", pattern: "(" } } } },
+      { name: "no_schema", ...server, parameters: { properties: {}, minProperties: "one" } },
     ];
     expect(brief(await warnings("chat", { functions }))).toEqual([
       "TEXT functions.2 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.3 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.4 FUNCTION_NOT_UNDERSTOOD",
       "TEXT functions.5.description UNRESOLVED_VARIABLE",
+      "TEXT functions.6 FUNCTION_NOT_UNDERSTOOD",
+      "TEXT functions.7 FUNCTION_NOT_UNDERSTOOD",
     ]);
+  });
+
+  test("name each channel in which attached files never reach a model, as its isRagEnabled is off", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const warned = async (change: string, variables: object = {}) => {
+      const shown = "configurationWarnings { channel path code message }";
+      await api.gql(change, { assistantId, ...variables });
+      return (await api.gql(`query ($id: ID!) { assistant(id: $id) { ${shown} } }`, { id: assistantId }))
+        .assistant.configurationWarnings as Warning[];
+    };
+    const { id: fileId } = await upload(api);
+    const file = (change: string) =>
+      `mutation ($assistantId: ID!, $fileId: ID!) { ${change}(assistantId: $assistantId, fileId: $fileId) { id } }`;
+    const settings = (channel: string) =>
+      `mutation ($assistantId: ID!) { updateRagSettings(assistantId: $assistantId, channel: ${channel}, input: { isRagEnabled: true }) { isRagEnabled } }`;
+
+    const attached = await warned(file("attachFile"), { fileId });
+    expect(brief(attached)).toEqual(
+      ["VOICE", "SMS", "TEXT"].map((channel) => `${channel} isRagEnabled FILES_WITHOUT_RAG`),
+    );
+    expect(attached[0]!.message).toContain("updateRagSettings");
+    await api.patch(at(assistantId, "sms"), { smsMode: false }, 200);
+    expect(brief(await warned(settings("TEXT")))).toEqual(["VOICE isRagEnabled FILES_WITHOUT_RAG"]);
+    expect(await warned(settings("VOICE"))).toEqual([]);
+    await api.patch(at(assistantId, "sms"), { smsMode: true }, 200);
+    expect(brief(await warned(settings("TEXT")))).toEqual(["SMS isRagEnabled FILES_WITHOUT_RAG"]);
+    expect(await warned(file("detachFile"), { fileId })).toEqual([]);
   });
 
   test("name an identifier that the catalogue no longer has", async () => {

@@ -1,0 +1,100 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { startConfined } from "../../src/ports/confined-process";
+
+/** Counts whatever reaches it: by TCP, a Unix socket, UDP. */
+const canary = { reached: 0, tcp: 0, udp: 0, path: join(mkdtempSync(join(tmpdir(), "canary-")), "socket") };
+const servers: (Server | ReturnType<typeof createSocket>)[] = [];
+
+beforeAll(async () => {
+  const heard = () => void canary.reached++;
+  const [tcp, unix, udp] = [
+    createServer(heard),
+    createServer(heard),
+    createSocket("udp4").on("message", heard),
+  ];
+  await Promise.all([
+    once(tcp.listen(0, "127.0.0.1"), "listening"),
+    once(unix.listen(canary.path), "listening"),
+    once(udp.bind(0, "127.0.0.1"), "listening"),
+  ]);
+  canary.tcp = (tcp.address() as AddressInfo).port;
+  canary.udp = udp.address().port;
+  servers.push(tcp, unix, udp);
+});
+afterAll(() => servers.forEach((server) => server.close()));
+
+/** Runs code where documents are read. @returns what it did and what came of it */
+async function inside(code: string): Promise<string> {
+  const program = `
+    const canary = ${JSON.stringify(canary)};
+    const { once } = require("events");
+    const attempt = async () => { ${code} };
+    const told = (text) => process.stdout.write(text, () => process.exit(0));
+    process.on("uncaughtException", (error) => told("refused: " + error));
+    setTimeout(() => told("nothing came of it"), 1_000);
+    attempt().then(() => told("done"), (error) => told("refused: " + (error.cause ?? error)));`;
+  const child = startConfined(["--eval", program], 256 * 1_048_576);
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  child.stdin.end();
+  await once(child, "close");
+  return output;
+}
+
+describe("whatever a document brings the process to do that reads it, it can't", () => {
+  test.each([
+    ["connect", `await once(require("net").connect(canary.tcp, "127.0.0.1"), "connect")`],
+    [
+      "connect by what an import gives",
+      `await once((await import("node:net")).connect(canary.tcp, "127.0.0.1"), "connect")`,
+    ],
+    [
+      "connect by the class of what it writes to",
+      `await once(new process.stdout.constructor().connect(canary.tcp, "127.0.0.1"), "connect")`,
+    ],
+    ["connect to another process here", `await once(require("net").connect(canary.path), "connect")`],
+    ["fetch", `await fetch("http://127.0.0.1:" + canary.tcp)`],
+    ["ask by HTTP", `await once(require("http").get("http://127.0.0.1:" + canary.tcp), "response")`],
+    ["speak TLS", `await once(require("tls").connect(canary.tcp, "127.0.0.1"), "secureConnect")`],
+    ["speak HTTP/2", `await once(require("http2").connect("http://127.0.0.1:" + canary.tcp), "connect")`],
+    [
+      "send datagrams",
+      `await new Promise((sent) => require("dgram").createSocket("udp4").send("x", canary.udp, "127.0.0.1", sent))`,
+    ],
+    ["listen", `await once(require("net").createServer().listen(0), "listening")`],
+    ["look names up", `await require("util").promisify(require("dns").lookup)("localhost")`],
+    [
+      "look names up by what an import gives",
+      `await (await import("node:dns/promises")).lookup("localhost")`,
+    ],
+    [
+      "ask a name server",
+      `const resolver = new (require("dns").promises.Resolver)();
+       resolver.setServers(["127.0.0.1:" + canary.udp]);
+       await resolver.resolve4("secret.example")`,
+    ],
+    ["take hold of Node's own bindings", `process.binding("tcp_wrap")`],
+    ["start a program", `require("child_process").execFileSync("true")`],
+    ["start a program later", `await require("util").promisify(require("child_process").execFile)("true")`],
+    ["start a thread", `new (require("worker_threads").Worker)("1", { eval: true })`],
+    ["signal another process", `process.kill(process.ppid, 0)`],
+    ["look into itself by the inspector", `new (require("inspector").Session)().connect()`],
+    ["load native code", `process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6")`],
+    ["read the machine's files", `require("fs").readFileSync("/etc/passwd")`],
+    ["read the service's settings", `require("fs").readFileSync(".env")`],
+    ["write a file", `require("fs").writeFileSync("dist/x", "x")`],
+  ])("%s", async (_what, code) => {
+    expect(await inside(code)).toMatch(/^refused: |^nothing came of it$/);
+    expect(canary.reached).toBe(0);
+  });
+
+  test("though it can do all else", async () => {
+    expect(await inside("JSON.parse('1')")).toBe("done");
+  });
+});

@@ -1,0 +1,205 @@
+import { createHmac } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { newChat, quietAssistant, UNKNOWN_ID } from "../support/factories";
+import { Receiver } from "../support/receiver";
+
+const running = useApp({ WORKER: "on" });
+
+let receiver: Receiver;
+let id: string;
+beforeEach(async () => {
+  receiver = await new Receiver().start();
+  ({ id } = await running.api.post("/rest/v1/settings", { url: receiver.url, secret: "first" }, 201));
+});
+afterEach(async () => {
+  await running.api.delete(`/rest/v1/settings/${id}`, 200);
+  await receiver.stop();
+});
+
+interface Delivery {
+  readonly id: string;
+  readonly status: string;
+  readonly nextAttemptAt: string | null;
+  readonly attempts: readonly { readonly number: number; readonly status: number | null }[];
+  readonly event: { readonly id: string; readonly name: string };
+}
+
+const DELIVERY =
+  "id status nextAttemptAt attempts { number status answer } event { id name companionId payload }";
+const TEST = `mutation ($id: ID!) { testWebhookDestination(id: $id) { ${DELIVERY} destination { id } } }`;
+const trial = async (): Promise<Delivery> =>
+  (await running.api.gql(TEST, { id })).testWebhookDestination as Delivery;
+
+const destination = async () => {
+  const { webhookDestinations } = await running.api.gql(
+    `{ webhookDestinations { id enabled deliveries(first: 50) { nodes { ${DELIVERY} } } } }`,
+  );
+  const found = webhookDestinations.find((one: { id: string }) => one.id === id);
+  return { enabled: found.enabled as boolean, deliveries: found.deliveries.nodes as Delivery[] };
+};
+
+/** The deliveries, the newest first, once all of them have been tried so often. */
+async function tried(times = 1): Promise<Delivery[]> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
+    const { deliveries } = await destination();
+    if (deliveries.length > 0 && deliveries.every(({ attempts }) => attempts.length >= times))
+      return deliveries;
+  }
+  throw new Error("they were not tried");
+}
+
+const due = () =>
+  running.database.query("update deliveries set next_attempt_at = now() where destination_id = $1", [id]);
+const hmac = (secret: string, text: string, encoding: "hex" | "base64") =>
+  createHmac("sha256", secret).update(text).digest(encoding);
+
+describe("a trial of a destination", () => {
+  test("sends it one event that tells of nothing, signed like others, and shows how that went", async () => {
+    const other = await new Receiver().start();
+    const made = await running.api.post("/rest/v1/settings", { url: other.url, secret: "s" }, 201);
+    const begun = await trial();
+    expect(begun).toMatchObject({ status: "PENDING", destination: { id } });
+    const [got] = await receiver.until(1);
+    expect(got!.headers["webhook-id"]).toBe(begun.event.id);
+    expect(got!.headers["x-signature"]).toBe(hmac("first", got!.text, "hex"));
+    expect(got!.body).toMatchObject({ event: "interaction-status", type: "TEXT", data: {} });
+    expect(await tried()).toMatchObject([
+      { id: begun.id, status: "DELIVERED", nextAttemptAt: null, attempts: [{ status: 200, answer: "ok" }] },
+    ]);
+    expect(other.received).toEqual([]);
+    await running.api.delete(`/rest/v1/settings/${made.id}`, 200);
+    await other.stop();
+  });
+
+  test("is refused where there is no such destination", async () => {
+    const { extensions } = await running.api.gqlError(TEST, { id: UNKNOWN_ID });
+    expect(extensions.code).toBe("WEBHOOK_DESTINATION_NOT_FOUND");
+  });
+});
+
+describe("a delivery", () => {
+  const REDELIVER = `mutation ($id: ID!) { redeliver(deliveryId: $id) { ${DELIVERY} } }`;
+
+  test("is sent once more with the same id and bytes, beside what was tried", async () => {
+    await newChat(running.api, await quietAssistant(running.api));
+    await receiver.until(2);
+    const [, start] = await tried();
+    const again = (await running.api.gql(REDELIVER, { id: start!.id })).redeliver as Delivery;
+    expect(again).toMatchObject({ status: "PENDING", attempts: [], event: start!.event });
+    expect(again.id).not.toBe(start!.id);
+    const got = await receiver.until(3);
+    const same = got.filter(({ headers }) => headers["webhook-id"] === start!.event.id);
+    expect(same).toHaveLength(2);
+    expect(same[1]!.text).toBe(same[0]!.text);
+    expect((await tried()).map(({ status }) => status)).toEqual(["DELIVERED", "DELIVERED", "DELIVERED"]);
+  });
+
+  test("of another organization, or that there isn't, is not sent", async () => {
+    await trial();
+    const [delivery] = await tried();
+    const other = await running.otherOrganization();
+    for (const [api, wanted] of [
+      [other.api, delivery!.id],
+      [running.api, UNKNOWN_ID],
+    ] as const)
+      expect((await api.gqlError(REDELIVER, { id: wanted })).extensions.code).toBe("DELIVERY_NOT_FOUND");
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("has failed after eight tries, is not tried again, and can be sent once more", async () => {
+    receiver.answer((res) => void res.writeHead(500).end());
+    await trial();
+    for (let times = 1; times < 8; times++) {
+      expect(await tried(times)).toMatchObject([
+        { status: "PENDING", nextAttemptAt: expect.stringMatching(/Z$/) },
+      ]);
+      await due();
+    }
+    const [failed] = await tried(8);
+    expect(failed).toMatchObject({ status: "FAILED", nextAttemptAt: null });
+    expect(failed!.attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const bytes = new Set(receiver.received.map(({ text }) => text));
+    expect([receiver.received.length, bytes.size]).toEqual([8, 1]);
+    receiver.answer((res) => void res.end("ok"));
+    await running.api.gql(REDELIVER, { id: failed!.id });
+    expect((await receiver.until(9))[8]!.text).toBe([...bytes][0]);
+  });
+});
+
+describe("a destination of which nothing is known but failures", () => {
+  /** As if it had failed so often, first so many days ago. */
+  const failed = (times: number, days: number) =>
+    running.database.query(
+      "update webhook_destinations set failures = $2, failing_since = now() - $3 * interval '1 day' where id = $1",
+      [id, times, days],
+    );
+
+  test("is switched off after twenty of them in five days: nothing more is sent, until a PATCH", async () => {
+    receiver.answer((res) => void res.writeHead(500).end());
+    await failed(19, 5.01);
+    await trial();
+    expect(await tried()).toMatchObject([{ status: "FAILED" }]);
+    expect((await destination()).enabled).toBe(false);
+    const assistantId = await quietAssistant(running.api);
+    await newChat(running.api, assistantId);
+    await running.api.patch(`/rest/v1/settings/${id}`, { name: "mended" }, 200);
+    receiver.answer((res) => void res.end("ok"));
+    const chatId = await newChat(running.api, assistantId);
+    const { events } = await running.api.gql(
+      "query ($chatId: ID!) { events(filter: { chatId: $chatId }) { nodes { id } } }",
+      { chatId },
+    );
+    const sent = (await receiver.until(3)).slice(1).map(({ headers }) => headers["webhook-id"]);
+    expect(sent.sort()).toEqual(events.nodes.map((event: { id: string }) => event.id).sort());
+  });
+
+  test.each([
+    ["eighteen before", 18, 6],
+    ["less than five days", 40, 4.9],
+  ])("stays on with %s", async (_what, times, days) => {
+    receiver.answer((res) => void res.writeHead(500).end());
+    await failed(times, days);
+    await trial();
+    expect(await tried()).toMatchObject([{ status: "PENDING" }]);
+    expect((await destination()).enabled).toBe(true);
+  });
+
+  test("is as good as new after one success", async () => {
+    await failed(40, 4.9);
+    await trial();
+    await tried();
+    receiver.answer((res) => void res.writeHead(500).end());
+    await running.database.query(
+      "update webhook_destinations set failing_since = failing_since - interval '1 day'",
+    );
+    await trial();
+    await receiver.until(2);
+    for (
+      const end = Date.now() + 5_000;
+      Date.now() < end && (await destination()).deliveries[0]!.attempts.length === 0;
+    )
+      await sleep(20);
+    expect((await destination()).enabled).toBe(true);
+  });
+});
+
+test("a changed secret signs x-signature at once; webhook-signature lists the former one too, for a day", async () => {
+  await running.api.patch(`/rest/v1/settings/${id}`, { secret: "second" }, 200);
+  const signedBy = async (number: number): Promise<string[]> => {
+    await trial();
+    const { headers, text } = (await receiver.until(number))[number - 1]!;
+    expect(headers["x-signature"]).toBe(hmac("second", text, "hex"));
+    const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${text}`;
+    const names = ["first", "second"].map((secret) => [`v1,${hmac(secret, signed, "base64")}`, secret]);
+    return String(headers["webhook-signature"])
+      .split(" ")
+      .map((signature) => new Map(names as [string, string][]).get(signature) ?? "?");
+  };
+  expect(await signedBy(1)).toEqual(["second", "first"]);
+  await running.database.query(
+    "update webhook_destinations set former_secret_until = former_secret_until - interval '1 day'",
+  );
+  expect(await signedBy(2)).toEqual(["second"]);
+});

@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from "@jest/globals";
+import { outbound, type Outbound } from "../../src/outbound/http";
+import { Receiver } from "../support/receiver";
+
+let receiver: Receiver;
+let open: Outbound | undefined;
+beforeEach(async () => void (receiver = await new Receiver().start()));
+afterEach(async () => {
+  await open?.close();
+  await receiver.stop();
+});
+
+/** Posts to a receiver on 127.0.0.1 by a name that has these addresses. */
+async function post(...addresses: string[]) {
+  let asked = 0;
+  open = outbound(["127.0.0.0/8", "::1"], () => Promise.resolve((asked++, addresses)));
+  const { port } = new URL(receiver.url);
+  const outcome = await open.post({
+    url: `http://several.example:${port}/`,
+    body: "{}",
+    headers: {},
+    timeout: 5_000,
+    readBytes: 100,
+  });
+  return { outcome, asked };
+}
+
+test.each([
+  [["127.0.0.1"]],
+  [["::1", "127.0.0.1"]],
+  [["127.0.0.1", "::1"]],
+  [["127.0.0.9", "127.0.0.8", "127.0.0.1"]],
+])("a name is asked for once, and reached at the address that takes it, of %j", async (addresses) => {
+  const { outcome, asked } = await post(...addresses);
+  expect(outcome).toMatchObject({ kind: "answered", status: 200 });
+  expect(asked).toBe(1);
+  expect(receiver.received[0]!.headers.host).toBe(`several.example:${new URL(receiver.url).port}`);
+});
+
+test("a name of which no address takes it says so", async () => {
+  expect((await post("::1", "127.0.0.9")).outcome).toMatchObject({
+    kind: "failed",
+    error: expect.stringContaining("The connection failed (E"),
+    timedOut: false,
+  });
+});

@@ -1,0 +1,51 @@
+import type { RunningApp } from "./app";
+import { newChat } from "./factories";
+import { stubModel, type Reply } from "./stub-model";
+
+/** An answer to a message. */
+export interface Answer {
+  readonly role: string;
+  readonly content: string;
+  readonly metadata: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what it holds is what is tested
+  readonly sequence: number;
+}
+
+const KINDS: Readonly<Record<string, string>> = { TEXT: "chat", VOICE: "voice", SMS: "sms" };
+const SET = `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`;
+const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role content metadata sequence } }`;
+const RAG = `mutation ($id: ID!, $channel: Channel!, $input: UpdateRagSettingsInput!) {
+  updateRagSettings(assistantId: $id, channel: $channel, input: $input) { isRagEnabled } }`;
+
+/** How a chat is set up; all of it may be left out. */
+export interface Setting {
+  /** Fields of the channel's configuration. */
+  readonly configuration?: object;
+  readonly rag?: object;
+  /** Input of `startChat`. */
+  readonly start?: { readonly channel?: string } & Record<string, unknown>;
+}
+
+/** A chat whose model is a stub that gives these replies. */
+export async function talk(
+  { api }: RunningApp,
+  replies: readonly Reply[],
+  { configuration, rag, start }: Setting = {},
+) {
+  const model = await stubModel(...replies);
+  await api.gql(SET, { input: { provider: "OPENAI", apiKey: "sk-test-1234", baseUrl: model.url } });
+  const body = { name: "Ada", variables: { city: "Rome" } };
+  const { id: assistantId } = (await api.post("/rest/v1/assistants", body, 200)) as { id: string };
+  const channel = start?.channel ?? "TEXT";
+  const path = `/rest/v1/assistants/${assistantId}/${KINDS[channel]}`;
+  await api.patch(path, { initialMessage: "", ...configuration }, 200);
+  if (rag) await api.gql(RAG, { id: assistantId, channel, input: { isRagEnabled: true, ...rag } });
+  const chatId = await newChat(api, assistantId, start);
+  const say = async (content: string): Promise<Answer> => {
+    const input = { aiChatId: chatId, role: "USER", channel, content, metadata: {} };
+    return (await api.gql(POST, { input })).postMessage as Answer;
+  };
+  const log = () => api.get(`/rest/v1/assistants/${assistantId}/log/${chatId}`, 200);
+  /** What the model was told to do, when it was asked for the nth time, from 1. */
+  const told = (number: number) => String(model.asked[number - 1]!.messages[0]!.content);
+  return { model, assistantId, chatId, say, log, told };
+}
