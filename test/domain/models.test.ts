@@ -110,12 +110,13 @@ describe("a turn with a model", () => {
     answer();
     await Promise.all([first, second]);
     expect(await say("Fine.")).toMatchObject({ content: "Yes." });
-    expect(model.asked.at(-1)!.messages.slice(1, 5)).toMatchObject([
+    const [, ...told] = model.asked.at(-1)!.messages;
+    expect(told.slice(0, 3)).toMatchObject([
       { role: "user", content: "Book it." },
       { role: "assistant", tool_calls: [{ id: expect.any(String) }] },
       { role: "tool", content: "done" },
-      { role: "user", content: "Are you there?" },
     ]);
+    expect(told.slice(3)).toContainEqual({ role: "user", content: "Are you there?" });
   });
 
   test("tells the model about wrong arguments instead of sending them", async () => {
