@@ -4,7 +4,7 @@ import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { oneAtATime } from "./one-at-a-time";
 import { Chats } from "./chats";
-import { storeMessage } from "./store-message";
+import { storeMessage, type Conversation } from "./store-message";
 
 export type MessageRole = "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
 
@@ -46,9 +46,14 @@ export interface NewMessage extends PostMessageInput {
   readonly unanswered?: boolean;
   /** A page's own id of it; in a chat there is one message of each. */
   readonly clientId?: string;
+  /** What was read of the chat a moment ago: it need not be read again unless it has changed. */
+  readonly known?: Conversation;
   /** Of the assistant: it answers what was said since one place, up to another; unless that was answered meanwhile. */
   readonly answers?: { readonly since: number; readonly upTo: number };
 }
+
+/** Most messages that a model sees. */
+const HISTORY = 200;
 
 /** What was said in the chats of an organization. */
 export class Messages {
@@ -87,6 +92,13 @@ export class Messages {
       perId(this.scope, key, ids, rows, values, { take: last }),
     );
     return (await loader.load(chatId)).toReversed();
+  }
+
+  /** The last messages of a chat as a turn shows them to a model, oldest first. */
+  async history(chatId: string): Promise<Message[]> {
+    const own: Build = (table, $) => table("messages").where("chatId", $(1)).orderBy("sequence", "desc");
+    const rows = await this.scope.named<Message>("messages.history", own, [chatId], ` limit ${HISTORY}`);
+    return rows.reverse();
   }
 
   /** The messages behind a place in the chat, oldest first. */

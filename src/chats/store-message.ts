@@ -6,7 +6,7 @@ import type { ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
 /** A chat with what was said in it, the newest first. */
-type Conversation = ChatRow & { readonly said: readonly Words[] };
+export type Conversation = ChatRow & { readonly said: readonly Words[] };
 
 /**
  * Counts a message in its chat, stores it, tells of it, and has done what it asks for, all by one statement, as
@@ -17,8 +17,8 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
   const { aiChatId, role, channel, metadata, answers } = input;
   const { content = null, toolCallId = null, toolCalls = null, clientId = null } = input;
   const said = { role, channel, content, metadata, toolCallId, toolCalls, clientId };
-  for (;;) {
-    const [chat] = await scope.named<Conversation>("chats.conversation", conversation, [aiChatId]);
+  for (let known = input.known; ; known = undefined) {
+    const chat = known ?? (await conversationOf(scope, aiChatId));
     if (!chat || chat.status === "ended") return undefined;
     if (answers && answers.since !== chat.answeredSequence) return undefined;
     const place = { id: newId(), chatId: chat.id, sequence: chat.messageCount + 1, createdAt: new Date() };
@@ -27,6 +27,12 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.said], cause)) return message;
     // Something else was said meanwhile, or the chat has ended.
   }
+}
+
+/** A chat, live or ended, with what was said in it, as of one moment. */
+export async function conversationOf(scope: Scope, chatId: string): Promise<Conversation | undefined> {
+  const [chat] = await scope.named<Conversation>("chats.conversation", conversation, [chatId]);
+  return chat;
 }
 
 /** A person is answered in a turn. */

@@ -45,8 +45,6 @@ export interface Prepared {
   readonly metadata: JsonObject;
 }
 
-/** Most messages of the history that the model sees. */
-const HISTORY = 200;
 /** Without RAG the resources stand in the prompt, up to this many characters. */
 const RESOURCES = 16_000;
 
@@ -61,7 +59,7 @@ interface Question {
 
 /** Undefined when there is nothing to answer: the chat has ended, or a turn before this one has answered. */
 export async function openQuestion(scope: Scope, chatId: string): Promise<Question | undefined> {
-  const read = () => scope.of(Messages).last(chatId, HISTORY);
+  const read = () => scope.of(Messages).history(chatId);
   const credentials = scope.of(ModelCredentials).read();
   const [chat, early] = await Promise.all([scope.of(Chats).row(chatId), read(), credentials]);
   if (!chat || chat.status === "ended") return undefined;
@@ -71,7 +69,7 @@ export async function openQuestion(scope: Scope, chatId: string): Promise<Questi
   const [speaker] = await Promise.all([speakerOf(scope, chat), workflowId === null && own()]);
   if ("ending" in speaker) return void (await conclude(scope, chat, speaker.ending));
   // A workflow may first call a function, and say so.
-  const history = workflowId === null ? early : (scope.forget(), await read());
+  const history = workflowId === null ? early : await read();
   const upTo = history.findLast(({ role }) => role === "USER")?.sequence ?? 0;
   if (speaker.chat.workflowNodeId !== chat.workflowNodeId && !history.some(isSaid))
     await greet(scope, speaker);
@@ -83,8 +81,7 @@ const isSaid = ({ role, content }: Message): boolean =>
 
 /** The same turn once the conversation has come to another speaker. */
 export async function prepareAnew(scope: Scope, speaker: Speaker, upTo: number): Promise<Prepared> {
-  scope.forget(); // messages were added since
-  const history = await scope.of(Messages).last(speaker.chat.id, HISTORY);
+  const history = await scope.of(Messages).history(speaker.chat.id);
   return prepare(scope, { speaker, history, upTo, handedOver: true });
 }
 

@@ -97,22 +97,23 @@ async function perform(
   return { text: told, failed, reply: text };
 }
 
-interface Said {
+export interface Said {
   readonly role: "ASSISTANT" | "TOOL";
   readonly content: string | null;
   readonly metadata?: JsonObject;
   readonly toolCalls?: JsonObject[];
   readonly toolCallId?: string;
   readonly answers?: NewMessage["answers"];
+  readonly known?: NewMessage["known"] | undefined;
 }
 
 /** Adds to the chat. @returns whether it was added: one that was ended meanwhile takes nothing more */
 export async function say(
   scope: Scope,
   { chat, metadata }: Pick<Prepared, "chat" | "metadata">,
-  said: Said,
+  { known, ...said }: Said,
 ): Promise<boolean> {
-  const message = { metadata, ...said, aiChatId: chat.id, channel: chat.channel };
+  const message = { metadata, ...said, ...(known && { known }), aiChatId: chat.id, channel: chat.channel };
   return (await scope.of(Messages).postIfLive(message)) !== undefined;
 }
 

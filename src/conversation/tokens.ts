@@ -23,8 +23,11 @@ export class Tokens {
   }
 
   /** Sends nothing before this resolves, and nothing at all when it throws. */
-  await(permission: Promise<void>): void {
-    const permitted = permission.catch(() => void (this.refused = true)); // now: nobody else may be there to hear it
+  await(permission: Promise<unknown>): void {
+    const permitted = permission.then(
+      () => undefined,
+      () => void (this.refused = true),
+    ); // now: nobody else may be there to hear it
     this.sending = this.sending.then(() => permitted);
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chats } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
+import { conversationOf, type Conversation } from "../chats/store-message";
 import type { ChannelConfiguration, JsonObject } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { publicError } from "../errors";
@@ -16,7 +17,7 @@ import { conclude } from "../workflows/speaker";
 import { afterAnswer } from "./after-answer";
 import { Notes } from "./notes";
 import { openQuestion, prepare, prepareAnew, type Prepared } from "./prepare-turn";
-import { say, Steps } from "./steps";
+import { say, Steps, type Said } from "./steps";
 import { Tokens } from "./tokens";
 
 /** Rounds of functions and answers in one turn. */
@@ -32,6 +33,8 @@ class Overtaken extends Error {}
 interface Answer {
   readonly text: string;
   readonly calls: readonly ModelCall[];
+  /** The chat as it was at the first word. */
+  readonly known: Conversation | undefined;
 }
 
 /**
@@ -79,7 +82,7 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const answer = await ask(scope, turn, messages, shown);
     await Promise.all([shown.notes.written(), shown.tokens.flush()]); // before the answer, as it happened
-    if (answer.calls.length === 0) return finish(scope, turn, answer.text);
+    if (answer.calls.length === 0) return finish(scope, turn, answer);
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
     await notOvertaken(scope, turn);
     await say(scope, turn, {
@@ -125,12 +128,14 @@ async function ask(
 async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown: Shown): Promise<Answer> {
   const { local, remote } = scope.ports.models;
   let text = "";
+  let known: Promise<Conversation> | undefined;
   const calls: ModelCall[] = [];
   for await (const part of (request.credential ? remote : local).stream(request)) {
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else {
       if (text === "") {
-        shown.tokens.await(notOvertaken(scope, turn)); // while the model goes on
+        known = notOvertaken(scope, turn); // while the model goes on
+        shown.tokens.await(known);
         shown.notes.speaking();
       }
       text += part.text;
@@ -138,10 +143,10 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
     }
   }
   if (text.trim() === "" && calls.length === 0) throw new Error("The model answered with nothing.");
-  return { text, calls };
+  return { text, calls, known: await known?.catch(() => undefined) };
 }
 
-async function finish(scope: Scope, turn: Prepared, text: string): Promise<void> {
+async function finish(scope: Scope, turn: Prepared, { text, known }: Answer): Promise<void> {
   const { quickReplies, goodbye } = await afterAnswer(scope, turn, text);
   const metadata = {
     ...turn.metadata,
@@ -153,7 +158,7 @@ async function finish(scope: Scope, turn: Prepared, text: string): Promise<void>
       await answered(scope, turn, text, metadata);
       await hangUp(scope, turn);
     });
-  await answered(scope, turn, text, metadata);
+  await answered(scope, turn, text, metadata, known);
   const arrival = await turn.course?.afterAnswer();
   if (arrival && "ending" in arrival) await conclude(scope, turn.chat, arrival.ending);
 }
@@ -181,18 +186,28 @@ async function hangUp(scope: Scope, turn: Prepared): Promise<void> {
 /** The chat is told in a sentence, the log in full. @returns false when the chat was answered by somebody else */
 async function apologize(scope: Scope, turn: Answering, error: Error): Promise<boolean> {
   await keepError(scope, turn.chat.id, error);
-  return answer(scope, turn, APOLOGY, { ...turn.metadata, error: true });
+  return answer(scope, turn, { content: APOLOGY, metadata: { ...turn.metadata, error: true } });
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */
-async function answered(scope: Scope, turn: Prepared, content: string, metadata: JsonObject): Promise<void> {
-  if (!(await answer(scope, turn, content, metadata))) throw new Overtaken();
+async function answered(
+  scope: Scope,
+  turn: Prepared,
+  content: string,
+  metadata: JsonObject,
+  known?: Conversation,
+): Promise<void> {
+  if (!(await answer(scope, turn, { content, metadata, known }))) throw new Overtaken();
 }
 
 /** Stores an answer and that it answers, at once: after a crash the turn is taken again, or it is over. */
-function answer(scope: Scope, turn: Answering, content: string, metadata: JsonObject): Promise<boolean> {
+function answer(
+  scope: Scope,
+  turn: Answering,
+  said: Pick<Said, "content" | "metadata" | "known">,
+): Promise<boolean> {
   const answers = { since: turn.answered, upTo: turn.upTo };
-  return say(scope, turn, { role: "ASSISTANT", content, metadata, answers });
+  return say(scope, turn, { role: "ASSISTANT", ...said, answers });
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */
@@ -204,14 +219,8 @@ async function markAnswered(scope: Scope, turn: Prepared): Promise<void> {
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */
-async function notOvertaken(scope: Scope, { chat, answered: answeredSequence }: Prepared): Promise<void> {
-  const rows = await scope.named(
-    "chats.notOvertaken",
-    (table, $) =>
-      table("chats")
-        .select("id")
-        .where({ id: $(1), answeredSequence: $(2) }),
-    [chat.id, answeredSequence],
-  );
-  if (rows.length === 0) throw new Overtaken();
+async function notOvertaken(scope: Scope, { chat: { id }, answered }: Prepared): Promise<Conversation> {
+  const chat = await conversationOf(scope, id);
+  if (chat?.answeredSequence !== answered) throw new Overtaken();
+  return chat;
 }

@@ -4,8 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gql, percentile, type Bench } from "./bench";
 
 const TURNS = 200;
-/** How long the model takes, in milliseconds; no real one is quicker. */
+/** How long the model takes, in milliseconds, until it begins, and from one piece to the next; no real one is quicker. */
 const FIRST_TOKEN = 100;
+const EACH_TOKEN = 10;
+const ANSWER = "Of course, I can help you with that: tell me what you are looking for, please.".split(
+  /(?= )/,
+);
 
 /** What a turn takes beside the model: from the request of the question to the answer, less the model's own time. */
 export async function turns({ ours, table, ids }: Bench): Promise<void> {
@@ -18,7 +22,10 @@ export async function turns({ ours, table, ids }: Bench): Promise<void> {
       res.writeHead(200, { "content-type": "text/event-stream" });
       const chunk = (delta: object, finish_reason: string | null) =>
         `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "stub", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-      res.write(chunk({ role: "assistant", content: "Of course." }, null));
+      for (const content of ANSWER) {
+        res.write(chunk({ role: "assistant", content }, null));
+        await sleep(EACH_TOKEN);
+      }
       res.end(`${chunk({}, "stop")}data: [DONE]\n\n`, () => (thinking = performance.now() - began));
     });
   });
