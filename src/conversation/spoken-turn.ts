@@ -5,15 +5,14 @@ import { Messages } from "../chats/messages";
 import { Configurations, type JsonObject, type VoiceConfiguration } from "../configurations/configurations";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
-import { Events } from "../events/events";
 import { pauseAfter, type ModelCall, type ModelMessage, type ModelPart } from "../ports/text-model";
 import type { Ending } from "../workflows/course";
 import { speakerOf, type Speaker } from "../workflows/speaker";
-import { BUILT_IN } from "./functions";
+import { BUILT_IN, builtInFunctions } from "./functions";
 import { functionsSoFar } from "./history";
 import { Notes } from "./notes";
 import { assemble, type Parts, type Prepared } from "./prepare-turn";
-import { asObject, say, Steps } from "./steps";
+import { say, Steps } from "./steps";
 import { Tokens } from "./tokens";
 import { APOLOGY, MOST_ROUNDS, RETRIES } from "./turn";
 
@@ -28,7 +27,6 @@ export interface SpokenQuestion {
   readonly answering: (metadata: JsonObject) => Promise<void>;
 }
 
-const BUILT_IN_NAMES: readonly string[] = Object.values(BUILT_IN);
 const NOTHING_SAID: ModelMessage = {
   role: "user",
   content: "(Note: the call has begun, and nobody has spoken.)",
@@ -81,7 +79,8 @@ async function* converse(
       return;
     }
     const { told, steps } = await callOwn(scope, turn, calls);
-    const engines = calls.filter(({ name }) => BUILT_IN_NAMES.includes(name));
+    const builtIn = builtInFunctions(turn.configuration);
+    const engines = calls.filter((call) => builtIn.some(({ name }) => name === call.name));
     if (turn.course && engines.some(({ name }) => name === BUILT_IN.endCall)) yield* goodbye(turn);
     // What is heard next is the engine's own, such as the message at the end.
     if (engines.length > 0) notes.next(() => question.answering({}));
@@ -189,13 +188,9 @@ async function callOwn(
   for (const call of calls) {
     const content = await steps.take(call);
     if (content !== undefined) told.push({ role: "tool", content, answers: call });
-    else await noteEnd(scope, turn, call);
   }
   return { told, steps };
 }
-
-const noteEnd = (scope: Scope, { chat }: Prepared, { name, arguments: args }: ModelCall): Promise<void> =>
-  scope.transaction((scope) => scope.of(Events).functionCalled(chat, name, asObject(args)));
 
 /** Calls functions that an engine asks for by itself. */
 export async function performSpoken(

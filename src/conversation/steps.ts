@@ -75,10 +75,10 @@ async function perform(
 ): Promise<Done | undefined> {
   const isNamed = ({ name }: { readonly name: string }) => name === call.name;
   const builtIn = builtInFunctions(configuration).find(isNamed);
-  if (builtIn?.name === BUILT_IN.endCall) return undefined;
   await scope.transaction((scope) =>
     scope.of(Events).functionCalled(chat, call.name, asObject(call.arguments)),
   );
+  if (builtIn?.name === BUILT_IN.endCall) return undefined;
   const own = async (text: Promise<string> | string) => ({ text: await text, failed: false });
   if (search && call.name === search.tool.name) return own(search.run(textIn(call, "query")));
   if (remember && call.name === remember.tool.name) return own(remember.run(textIn(call, "fact")));

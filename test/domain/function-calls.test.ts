@@ -154,6 +154,16 @@ describe("a model is offered", () => {
 });
 
 describe("what a model calls", () => {
+  test("is an event also where it ends the conversation", async () => {
+    const configuration = { endCallFunction: true };
+    const { say, chatId } = await talk([called("end_call")], { configuration, start: { channel: "VOICE" } });
+    await say("Bye");
+    const events = `query ($chatId: ID!) { events(filter: { chatId: $chatId, name: "function-call" }) { nodes { payload } } }`;
+    expect((await running.api.gql(events, { chatId })).events.nodes).toMatchObject([
+      { payload: { data: { name: "end_call" } } },
+    ]);
+  });
+
   test.each(["end_call", "dial_keypad"])("has no effect where it was not offered: %s", async (name) => {
     const { model, say, log } = await talk([called(name), OK], {});
     expect((await say("Bye")).content).toBe("Fine.");

@@ -550,6 +550,13 @@ describe("what the assistant says in a call", () => {
     }
   });
 
+  test("hands the engine no function of its own that is off, whatever the model calls", async () => {
+    const call = await newCall({ ...QUIET, endCallFunction: false });
+    const { text } = await call.ask([{ role: "user", content: "call:end_call" }], { stream: true });
+    expect(streamed(text).calls).toEqual([]);
+    expect(streamed(text).finish).toBe("stop");
+  });
+
   test("ends the call, and presses keys, by the engine's own functions", async () => {
     const call = await newCall({ ...QUIET, endCallFunction: true, dialKeypadFunction: true });
     const ask = (content: string, tools?: object[]) =>
