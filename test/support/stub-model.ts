@@ -56,7 +56,7 @@ export async function stubModel(...replies: Reply[]) {
 }
 
 /** Calls of functions are followed by the answers to each of them, and answers stand nowhere else. */
-function isPaired({ messages }: ModelAsked): boolean {
+function isPaired({ messages = [] }: Partial<ModelAsked>): boolean {
   let open: string[] = [];
   for (const { role, tool_calls: calls = [], tool_call_id: id } of messages) {
     if (role === "tool" ? !open.includes(id!) : open.length > 0) return false;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import pg from "pg";
-import { slowTasks, tasks, type Task } from "../../src/jobs/tasks";
+import { slowTasks, soleTasks, tasks, type Task } from "../../src/jobs/tasks";
 import { prepare } from "../../src/prepare";
 import type { RunningApp } from "./app";
 import { configOf } from "./config";
@@ -43,7 +43,7 @@ export async function drain({ app, database }: Pick<RunningApp, "app" | "databas
     if (!job) return done;
     await database.query("delete from graphile_worker._private_jobs where id = $1", [job.id]);
     const { organizationId, ...payload } = job.payload;
-    const task: Task = { ...tasks, ...slowTasks }[job.name as keyof typeof tasks];
+    const task: Task = { ...tasks, ...soleTasks, ...slowTasks }[job.name as keyof typeof tasks];
     await task(app.database.scope(organizationId!), payload, true);
     done.push(job.name);
   }
