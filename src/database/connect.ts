@@ -146,11 +146,14 @@ function answerAll(connection: PoolClient, batch: readonly Asked[]): Promise<voi
       if (--open === 0) resolve();
     };
     stream.cork();
-    for (const asked of batch)
-      connection.query({ ...asked.query, rowMode: "array" }, (error: Error | null, result) =>
-        answered(asked, error, result),
-      );
-    stream.uncork();
+    try {
+      for (const asked of batch)
+        connection.query({ ...asked.query, rowMode: "array" }, (error: Error | null, result) =>
+          answered(asked, error, result),
+        );
+    } finally {
+      stream.uncork();
+    }
   });
 }
 
