@@ -52,7 +52,7 @@ export interface NewMessage extends PostMessageInput {
   readonly answers?: { readonly since: number; readonly upTo: number };
 }
 
-/** Most messages that a model sees. */
+/** Most messages that a turn looks back at. */
 const HISTORY = 200;
 
 /** What was said in the chats of an organization. */
@@ -94,7 +94,7 @@ export class Messages {
     return (await loader.load(chatId)).toReversed();
   }
 
-  /** The last messages of a chat as a turn shows them to a model, oldest first. */
+  /** The last messages of a chat as far as a turn looks back, oldest first. */
   async history(chatId: string): Promise<Message[]> {
     const own: Build = (table, $) => table("messages").where("chatId", $(1)).orderBy("sequence", "desc");
     const rows = await this.scope.named<Message>("messages.history", own, [chatId], ` limit ${HISTORY}`);

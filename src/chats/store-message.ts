@@ -1,7 +1,7 @@
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
 import { Events, type Words } from "../events/events";
-import type { Cause } from "../events/record";
+import type { Cause, Job } from "../events/record";
 import type { ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
@@ -39,8 +39,12 @@ export async function conversationOf(scope: Scope, chatId: string): Promise<Conv
 function jobsOf({ role, spoken, unanswered }: NewMessage, { id: chatId, ...chat }: ChatRow): Cause["jobs"] {
   if (role === "USER" && !spoken && !unanswered) return [{ task: "chat.turn", payload: { chatId } }];
   const isSms = role === "ASSISTANT" && chat.channel === "SMS" && chat.phoneNumber !== null;
-  return isSms ? [{ task: "sms.send", payload: { chatId }, key: `sms.send:${chatId}` }] : [];
+  return isSms ? [sendingOf(chatId)] : [];
 }
+
+/** The job that sends the texts of a chat, of which one waits at a time. */
+export const sendingOf = (chatId: string) =>
+  ({ task: "sms.send", payload: { chatId }, key: `sms.send:${chatId}` }) as const satisfies Job;
 
 const conversation: Build = (_table, _$, db) =>
   db.raw(`

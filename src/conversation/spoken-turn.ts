@@ -31,9 +31,6 @@ const NOTHING_SAID: ModelMessage = {
   role: "user",
   content: "(Note: the call has begun, and nobody has spoken.)",
 };
-/** Most messages that are looked through for what functions have answered. */
-const HISTORY = 200;
-
 /**
  * Answers in a call that an engine holds: words as they come, and calls of the built-in functions, which are the
  * engine's to do. What is said is stored when it is heard, by its transcript; calls of functions are stored here.
@@ -88,7 +85,6 @@ async function* converse(
     if (engines.length > 0) return;
     const next = steps.next();
     if (next && "ending" in next) return yield* finish(scope, question, next.ending, notes);
-    if (next) scope.forget(); // messages were added since
     turn = next ? await prepare(scope, next, question.history, true) : steps.stayed();
     messages = next
       ? [...turn.messages]
@@ -219,7 +215,7 @@ async function prepare(
   const chat = speaker.chat as Parts["chat"]; // a stored row has the columns of turns too
   const [turn, stored] = await Promise.all([
     assemble(scope, { ...speaker, chat, configuration, history: [], question, upTo: 0, handedOver }),
-    scope.of(Messages).last(chat.id, HISTORY),
+    scope.of(Messages).history(chat.id),
   ]);
   // The engine knows what was said, but not what functions answered earlier in the call.
   const system = [turn.request.system, functionsSoFar(stored)].filter(Boolean).join("\n\n");

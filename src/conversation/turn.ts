@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Chats } from "../chats/chats";
+import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import { conversationOf, type Conversation } from "../chats/store-message";
 import type { ChannelConfiguration, JsonObject } from "../configurations/configurations";
@@ -84,7 +84,7 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
     await Promise.all([shown.notes.written(), shown.tokens.flush()]); // before the answer, as it happened
     if (answer.calls.length === 0) return finish(scope, turn, answer);
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
-    await notOvertaken(scope, turn);
+    await notOvertaken(turn, scope.of(Chats).row(turn.chat.id));
     await say(scope, turn, {
       role: "ASSISTANT",
       content: answer.text || null,
@@ -92,7 +92,7 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
     });
     const steps = new Steps(scope, turn);
     for (const call of answer.calls) {
-      await notOvertaken(scope, turn);
+      await notOvertaken(turn, scope.of(Chats).row(turn.chat.id));
       const text = await steps.take(call);
       if (text === undefined) return endCall(scope, turn);
       messages.push({ role: "tool", content: text, answers: call });
@@ -134,7 +134,7 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else {
       if (text === "") {
-        known = notOvertaken(scope, turn); // while the model goes on
+        known = notOvertaken(turn, conversationOf(scope, turn.chat.id)); // while the model goes on
         shown.tokens.await(known);
         shown.notes.speaking();
       }
@@ -218,9 +218,9 @@ async function markAnswered(scope: Scope, turn: Prepared): Promise<void> {
   if (changed === 0) throw new Overtaken();
 }
 
-/** @throws Overtaken when the chat was answered by somebody else */
-async function notOvertaken(scope: Scope, { chat: { id }, answered }: Prepared): Promise<Conversation> {
-  const chat = await conversationOf(scope, id);
-  if (chat?.answeredSequence !== answered) throw new Overtaken();
+/** @throws Overtaken when the chat, as it is read, was answered by somebody else */
+async function notOvertaken<C extends ChatRow>(turn: Prepared, reading: Promise<C | undefined>): Promise<C> {
+  const chat = await reading;
+  if (chat?.answeredSequence !== turn.answered) throw new Overtaken();
   return chat;
 }

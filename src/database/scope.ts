@@ -99,16 +99,20 @@ export class Scope {
     return this.db.raw("??::text as ??", [column, name]);
   }
 
+  /** What a job or a notification is told, with the organization that it is of. */
+  owned<V extends object>(values: V): V & { readonly organizationId: string } {
+    return { organizationId: this.organizationId, ...values };
+  }
+
   /** Enqueues a job that runs when this transaction has committed; jobs of one `queue` run one after another. */
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
     { queue, runAt, key, tries = TRIES }: JobOptions = {},
   ): Promise<void> {
-    const job = JSON.stringify({ organizationId: this.organizationId, ...payload });
     await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?, ?)", [
       task,
-      job,
+      JSON.stringify(this.owned(payload)),
       queue ?? null,
       runAt ?? null,
       key ?? null,
@@ -183,10 +187,7 @@ export class Scope {
 
   /** Tells every server process, when this transaction commits. Carries ids, never rows (the limit is 8 kB). */
   async notify(channel: string, ids: Readonly<Record<string, string>>): Promise<void> {
-    await this.db.raw("select pg_notify(?, ?)", [
-      channel,
-      JSON.stringify({ organizationId: this.organizationId, ...ids }),
-    ]);
+    await this.db.raw("select pg_notify(?, ?)", [channel, JSON.stringify(this.owned(ids))]);
   }
 
   private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {

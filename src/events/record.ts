@@ -36,7 +36,7 @@ export interface Cause {
   readonly jobs: readonly Job[];
 }
 
-interface Job {
+export interface Job {
   readonly task: string;
   readonly payload: object;
   readonly key?: string;
@@ -55,8 +55,7 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, change } = event;
   const activity = event.activity?.slice(0, ACTIVITY) ?? null;
   const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
-  const { organizationId } = scope;
-  const jobs = cause?.jobs.map((job) => ({ ...job, payload: { organizationId, ...job.payload } })) ?? [];
+  const jobs = cause?.jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) })) ?? [];
   const build = statement(cause?.change);
   const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
   return (await scope.write(`events.record.${cause?.name}`, build, all)).length > 0;

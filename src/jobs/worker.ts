@@ -111,7 +111,7 @@ const taskList = (database: Database, some: Readonly<Record<string, Task>>): Tas
   );
 
 async function perform(database: Database, task: Task, payload: unknown, job: Job): Promise<void> {
-  const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // written by Scope.enqueue
+  const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // as Scope.owned made it
   await task(database.scope(organizationId), rest, job.attempts >= job.max_attempts);
 }
 

@@ -42,10 +42,10 @@ export class Receipts {
    * @param waits whether the request that brought it waits for the answer
    */
   async accept(connectionId: string, sms: ReceivedSms, waits: boolean): Promise<Receipt> {
-    const { organizationId, ports } = this.scope;
     const { messageSid } = sms;
-    const waitsUntil = waits ? new Date(Date.now() + ports.telephone.patience + MARGIN) : null;
-    const job = JSON.stringify({ organizationId, messageSid });
+    const { patience } = this.scope.ports.telephone;
+    const waitsUntil = waits ? new Date(Date.now() + patience + MARGIN) : null;
+    const job = JSON.stringify(this.scope.owned({ messageSid }));
     const values = [messageSid, connectionId, JSON.stringify(sms), waitsUntil, waits ? null : "[]", job];
     const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
     return row ?? (await this.of(messageSid))!; // somebody stored it before

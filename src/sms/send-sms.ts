@@ -1,4 +1,5 @@
 import { keepError } from "../chats/keep-error";
+import { sendingOf } from "../chats/store-message";
 import type { Scope } from "../database/scope";
 import { SmsDelayed, SmsRefused, type TelephonyLine } from "../ports/telephony";
 import { TelephonyConnections } from "../telephony/telephony-connections";
@@ -16,8 +17,10 @@ const SETTLED = 20_000;
 const PAUSES = [2_000, 10_000, 60_000, 300_000, 1_800_000];
 
 /** Has the texts of a chat sent: one such job at a time for a chat, so that they keep their order. */
-export const enqueueSend = (scope: Scope, chatId: string, runAt?: Date): Promise<void> =>
-  scope.enqueue("sms.send", { chatId }, { key: `sms.send:${chatId}`, ...(runAt && { runAt }) });
+export function enqueueSend(scope: Scope, chatId: string, runAt?: Date): Promise<void> {
+  const { task, payload, key } = sendingOf(chatId);
+  return scope.enqueue(task, payload, { key, ...(runAt && { runAt }) });
+}
 
 /**
  * Sends what is to be sent of a chat by the provider's API. While the request that brought a text waits for the
