@@ -33,9 +33,11 @@ export async function callEvents(
   listener: Listening,
   wanted: Wanted,
 ): Promise<Repeater<CallEvent>> {
-  const nothing = await isPast(fresh(), wanted);
+  if (wanted.callId != null) await fresh().of(Calls).byId(wanted.callId);
+  let nothing: boolean | undefined;
   return follow(fresh, listener, wanted.after, async (scope, from) => {
-    if (nothing) return { items: [], place: from, more: false, over: true };
+    // Once the place is known: a call may have ended while it was looked for.
+    if ((nothing ??= await isPast(scope, wanted))) return { items: [], place: from, more: false, over: true };
     const { heads, place } = await scope.of(Ledger).headsBehind(from, MOST);
     const found = await Promise.all(
       heads.filter((head) => isWanted(head, wanted)).map((head) => eventOf(scope, head)),

@@ -16,9 +16,9 @@ const newest = (path) =>
     : statSync(path).mtimeMs;
 
 function build() {
-  // Its words go to standard error: what a command prints may be read by a program.
+  // Its words go to standard error: what a command prints may be read by a program. Types are checked by `npm run typecheck`.
   for (const command of [
-    ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"],
+    ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--noCheck"],
     ["src/explorer/build.mjs"],
     ["src/dashboard/build.mjs"],
     ["src/widget/build.mjs"],

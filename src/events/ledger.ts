@@ -6,6 +6,8 @@ import { toEvent, type Event, type EventRow } from "./events";
 export interface Place {
   readonly transaction: string;
   readonly id: string;
+  /** The snapshot in which the ledger ended here: what it shows lies before, though an older transaction was still open. */
+  readonly seen?: string | null;
 }
 
 /** An event without what it says. */
@@ -31,19 +33,20 @@ export class Ledger {
   }
 
   private async rowsBehind<R extends { readonly id: string }>(
-    { transaction, id }: Place,
+    { transaction, id, seen }: Place,
     most: number,
     columns: readonly string[],
   ): Promise<{ rows: R[]; place: Place }> {
-    const rows = (await this.scope
-      .table("events")
+    const events = this.scope.table("events");
+    if (seen) void events.whereRaw("not pg_visible_in_snapshot(transaction, ?::pg_snapshot)", [seen]);
+    const rows = (await events
       .select(...columns, this.scope.asText("transaction", "written"))
       .whereRaw("(transaction, id) > (?::xid8, ?)", [transaction, id])
       .whereRaw("transaction < pg_snapshot_xmin(pg_current_snapshot())")
       .orderBy(["transaction", "id"])
       .limit(most)) as (R & { readonly written: string })[];
     const last = rows.at(-1);
-    return { rows, place: last ? { transaction: last.written, id: last.id } : { transaction, id } };
+    return { rows, place: { transaction: last?.written ?? transaction, id: last?.id ?? id, seen } };
   }
 
   /** Where an event stands in the ledger; without one, its end. @throws EVENT_NOT_FOUND */
@@ -53,7 +56,8 @@ export class Ledger {
       (table, $, db) =>
         id == null
           ? db.raw(
-              "select pg_snapshot_xmin(pg_current_snapshot())::text as transaction, '' as id where $1::text is not null",
+              `select pg_snapshot_xmin(pg_current_snapshot())::text as transaction, '' as id,
+                      pg_current_snapshot()::text as seen where $1::text is not null`,
             )
           : table("events")
               .select("id", db.raw("transaction::text as transaction"))

@@ -1,14 +1,23 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { startEmbedded } from "../../src/database/embedded";
-import { prepare } from "../../src/prepare";
+import type * as embeddedModule from "../../src/database/embedded";
+import type * as prepareModule from "../../src/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, TEMPLATE } from "./database";
 
-/** Once for all tests: a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
+const ROOT = join(__dirname, "../..");
+/** By Node itself, as all that is tested: see runtime.cjs. */
+const built = createRequire(join(ROOT, "dist/src/app.js"));
+
+/** Once for all tests: the service built, a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
 export default async function setup(): Promise<void> {
+  execFileSync(process.execPath, [join(ROOT, "src/cli/launch.mjs")], { stdio: "inherit" });
+  const { startEmbedded } = built("./database/embedded") as typeof embeddedModule;
+  const { prepare } = built("./prepare") as typeof prepareModule;
   const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
   const embedded = await startEmbedded({ dataDir, log: () => undefined, flags });
