@@ -55,7 +55,7 @@ describe.each(known)("$kind $name", (operation) => {
   /** Without a credential no WebSocket opens at all. */
   const anonymously = operation.kind === "subscription" ? "closed with 4403" : "UNAUTHENTICATED";
   const changes = operation.kind === "mutation";
-  const own = async () => example(changes ? await another() : world);
+  const own = async () => example(changes ? await another(example) : world);
 
   test("refuses a caller without credential", async () => {
     const outcome = await run(running.api.as({}), operation, example(world));
@@ -69,7 +69,7 @@ describe.each(known)("$kind $name", (operation) => {
 
   if (rule === "visitor") {
     test("runs for a visitor's session", async () => {
-      const mine = changes ? await another() : world;
+      const mine = changes ? await another(example, "visitorToken") : world;
       const { code } = await run(visitor(mine), operation, example(mine));
       expect(code).toBe(WITHOUT_ENGINE[operation.name]);
     });

@@ -43,7 +43,7 @@ const title = "$method $path";
 describe.each(served)(title, (route) => {
   const example = exampleOf(route.id);
   const changes = route.method !== "get";
-  const own = async () => example(changes ? await another() : world);
+  const own = async () => example(changes ? await another(example) : world);
 
   test("answers as it documents, with nothing of another organization", async () => {
     const answer = await send(running.api, route, await own());

@@ -22,6 +22,9 @@ const RECORDS = [
   "visitorChatId",
 ] as const;
 export type RecordId = (typeof RECORDS)[number];
+type WantedId = RecordId | "visitorToken";
+const ALL: readonly WantedId[] = [...RECORDS, "visitorToken"];
+type Example = (world: World) => unknown;
 
 /** The ids of one record of each kind, all of one organization; and the session that the visitor's chat belongs to. */
 export type World = Readonly<Record<RecordId, string>> & { readonly visitorToken?: string };
@@ -33,7 +36,7 @@ const worldOf = (id: (record: RecordId) => string): World =>
 export const unknownWorld = (): World => worldOf(() => newId());
 
 /** Which records an example names: those whose id changes it. */
-export function namedBy(example: (world: World) => unknown): RecordId[] {
+export function namedBy(example: Example): RecordId[] {
   const plain = worldOf((record) => record);
   const text = JSON.stringify(example(plain));
   return RECORDS.filter((record) => JSON.stringify(example({ ...plain, [record]: "changed" })) !== text);
@@ -41,61 +44,72 @@ export function namedBy(example: (world: World) => unknown): RecordId[] {
 
 /**
  * An assistant with a function, a live chat, an ended one and one of a page's visitor, a call that waits to be dialled, a workflow with a deployment,
- * a webhook destination with a delivery, a file, a key, a connected number and a project of its own, made by `api`.
+ * a webhook destination with a delivery, a file, a key, a connected number and a project of its own, made by `api`; of
+ * these only what is wanted. The id of what is not made is an unknown one.
  */
-export async function buildWorld(api: Api): Promise<World> {
+export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): Promise<World> {
+  const wants = (...ids: readonly WantedId[]) => ids.some((id) => wanted.includes(id));
   const { id: assistantId } = await api.post(
     "/rest/v1/assistants",
     { name: "Ada", description: "of the world", variables: { company: "Example" } },
     200,
   );
-  const destination = await api.post(
-    "/rest/v1/settings",
-    { url: "https://example.com/events", secret: "shared" },
-    201,
-  );
   await api.patch(`/rest/v1/assistants/${assistantId}/chat`, { functions: [{ name: "echo" }] }, 200);
-  const [chatId, , file, key, { createProject }] = await Promise.all([
-    buildChat(api, assistantId, false),
-    buildChat(api, assistantId, true),
-    api.post("/rest/v1/files/upload", form("notes.txt", "some notes", { source: "world" }), 201),
-    api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200),
-    api.gql('mutation { createProject(input: { name: "Project" }) { id } }'),
+  const isHeard = wants("destinationId", "deliveryId", "eventId");
+  const destination =
+    isHeard &&
+    (await api.post("/rest/v1/settings", { url: "https://example.com/events", secret: "shared" }, 201));
+  const made: (Partial<World> | false)[] = await Promise.all([
+    (isHeard || wants("chatId")) && buildChats(api, assistantId),
+    wants("fileId") &&
+      idOf(
+        "fileId",
+        api.post("/rest/v1/files/upload", form("notes.txt", "some notes", { source: "world" }), 201),
+      ),
+    wants("keyId") && idOf("keyId", api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200)),
+    wants("projectId") &&
+      idOf("projectId", makes(api, "createProject", "CreateProjectInput", { name: "Project" })),
+    wants("connectionId") &&
+      idOf("connectionId", makes(api, "connectTelephony", "ConnectTelephonyInput", newAccount())),
   ]);
-  const ids = { assistantId, chatId, fileId: file.id, keyId: key.id, projectId: createProject.id };
-  const delivery = await deliveryOf(api, destination.id);
-  const call = await api.post("/rest/v1/call/phone", { assistantId, phoneNumber: "+12025550100" }, 200);
-  const CONNECT = "mutation ($input: ConnectTelephonyInput!) { connectTelephony(input: $input) { id } }";
-  const { connectTelephony } = await api.gql(CONNECT, { input: newAccount() });
-  const connectionId = connectTelephony.id as string;
-  const flow = await buildFlow(api, { assistantId });
-  const { createDeployment } = await api.gql(
-    "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }",
-    { input: { type: "API", workflowId: flow.workflowId } },
-  );
-  return {
-    ...ids,
+  const delivery = destination && {
     destinationId: destination.id,
-    ...delivery,
-    callId: call.id,
-    connectionId,
-    workflowId: flow.workflowId,
-    nodeId: flow.nodes.talk!,
-    edgeId: flow.edges[0]!,
-    deploymentId: createDeployment.id,
-    ...(await buildVisitor(api, assistantId)),
+    ...(await deliveryOf(api, destination.id)),
   };
+  // What is said of a call is not the first that a destination hears.
+  const body = { assistantId, phoneNumber: "+12025550100" };
+  const call = wants("callId") && (await idOf("callId", api.post("/rest/v1/call/phone", body, 200)));
+  const flow =
+    wants("workflowId", "nodeId", "edgeId", "deploymentId") && (await buildDeployed(api, assistantId));
+  const visitor = wants("visitorChatId", "visitorToken") && (await buildVisitor(api, assistantId));
+  return Object.assign(unknownWorld(), { assistantId }, ...made, delivery, call, flow, visitor);
+}
+
+const makes = async (api: Api, mutation: string, type: string, input: object): Promise<{ id: string }> =>
+  (await api.gql(`mutation ($input: ${type}!) { ${mutation}(input: $input) { id } }`, { input }))[mutation];
+
+const idOf = async (name: RecordId, made: Promise<{ id: string }>) => ({ [name]: (await made).id });
+
+async function buildChats(api: Api, assistantId: string) {
+  const [chatId] = await Promise.all([buildChat(api, assistantId, false), buildChat(api, assistantId, true)]);
+  return { chatId };
+}
+
+async function buildDeployed(api: Api, assistantId: string) {
+  const { workflowId, nodes, edges } = await buildFlow(api, { assistantId });
+  const { id } = await makes(api, "createDeployment", "CreateDeploymentInput", { type: "API", workflowId });
+  return { workflowId, nodeId: nodes.talk!, edgeId: edges[0]!, deploymentId: id };
 }
 
 /**
- * Makes worlds one after another, each for what changes it. The destination of the one before goes first, or every
- * event would be delivered to all of them.
+ * Makes worlds one after another, each for what changes it, with what an example of it names. The destination of the
+ * one before goes first, or every event would be delivered to all of them.
  */
-export function worlds(api: () => Api): () => Promise<World> {
+export function worlds(api: () => Api): (example: Example, ...also: WantedId[]) => Promise<World> {
   let before: string | undefined;
-  return async () => {
+  return async (example, ...also) => {
     if (before !== undefined) await api().request("DELETE", `/rest/v1/settings/${before}`);
-    const world = await buildWorld(api());
+    const world = await buildWorld(api(), [...namedBy(example), ...also]);
     before = world.destinationId;
     return world;
   };
