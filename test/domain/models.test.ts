@@ -15,7 +15,7 @@ const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, 
 
 async function talk(replies: Reply[], configuration: object = {}, start: Setting["start"] = {}) {
   const made = await talkWith(running, replies, { configuration, start });
-  stops.push(made.model.stop);
+  stops.push(made.answered, made.model.stop);
   return made;
 }
 

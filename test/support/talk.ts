@@ -1,5 +1,6 @@
 import type { RunningApp } from "./app";
 import { newChat } from "./factories";
+import { until } from "./server";
 import { stubModel, type Reply } from "./stub-model";
 
 /** An answer to a message. */
@@ -16,6 +17,8 @@ const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, 
 const RAG = `mutation ($id: ID!, $channel: Channel!, $input: UpdateRagSettingsInput!) {
   updateRagSettings(assistantId: $id, channel: $channel, input: $input) { isRagEnabled } }`;
 
+const TURNS = "select 1 from graphile_worker._private_jobs where payload ->> 'chatId' = $1";
+
 /** How a chat is set up; all of it may be left out. */
 export interface Setting {
   /** Fields of the channel's configuration. */
@@ -27,7 +30,7 @@ export interface Setting {
 
 /** A chat whose model is a stub that gives these replies. */
 export async function talk(
-  { api }: RunningApp,
+  { api, database }: RunningApp,
   replies: readonly Reply[],
   { configuration, rag, start }: Setting = {},
 ) {
@@ -47,5 +50,7 @@ export async function talk(
   const log = () => api.get(`/rest/v1/assistants/${assistantId}/log/${chatId}`, 200);
   /** What the model was told to do, when it was asked for the nth time, from 1. */
   const told = (number: number) => String(model.asked[number - 1]!.messages[0]!.content);
-  return { model, assistantId, chatId, say, log, told };
+  /** Waits until nothing is left to be answered. A turn that is still to come would ask the model of the next test. */
+  const answered = () => until(async () => (await database.query(TURNS, [chatId])).length === 0);
+  return { model, assistantId, chatId, say, answered, log, told };
 }
