@@ -50,6 +50,8 @@ export interface NewMessage extends PostMessageInput {
   readonly known?: Conversation;
   /** Of the assistant: it answers what was said since one place, up to another; unless that was answered meanwhile. */
   readonly answers?: { readonly since: number; readonly upTo: number };
+  /** Its end, which those who watch it come have not been shown yet: they are, before they hear that it is whole. */
+  readonly unshown?: string;
 }
 
 /** Most messages that a turn looks back at. */

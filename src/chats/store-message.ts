@@ -2,7 +2,7 @@ import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
 import { Events, type Words } from "../events/events";
 import type { Cause, Job } from "../events/record";
-import type { ChatRow } from "./chats";
+import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
 /** A chat with what was said in it, the newest first. */
@@ -23,7 +23,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     if (answers && answers.since !== chat.answeredSequence) return undefined;
     const place = { id: newId(), chatId: chat.id, sequence: chat.messageCount + 1, createdAt: new Date() };
     const message = { ...place, ...said };
-    const cause = { ...storing(message, answers), jobs: jobsOf(input, chat) };
+    const cause = { ...storing(message, input), jobs: jobsOf(input, chat) };
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.said], cause)) return message;
     // Something else was said meanwhile, or the chat has ended.
   }
@@ -54,13 +54,13 @@ const conversation: Build = (_table, _$, db) =>
   from chats where chats.organization_id = $1 and id = $2`);
 
 /** The chat's row is locked by the statement, and counts as it was read: one writer at a time, no gap and no twin. */
-function storing(message: MessageRow, answers: NewMessage["answers"]): Omit<Cause, "jobs"> {
+function storing(message: MessageRow, { answers, unshown }: NewMessage): Omit<Cause, "jobs"> {
   const { sequence, createdAt, role, content, metadata, toolCallId, toolCalls } = message;
   const words = role === "USER" && content?.trim() ? firstOf(content) : null;
   const stored = [message.id, role, message.channel, content, JSON.stringify(metadata), toolCallId];
   const calls = toolCalls && JSON.stringify(toolCalls);
   const values = [sequence, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
-  return { name: "message", change, values: [...values, calls, message.clientId] };
+  return { name: "message", change, values: [...values, calls, message.clientId, unshown || null] };
 }
 
 const change: Build = (_table, _$, db) =>
@@ -70,7 +70,8 @@ const change: Build = (_table, _$, db) =>
       first_words = coalesce(first_words, $15), answered_sequence = coalesce($17, answered_sequence)
     where chats.organization_id = $1 and id = $6 and status <> 'ended' and message_count = $13::integer - 1
       and ($16::integer is null or answered_sequence = $16)
-    returning assistant_id
+    returning assistant_id, case when $26::text is not null then pg_notify('${TOKENS_CHANNEL}',
+      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'text', $26::text)::text) end
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
       tool_call_id, tool_calls, client_id, created_at)

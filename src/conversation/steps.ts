@@ -105,6 +105,7 @@ export interface Said {
   readonly toolCallId?: string;
   readonly answers?: NewMessage["answers"];
   readonly known?: NewMessage["known"] | undefined;
+  readonly unshown?: string;
 }
 
 /** Adds to the chat. @returns whether it was added: one that was ended meanwhile takes nothing more */

@@ -41,6 +41,17 @@ export class Tokens {
     await this.sending;
   }
 
+  /** Takes what was not sent yet, once all before it was: for a message that shows its own end as it is stored. */
+  async rest(): Promise<string> {
+    if (this.text.length > LONGEST) this.send();
+    await this.sending;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const { text } = this;
+    this.text = "";
+    return text;
+  }
+
   private send(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

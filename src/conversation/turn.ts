@@ -81,8 +81,9 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
   let messages: ModelMessage[] = [...turn.messages];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const answer = await ask(scope, turn, messages, shown);
-    await Promise.all([shown.notes.written(), shown.tokens.flush()]); // before the answer, as it happened
-    if (answer.calls.length === 0) return finish(scope, turn, answer);
+    await shown.notes.written(); // before the answer, as it happened
+    if (answer.calls.length === 0) return finish(scope, turn, answer, shown);
+    await shown.tokens.flush();
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
     await notOvertaken(turn, scope.of(Chats).row(turn.chat.id));
     await say(scope, turn, {
@@ -146,19 +147,25 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
   return { text, calls, known: await known?.catch(() => undefined) };
 }
 
-async function finish(scope: Scope, turn: Prepared, { text, known }: Answer): Promise<void> {
+async function finish(
+  scope: Scope,
+  turn: Prepared,
+  { text, known }: Answer,
+  { tokens }: Shown,
+): Promise<void> {
   const { quickReplies, goodbye } = await afterAnswer(scope, turn, text);
   const metadata = {
     ...turn.metadata,
     ...(turn.citations.length > 0 && { citations: turn.citations }),
     ...(quickReplies.length > 0 && { quickReplies }),
   };
+  const said = { content: text, metadata, unshown: await tokens.rest() };
   if (goodbye)
     return scope.transaction(async (scope) => {
-      await answered(scope, turn, text, metadata);
+      await answered(scope, turn, said);
       await hangUp(scope, turn);
     });
-  await answered(scope, turn, text, metadata, known);
+  await answered(scope, turn, { ...said, known });
   const arrival = await turn.course?.afterAnswer();
   if (arrival && "ending" in arrival) await conclude(scope, turn.chat, arrival.ending);
 }
@@ -190,22 +197,14 @@ async function apologize(scope: Scope, turn: Answering, error: Error): Promise<b
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */
-async function answered(
-  scope: Scope,
-  turn: Prepared,
-  content: string,
-  metadata: JsonObject,
-  known?: Conversation,
-): Promise<void> {
-  if (!(await answer(scope, turn, { content, metadata, known }))) throw new Overtaken();
+async function answered(scope: Scope, turn: Prepared, said: Words): Promise<void> {
+  if (!(await answer(scope, turn, said))) throw new Overtaken();
 }
 
+type Words = Omit<Said, "role" | "answers">;
+
 /** Stores an answer and that it answers, at once: after a crash the turn is taken again, or it is over. */
-function answer(
-  scope: Scope,
-  turn: Answering,
-  said: Pick<Said, "content" | "metadata" | "known">,
-): Promise<boolean> {
+function answer(scope: Scope, turn: Answering, said: Words): Promise<boolean> {
   const answers = { since: turn.answered, upTo: turn.upTo };
   return say(scope, turn, { role: "ASSISTANT", ...said, answers });
 }
