@@ -5,6 +5,7 @@ import { DomainError } from "../errors";
 import { oneAtATime } from "./one-at-a-time";
 import { Chats } from "./chats";
 import { storeMessage, type Conversation } from "./store-message";
+import { tellStored } from "./stored-here";
 
 export type MessageRole = "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
 
@@ -70,12 +71,14 @@ export class Messages {
   }
 
   /** The same; undefined when there is no such live chat, or what it answers was answered. */
-  postIfLive(input: NewMessage): Promise<Message | undefined> {
+  async postIfLive(input: NewMessage): Promise<Message | undefined> {
     const { scope } = this;
     // An open transaction may hold the chat's row: who comes before it would wait for it, and it for them.
-    return scope.inTransaction
-      ? storeMessage(scope, input)
-      : oneAtATime(`${scope.organizationId}/${input.aiChatId}`, () => storeMessage(scope, input));
+    if (scope.inTransaction) return storeMessage(scope, input);
+    const name = `${scope.organizationId}/${input.aiChatId}`;
+    const message = await oneAtATime(name, () => storeMessage(scope, input));
+    if (message) tellStored(message);
+    return message;
   }
 
   /**

@@ -3,6 +3,7 @@ import { CHATS_CHANNEL } from "../events/record";
 import { Bell } from "./bell";
 import { Chats } from "./chats";
 import { Messages, type Message, type PostMessageInput } from "./messages";
+import { hearStored } from "./stored-here";
 
 /** How long an answer is waited for, in milliseconds. */
 const PATIENCE = 60_000;
@@ -17,16 +18,23 @@ const LOOK_AGAIN = 2_000;
 export async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<Message> {
   const { listener } = fresh().ports;
   const bell = new Bell();
-  const silence = listener.on(CHATS_CHANNEL, ({ chatId, change }) => {
-    if (chatId === input.aiChatId && change !== "USER") bell.ring();
-  });
+  const here: Message[] = [];
+  const silence = [
+    listener.on(CHATS_CHANNEL, ({ chatId, change }) => {
+      if (chatId === input.aiChatId && change !== "USER") bell.ring();
+    }),
+    hearStored(input.aiChatId, (message) => {
+      here.push(message);
+      if (message.role !== "USER") bell.ring();
+    }),
+  ];
   try {
     const posted = await fresh().of(Messages).post(input);
     if (posted.role !== "USER") return posted;
     const until = Date.now() + PATIENCE;
     while (Date.now() < until) {
       await bell.rung(Math.min(LOOK_AGAIN, until - Date.now()));
-      const answer = await answerTo(fresh(), posted);
+      const answer = answerAmong(here, posted) ?? (await answerTo(fresh(), posted));
       if (answer) return answer;
       // A conversation can end with another word or without, which may have been stored since.
       const { status } = await fresh().of(Chats).byId(posted.chatId);
@@ -34,11 +42,15 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
     }
     return posted;
   } finally {
-    silence();
+    silence.forEach((end) => end());
   }
 }
 
-async function answerTo(scope: Scope, { chatId, sequence }: Message): Promise<Message | undefined> {
-  const later = await scope.of(Messages).after(chatId, sequence);
-  return later.find(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
+async function answerTo(scope: Scope, posted: Message): Promise<Message | undefined> {
+  return answerAmong(await scope.of(Messages).after(posted.chatId, posted.sequence), posted);
 }
+
+const answerAmong = (messages: readonly Message[], { sequence: asked }: Message): Message | undefined =>
+  messages.find(
+    ({ role, toolCalls, sequence }) => role === "ASSISTANT" && toolCalls === null && sequence > asked,
+  );

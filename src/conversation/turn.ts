@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import { conversationOf, type Conversation } from "../chats/store-message";
-import type { ChannelConfiguration, JsonObject } from "../configurations/configurations";
+import type { ChannelConfiguration } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { publicError } from "../errors";
 import {
