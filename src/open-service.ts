@@ -61,16 +61,17 @@ export async function openService(
   const listener = new Listener(url, CHANNELS);
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const knex = connect(url, { pool, rowSecurity });
-  const vectors = await hasVectors(knex);
-  const ports = portsOf(config, server, listener, vectors, (id) => credentials.forget(id));
-  const { crypto } = ports;
+  let background: Background | undefined = undefined;
+  const ports = portsOf(config, server, listener, await hasVectors(knex), {
+    forgetKey: (id) => credentials.forget(id),
+    placeForJob: () => background?.placeForJob(),
+  });
   const database = new Database(knex, ports);
-  const credentials = new Credentials(database, crypto, listener);
+  const credentials = new Credentials(database, ports.crypto, listener);
   await listener.start();
   // Whatever jobs do, requests find a connection, and find it first.
   const giveWay = () => database.crowded;
-  const background = new Database(connect(url, { pool, rowSecurity, name: "parley jobs", giveWay }), ports);
-  const stop = await startBackground(config, background, ports, listener, logger, ownerUrl);
+  background = await startBackground({ config, url, ownerUrl, ports, logger, giveWay });
   return {
     config,
     logger,
@@ -78,15 +79,15 @@ export async function openService(
     database,
     credentials,
     listener,
-    crypto,
+    crypto: ports.crypto,
     ports,
     close: async () => {
-      await stop();
+      await background?.stop();
       await ports.voice.engine.close();
       await ports.telephone.provider.close();
       await listener.stop();
       await ports.outbound.close();
-      await Promise.all([database.close(), background.close()]);
+      await database.close();
     },
   };
 }
@@ -96,7 +97,7 @@ function portsOf(
   server: Server,
   listener: Listener,
   vectors: boolean,
-  forgetKey: Ports["forgetKey"],
+  later: Pick<Ports, "forgetKey" | "placeForJob">,
 ): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
   const ownUrl = () => addressOf(server, config.HOST);
@@ -113,33 +114,36 @@ function portsOf(
     publicUrl,
     embeddings: vectors ? openEmbeddings(config, reach.fetch) : undefined,
     reader: childReader(),
-    forgetKey,
+    ...later,
   };
 }
 
-/** Jobs, and the sweeping of files that a crash left. */
-async function startBackground(
-  config: Config,
-  database: Database,
-  ports: Ports,
-  listener: Listener,
-  logger: Logger,
-  url: string,
-): Promise<() => Promise<void>> {
-  const { outbound } = ports;
+interface Background extends Pick<Ports, "placeForJob"> {
+  readonly stop: () => Promise<void>;
+}
+
+interface BackgroundOptions {
+  readonly config: Config;
+  readonly url: string;
+  readonly ownerUrl: string;
+  readonly ports: Ports;
+  readonly logger: Logger;
+  /** Whether those who are in more of a hurry need the connections. */
+  readonly giveWay: () => boolean;
+}
+
+/** Jobs, and the sweeping of files that a crash left, with connections of their own. */
+async function startBackground(options: BackgroundOptions): Promise<Background> {
+  const { config, url, ownerUrl, ports, logger, giveWay } = options;
+  const { listener, outbound } = ports;
+  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
+  const database = new Database(connect(url, { pool, rowSecurity, name: "parley jobs", giveWay }), ports);
   const { IDLE_TIMEOUT_MINUTES: idleMinutes, EVENT_RETENTION_DAYS: eventDays } = config;
+  const takeover = config.TAKEOVER_SECONDS * 1_000;
+  const webhookTimeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+  const times = { idleMinutes, eventDays, takeover, webhookTimeout };
   const jobs = config.WORKER
-    ? await startJobs({
-        database,
-        url,
-        listener,
-        outbound,
-        logger,
-        idleMinutes,
-        eventDays,
-        takeover: config.TAKEOVER_SECONDS * 1_000,
-        webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
-      })
+    ? await startJobs({ database, url: ownerUrl, listener, outbound, logger, ...times })
     : undefined;
   const sweep = () =>
     void sweepFiles(database, ports.storage).catch((error: unknown) =>
@@ -147,8 +151,12 @@ async function startBackground(
     );
   const timer = setInterval(sweep, SWEEP_EVERY).unref();
   sweep();
-  return async () => {
-    clearInterval(timer);
-    await jobs?.stop();
+  return {
+    placeForJob: () => jobs?.place(),
+    stop: async () => {
+      clearInterval(timer);
+      await jobs?.stop();
+      await database.close();
+    },
   };
 }

@@ -38,8 +38,10 @@ export interface Cause {
 
 export interface Job {
   readonly task: string;
-  readonly payload: object;
+  readonly payload: Readonly<Record<string, string>>;
   readonly key?: string;
+  /** Somebody waits for it: where this process has room it is begun by the same statement. It must be a sole task. */
+  readonly urgent?: boolean;
 }
 
 /** Of an activity so many characters are told: notifications have little room, and a model may call a function anything. */
@@ -55,10 +57,38 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, change } = event;
   const activity = event.activity?.slice(0, ACTIVITY) ?? null;
   const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
-  const jobs = cause?.jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) })) ?? [];
   const build = statement(cause?.change);
-  const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
-  return (await scope.write(`events.record.${cause?.name}`, build, all)).length > 0;
+  const write = async (jobs: readonly object[]) => {
+    const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
+    return scope.write<{ readonly begun: readonly string[] | null }>(
+      `events.record.${cause?.name}`,
+      build,
+      all,
+    );
+  };
+  return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
+}
+
+/** Writes with jobs, and runs here the urgent one that was begun. A transaction's are found when it has committed. */
+async function withJobs<R extends { readonly begun: readonly (string | null)[] | null }>(
+  scope: Scope,
+  jobs: readonly Job[],
+  write: (jobs: readonly object[]) => Promise<R[]>,
+): Promise<R[]> {
+  const wanted = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
+  const urgent = scope.inTransaction ? undefined : wanted.find((job) => job.urgent);
+  const place = urgent && scope.ports.placeForJob();
+  if (!place) return write(wanted);
+  let id: string | null | undefined;
+  try {
+    const { worker } = place;
+    const rows = await write(wanted.map((job) => (job === urgent ? { ...job, worker } : job)));
+    id = rows[0]?.begun?.find((begun) => begun !== null);
+    return rows;
+  } finally {
+    if (id == null) place.leave();
+    else place.take({ id, task: urgent.task, payload: urgent.payload });
+  }
 }
 
 /** A delivery's id has the time and the count of its event's, and the random end of its destination's: it sorts by time, and there is one for both. */
@@ -92,8 +122,8 @@ const statement =
       json_build_object('organizationId', $1::text, 'destinationId', chosen.id)::text)) from chosen),
     case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
       json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
-    (select count(parley_enqueue(job.task, job.payload, null, null, job.key, ${TRIES}))
-      from json_to_recordset($12::json) as job(task text, payload json, key text))
+    (select json_agg(parley_begin(job.task, job.payload, job.key, ${TRIES}, job.worker)::text)
+      from json_to_recordset($12::json) as job(task text, payload json, key text, worker text)) as begun
   from cause`,
       [change(table, $, db) as Knex.Raw],
     );

@@ -19,7 +19,12 @@ export type Entry = "entered" | "left" | "later";
  */
 export async function alone(pool: Pool, job: SoleJob, work: () => Promise<void>): Promise<Entry> {
   const entry = await enter(pool, job);
-  if (entry !== "entered") return entry;
+  if (entry === "entered") await hold(pool, job, work);
+  return entry;
+}
+
+/** The same for a job that has entered: it does the work, and leaves. */
+export async function hold(pool: Pool, job: SoleJob, work: () => Promise<void>): Promise<void> {
   for (;;) {
     const failure = await work().then(
       () => undefined,
@@ -27,7 +32,7 @@ export async function alone(pool: Pool, job: SoleJob, work: () => Promise<void>)
     );
     if (!(await leave(pool, job))) continue;
     if (failure) throw failure.error;
-    return entry;
+    return;
   }
 }
 
@@ -59,3 +64,6 @@ async function leave(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<boo
   const again = await pool.query(`update sole_jobs set again = false ${held}`, values);
   return again.rowCount === 0; // another worker took this one for dead and has the name
 }
+
+/** What a job is alone under: its task, and what it is told. The database knows it too, of jobs that it begins. */
+export const soleName = (task: string, payload: unknown): string => `${task} ${JSON.stringify(payload)}`;

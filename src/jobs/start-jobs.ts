@@ -5,7 +5,7 @@ import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
 import { Dispatcher } from "./dispatcher";
 import { periodicTasks } from "./tasks";
-import { startWorker } from "./worker";
+import { startWorker, type Worker } from "./worker";
 
 export interface JobsOptions {
   readonly database: Database;
@@ -37,7 +37,7 @@ export async function startJobs({
   eventDays,
   takeover,
   webhookTimeout,
-}: JobsOptions): Promise<{ stop(): Promise<void> }> {
+}: JobsOptions): Promise<Worker> {
   const worker = await startWorker({
     database,
     url,
@@ -53,6 +53,7 @@ export async function startJobs({
   const timer = setInterval(sweep, MINUTE / 2).unref();
   sweep();
   return {
+    place: worker.place,
     stop: async () => {
       clearInterval(timer);
       await Promise.all([worker.stop(), dispatcher.stop()]);

@@ -8,8 +8,11 @@ import {
 import { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Database } from "../database/database";
+import { TRIES } from "../database/scope";
+import type { BegunJob, Ports } from "../ports/ports";
+import { AtOnce } from "./at-once";
 import { freeJobs, LastingRunner } from "./lasting-runner";
-import { alone } from "./sole";
+import { alone, soleName } from "./sole";
 import { slowTasks, soleTasks, tasks, type PeriodicTask, type Task } from "./tasks";
 
 /** Jobs at once in this process. */
@@ -37,6 +40,11 @@ export interface WorkerOptions {
   readonly logger: Logger;
 }
 
+export interface Worker {
+  readonly place: Ports["placeForJob"];
+  stop(): Promise<void>;
+}
+
 /** Runs jobs, and begins again what a worker that died had begun. */
 export async function startWorker({
   database,
@@ -44,10 +52,11 @@ export async function startWorker({
   periodic,
   takeover,
   logger,
-}: WorkerOptions): Promise<{ stop(): Promise<void> }> {
+}: WorkerOptions): Promise<Worker> {
   const pool = poolOf(url, logger);
   const runners = runnersOf(database, pool, periodic, logger);
-  const ids = () => runners.flatMap((runner) => runner.ids);
+  const atOnce = new AtOnce(pool, performer(database), logger);
+  const ids = () => [...runners, atOnce].flatMap((one) => one.ids);
   const beat = () =>
     heartbeat(pool, ids(), (takeover * 2) / 3).catch((error: unknown) =>
       logger.warn({ err: error }, "no heartbeat"),
@@ -56,10 +65,11 @@ export async function startWorker({
   await beat();
   const timer = setInterval(() => void beat(), takeover / 6).unref();
   return {
+    place: () => atOnce.place(),
     stop: async () => {
       clearInterval(timer);
       const mine = ids();
-      await Promise.all(runners.map((runner) => runner.stop()));
+      await Promise.all([...runners, atOnce].map((one) => one.stop()));
       await pool
         .query("delete from worker_heartbeats where worker_id = any($1)", [mine])
         .catch(() => undefined);
@@ -110,17 +120,31 @@ const taskList = (database: Database, some: Readonly<Record<string, Task>>): Tas
     ]),
   );
 
-async function perform(database: Database, task: Task, payload: unknown, job: Job): Promise<void> {
+async function perform(
+  database: Database,
+  task: Task,
+  payload: unknown,
+  job: Pick<Job, "attempts" | "max_attempts">,
+): Promise<void> {
   const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // as Scope.owned made it
   await task(database.scope(organizationId), rest, job.attempts >= job.max_attempts);
 }
+
+/** Of a job that was begun as it was asked for. */
+const performer =
+  (database: Database) =>
+  ({ task, payload }: BegunJob): Promise<void> =>
+    perform(database, soleTasks[task as keyof typeof soleTasks], payload, {
+      attempts: 1,
+      max_attempts: TRIES,
+    });
 
 const soleTaskList = (database: Database, pool: Pool): TaskList =>
   Object.fromEntries(
     Object.entries(soleTasks).map(([task, work]) => [
       task,
       async (payload: unknown, { job, addJob }: JobHelpers) => {
-        const sole = { name: `${task} ${JSON.stringify(payload)}`, jobId: job.id, attempt: job.attempts };
+        const sole = { name: soleName(task, payload), jobId: job.id, attempt: job.attempts };
         const entry = await alone(pool, sole, () => perform(database, work, payload, job));
         const runAt = new Date(Date.now() + COME_BACK);
         if (entry === "later") await addJob(task, payload, { runAt, maxAttempts: job.max_attempts });

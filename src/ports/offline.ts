@@ -24,6 +24,7 @@ export function offlinePorts(config: Config): Ports {
     telephone: openTelephony(config, () => ""),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
     publicUrl: () => config.PUBLIC_BASE_URL ?? "",
+    placeForJob: () => undefined,
     forgetKey: () => undefined,
   };
 }

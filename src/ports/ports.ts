@@ -56,6 +56,23 @@ export interface Embeddings {
   readonly credential?: ModelCredential;
 }
 
+/** A job that was begun by the statement that asked for it. */
+export interface BegunJob {
+  readonly id: string;
+  readonly task: string;
+  readonly payload: Readonly<Record<string, string>>;
+}
+
+/** Room for one job in this process. */
+export interface JobPlace {
+  /** Under which it is begun. */
+  readonly worker: string;
+  /** Runs it, once it is committed. */
+  take(job: BegunJob): void;
+  /** None was begun. */
+  leave(): void;
+}
+
 /** What services reach beside the database. */
 export interface Ports {
   readonly crypto: Crypto;
@@ -74,6 +91,8 @@ export interface Ports {
   readonly listener: Pick<Listener, "on" | "onRenewed">;
   /** Address that clients reach the service by, without a slash at its end. */
   readonly publicUrl: () => string;
+  /** Undefined where this process runs no jobs, or has no room. */
+  readonly placeForJob: () => JobPlace | undefined;
   /** Drops what this process remembers of a key, at once; the others hear of it. */
   readonly forgetKey: (keyId: string) => void;
 }

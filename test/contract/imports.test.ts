@@ -44,7 +44,7 @@ const packages = (...names: string[]) => new RegExp(`^(${names.join("|")})$`);
 
 const RULES: Readonly<Record<string, Rule>> = {
   domain: {
-    may: ["domain", "database", "src/errors", "catalog", "src/jobs/queue", "ports", "auth", "outbound"],
+    may: ["domain", "database", "src/errors", "catalog", "ports", "auth", "outbound"],
     never: packages(GRAPHQL, "express", SQL),
   },
   database: {

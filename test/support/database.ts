@@ -24,7 +24,7 @@ export async function createDatabase(): Promise<TestDatabase> {
     await client.connect();
     return client.query<R>(text, values).finally(() => client.end());
   };
-  await query(postgres, `create database ${name} template ${TEMPLATE}`);
+  await query(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
   const owner = new URL(postgres);
   owner.pathname = `/${name}`;
   const app = new URL(owner);

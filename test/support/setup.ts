@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export default async function setup(): Promise<void> {
   execFileSync(process.execPath, [join(ROOT, "src/cli/launch.mjs")], { stdio: "inherit" });
   const { startEmbedded } = built("./database/embedded") as typeof embeddedModule;
   const { prepare } = built("./prepare") as typeof prepareModule;
-  const dataDir = mkdtempSync(join(tmpdir(), "parley-test-"));
+  const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
   const embedded = await startEmbedded({ dataDir, log: () => undefined, flags });
   const template = new URL(embedded.url);
@@ -34,7 +34,26 @@ export default async function setup(): Promise<void> {
     `grant select, insert, update, delete on all tables in schema public to ${APP_ROLE}`,
   );
   process.env.TEST_POSTGRES = embedded.url;
-  Object.assign(globalThis, { stopTestPostgres: () => embedded.stop() });
+  const stopTestPostgres = async () => {
+    await embedded.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  Object.assign(globalThis, { stopTestPostgres });
+}
+
+const IN_MEMORY = "/dev/shm";
+/** What the databases of a run need at most, in bytes. */
+const ROOM = 3 * 2 ** 30;
+
+/** In memory where there is room: every test file makes a database, which on a slow disk takes most of a second. */
+function roomiest(): string {
+  try {
+    accessSync(IN_MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(IN_MEMORY);
+    return bavail * bsize > ROOM ? IN_MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 async function run(url: string, ...statements: string[]): Promise<void> {

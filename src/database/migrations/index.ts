@@ -12,6 +12,7 @@ import * as tries from "./010-tries";
 import * as smsAge from "./011-sms-age";
 import * as soleJobs from "./012-sole-jobs";
 import * as smsOrder from "./013-sms-order";
+import * as begunJobs from "./014-begun-jobs";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "011-sms-age": smsAge,
   "012-sole-jobs": soleJobs,
   "013-sms-order": smsOrder,
+  "014-begun-jobs": begunJobs,
 };
