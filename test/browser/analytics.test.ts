@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
@@ -21,7 +18,6 @@ let history: PastChat[];
 let frontDesk: string;
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(__dirname, "../../src/dashboard/build.mjs")]);
   browser = await launchBrowser();
   const { id: organizationId } = await app.api.get("/rest/v1/organization", 200);
   frontDesk = await newAssistant(app.api, { name: "Front desk" });

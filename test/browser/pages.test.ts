@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Browser, Locator, Page } from "playwright-core";
 import { explorerTabs } from "../../src/explorer/tabs";
 import { useApp } from "../support/app";
@@ -14,7 +11,6 @@ let page: Page;
 let observed: Observed;
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(__dirname, "../../src/explorer/build.mjs")]);
   browser = await launchBrowser();
 });
 afterAll(() => browser?.close());
