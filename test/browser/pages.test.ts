@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type { Browser, Locator, Page } from "playwright-core";
 import { explorerTabs } from "../../src/explorer/tabs";
 import { useApp } from "../support/app";
@@ -14,18 +11,21 @@ let page: Page;
 let observed: Observed;
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(__dirname, "../../src/explorer/build.mjs")]);
   browser = await launchBrowser();
 });
 afterAll(() => browser?.close());
 
-beforeEach(async () => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  observed = observe(page, app.url);
-});
-afterEach(() => page.context().close());
+/** For the tests that stand beside it: what these pages load is much, and takes seconds. */
+function usePage(open: () => Promise<void>) {
+  beforeAll(async () => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    observed = observe(page, app.url);
+    await open();
+  });
+  afterAll(() => page.context().close());
+}
 
 interface OpenApi {
   paths: Record<string, object>;
@@ -78,6 +78,11 @@ describe("the explorer at /graphql", () => {
     await expectText(pane("Headers"), app.secretKey);
   }
 
+  async function openWithKey() {
+    await open();
+    await putKeyIn();
+  }
+
   async function showVariables(name: string) {
     await tab(name).click();
     await press("Variables");
@@ -88,137 +93,136 @@ describe("the explorer at /graphql", () => {
     await page.keyboard.type(id);
   }
 
-  test("opens without a request to another host and without a word on the console", async () => {
-    await open();
-    await page.waitForLoadState("networkidle");
-    expect(await page.title()).toBe("Parley — GraphQL");
-    expect(observed).toEqual(NOTHING);
-  });
+  describe("as it opens", () => {
+    usePage(open);
 
-  test("opens with a tab for each thing to try", async () => {
-    await open();
-    const names = explorerTabs.map(({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1]);
-    expect(await page.getByRole("tab").allInnerTexts()).toEqual(names);
-  });
-
-  test("refuses a query without a key, and shows its data once the key is put in", async () => {
-    const name = `Shown in the explorer ${Date.now()}`;
-    await createAssistant(name);
-    await open();
-    await run();
-    await expectText(response(), "errors");
-    await putKeyIn();
-    await run();
-    await expectText(response(), name);
-    expect(observed.elsewhere).toEqual([]);
-  });
-
-  test("keeps the key for every tab and over a reload", async () => {
-    await open();
-    await putKeyIn();
-    await tab("Organization").click();
-    await expectText(pane("Headers"), app.secretKey);
-    // GraphiQL stores what was typed half a second later.
-    await page.waitForTimeout(1000);
-    await page.reload();
-    await expectText(pane("Headers"), app.secretKey);
-    expect(observed).toEqual(NOTHING);
-  });
-
-  test("has variables prefilled, which only want an id", async () => {
-    const id = await createAssistant("Configured in the explorer");
-    await open();
-    await putKeyIn();
-    await showVariables("ConfigureChat");
-    await fillIn("ASSISTANT_ID", id);
-    await run();
-    await expectText(response(), "quickRepliesEnabled");
-    expect(observed).toEqual(NOTHING);
-  });
-
-  test("runs the one operation that is chosen where a tab has several", async () => {
-    await open();
-    await putKeyIn();
-    await tab("Organization").click();
-    const chosen = page.getByRole("menuitem", { name: "Organization", exact: true });
-    // The explorer sees which operations there are a moment after it shows them: till then it runs the first.
-    for (let tries = 0; tries < 10 && !(await chosen.isVisible()); tries++) {
-      await run();
-      await chosen.waitFor({ timeout: 2_000 }).catch(() => undefined);
-    }
-    for (const list of Object.values(observed)) list.length = 0; // what it ran till then had no name
-    await chosen.click();
-    await expectText(response(), "Default organization");
-    expect(observed).toEqual(NOTHING);
-  });
-
-  test("finds nothing wrong with its own tabs and their variables", async () => {
-    await open();
-    await press("Variables");
-    const underlined: Record<string, number> = {};
-    for (const name of await page.getByRole("tab").allInnerTexts()) {
-      await tab(name).click();
-      // The editor's workers look a moment later.
-      await page.waitForTimeout(1000);
-      underlined[name] = await page.locator(".squiggly-error, .squiggly-warning").count();
-    }
-    expect(Object.entries(underlined).filter(([, count]) => count > 0)).toEqual([]);
-  });
-
-  test("shows the schema's descriptions, without a key", async () => {
-    await open();
-    await press("Show Documentation Explorer");
-    await page.locator(".graphiql-doc-explorer").getByText("Query", { exact: true }).click();
-    await page.locator(".graphiql-doc-explorer").getByText("assistants", { exact: true }).click();
-    const description = page.locator(".graphiql-doc-explorer .graphiql-markdown-description");
-    expect((await description.first().innerText()).length).toBeGreaterThan(10);
-    expect(observed).toEqual(NOTHING);
-  });
-
-  test("watches a chat over a socket that has the key", async () => {
-    const assistantId = await createAssistant("Watched in the explorer");
-    const start = "mutation ($input: StartChatInput!) { chat: startChat(input: $input) { id } }";
-    const { chat } = await graphql(start, { input: { assistantId, channel: "TEXT" } });
-    await open();
-    await putKeyIn();
-    await showVariables("WatchChat");
-    await fillIn("CHAT_ID", chat!.id);
-    // Listened for from the beginning: the frame may be sent before run() is done.
-    const subscribed = new Promise<void>((resolve) => {
-      page.on("websocket", (socket) =>
-        socket.on("framesent", ({ payload }) => void (payload.includes(`"type":"subscribe"`) && resolve())),
-      );
+    test("opens without a request to another host and without a word on the console", async () => {
+      await page.waitForLoadState("networkidle");
+      expect(await page.title()).toBe("Parley — GraphQL");
+      expect(observed).toEqual(NOTHING);
     });
-    await run();
-    await subscribed;
-    const post = "mutation ($input: PostMessageInput!) { message: postMessage(input: $input) { id } }";
-    const message = {
-      aiChatId: chat!.id,
-      role: "ASSISTANT",
-      channel: "TEXT",
-      content: "Seen while it happens",
-      metadata: {},
-    };
-    let waiting = true;
-    const seen = expectText(response(), message.content).finally(() => (waiting = false));
-    // The server begins to listen some time after the frame was sent: one of these comes after that.
-    while (waiting) {
-      await graphql(post, { input: message });
-      await page.waitForTimeout(500);
-    }
-    await seen;
-    expect(observed).toEqual(NOTHING);
+
+    test("opens with a tab for each thing to try", async () => {
+      const names = explorerTabs.map(
+        ({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1],
+      );
+      expect(await page.getByRole("tab").allInnerTexts()).toEqual(names);
+    });
+
+    test("finds nothing wrong with its own tabs and their variables", async () => {
+      await press("Variables");
+      const underlined: Record<string, number> = {};
+      for (const name of await page.getByRole("tab").allInnerTexts()) {
+        await tab(name).click();
+        // The editor's workers look a moment later.
+        await page.waitForTimeout(1000);
+        underlined[name] = await page.locator(".squiggly-error, .squiggly-warning").count();
+      }
+      expect(Object.entries(underlined).filter(([, count]) => count > 0)).toEqual([]);
+    });
+
+    test("shows the schema's descriptions, without a key", async () => {
+      await press("Show Documentation Explorer");
+      await page.locator(".graphiql-doc-explorer").getByText("Query", { exact: true }).click();
+      await page.locator(".graphiql-doc-explorer").getByText("assistants", { exact: true }).click();
+      const description = page.locator(".graphiql-doc-explorer .graphiql-markdown-description");
+      expect((await description.first().innerText()).length).toBeGreaterThan(10);
+      await press("Hide Documentation Explorer");
+      expect(observed).toEqual(NOTHING);
+    });
+
+    test("refuses a query without a key, and shows its data once the key is put in", async () => {
+      const name = `Shown in the explorer ${Date.now()}`;
+      await createAssistant(name);
+      await tab("Assistants").click();
+      await press("Headers");
+      await run();
+      await expectText(response(), "errors");
+      await putKeyIn();
+      await run();
+      await expectText(response(), name);
+      expect(observed.elsewhere).toEqual([]);
+    });
+  });
+
+  describe("with the key put in", () => {
+    usePage(openWithKey);
+
+    test("keeps the key for every tab and over a reload", async () => {
+      await tab("Organization").click();
+      await expectText(pane("Headers"), app.secretKey);
+      // GraphiQL stores what was typed half a second later.
+      await page.waitForTimeout(1000);
+      await page.reload();
+      await expectText(pane("Headers"), app.secretKey);
+      expect(observed).toEqual(NOTHING);
+    });
+
+    test("has variables prefilled, which only want an id", async () => {
+      const id = await createAssistant("Configured in the explorer");
+      await showVariables("ConfigureChat");
+      await fillIn("ASSISTANT_ID", id);
+      await run();
+      await expectText(response(), "quickRepliesEnabled");
+      expect(observed).toEqual(NOTHING);
+    });
+
+    test("runs the one operation that is chosen where a tab has several", async () => {
+      await tab("Organization").click();
+      const chosen = page.getByRole("menuitem", { name: "Organization", exact: true });
+      // The explorer sees which operations there are a moment after it shows them: till then it runs the first.
+      for (let tries = 0; tries < 10 && !(await chosen.isVisible()); tries++) {
+        await run();
+        await chosen.waitFor({ timeout: 2_000 }).catch(() => undefined);
+      }
+      for (const list of Object.values(observed)) list.length = 0; // what it ran till then had no name
+      await chosen.click();
+      await expectText(response(), "Default organization");
+      expect(observed).toEqual(NOTHING);
+    });
+
+    test("watches a chat over a socket that has the key", async () => {
+      const assistantId = await createAssistant("Watched in the explorer");
+      const start = "mutation ($input: StartChatInput!) { chat: startChat(input: $input) { id } }";
+      const { chat } = await graphql(start, { input: { assistantId, channel: "TEXT" } });
+      await showVariables("WatchChat");
+      await fillIn("CHAT_ID", chat!.id);
+      // Listened for from the beginning: the frame may be sent before run() is done.
+      const subscribed = new Promise<void>((resolve) => {
+        page.on("websocket", (socket) =>
+          socket.on("framesent", ({ payload }) => void (payload.includes(`"type":"subscribe"`) && resolve())),
+        );
+      });
+      await run();
+      await subscribed;
+      const post = "mutation ($input: PostMessageInput!) { message: postMessage(input: $input) { id } }";
+      const message = {
+        aiChatId: chat!.id,
+        role: "ASSISTANT",
+        channel: "TEXT",
+        content: "Seen while it happens",
+        metadata: {},
+      };
+      let waiting = true;
+      const seen = expectText(response(), message.content).finally(() => (waiting = false));
+      // The server begins to listen some time after the frame was sent: one of these comes after that.
+      while (waiting) {
+        await graphql(post, { input: message });
+        await page.waitForTimeout(500);
+      }
+      await seen;
+      expect(observed).toEqual(NOTHING);
+    });
   });
 });
 
 describe("the REST documentation at /rest/docs", () => {
-  const open = async () => {
+  usePage(async () => {
     await page.goto(`${app.url}/rest/docs`);
     await page.locator(".opblock").first().waitFor();
-  };
+  });
 
   test("shows the operations without a request to another host and without a word on the console", async () => {
-    await open();
     await page.waitForLoadState("networkidle");
     const document = (await (await fetch(`${app.url}/rest/openapi.json`)).json()) as OpenApi;
     const operations = Object.values(document.paths).flatMap((path) => Object.keys(path).filter(isMethod));
@@ -227,7 +231,6 @@ describe("the REST documentation at /rest/docs", () => {
   });
 
   test("tries an operation out with the key put in, and keeps it over a reload", async () => {
-    await open();
     await page.locator(".auth-wrapper .authorize").click();
     // The cursor is where most people want it: in the field of the key.
     await page.keyboard.type(app.secretKey);

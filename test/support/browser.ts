@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { chromium, type Browser, type Page } from "playwright-core";
 
 const INSTALLED = [
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -57,26 +58,33 @@ async function unpacked(): Promise<Executable | undefined> {
   };
 }
 
-async function executable(): Promise<Executable> {
+/** What there is to start, the headless shell first: the whole of Chromium does four times its work for a page. */
+async function executables(): Promise<readonly Executable[]> {
   const named = process.env.CHROMIUM_PATH;
   if (named) {
-    if (existsSync(named)) return { path: named };
+    if (existsSync(named)) return [{ path: named }];
     throw new Error(`CHROMIUM_PATH names ${named}, which does not exist.`);
   }
-  const path = INSTALLED.find((candidate) => existsSync(candidate));
-  const found = path ? { path } : await unpacked().catch(() => undefined);
-  if (!found) throw new Error(NOT_FOUND);
-  return found;
+  const shell = await unpacked().catch(() => undefined);
+  const installed = INSTALLED.filter((path) => existsSync(path)).map((path) => ({ path }));
+  return shell ? [shell, ...installed] : installed;
 }
 
-/** A headless Chromium: the one of CHROMIUM_PATH, else the system's, else the one that comes as a package. */
+/** A headless Chromium: the one of CHROMIUM_PATH, else the one that comes as a package, else the system's. */
 export async function launchBrowser(): Promise<Browser> {
-  const { path, env } = await executable();
-  return chromium.launch({
-    executablePath: path,
-    args: [...QUIET, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
-    env: { ...process.env, ...env },
-  });
+  let cause: unknown;
+  for (const { path, env } of await executables()) {
+    try {
+      return await chromium.launch({
+        executablePath: path,
+        args: [...QUIET, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+        env: { ...process.env, ...env },
+      });
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw new Error(NOT_FOUND, { cause });
 }
 
 export interface Observed {

@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type {
   Browser,
   BrowserContext,
@@ -64,7 +61,6 @@ export class WidgetSite {
   constructor(private readonly app: RunningApp) {}
 
   async start(): Promise<void> {
-    await promisify(execFile)(process.execPath, [join(__dirname, "../../src/widget/build.mjs")]);
     this.browser = await launchBrowser();
     this.server = createServer((request, response) => {
       if (request.url === "/favicon.ico") return void response.writeHead(204).end();
