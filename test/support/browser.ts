@@ -15,7 +15,7 @@ const INSTALLED = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-const NOT_FOUND = "No browser for these tests: apt-get install chromium, or set CHROMIUM_PATH to one.";
+const NOT_FOUND = "No browser for these tests: apt-get install chromium-headless-shell (or chromium), or set CHROMIUM_PATH to one.";
 
 const QUIET = [
   "--disable-gpu",
@@ -58,22 +58,20 @@ async function unpacked(): Promise<Executable | undefined> {
   };
 }
 
-/** What there is to start, the headless shell first: the whole of Chromium does four times its work for a page. */
-async function executables(): Promise<readonly Executable[]> {
+/** What there is to start. Of the system's the headless shell comes first: the whole of Chromium does four times the work for a page. */
+async function* executables(): AsyncGenerator<Executable> {
   const named = process.env.CHROMIUM_PATH;
-  if (named) {
-    if (existsSync(named)) return [{ path: named }];
-    throw new Error(`CHROMIUM_PATH names ${named}, which does not exist.`);
-  }
-  const shell = await unpacked().catch(() => undefined);
-  const installed = INSTALLED.filter((path) => existsSync(path)).map((path) => ({ path }));
-  return shell ? [shell, ...installed] : installed;
+  if (named && !existsSync(named)) throw new Error(`CHROMIUM_PATH names ${named}, which does not exist.`);
+  if (named) return yield { path: named };
+  for (const path of INSTALLED) if (existsSync(path)) yield { path };
+  const own = await unpacked().catch(() => undefined);
+  if (own) yield own;
 }
 
-/** A headless Chromium: the one of CHROMIUM_PATH, else the one that comes as a package, else the system's. */
+/** A headless Chromium: the one of CHROMIUM_PATH, else the system's, else the one that comes as a package. */
 export async function launchBrowser(): Promise<Browser> {
   let cause: unknown;
-  for (const { path, env } of await executables()) {
+  for await (const { path, env } of executables())
     try {
       return await chromium.launch({
         executablePath: path,
@@ -83,7 +81,6 @@ export async function launchBrowser(): Promise<Browser> {
     } catch (error) {
       cause = error;
     }
-  }
   throw new Error(NOT_FOUND, { cause });
 }
 
