@@ -37,7 +37,8 @@ export async function conversationOf(scope: Scope, chatId: string): Promise<Conv
 
 /** A person is answered in a turn. */
 function jobsOf({ role, spoken, unanswered }: NewMessage, { id: chatId, ...chat }: ChatRow): Cause["jobs"] {
-  if (role === "USER" && !spoken && !unanswered) return [{ task: "chat.turn", payload: { chatId }, urgent: true }];
+  if (role === "USER" && !spoken && !unanswered)
+    return [{ task: "chat.turn", payload: { chatId }, urgent: true }];
   const isSms = role === "ASSISTANT" && chat.channel === "SMS" && chat.phoneNumber !== null;
   return isSms ? [sendingOf(chatId)] : [];
 }

@@ -15,7 +15,8 @@ const INSTALLED = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-const NOT_FOUND = "No browser for these tests: apt-get install chromium-headless-shell (or chromium), or set CHROMIUM_PATH to one.";
+const NOT_FOUND =
+  "No browser for these tests: apt-get install chromium-headless-shell (or chromium), or set CHROMIUM_PATH to one.";
 
 const QUIET = [
   "--disable-gpu",
