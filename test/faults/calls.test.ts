@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { callOf, NUMBER, place, speaker, statusesOf } from "../support/calls";
-import {
-  emptyDatabase,
-  freePort,
-  PATIENCE,
-  SETTINGS,
-  startServer,
-  statement,
-  until,
-} from "../support/server";
+import { statement } from "../support/database";
+import { emptyDatabase, freePort, PATIENCE, SETTINGS, startServer, until } from "../support/server";
 import { FakeVapi } from "../support/vapi";
 
 let vapi: FakeVapi;

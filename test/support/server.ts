@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach } from "@jest/globals";
-import pg from "pg";
 import { Api } from "./api";
 import { PUBLIC_KEY, SECRET_KEY } from "./config";
-import { createDatabase } from "./database";
+import { createDatabase, statement } from "./database";
 
 const PROGRAMS = resolve(__dirname, "../../dist/src");
 /** How long a start, an end or a change may take before a test gives up, in milliseconds. */
@@ -139,12 +138,6 @@ export async function preparedDatabase(over = afterTest): Promise<string> {
   const { ownerUrl, drop } = await createDatabase();
   over(drop);
   return ownerUrl;
-}
-
-export async function statement(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(text).finally(() => client.end());
 }
 
 /** A port that was free a moment ago. */
