@@ -85,9 +85,15 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     ...(field.selectionSet && { selection: field.selectionSet }),
     resultPath,
     shape: shaperOf(type, field.selectionSet, row.nullable ?? []),
-    run: engine.compile(document),
+    run: atFirst(() => engine.compile(document)),
   };
   return { ...row, path, operation };
+}
+
+/** Compiles when it is first asked: a start does not wait for rows that may never be. */
+function atFirst(compile: () => Run): Run {
+  let run: Run | undefined;
+  return (context, variables) => (run ??= compile())(context, variables);
 }
 
 export const responseName = ({ alias, name }: FieldNode): string => (alias ?? name).value;

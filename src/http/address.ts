@@ -1,4 +1,27 @@
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:net";
+import type { Config } from "../config";
+
+type Address = Pick<Config, "HOST" | "PORT">;
+
+export const listen = (server: Server, { HOST, PORT }: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(PORT, HOST, resolve);
+  });
+
+/** @throws Error that says why the address cannot be listened on */
+export async function tryAddress(address: Address): Promise<void> {
+  const server = createServer();
+  await listen(server, address).catch(({ code, message }: NodeJS.ErrnoException) => {
+    const { HOST, PORT } = address;
+    throw new Error(
+      code === "EADDRINUSE"
+        ? `The address ${HOST}:${PORT} is in use already: set PORT to another, or end the server that has it.`
+        : `HOST ${HOST} and PORT ${PORT} cannot be listened on: ${message}`,
+    );
+  });
+  await new Promise((resolve) => server.close(resolve));
+}
 
 /** The address that a server listens on, as a URL. */
 export function addressOf(server: Server, host: string): string {

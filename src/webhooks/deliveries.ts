@@ -161,7 +161,9 @@ export class Deliveries {
     };
     const changed = await this.scope
       .table("deliveries")
-      .where({ id, attempt, status: "PENDING" })
+      .where({ id, attempt })
+      // Not `= 'PENDING'`: while statistics are older than a backlog, the index of all that is pending is read for one id.
+      .whereNotIn("status", ["DELIVERED", "FAILED"])
       .update({
         status: next.status,
         claimedUntil: null,

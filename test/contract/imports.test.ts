@@ -148,6 +148,7 @@ describe("who may import what", () => {
             "src/open-service",
             "src/prepare",
             "src/production",
+            "src/serve",
             "src/config",
             "src/setting-kinds",
             "src/telephony-settings",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import contract from "../../src/catalog/catalog.json";
 import { loadCatalog } from "../../src/catalog/load-catalog";
-import { emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS, startServer } from "../support/server";
+import { emptyFolder, PATIENCE, preparedDatabase, runToEnd, SETTINGS, startServer } from "../support/server";
 
 function catalogFile(content: unknown): string {
   const file = join(emptyFolder(), "catalog.json");
@@ -92,7 +92,7 @@ test(
       speechProviders: [{ id: "CHOIR" }],
       voices: [{ id: "ada", provider: "CHOIR" }],
     });
-    const { api } = await startServer({ ...SETTINGS, DATABASE_URL: await emptyDatabase(), CATALOG_FILE });
+    const { api } = await startServer({ ...SETTINGS, DATABASE_URL: await preparedDatabase(), CATALOG_FILE });
 
     const values = async (name: string): Promise<string[]> =>
       (await api.gql(INPUT, { name })).__type.enumValues.map((value: { name: string }) => value.name);
@@ -125,7 +125,7 @@ test(
 test(
   "what a catalogue no longer has is still answered, with a warning, and can be changed",
   async () => {
-    const DATABASE_URL = await emptyDatabase();
+    const DATABASE_URL = await preparedDatabase();
     const CATALOG_FILE = catalogFile({ models: [model], voices: [{ id: "ada", provider: "OPENAI" }] });
     const first = await startServer({ ...SETTINGS, DATABASE_URL, CATALOG_FILE });
     const { id } = await first.api.post("/rest/v1/assistants", { name: "Ada" }, 200);

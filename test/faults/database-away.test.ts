@@ -1,24 +1,32 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type EmbeddedDatabase, startEmbedded } from "../../src/database/embedded";
 import type { Answer } from "../support/api";
 import {
   afterTest,
-  emptyDatabase,
+  afterTests,
   emptyFolder,
   PATIENCE,
+  preparedDatabase,
+  type ServerProcess,
   SETTINGS,
   startServer,
   until,
 } from "../support/server";
 
-/** A PostgreSQL of this test's own, which it may take away. */
-async function ownDatabase(): Promise<{ url: string; leave(): Promise<void>; comeBack(): Promise<void> }> {
-  const dataDir = emptyFolder();
+interface OwnDatabase {
+  readonly url: string;
+  leave(): Promise<void>;
+  comeBack(): Promise<void>;
+}
+
+/** A PostgreSQL of these tests' own, which they may take away. */
+async function ownDatabase(): Promise<OwnDatabase> {
+  const dataDir = emptyFolder(afterTests);
   const start = () => startEmbedded({ dataDir, log: () => undefined, flags: ["fsync=off"] });
   let database: EmbeddedDatabase = await start();
-  afterTest(() => database.stop());
+  afterTests(() => database.stop());
   return {
     url: database.url,
     leave: () => database.stop(),
@@ -61,89 +69,97 @@ const seen = ({ status, headers, body }: Answer) => ({
 });
 const AWAY = { status: 503, code: "UNAVAILABLE", retryAfter: "2" };
 
-test(
-  "while the database is away everything is told so and nothing exits; when it is back all goes on",
-  async () => {
-    const database = await ownDatabase();
-    const server = await startServer({ ...SETTINGS, DATABASE_URL: database.url });
-    const { api } = server;
-    const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
-    for (let round = 0; round < 2; round++) {
-      await database.leave();
-      const paths = [
-        `/rest/v1/assistants/${id}`,
-        "/rest/v1/assistants",
-        "/rest/v1/files",
-        "/rest/v1/settings",
-      ];
-      const reads = [...paths, ...paths, ...paths].map((path) => api.request("GET", path));
-      for (const answer of await Promise.all(reads)) expect(seen(answer)).toEqual(AWAY);
-      expect(seen(await api.request("POST", "/rest/v1/assistants", { name: "Bea" }))).toEqual(AWAY);
-      expect(seen(await api.request("POST", "/graphql", { query: "{ organization { id } }" }))).toEqual(AWAY);
-      const unknown = api.as({ "X-API-Key": "a key that nobody has ever seen" });
-      expect(seen(await unknown.request("GET", "/rest/v1/assistants"))).toEqual(AWAY);
-      expect((await api.request("GET", "/health/live")).status).toBe(200);
-      expect(await api.get("/health/ready", 503)).toEqual({ status: "unavailable", database: "unreachable" });
+describe("a server and its database", () => {
+  let database: OwnDatabase;
+  let server: ServerProcess;
+  beforeAll(async () => {
+    database = await ownDatabase();
+    server = await startServer({ ...SETTINGS, DATABASE_URL: database.url }, afterTests);
+  }, 2 * PATIENCE);
 
-      await database.comeBack();
-      await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
-      await api.post("/rest/v1/assistants", { name: `Round ${round}` }, 200);
-      await until(async () => (await api.request("GET", "/health/ready")).status === 200);
-    }
-    expect((await api.get("/rest/v1/assistants", 200)).meta.itemCount).toBe(3);
-    expect((await server.end("SIGTERM")).code).toBe(0);
-  },
-  3 * PATIENCE,
-);
+  test(
+    "while the database is away everything is told so and nothing exits; when it is back all goes on",
+    async () => {
+      const { api } = server;
+      const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+      for (let round = 0; round < 2; round++) {
+        await database.leave();
+        const paths = [
+          `/rest/v1/assistants/${id}`,
+          "/rest/v1/assistants",
+          "/rest/v1/files",
+          "/rest/v1/settings",
+        ];
+        const reads = [...paths, ...paths, ...paths].map((path) => api.request("GET", path));
+        for (const answer of await Promise.all(reads)) expect(seen(answer)).toEqual(AWAY);
+        expect(seen(await api.request("POST", "/rest/v1/assistants", { name: "Bea" }))).toEqual(AWAY);
+        expect(seen(await api.request("POST", "/graphql", { query: "{ organization { id } }" }))).toEqual(
+          AWAY,
+        );
+        const unknown = api.as({ "X-API-Key": "a key that nobody has ever seen" });
+        expect(seen(await unknown.request("GET", "/rest/v1/assistants"))).toEqual(AWAY);
+        expect((await api.request("GET", "/health/live")).status).toBe(200);
+        expect(await api.get("/health/ready", 503)).toEqual({
+          status: "unavailable",
+          database: "unreachable",
+        });
 
-test(
-  "a key that was made inactive elsewhere while the database was away is refused afterwards",
-  async () => {
-    const database = await ownDatabase();
-    const env = { ...SETTINGS, DATABASE_URL: database.url };
-    const one = await startServer(env);
-    const { id, value } = await one.api.post("/rest/v1/organization/keys", {}, 200);
-    const guest = one.api.as({ "X-API-Key": value });
-    await guest.get("/rest/v1/assistants", 200);
-    await database.leave();
-    await database.comeBack();
-    const other = await startServer(env);
-    await other.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
-    await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
-  },
-  3 * PATIENCE,
-);
-
-test(
-  "writes that the database's end interrupts are told as 503, and those that were acknowledged are there",
-  async () => {
-    const database = await ownDatabase();
-    const { api } = await startServer({ ...SETTINGS, DATABASE_URL: database.url });
-    const acknowledged: string[] = [];
-    const refused: unknown[] = [];
-    const write = async (writer: number) => {
-      for (let number = 0; refused.length < 50; number++) {
-        const answer = await api.request("POST", "/rest/v1/assistants", { name: `${writer}.${number}` });
-        if (answer.status === 200) acknowledged.push(answer.body.id);
-        else refused.push(seen(answer));
+        await database.comeBack();
+        await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+        await api.post("/rest/v1/assistants", { name: `Round ${round}` }, 200);
+        await until(async () => (await api.request("GET", "/health/ready")).status === 200);
       }
-    };
-    const writing = Promise.all([0, 1, 2, 3].map(write));
-    await until(() => acknowledged.length > 100);
-    await database.leave();
-    await writing;
-    for (const answer of refused) expect(answer).toEqual(AWAY);
-    await database.comeBack();
-    await until(async () => (await api.request("GET", "/rest/v1/assistants")).status === 200);
-    for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
-  },
-  3 * PATIENCE,
-);
+      expect((await api.get("/rest/v1/assistants", 200)).meta.itemCount).toBe(3);
+    },
+    3 * PATIENCE,
+  );
+
+  test(
+    "a key that was made inactive elsewhere while the database was away is refused afterwards",
+    async () => {
+      const { id, value } = await server.api.post("/rest/v1/organization/keys", {}, 200);
+      const guest = server.api.as({ "X-API-Key": value });
+      await guest.get("/rest/v1/assistants", 200);
+      await database.leave();
+      await database.comeBack();
+      const other = await startServer({ ...SETTINGS, DATABASE_URL: database.url });
+      await other.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
+      await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
+    },
+    3 * PATIENCE,
+  );
+
+  test(
+    "writes that the database's end interrupts are told as 503, and those that were acknowledged are there",
+    async () => {
+      const { api } = server;
+      const acknowledged: string[] = [];
+      const refused: unknown[] = [];
+      const write = async (writer: number) => {
+        for (let number = 0; refused.length < 50; number++) {
+          const answer = await api.request("POST", "/rest/v1/assistants", { name: `${writer}.${number}` });
+          if (answer.status === 200) acknowledged.push(answer.body.id);
+          else refused.push(seen(answer));
+        }
+      };
+      const writing = Promise.all([0, 1, 2, 3].map(write));
+      await until(() => acknowledged.length > 100);
+      await database.leave();
+      await writing;
+      for (const answer of refused) expect(answer).toEqual(AWAY);
+      await database.comeBack();
+      await until(async () => (await api.request("GET", "/rest/v1/assistants")).status === 200);
+      for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
+      expect((await server.end("SIGTERM")).code).toBe(0); // it has outlived all of that
+    },
+    3 * PATIENCE,
+  );
+});
 
 test(
   "while the database hangs requests are told so and do not hang with it; when it goes on all goes on",
   async () => {
-    const proxy = await throughProxy(await emptyDatabase());
+    const proxy = await throughProxy(await preparedDatabase());
     const { api } = await startServer({ ...SETTINGS, DATABASE_URL: proxy.url, DATABASE_POOL: "2" });
     const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
     proxy.hang();

@@ -2,12 +2,14 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Api } from "../support/api";
 import {
-  emptyDatabase,
+  afterTests,
   emptyFolder,
+  type Env,
   PATIENCE,
+  preparedDatabase,
   runToEnd,
   type ServerProcess,
   SETTINGS,
@@ -54,98 +56,110 @@ const refusesConnections = (url: string) => async () =>
     ({ cause }: { cause?: { code?: string } }) => cause?.code === "ECONNREFUSED",
   );
 
-test(
-  "SIGTERM lets requests that run finish, takes no new ones, and the server exits with 0",
-  async () => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const server = await startServer(env);
-    const running = await Promise.all(["Ada", "Bea", "Cleo"].map((name) => halfSent(server, name)));
-    const ended = server.end("SIGTERM");
-    await until(refusesConnections(server.url));
-    const answers = await Promise.all(running.map(finished));
-    for (const answer of answers) expect(answer).toMatchObject({ status: 200, connection: "close" });
-    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+describe("a server on a database of its operator's", () => {
+  let env: Env;
+  /** What one test starts last is what the next one ends. */
+  let server: ServerProcess;
+  const start = async () => (server = await startServer(env, afterTests));
+  beforeAll(async () => {
+    env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(afterTests) };
+    await start();
+  }, PATIENCE);
 
-    const { api } = await startServer(env);
-    for (const { id } of answers) await api.get(`/rest/v1/assistants/${id}`, 200);
-  },
-  2 * PATIENCE,
-);
+  test(
+    "SIGTERM lets requests that run finish, takes no new ones, and the server exits with 0",
+    async () => {
+      const running = await Promise.all(["Ada", "Bea", "Cleo"].map((name) => halfSent(server, name)));
+      const ended = server.end("SIGTERM");
+      await until(refusesConnections(server.url));
+      const answers = await Promise.all(running.map(finished));
+      for (const answer of answers) expect(answer).toMatchObject({ status: 200, connection: "close" });
+      expect(await ended).toMatchObject({ code: 0, stderr: "" });
 
-test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s amid writes on kept connections: exit 0, nobody is told an error, and all that was acknowledged is there",
-  async (signal) => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const server = await startServer(env);
-    const { acknowledged, refused, gone } = writers(server.api);
-    await until(() => acknowledged.length > 100);
-    expect(await server.end(signal)).toMatchObject({ code: 0, stderr: "" });
-    await gone;
-    expect(refused).toEqual([]);
+      const { api } = await start();
+      for (const { id } of answers) await api.get(`/rest/v1/assistants/${id}`, 200);
+    },
+    2 * PATIENCE,
+  );
 
-    const { api } = await startServer(env);
-    for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
-  },
-  2 * PATIENCE,
-);
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s amid writes on kept connections: exit 0, nobody is told an error, and all that was acknowledged is there",
+    async (signal) => {
+      const { acknowledged, refused, gone } = writers(server.api);
+      await until(() => acknowledged.length > 100);
+      expect(await server.end(signal)).toMatchObject({ code: 0, stderr: "" });
+      await gone;
+      expect(refused).toEqual([]);
 
-test(
-  "kill -9 loses nothing acknowledged; the second start finds the data and prints no key",
-  async () => {
-    const env = { PORT: "0", DATA_DIR: emptyFolder() };
-    const first = await startServer(env);
-    const { acknowledged, gone } = writers(first.api);
-    await until(() => acknowledged.length > 100);
-    await first.end("SIGKILL");
-    await gone;
+      const { api } = await start();
+      for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
+    },
+    2 * PATIENCE,
+  );
+});
 
-    const second = await startServer(env);
-    expect(second.stdout()).not.toMatch(/parley_[sp]k_/);
-    const api = new Api(second.url, first.api.headers);
-    for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
-    expect((await second.end("SIGTERM")).code).toBe(0);
-  },
-  3 * PATIENCE,
-);
+describe("a server on the embedded database", () => {
+  let env: Env;
+  let server: ServerProcess;
+  /** With the keys that the first start printed. */
+  let api: Api;
+  /** On the data of the start before: the keys are not printed again. */
+  const startAgain = async () => {
+    server = await startServer(env, afterTests);
+    expect(server.stdout()).not.toMatch(/parley_[sp]k_/);
+    api = new Api(server.url, api.headers);
+  };
+  beforeAll(async () => {
+    env = { PORT: "0", DATA_DIR: join(emptyFolder(afterTests), "made/by/the start") };
+    server = await startServer(env, afterTests);
+    api = server.api;
+  }, PATIENCE);
 
-test(
-  "a start makes a DATA_DIR whose secrets only its user reads, and that PostgreSQL's own user can enter where that is another",
-  async () => {
-    const DATA_DIR = join(emptyFolder(), "made/by/the start");
-    await startServer({ PORT: "0", DATA_DIR });
-    const mode = (path: string) => statSync(join(DATA_DIR, path)).mode & 0o777;
+  test("a start makes a DATA_DIR whose secrets only its user reads, and that PostgreSQL's own user can enter where that is another", () => {
+    const mode = (path: string) => statSync(join(env.DATA_DIR!, path)).mode & 0o777;
     expect(mode(".")).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
     for (const secret of ["encryption-keys", "postgres.json", "postgres.log"])
       expect(mode(secret)).toBe(0o600);
-  },
-  2 * PATIENCE,
-);
+  });
 
-test(
-  "the first start prints the keys once, and a curl line that a stranger can paste; org:create works beside it",
-  async () => {
-    const env = { PORT: "0", DATA_DIR: emptyFolder() };
-    const server = await startServer(env);
-    expect(server.stderr()).toBe("");
-    const keys = server.stdout().match(/parley_[sp]k_\w+/g)!;
-    expect(new Set(keys).size).toBe(2);
-    expect(server.stdout()).toContain(`${server.url}/widget/demo `);
-    const [, key, address] = /^ {2}curl -H 'X-API-Key: (\S+)' (\S+)$/m.exec(server.stdout())!;
-    expect(keys).toEqual([key, expect.stringMatching(/^parley_pk_/), key]);
-    const { data } = await new Api("", { "X-API-Key": key! }).get(address!, 200);
-    expect(data).toHaveLength(6);
+  test(
+    "the first start prints the keys once, and a curl line that a stranger can paste; org:create works beside it",
+    async () => {
+      expect(server.stderr()).toBe("");
+      const keys = server.stdout().match(/parley_[sp]k_\w+/g)!;
+      expect(new Set(keys).size).toBe(2);
+      expect(server.stdout()).toContain(`${server.url}/widget/demo `);
+      const [, key, address] = /^ {2}curl -H 'X-API-Key: (\S+)' (\S+)$/m.exec(server.stdout())!;
+      expect(keys).toEqual([key, expect.stringMatching(/^parley_pk_/), key]);
+      const { data } = await new Api("", { "X-API-Key": key! }).get(address!, 200);
+      expect(data).toHaveLength(6);
 
-    const { code, stdout, stderr } = await runToEnd("cli/org-create", env, "--name", "Beside");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const { secretKey } = JSON.parse(stdout) as { secretKey: string };
-    await new Api(server.url, { "X-API-Key": secretKey }).get("/rest/v1/assistants", 200);
-    await server.api.get("/rest/v1/assistants", 200);
+      const { code, stdout, stderr } = await runToEnd("cli/org-create", env, "--name", "Beside");
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const { secretKey } = JSON.parse(stdout) as { secretKey: string };
+      await new Api(server.url, { "X-API-Key": secretKey }).get("/rest/v1/assistants", 200);
+      await api.get("/rest/v1/assistants", 200);
 
-    await server.end("SIGTERM");
-    const again = await startServer(env);
-    expect(again.stdout()).not.toMatch(/parley_[sp]k_/);
-    const [, line] = /^ {2}curl (\S+)$/m.exec(again.stdout())!;
-    expect((await new Api("").request("GET", line!)).status).toBeLessThan(300);
-  },
-  3 * PATIENCE,
-);
+      await server.end("SIGTERM");
+      await startAgain();
+      const [, line] = /^ {2}curl (\S+)$/m.exec(server.stdout())!;
+      expect((await new Api("").request("GET", line!)).status).toBeLessThan(300);
+    },
+    3 * PATIENCE,
+  );
+
+  test(
+    "kill -9 loses nothing acknowledged; the start after it finds the data and prints no key",
+    async () => {
+      const { acknowledged, gone } = writers(api);
+      await until(() => acknowledged.length > 100);
+      await server.end("SIGKILL");
+      await gone;
+
+      await startAgain();
+      for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
+      expect((await server.end("SIGTERM")).code).toBe(0);
+    },
+    3 * PATIENCE,
+  );
+});

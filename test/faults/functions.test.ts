@@ -1,38 +1,50 @@
-import { beforeEach, expect, test } from "@jest/globals";
+import { beforeAll, beforeEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { newFlow, problemsOf } from "../support/flows";
 import { Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import {
+  afterTest,
+  afterTests,
+  PATIENCE,
+  type ServerProcess,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
 import { answeredBy } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 
 /** Starts chats; what a workflow does on its way is left to the servers that the tests start and kill. */
 const running = useApp({ WORKER: "off" });
 
-const server = (): Promise<ServerProcess> =>
-  startServer({
-    ...SETTINGS,
+/** Whoever took over in one test is there to be killed in the next. */
+let last: ServerProcess;
+const another = async () => {
+  const env = {
     DATABASE_URL: running.database.ownerUrl,
     OUTBOUND_ALLOW: "127.0.0.0/8",
     TAKEOVER_SECONDS: "2",
-  });
+  };
+  last = await startServer({ ...SETTINGS, ...env }, afterTests);
+};
+beforeAll(another, PATIENCE);
 
 /** Answers the assistant's function. */
 let shop: Receiver;
 let assistantId: string;
-/** A chat that is to call it at once, by an ACTION. */
+let workflowId: string;
 let chatId: string;
 beforeEach(async () => {
   const { api } = running;
   shop = await new Receiver().start();
   afterTest(() => shop.stop());
   assistantId = await quietAssistant(api);
-  const order = { name: "order", parameters: { type: "object", properties: {} }, serverUrl: shop.url };
+  const ordering = { name: "order", parameters: { type: "object", properties: {} }, serverUrl: shop.url };
   await api.patch(
     `/rest/v1/assistants/${assistantId}/chat`,
-    { functions: [order], initialMessage: "Ordered as {number}." },
+    { functions: [ordering], initialMessage: "Ordered as {number}." },
     200,
   );
   const flow = await newFlow(
@@ -50,9 +62,14 @@ beforeEach(async () => {
     ],
   );
   expect(await problemsOf(api, flow.workflowId)).toEqual([]);
-  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
-  chatId = (await api.gql(start, { input: { workflowId: flow.workflowId } })).startChat.id;
+  workflowId = flow.workflowId;
 });
+
+/** Starts the chat that is to call the function at once, by an ACTION. */
+async function order(): Promise<void> {
+  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  chatId = (await running.api.gql(start, { input: { workflowId } })).startChat.id;
+}
 
 const CHAT = `query ($id: ID!) { chat(id: $id) { variables workflowNode { name }
   messages(last: 50) { role content toolCalls } } }`;
@@ -80,10 +97,10 @@ test(
   "a server that is killed while an ACTION's function works: another asks again under the same id",
   async () => {
     shop.answer((res, _, number) => void (number > 1 && res.end('"A-2"')));
-    const first = await server();
+    await order();
     await shop.until(1);
-    await first.end("SIGKILL");
-    await server();
+    await last.end("SIGKILL");
+    await another();
     await expectOneCall("A-2");
     const [id] = idsAsked()[0]!;
     expect(id).toMatch(/^call_/);
@@ -100,12 +117,12 @@ test(
   async () => {
     shop.answer((res) => void res.end('"A-1"'));
     const release = await holdVariables();
-    const first = await server();
+    await order();
     await until(async () => (await chat()).messages.length === 2);
     expect((await chat()).variables).toEqual({});
-    await first.end("SIGKILL");
+    await last.end("SIGKILL");
     await release();
-    await server();
+    await another();
     await expectOneCall("A-1");
     expect(shop.received).toHaveLength(1);
   },
@@ -122,10 +139,9 @@ test(
     await running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage: "" }, 200);
     chatId = await newChat(running.api, assistantId);
     await say(running.api, chatId, "Order one.", "USER");
-    const first = await server();
     await until(() => model.asked.length === 1 && shop.received.length > 0);
-    await first.end("SIGKILL");
-    await server();
+    await last.end("SIGKILL");
+    await another();
     await until(async () => (await chat()).messages.at(-1).content === "I'll ask the shop.");
     expect(model.asked[1]!.messages.slice(1)).toMatchObject([
       { role: "user", content: "Order one." },

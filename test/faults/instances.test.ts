@@ -1,12 +1,15 @@
-import { expect, test } from "@jest/globals";
+import { beforeAll, expect, test } from "@jest/globals";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { Api } from "../support/api";
 import {
   afterTest,
+  afterTests,
   emptyDatabase,
+  type Env,
   PATIENCE,
   runToEnd,
+  type ServerProcess,
   SETTINGS,
   startServer,
   until,
@@ -53,12 +56,25 @@ const say = (api: Api, aiChatId: string, content: string) =>
   );
 const said = (events: readonly ChatEvent[]) => events.flatMap(({ message }) => message?.content ?? []);
 
+/** Three that start at once on an empty database. */
+let servers: readonly ServerProcess[];
+let env: Env;
+/** The same key's, at two of them. */
+let one: Api;
+let other: Api;
+beforeAll(async () => {
+  env = { PORT: "0", ENCRYPTION_KEYS: ENCRYPTION_KEYS!, DATABASE_URL: await emptyDatabase(afterTests) };
+  servers = await Promise.all([1, 2, 3].map(() => startServer(env, afterTests)));
+  const secret = servers.flatMap(secretOf)[0]!;
+  [one, other] = servers.map(({ url }) => new Api(url, { "X-API-Key": secret })) as [Api, Api, Api];
+}, 2 * PATIENCE);
+
+const secretOf = (server: ServerProcess) => /SECRET +(\S+)/.exec(server.stdout())?.[1] ?? [];
+
 test(
   "three servers that start at once on an empty database all become ready, and one prints the keys",
   async () => {
-    const env = { PORT: "0", ENCRYPTION_KEYS: ENCRYPTION_KEYS!, DATABASE_URL: await emptyDatabase() };
-    const servers = await Promise.all([startServer(env), startServer(env), startServer(env)]);
-    const [secret, ...more] = servers.flatMap((it) => /SECRET +(\S+)/.exec(it.stdout())?.[1] ?? []);
+    const [secret, ...more] = servers.flatMap(secretOf);
     expect(more).toEqual([]);
     const organizations = servers.map(async ({ url }) => {
       const api = new Api(url, { "X-API-Key": secret! });
@@ -74,21 +90,18 @@ test(
 test(
   "servers on one database see each other's messages and the end of a chat, in order, and a reader resumes",
   async () => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const one = await startServer(env);
-    const other = await startServer(env);
-    const chatId = await openChat(one.api);
-    const here = watch(one.api, chatId);
-    const there = watch(other.api, chatId);
+    const chatId = await openChat(one);
+    const here = watch(one, chatId);
+    const there = watch(other, chatId);
     // A subscription begins somewhat later than it is asked for: what is said before it isn't heard.
     let openings = 0;
     await until(async () => {
-      await say(one.api, chatId, `opening ${++openings}`);
+      await say(one, chatId, `opening ${++openings}`);
       return here.length > 0 && there.length > 0;
     });
 
-    for (const word of ["one", "two", "three"]) await say(one.api, chatId, word);
-    for (const word of ["four", "five"]) await say(other.api, chatId, word);
+    for (const word of ["one", "two", "three"]) await say(one, chatId, word);
+    for (const word of ["four", "five"]) await say(other, chatId, word);
     for (const events of [here, there]) {
       await until(() => said(events).includes("five"));
       expect(said(events).slice(-5)).toEqual(["one", "two", "three", "four", "five"]);
@@ -97,8 +110,8 @@ test(
     }
 
     const after = there.find(({ message }) => message?.content === "three")!.id;
-    const resumed = watch(other.api, chatId, after);
-    await other.api.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: chatId });
+    const resumed = watch(other, chatId, after);
+    await other.gql("mutation ($id: ID!) { endChat(id: $id) { id } }", { id: chatId });
     for (const events of [here, there, resumed]) {
       await until(() => events.at(-1)?.name === "status-changed");
       expect(events.at(-1)).toMatchObject({ status: "ended", message: null });
@@ -111,15 +124,12 @@ test(
 test(
   "a key that one server makes inactive opens nothing on another any more",
   async () => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const one = await startServer(env);
-    const other = await startServer(env);
-    const { id, value } = await one.api.post("/rest/v1/organization/keys", {}, 200);
-    const guest = other.api.as({ "X-API-Key": value });
+    const { id, value } = await one.post("/rest/v1/organization/keys", {}, 200);
+    const guest = other.as({ "X-API-Key": value });
     await guest.get("/rest/v1/assistants", 200);
-    await one.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
+    await one.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
     await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
-    await one.api.patch(`/rest/v1/organization/keys/${id}`, { status: "ACTIVE" }, 200);
+    await one.patch(`/rest/v1/organization/keys/${id}`, { status: "ACTIVE" }, 200);
     await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 200);
   },
   2 * PATIENCE,
@@ -128,16 +138,14 @@ test(
 test(
   "org:create beside a running server makes an organization of its own, in one line of JSON",
   async () => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const { api } = await startServer(env);
     const { code, stdout } = await runToEnd("cli/org-create", env, "--name", "Beside");
     expect(code).toBe(0);
     expect(stdout.trimEnd().split("\n")).toHaveLength(1);
     const made = JSON.parse(stdout) as Record<string, string>;
     expect(Object.keys(made)).toEqual(["organizationId", "secretKey", "publicKey"]);
-    const theirs = api.as({ "X-API-Key": made.secretKey! });
+    const theirs = one.as({ "X-API-Key": made.secretKey! });
     expect(await theirs.get("/rest/v1/organization", 200)).toMatchObject({ id: made.organizationId });
-    expect((await api.get("/rest/v1/organization", 200)).id).not.toBe(made.organizationId);
+    expect((await one.get("/rest/v1/organization", 200)).id).not.toBe(made.organizationId);
   },
   2 * PATIENCE,
 );
@@ -145,14 +153,12 @@ test(
 test(
   "key:create replaces a lost key, also of another organization, and names one that there isn't",
   async () => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const { api } = await startServer(env);
     const made = JSON.parse((await runToEnd("cli/key-create", env)).stdout) as Record<string, string>;
     expect(made).toMatchObject({
       type: "SECRET",
-      organizationId: (await api.get("/rest/v1/organization", 200)).id,
+      organizationId: (await one.get("/rest/v1/organization", 200)).id,
     });
-    await api.as({ "X-API-Key": made.value! }).get("/rest/v1/organization/keys", 200);
+    await one.as({ "X-API-Key": made.value! }).get("/rest/v1/organization/keys", 200);
     const options = ["--organization", made.organizationId!, "--type", "PUBLIC"];
     expect(JSON.parse((await runToEnd("cli/key-create", env, ...options)).stdout)).toMatchObject({
       type: "PUBLIC",

@@ -4,20 +4,34 @@ import pg from "pg";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { type Received, Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import {
+  afterTest,
+  afterTests,
+  PATIENCE,
+  type ServerProcess,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
 import { type Reply, stubModel } from "../support/stub-model";
 
 /** Takes what is posted; whatever happens later is left to the servers that the tests start and kill. */
 const running = useApp({ WORKER: "off" });
 
 const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
-  startServer({
-    ...SETTINGS,
-    DATABASE_URL: running.database.ownerUrl,
-    OUTBOUND_ALLOW: "127.0.0.0/8",
-    TAKEOVER_SECONDS: "4",
-    ...env,
-  });
+  startServer(
+    {
+      ...SETTINGS,
+      DATABASE_URL: running.database.ownerUrl,
+      OUTBOUND_ALLOW: "127.0.0.0/8",
+      TAKEOVER_SECONDS: "2",
+      ...env,
+    },
+    afterTests,
+  );
+/** Whoever took over in one test is there to be killed in the next. */
+let last: ServerProcess;
+const another = async () => void (last = await server());
 
 let receiver: Receiver;
 let destinationId: string;
@@ -86,7 +100,7 @@ test(
     for (let n = 1; n <= 10; n++) await say(first.api, chatId, `message ${n}`);
     await first.end("SIGKILL");
     expect(receiver.received).toEqual([]);
-    await server();
+    await another();
     const rows = await allDelivered([]);
     expect(receiver.received.map(idOf)).toEqual(rows.map(({ event_id }) => event_id));
     expect(rows).toHaveLength(12);
@@ -99,12 +113,12 @@ test(
   "a server that is killed while a receiver holds its answer: another delivers the same bytes under the same id",
   async () => {
     receiver.answer((res, _, number) => void (number > 1 && res.end("ok")));
-    const first = await server();
+    const first = last;
     const chatId = await newChat(running.api, await quietAssistant(running.api));
     await say(running.api, chatId, "hello");
     const [held] = await receiver.until(1);
     await first.end("SIGKILL");
-    await server();
+    await another();
     const [row] = await allDelivered([idOf(held!)]);
     expect(row).toMatchObject({ event_id: idOf(held!), attempt: 2, attempts: [{ number: 2, status: 200 }] });
     // What comes after it in its chat has waited for it.
@@ -123,7 +137,7 @@ test(
     afterTest(() => owner.end());
     let answer: ServerResponse | undefined;
     receiver.answer((res, _, number) => void (number === 1 ? (answer = res) : res.end("ok")));
-    const first = await server();
+    const first = last;
     await newChat(running.api, await quietAssistant(running.api));
     const [held] = await receiver.until(1);
     // Whoever notes the answer has to wait for this row.
@@ -138,7 +152,7 @@ test(
     await running.database.query(`select pg_terminate_backend(pid) from (${noting}) as blocked`);
     await until(async () => (await running.database.query(noting)).length === 0);
     await owner.query("rollback");
-    await server();
+    await another();
     const [row] = await allDelivered([idOf(held!)]);
     expect(row).toMatchObject({ event_id: idOf(held!), attempts: [{ number: 2, status: 200 }] });
   },
@@ -152,11 +166,11 @@ test(
       { text: ["The answer ", "never comes."], held: never },
       { text: ["Here ", "I am."] },
     );
-    const first = await server();
+    const first = last;
     await say(running.api, chatId, "Anybody there?", "USER");
     await until(() => model.asked.length === 1);
     await first.end("SIGKILL");
-    await server();
+    await another();
     await until(async () => (await messages()).length === 2);
     expect(await messages()).toEqual([
       { role: "USER", content: "Anybody there?" },
@@ -177,11 +191,10 @@ test(
     const { model, chatId, messages } = await chatWith(held, held, held, { text: ["Here I am."] });
     await say(running.api, chatId, "Anybody there?", "USER");
     for (let died = 1; died <= 3; died++) {
-      const dying = await server({ TAKEOVER_SECONDS: "1" });
       await until(() => model.asked.length === died);
-      await dying.end("SIGKILL");
+      await last.end("SIGKILL");
+      await another();
     }
-    await server({ TAKEOVER_SECONDS: "1" });
     await until(async () => (await messages()).length === 2);
     expect((await messages())[1]).toEqual({ role: "ASSISTANT", content: "Here I am." });
   },
@@ -202,13 +215,13 @@ test(
       if (body.event !== "session-start" || late) res.end("ok");
       else late = res;
     });
-    const first = await server();
+    const first = last;
     await until(() => late !== undefined);
     await say(running.api, chatId, "Anybody there?", "USER");
     // The first words came, and that is stored: what it has begun to store when it stops may well come later.
     await until(async () => (await told()).at(-1)!.includes('"speaking"'));
     process.kill(first.pid, "SIGSTOP");
-    await server();
+    await another();
     await until(async () => (await messages()).length === 2);
     const isOver = ({ body, status }: Row) => status === "DELIVERED" && body.includes('"listening"');
     await until(async () => (await deliveries()).some(isOver)); // the last thing that a turn tells

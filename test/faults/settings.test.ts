@@ -7,9 +7,9 @@ import { envExample } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/config";
 import {
   afterTest,
-  emptyDatabase,
   emptyFolder,
   PATIENCE,
+  preparedDatabase,
   runToEnd,
   SETTINGS,
   startServer,
@@ -80,7 +80,7 @@ describe("a start with wrong settings", () => {
   });
 
   test("asks for ENCRYPTION_KEYS where the database is not ours", async () => {
-    const { code, stderr } = await runToEnd("main", { DATABASE_URL: await emptyDatabase() });
+    const { code, stderr } = await runToEnd("main", { DATABASE_URL: "postgres://127.0.0.1:1/nowhere" });
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
       "These settings are wrong:",
@@ -147,9 +147,7 @@ describe("an address that can't be listened on is told in one line, before a dat
 test(
   "keys that lack the one before are told in one line, and change nothing",
   async () => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
-    const made = await startServer(env);
-    await made.end("SIGTERM");
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase() };
     const ENCRYPTION_KEYS = "another encryption key without the one before";
     const { code, stdout, stderr } = await runToEnd("main", { ...env, ENCRYPTION_KEYS });
     expect([code, stdout]).toEqual([1, ""]);
@@ -187,7 +185,7 @@ describe("org:create", () => {
     [["--name", "  "], "Name the organization"],
     [["--nam", "Typing error"], "--nam"],
   ])("with %j says how it is used", async (options, told) => {
-    const env = { ...SETTINGS, DATABASE_URL: await emptyDatabase() };
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase() };
     const { code, stdout, stderr } = await runToEnd("cli/org-create", env, ...options);
     expect(code).toBe(1);
     expect(stdout).toBe("");

@@ -2,7 +2,15 @@ import { beforeEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import {
+  afterTest,
+  afterTests,
+  PATIENCE,
+  type ServerProcess,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
 import {
   answeredBy,
   bring,
@@ -16,18 +24,24 @@ import {
 import { type Reply, stubModel } from "../support/stub-model";
 import { type Params, smsOf } from "../support/twilio";
 
-/** Connects numbers; texts are brought to the servers that the tests start and kill. */
-const running = useApp({ WORKER: "off" });
+/** Connects numbers, and leaves texts to the servers that the tests start and kill. */
+const running = useApp({ WORKER: "off", SMS_ANSWER_SECONDS: "0" });
 
 const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
-  startServer({
-    ...SETTINGS,
-    DATABASE_URL: running.database.ownerUrl,
-    TWILIO_BASE_URL: running.twilio.url,
-    OUTBOUND_ALLOW: "127.0.0.0/8",
-    TAKEOVER_SECONDS: "2",
-    ...env,
-  });
+  startServer(
+    {
+      ...SETTINGS,
+      DATABASE_URL: running.database.ownerUrl,
+      TWILIO_BASE_URL: running.twilio.url,
+      OUTBOUND_ALLOW: "127.0.0.0/8",
+      TAKEOVER_SECONDS: "2",
+      ...env,
+    },
+    afterTests,
+  );
+/** Whoever took over in one test is there to be killed in the next. */
+let last: ServerProcess;
+const another = async () => (last = await server());
 
 let assistantId: string;
 let number: Connected;
@@ -48,7 +62,7 @@ async function modelThat(...replies: Reply[]) {
   return model;
 }
 /** Brings the text; what is answered at once, undefined where the server died. */
-const broughtTo = (at: ServerProcess) =>
+const broughtTo = (at: Pick<ServerProcess, "api" | "url">) =>
   bring(at, number, sms).then(
     ({ status, text }) => (expect(status).toBe(200), textsIn(text)),
     () => undefined,
@@ -96,7 +110,7 @@ test(
     await until(async () => (await running.database.query(stored, [sms.MessageSid])).length > 0);
     await first.end("SIGKILL");
     expect(await lost).toBeUndefined();
-    const second = await server();
+    const second = await another();
     await until(() => sent().length > 0);
     expect(await broughtTo(second)).toEqual([]);
     expect(sent()).toEqual([ANSWER]);
@@ -109,12 +123,12 @@ test(
   "a server that is killed while the model answers: whoever brings the text again gets the answer, once",
   async () => {
     const model = await modelThat({ text: ["It is ", "late."], held: never }, { text: [ANSWER] });
-    const first = await server();
+    const first = last;
     const lost = broughtTo(first);
     await until(() => model.asked.length === 1);
     await first.end("SIGKILL");
     expect(await lost).toBeUndefined();
-    const second = await server();
+    const second = await another();
     const answer = await broughtTo(second);
     if (answer!.length === 0) await until(() => sent().length > 0); // on a slow machine nobody waits any more
     expect([...answer!, ...sent()]).toEqual([ANSWER]);
@@ -129,6 +143,7 @@ test(
   "a server that is killed while the provider takes the answer: another finds it there, and sends nothing",
   async () => {
     await modelThat({ text: [ANSWER] });
+    await last.end("SIGKILL"); // nobody else is to send it
     running.twilio.behaviours.push("takes and hangs");
     const first = await server({ SMS_ANSWER_SECONDS: "0" });
     expect(await broughtTo(first)).toEqual([]);
@@ -136,7 +151,7 @@ test(
     await first.end("SIGKILL");
     expect(await rows()).toMatchObject([{ via: "API", sent_at: null, message_sid: null }]);
     await later();
-    await server();
+    await another();
     await until(async () => (await rows())[0]!.sent_at !== null);
     expect(await rows()).toMatchObject([{ message_sid: running.twilio.sentTo(from)[0]!.sid }]);
     expect(sent()).toEqual([ANSWER]);
@@ -153,14 +168,14 @@ test.each([
   async (_, arrived) => {
     await modelThat({ text: [ANSWER] });
     const release = await holdNotes();
-    const first = await server();
+    const first = last;
     expect(await broughtTo(first)).toEqual([ANSWER]);
     if (arrived) running.twilio.reply(number, from, [ANSWER]);
     await first.end("SIGKILL");
     await release();
     expect(await rows()).toMatchObject([{ via: "TWIML", sent_at: null }]);
     await later();
-    const second = await server();
+    const second = await another();
     await until(async () => (await rows())[0]!.sent_at !== null);
     expect(sent()).toEqual([ANSWER]);
     expect(await broughtTo(second)).toEqual([ANSWER]); // as the first was answered
@@ -174,7 +189,7 @@ test(
   "two servers that get the same text at once answer it alike, and store it and ask the model once",
   async () => {
     const model = await modelThat({ text: [ANSWER], after: 300 });
-    const servers = await Promise.all([server(), server()]);
+    const servers = [last, await another()];
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => broughtTo(servers[index % 2]!)),
     );
@@ -183,6 +198,7 @@ test(
     expect(await rows()).toMatchObject([{ via: "TWIML" }]);
     expect(sent()).toEqual([]);
     await expectOneAnswer();
+    for (const one of servers) await one.end("SIGKILL");
   },
   3 * PATIENCE,
 );
@@ -216,15 +232,14 @@ test(
   "texts of one person are dealt with as they came, also where the job of the first is the last to run",
   async () => {
     await modelThat({ text: [ANSWER] });
-    const first = await server({ WORKER: "off", SMS_ANSWER_SECONDS: "0" });
-    expect(await broughtTo(first)).toEqual([]);
+    expect(await broughtTo(running)).toEqual([]);
     const second = smsOf(number, from, "And when do you close?");
-    expect((await bring(first, number, second)).status).toBe(200);
+    expect((await bring(running, number, second)).status).toBe(200);
     await running.database.query(
       "update graphile_worker._private_jobs set run_at = now() + interval '1 hour' where payload ->> 'messageSid' = $1",
       [sms.MessageSid],
     );
-    await server();
+    await another();
     await until(() => sent().length > 0);
     const [chat] = await chatsWith(running, assistantId, from);
     const asked = wordsOf(chat!).filter((words) => words.startsWith("USER"));

@@ -19,20 +19,28 @@ export interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const postgres = process.env.TEST_POSTGRES!;
   const name = `test_${randomBytes(6).toString("hex")}`;
-  const query = async <R extends pg.QueryResultRow>(url: string, text: string, values: unknown[] = []) => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    return client.query<R>(text, values).finally(() => client.end());
-  };
-  await query(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+  await statement(postgres, `create database ${name} template ${TEMPLATE} strategy file_copy`);
   const owner = new URL(postgres);
   owner.pathname = `/${name}`;
   const app = new URL(owner);
   app.username = app.password = APP_ROLE;
+  // Kept open: who waits for something asks many times a second.
+  const pool = new pg.Pool({ connectionString: owner.href });
+  pool.on("error", () => undefined); // the next query has another connection
   return {
     url: app.href,
     ownerUrl: owner.href,
-    query: async (text, values) => (await query(owner.href, text, values)).rows as never,
-    drop: async () => void (await query(postgres, `drop database if exists ${name} with (force)`)),
+    query: async (text, values) => (await pool.query(text, values)).rows as never,
+    drop: async () => {
+      await pool.end();
+      await statement(postgres, `drop database if exists ${name} with (force)`);
+    },
   };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function statement(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
 }

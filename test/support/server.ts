@@ -5,10 +5,10 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach } from "@jest/globals";
-import pg from "pg";
+import { afterAll, afterEach } from "@jest/globals";
 import { Api } from "./api";
 import { PUBLIC_KEY, SECRET_KEY } from "./config";
+import { createDatabase, statement } from "./database";
 
 const PROGRAMS = resolve(__dirname, "../../dist/src");
 /** How long a start, an end or a change may take before a test gives up, in milliseconds. */
@@ -45,29 +45,35 @@ export const SETTINGS: Env = {
   BOOTSTRAP_PUBLIC_KEY: PUBLIC_KEY,
 };
 
-const afterwards: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const step of afterwards.splice(0).reverse()) await step();
-}, PATIENCE);
-
-/** Does something when the test is over; the last thing asked for comes first. */
-export const afterTest = (step: () => unknown): void => void afterwards.push(step);
+type Step = () => unknown;
+/** Whatever is done when something is over; the last thing asked for comes first. */
+function afterwards(hook: (end: () => Promise<void>, timeout: number) => void): (step: Step) => void {
+  const steps: Step[] = [];
+  hook(async () => {
+    for (const step of steps.splice(0).reverse()) await step();
+  }, 2 * PATIENCE);
+  return (step) => void steps.push(step);
+}
+/** Does something when the test is over. */
+export const afterTest = afterwards(afterEach);
+/** Does something when all tests of the file are over. */
+export const afterTests = afterwards(afterAll);
 
 /** A folder that goes with the test. */
-export function emptyFolder(): string {
+export function emptyFolder(over = afterTest): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-server-"));
-  afterTest(() => rmSync(folder, { recursive: true, force: true }));
+  over(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** Starts a program of dist/ with these settings and no others. */
-function run(program: string, env: Env, options: readonly string[] = []) {
+function run(program: string, env: Env, options: readonly string[] = [], over = afterTest) {
   const file = join(PROGRAMS, `${program}.js`);
   if (!existsSync(file)) throw new Error("These tests run what is built: `npm run build`.");
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const child = spawn(process.execPath, [file, ...options], {
     env: { PATH, HOME, TMPDIR, ...env },
-    cwd: emptyFolder(), // without a .env
+    cwd: emptyFolder(over), // without a .env
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };
@@ -77,7 +83,7 @@ function run(program: string, env: Env, options: readonly string[] = []) {
     code: code as number | null,
     ...said,
   }));
-  afterTest(() => (child.exitCode === null && child.signalCode === null ? end(child, ended) : undefined));
+  over(() => (child.exitCode === null && child.signalCode === null ? end(child, ended) : undefined));
   return { child, said, ended };
 }
 
@@ -93,14 +99,14 @@ async function end(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
 export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<Ended> =>
   run(program, env, options).ended;
 
-/** Starts a server and waits until it says that it is ready. */
-export async function startServer(env: Env): Promise<ServerProcess> {
-  const { child, said, ended } = run("main", env);
-  const over = ended.then(({ code, stderr }): never => {
+/** Starts a server, for the test or for all of the file, and waits until it says that it is ready. */
+export async function startServer(env: Env, over = afterTest): Promise<ServerProcess> {
+  const { child, said, ended } = run("main", env, [], over);
+  const early = ended.then(({ code, stderr }): never => {
     throw new Error(`the server ended with ${code}: ${stderr}`);
   });
-  over.catch(() => undefined); // an end later is no failure
-  await Promise.race([over, until(() => said.stdout.includes("Try it:"))]);
+  early.catch(() => undefined); // an end later is no failure
+  await Promise.race([early, until(() => said.stdout.includes("Try it:"))]);
   const url = /GraphQL +(http:\S+)\/graphql/.exec(said.stdout)![1]!;
   const secret = env.BOOTSTRAP_SECRET_KEY ?? /SECRET +(\S+)/.exec(said.stdout)?.[1] ?? "";
   return {
@@ -117,20 +123,21 @@ export async function startServer(env: Env): Promise<ServerProcess> {
 }
 
 /** A database without a table, at its URL. */
-export async function emptyDatabase(): Promise<string> {
+export async function emptyDatabase(over = afterTest): Promise<string> {
   const postgres = process.env.TEST_POSTGRES!;
   const name = `empty_${Math.random().toString(36).slice(2)}`;
   await statement(postgres, `create database ${name}`);
-  afterTest(() => statement(postgres, `drop database if exists ${name} with (force)`));
+  over(() => statement(postgres, `drop database if exists ${name} with (force)`));
   const url = new URL(postgres);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-export async function statement(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(text).finally(() => client.end());
+/** A database as a start leaves it, with the default organization of `SETTINGS`, at its URL. */
+export async function preparedDatabase(over = afterTest): Promise<string> {
+  const { ownerUrl, drop } = await createDatabase();
+  over(drop);
+  return ownerUrl;
 }
 
 /** A port that was free a moment ago. */

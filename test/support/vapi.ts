@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 /*
@@ -266,7 +267,8 @@ export class FakeVapi {
       status: "queued",
     };
     if (early) this.calls.push(call);
-    await new Promise((resolve) => setTimeout(resolve, delay));
+    await sleep(delay, undefined, { ref: false });
+    if (!this.server.listening) return;
     if (made && !early) this.calls.push(call);
     if (status !== 201) return send(res, status, { message: echo ? body : "no", statusCode: status });
     send(res, 201, { ...this.shown(call), ...(web && { webCallUrl: `https://calls.example/${call.id}` }) });

@@ -1,0 +1,82 @@
+import pino from "pino";
+import { createApp } from "./app";
+import type { Config } from "./config";
+import { serverDatabase } from "./database/open";
+import { addressOf, listen } from "./http/address";
+import { settingsOpenTo } from "./http/settings-door";
+import type { NewOrganization } from "./organization/bootstrap";
+import { prepare } from "./prepare";
+
+/** How long requests that run may go on at the end, in milliseconds. */
+const GRACE = 10_000;
+
+/**
+ * Starts the service on its database and tells its operator where it is.
+ * @returns what ends both
+ */
+export async function serve(config: Config): Promise<() => Promise<void>> {
+  const logger = pino(
+    { level: config.LOG_LEVEL, redact: { paths: ["err.bindings", "err.config"], remove: true } },
+    pino.destination(2),
+  );
+  const database = await serverDatabase(config, (line) => console.log(line));
+  try {
+    const made = await prepare(config, database.url);
+    const app = await createApp(config, database.url, logger);
+    await listen(app.server, config);
+    console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), made));
+    return async () => {
+      await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
+      await database.stop();
+    };
+  } catch (error) {
+    await database.stop();
+    throw error;
+  }
+}
+
+/** What a person sees who started the service. */
+function welcome(config: Config, url: string, made: NewOrganization | undefined): string {
+  const given = config.BOOTSTRAP_SECRET_KEY !== undefined;
+  const open = settingsOpenTo(config);
+  const lines = ["Parley is ready.", "", ...placesOf(config, url), ""];
+  if (made && given)
+    lines.push(
+      "The default organization was made, with the keys of BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
+      "",
+    );
+  if (made && !given) {
+    lines.push("Keys of the default organization, made just now and not shown again:", "");
+    lines.push(`  SECRET  ${made.secretKey}`, `  PUBLIC  ${made.publicKey}`, "");
+    lines.push(
+      "Try it:",
+      "",
+      `  curl -H 'X-API-Key: ${made.secretKey}' ${url}/rest/v1/assistants/templates`,
+      "",
+    );
+  } else {
+    const path = open === "none" ? "/health/ready" : "/rest/v1/settings";
+    lines.push(
+      "Try it:",
+      "",
+      `  curl ${url}${path}`,
+      "",
+      "A lost key is replaced by `npm run --silent key:create`.",
+      "",
+    );
+  }
+  return lines.join("\n");
+}
+
+/** What runs where. */
+function placesOf(config: Config, url: string): string[] {
+  const open = settingsOpenTo(config);
+  return [
+    `  GraphQL        ${url}/graphql   (in a browser: the playground)`,
+    `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
+    `  Widget         ${url}/widget/demo${open === "none" ? "?assistantId=…   (with the id of an assistant" : "   (an assistant to talk with"})`,
+    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL of DATABASE_URL"}`,
+    `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "made by Vapi"}`,
+    `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
+  ];
+}
