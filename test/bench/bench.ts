@@ -30,6 +30,11 @@ export async function send<T>(url: string, body: unknown): Promise<T> {
   return JSON.parse(text) as T;
 }
 
+export async function remove(url: string): Promise<void> {
+  const { statusCode } = await request(url, { method: "DELETE", headers: HEADERS });
+  if (statusCode >= 300) throw new Error(`DELETE ${url}: ${statusCode}`);
+}
+
 /** The data of a GraphQL operation. */
 export async function gql<T>(origin: string, query: string, variables: object = {}): Promise<T> {
   const { data, errors } = await send<{ data: T; errors?: unknown }>(`${origin}/graphql`, {

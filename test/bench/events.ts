@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { gql, percentile, send, type Bench } from "./bench";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gql, percentile, remove, send, type Bench } from "./bench";
 
 const ONE_BY_ONE = 200;
 const CHATS = 100;
@@ -33,14 +34,6 @@ export async function events(bench: Bench): Promise<void> {
   const chats: string[] = [];
   for (let count = 0; count < CHATS; count++) chats.push(await startChat(bench, ids[count % ids.length]!));
   await settled(arrivals);
-  const say = (origin: string, chat: string) =>
-    send(`${origin}/rest/v1/ai-chats/messages`, {
-      aiChatId: chat,
-      role: "SYSTEM",
-      channel: "TEXT",
-      content: "noted",
-      metadata: {},
-    });
   const waits: number[] = [];
   for (let count = 0; count < ONE_BY_ONE; count++) {
     const before = arrivals.length;
@@ -56,6 +49,8 @@ export async function events(bench: Bench): Promise<void> {
     unit: "ms",
     most: 30,
   });
+
+  await besideOneThatHangs(bench, chats.slice(0, 6));
 
   // Made while nobody delivers, so that what is measured is delivering alone.
   await ours.stop();
@@ -78,6 +73,53 @@ export async function events(bench: Bench): Promise<void> {
     unit: "/s",
     least: 500,
   });
+}
+
+const say = (origin: string, chat: string) =>
+  send(`${origin}/rest/v1/ai-chats/messages`, {
+    aiChatId: chat,
+    role: "SYSTEM",
+    channel: "TEXT",
+    content: "noted",
+    metadata: {},
+  });
+
+const RECEIVERS = 20;
+const MESSAGES = 30;
+const PACE = 100;
+
+/** Of twenty receivers one never answers: how long the others wait for what is said at a quiet pace. */
+async function besideOneThatHangs({ ours, table }: Bench, chats: readonly string[]): Promise<void> {
+  let said = 0;
+  const waits: number[] = [];
+  const receiver = createServer((req, res) => {
+    if (req.url === "/0") return;
+    waits.push(performance.now() - said);
+    req.resume().on("end", () => res.end());
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const { port } = receiver.address() as AddressInfo;
+  const made: string[] = [];
+  for (let count = 0; count < RECEIVERS; count++) {
+    const body = { url: `http://127.0.0.1:${port}/${count}`, secret: "secret of the benchmark" };
+    made.push((await send<{ id: string }>(`${ours.url}/rest/v1/settings`, body)).id);
+  }
+  for (let count = 1; count <= MESSAGES; count++) {
+    said = performance.now();
+    await say(ours.url, chats[count % chats.length]!);
+    // What comes later than the next message counts as late as it is: that is not said before.
+    while (waits.length < count * (RECEIVERS - 1)) await sleep(1);
+    await sleep(PACE);
+  }
+  table.add({
+    what: `one of ${RECEIVERS} receivers hangs: the others' wait, 95th percentile`,
+    ours: percentile(waits, 0.95),
+    unit: "ms",
+    most: 2_000,
+  });
+  for (const id of made) await remove(`${ours.url}/rest/v1/settings/${id}`);
+  receiver.closeAllConnections();
+  receiver.close();
 }
 
 const startChat = async ({ ours }: Bench, assistantId: string) =>
