@@ -2,8 +2,8 @@ import { setImmediate as afterThis, setTimeout as sleep } from "node:timers/prom
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { newId } from "../database/ids";
+import { TRIES } from "../database/scope";
 import type { BegunJob, JobPlace } from "../ports/ports";
-import { freeJobs } from "./lasting-runner";
 import { hold, soleName } from "./sole";
 
 /** Jobs at once in this process, beside those that its workers find. */
@@ -12,12 +12,12 @@ const MOST = 20;
 const PATIENCE = 5_000;
 const PAUSE = 1_000;
 
-/**
- * Runs jobs that were begun for it by the statement that asked for them: nobody has to find them first. Each has a
- * worker's id of its own, so that one of which nothing is heard any more is begun anew by whoever finds it.
- */
+/** Runs jobs that were begun for it by the statement that asked for them. Of those that fail it makes jobs to be found. */
 export class AtOnce {
-  private readonly running = new Map<string, Promise<void>>();
+  /** Under which they are begun. */
+  readonly id = `at-once-${newId()}`;
+  private readonly running = new Set<Promise<void>>();
+  private places = MOST;
   private stopped = false;
 
   constructor(
@@ -26,60 +26,56 @@ export class AtOnce {
     private readonly logger: Logger,
   ) {}
 
-  /** Under which jobs are locked that are seen to. */
-  get ids(): string[] {
-    return [...this.running.keys()];
-  }
-
   /** Undefined when there is none. */
   place(): JobPlace | undefined {
-    if (this.stopped || this.running.size >= MOST) return undefined;
-    const worker = `at-once-${newId()}`;
-    this.running.set(worker, Promise.resolve());
+    if (this.stopped || this.places === 0) return undefined;
+    this.places--;
     return {
-      worker,
-      take: (job) => void this.running.set(worker, this.run(worker, job)),
-      leave: () => void this.running.delete(worker),
+      worker: this.id,
+      leave: () => void this.places++,
+      take: (job) => {
+        const run = this.run(job).finally(() => {
+          this.places++;
+          this.running.delete(run);
+        });
+        this.running.add(run);
+      },
     };
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.race([Promise.all(this.running.values()), sleep(PATIENCE, undefined, { ref: false })]);
-    if (this.running.size > 0) await freeJobs(this.pool, this.ids).catch(() => undefined);
+    await Promise.race([Promise.all(this.running), sleep(PATIENCE, undefined, { ref: false })]);
     this.running.clear();
+    await requeue(this.pool, [this.id]).catch(() => undefined); // else its silence does
   }
 
-  private async run(worker: string, job: BegunJob): Promise<void> {
+  private async run(job: BegunJob): Promise<void> {
     await afterThis(); // who asked for it is answered first
-    const sole = { name: soleName(job.task, job.payload), jobId: job.id, attempt: 1 };
-    const failure = await hold(this.pool, sole, () => this.perform(job)).then(
-      () => undefined,
-      (error: unknown) => String(error),
-    );
-    await this.note(worker, job, failure);
-    this.running.delete(worker);
+    const sole = { name: soleName(job.task, job.payload), jobId: `-${job.id}`, attempt: 1 };
+    const failure = await hold(this.pool, sole, () => this.perform(job)).catch((error: unknown) => ({
+      error,
+    }));
+    if (failure) this.logger.debug({ err: failure.error, task: job.task }, "a job failed");
+    const done = `delete from begun_jobs where id = $1`;
+    // Until it is noted this server is at it: the database may be away for a while.
+    while (!(await this.noted(failure ? again("id = $1") : done, [job.id])) && !this.stopped)
+      await sleep(PAUSE, undefined, { ref: false });
   }
 
-  /** Until it is noted the job is held: the database may be away for a while. */
-  private async note(worker: string, { id }: BegunJob, failure: string | undefined): Promise<void> {
-    const own = "where id = $1 and locked_by = $2";
-    const [text, values] =
-      failure === undefined
-        ? [`delete from graphile_worker._private_jobs ${own}`, [id, worker]]
-        : [
-            `update graphile_worker._private_jobs set locked_at = null, locked_by = null, last_error = $3,
-               run_at = now() + interval '1 second' ${own}`,
-            [id, worker, failure],
-          ];
-    for (;;)
-      try {
-        await this.pool.query(text, values);
-        return;
-      } catch (error) {
-        this.logger.warn({ err: error }, "the end of a job was not noted");
-        if (this.stopped) return; // its silence frees it
-        await sleep(PAUSE, undefined, { ref: false });
-      }
+  private noted(text: string, values: unknown[]): Promise<boolean> {
+    return this.pool.query(text, values).then(
+      () => true,
+      (error: unknown) => (this.logger.warn({ err: error }, "the end of a job was not noted"), false),
+    );
   }
 }
+
+/** Makes jobs to be found of what servers had begun that are gone. */
+export async function requeue(pool: Pool, workers: readonly string[]): Promise<void> {
+  await pool.query(again("worker = any($1)"), [workers]);
+}
+
+const again = (which: string): string => `
+  with gone as (delete from begun_jobs where ${which} returning task, payload)
+  select graphile_worker.add_job(task, payload, max_attempts => ${TRIES}) from gone`;

@@ -43,7 +43,10 @@ async function enter(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<Ent
     on conflict (name) do update set (job_id, attempt, again) = (
       select coalesce(holder.id, excluded.job_id), case when holder.id is null then excluded.attempt else held.attempt end,
         coalesce(holder.attempts < holder.max_attempts, false)
-      from (select) as one left join graphile_worker.jobs as holder on holder.id = held.job_id
+      from (select) as one left join (
+        select id, attempts, max_attempts, locked_at from graphile_worker.jobs
+        union all select -id, 1, 2, begun_at from begun_jobs
+      ) as holder on holder.id = held.job_id
         and holder.id <> excluded.job_id and (holder.locked_at is not null or holder.attempts < holder.max_attempts))
     returning case when job_id = $2 then 'entered' when again then 'left' else 'later' end as entry`;
   const { rows } = await pool.query<{ entry: Entry }>({

@@ -10,7 +10,7 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database";
 import { TRIES } from "../database/scope";
 import type { BegunJob, Ports } from "../ports/ports";
-import { AtOnce } from "./at-once";
+import { AtOnce, requeue } from "./at-once";
 import { freeJobs, LastingRunner } from "./lasting-runner";
 import { alone, soleName } from "./sole";
 import { slowTasks, soleTasks, tasks, type PeriodicTask, type Task } from "./tasks";
@@ -56,7 +56,7 @@ export async function startWorker({
   const pool = poolOf(url, logger);
   const runners = runnersOf(database, pool, periodic, logger);
   const atOnce = new AtOnce(pool, performer(database), logger);
-  const ids = () => [...runners, atOnce].flatMap((one) => one.ids);
+  const ids = () => [atOnce.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
     heartbeat(pool, ids(), (takeover * 2) / 3).catch((error: unknown) =>
       logger.warn({ err: error }, "no heartbeat"),
@@ -175,14 +175,15 @@ async function heartbeat(pool: Pool, ids: readonly string[], silence: number): P
   const silent = `
     with silent as (delete from worker_heartbeats where seen_at < now() - $1 * interval '1 millisecond' returning worker_id)
     select worker_id from silent
-    union select locked_by from graphile_worker.jobs where locked_at < now() - $1 * interval '1 millisecond'
-      and not exists (select 1 from worker_heartbeats where worker_id = locked_by)`;
+    union select worker from (
+      select locked_by as worker, locked_at as since from graphile_worker.jobs
+      union all select worker, begun_at from begun_jobs
+    ) as held where since < now() - $1 * interval '1 millisecond'
+      and not exists (select 1 from worker_heartbeats where worker_id = worker)`;
   const { rows } = await pool.query<{ worker_id: string }>(silent, [silence]);
-  if (rows.length > 0)
-    await freeJobs(
-      pool,
-      rows.map(({ worker_id }) => worker_id),
-    );
+  if (rows.length === 0) return;
+  const dead = rows.map(({ worker_id }) => worker_id);
+  await Promise.all([freeJobs(pool, dead), requeue(pool, dead)]);
 }
 
 /** Its own lines for each job are of use when looking for a fault only. */

@@ -3,6 +3,7 @@ import pg from "pg";
 import pino from "pino";
 import { newId } from "../../src/database/ids";
 import { AtOnce } from "../../src/jobs/at-once";
+import { alone, soleName } from "../../src/jobs/sole";
 import type { JobPlace } from "../../src/ports/ports";
 import { startApp, useApp } from "../support/app";
 import { afterTest, until } from "../support/server";
@@ -10,18 +11,17 @@ import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on" });
 
-interface JobRow {
-  readonly id: string;
-  readonly attempts: number;
-  readonly locked_by: string | null;
-  readonly last_error: string | null;
-}
-const jobs = (name: string) =>
-  running.database.query<JobRow>(
-    `select job.* from graphile_worker._private_jobs job join graphile_worker._private_tasks task
+/** Jobs to be found. */
+const waiting = (task: string) =>
+  running.database.query<{ payload: object }>(
+    `select job.payload from graphile_worker._private_jobs job join graphile_worker._private_tasks task
      on task.id = job.task_id where task.identifier = $1 order by job.id`,
-    [name],
+    [task],
   );
+const begun = (task: string) =>
+  running.database.query<{ worker: string; payload: object }>("select * from begun_jobs where task = $1", [
+    task,
+  ]);
 const names = () => running.database.query<{ name: string }>("select name from sole_jobs");
 
 test("the turn begins in the server that takes the message, and its job is over with the answer", async () => {
@@ -31,12 +31,11 @@ test("the turn begins in the server that takes the message, and its job is over 
   afterTest(model.stop);
   const answer = say("May I?");
   await until(() => model.asked.length === 1);
-  expect(await jobs("chat.turn")).toMatchObject([
-    { attempts: 1, locked_by: expect.stringMatching(/^at-once-/) },
-  ]);
+  expect(await begun("chat.turn")).toHaveLength(1);
+  expect(await waiting("chat.turn")).toEqual([]);
   letGo();
   expect((await answer).content).toBe("Come in.");
-  await until(async () => (await jobs("chat.turn")).length === 0);
+  await until(async () => (await begun("chat.turn")).length === 0);
   expect(await names()).toEqual([]);
 });
 
@@ -79,46 +78,49 @@ test("what is asked for while the same goes on is left to be found, and done onc
   expect(await ask(here.place()!, "test.twice", payload)).toBe(true);
   await until(() => times === 1);
   expect(await ask(here.place()!, "test.twice", payload)).toBe(false);
-  expect(await jobs("test.twice")).toMatchObject([{ attempts: 1 }, { attempts: 0, locked_by: null }]);
-  expect(here.ids).toHaveLength(1);
-  await running.database.query("update sole_jobs set again = true"); // as whoever finds the second does
+  expect(await begun("test.twice")).toHaveLength(1);
+  expect(await waiting("test.twice")).toEqual([{ payload }]);
+  const pool = new pg.Pool({ connectionString: running.database.ownerUrl });
+  afterTest(() => pool.end());
+  const found = { name: soleName("test.twice", payload), jobId: "1", attempt: 1 };
+  expect(await alone(pool, found, () => Promise.reject(new Error("It is being done.")))).toBe("left");
   letGo();
-  await until(() => here.ids.length === 0);
+  await until(async () => (await begun("test.twice")).length === 0);
   expect(times).toBe(2);
+  expect(await alone(pool, found, () => Promise.resolve())).toBe("entered");
 });
 
-test("a job that fails is one to be found, with what went wrong", async () => {
+test("of a job that fails there is one to be found", async () => {
   const here = atOnce(() => Promise.reject(new Error("No luck.")));
-  expect(await ask(here.place()!, "test.fails", { id: newId() })).toBe(true);
-  await until(() => here.ids.length === 0);
-  expect(await jobs("test.fails")).toMatchObject([
-    { attempts: 1, locked_by: null, last_error: "Error: No luck." },
-  ]);
+  const payload = { id: newId() };
+  expect(await ask(here.place()!, "test.fails", payload)).toBe(true);
+  await until(async () => (await waiting("test.fails")).length === 1);
+  expect(await waiting("test.fails")).toEqual([{ payload }]);
+  expect(await begun("test.fails")).toEqual([]);
 });
 
-test("a job whose end can't be noted is held until it can", async () => {
+test("a job whose end can't be noted stays with its server until it can", async () => {
   const rename = (from: string, to: string) => running.database.query(`alter table ${from} rename to ${to}`);
   let done = (): void => undefined;
-  const away = new Promise<void>((resolve) => (done = resolve));
-  const held = atOnce(() => away);
-  expect(await ask(held.place()!, "test.away", { id: newId() })).toBe(true);
-  await rename("sole_jobs", "sole_jobs_away");
-  await rename("graphile_worker._private_jobs", "_private_jobs_away");
+  const here = atOnce(() => new Promise<void>((resolve) => (done = resolve)));
+  expect(await ask(here.place()!, "test.away", { id: newId() })).toBe(true);
+  await until(async () => (await names()).length === 1);
+  await rename("begun_jobs", "begun_jobs_away");
   done();
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(held.ids).toHaveLength(1);
-  await rename("graphile_worker._private_jobs_away", "_private_jobs");
-  await rename("sole_jobs_away", "sole_jobs");
-  await until(() => held.ids.length === 0);
-  expect(await jobs("test.away")).toMatchObject([{ attempts: 1, locked_by: null }]);
+  await until(async () => (await names()).length === 0);
+  await rename("begun_jobs_away", "begun_jobs");
+  expect(await begun("test.away")).toHaveLength(1);
+  await until(async () => (await begun("test.away")).length === 0);
+  expect(await waiting("test.away")).toEqual([]);
 });
 
-test("twenty have room, the next is one to be found; a server that stops takes none and frees what it has", async () => {
+test("twenty have room, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {
   const here = atOnce(() => new Promise(() => undefined));
   for (let count = 0; count < 20; count++)
     expect(await ask(here.place()!, "test.many", { id: newId() })).toBe(true);
   expect(here.place()).toBeUndefined();
   await here.stop();
   expect(here.place()).toBeUndefined();
-  expect(new Set((await jobs("test.many")).map((job) => job.locked_by))).toEqual(new Set([null]));
+  expect(await begun("test.many")).toEqual([]);
+  expect(await waiting("test.many")).toHaveLength(20);
 });
