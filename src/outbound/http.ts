@@ -1,13 +1,7 @@
 import { lookup } from "node:dns/promises";
+import { Readable } from "node:stream";
 import { isIP, type LookupFunction } from "node:net";
-import {
-  Agent,
-  buildConnector,
-  fetch as guardedFetch,
-  request,
-  type Dispatcher,
-  type RequestInit as UndiciInit,
-} from "undici";
+import { Agent, buildConnector, request, type Dispatcher } from "undici";
 import { AddressRules } from "./addresses";
 
 /** What a receiver answered, or why there is no answer. */
@@ -65,10 +59,9 @@ export function outbound(allowed: readonly string[], resolve: Resolve = systemRe
   return {
     problemWith: (url) => problemWith(url, rules),
     close: () => agent.destroy(),
-    fetch: ((input: string | URL, init?: RequestInit) => {
+    fetch: ((input: string | URL, init?: TextRequest) => {
       const problem = problemWith(String(input), rules);
-      if (problem) return Promise.reject(new Error(REFUSED));
-      return guardedFetch(input, { ...init, redirect: "error", dispatcher: agent } as UndiciInit);
+      return problem ? Promise.reject(new Error(REFUSED)) : fetched(agent, String(input), init);
     }) as typeof fetch,
     async post({ url, body, headers, timeout, readBytes }) {
       const problem = problemWith(url, rules);
@@ -90,6 +83,38 @@ export function outbound(allowed: readonly string[], resolve: Resolve = systemRe
       }
     },
   };
+}
+
+type TextRequest = Omit<RequestInit, "body"> & { readonly body?: string | null };
+
+/** What `fetch` does for a text that is sent: by undici's `request`, which takes a millisecond less of every turn. */
+async function fetched(
+  dispatcher: Dispatcher,
+  url: string,
+  { method = "GET", headers, body = null, signal = null }: TextRequest = {},
+): Promise<Response> {
+  const sent = Object.fromEntries(new Headers(headers));
+  const answer = await request(url, {
+    method: method as Dispatcher.HttpMethod,
+    headers: sent,
+    body,
+    signal,
+    dispatcher,
+  });
+  const { statusCode: status } = answer;
+  if (status >= 300 && status < 400) {
+    answer.body.on("error", () => undefined).destroy();
+    throw new Error("It redirects, which is not followed.");
+  }
+  const received = new Headers();
+  for (const [name, values] of Object.entries(answer.headers))
+    for (const value of [values ?? []].flat()) received.append(name, value);
+  const bodiless = status === 204 || status === 205;
+  if (bodiless) await answer.body.dump();
+  return new Response(bodiless ? null : (Readable.toWeb(answer.body) as ReadableStream), {
+    status,
+    headers: received,
+  });
 }
 
 function problemWith(text: string, rules: AddressRules): string | undefined {
