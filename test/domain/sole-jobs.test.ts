@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { newId } from "../../src/database/ids";
-import { alone, type Entry } from "../../src/jobs/sole";
+import { alone } from "../../src/jobs/sole";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 
@@ -80,12 +80,14 @@ test("a job whose worker died keeps the name until it is begun anew, and nothing
   const pool = connected();
   const name = newId();
   const [dead, last, other] = [await job(pool), await job(pool, 0), await job(pool)];
-  void alone(pool, { name, jobId: dead, attempt: 1 }, held().work);
-  const asks = () => alone(pool, { name, jobId: other, attempt: 1 }, nothing);
-  const until = async (entry: Entry) => {
-    while ((await asks()) !== entry);
+  const goes = async (jobId: string) => {
+    const { work, going } = held();
+    void alone(pool, { name, jobId, attempt: 1 }, work);
+    await going;
   };
-  await until("left");
+  const asks = () => alone(pool, { name, jobId: other, attempt: 1 }, nothing);
+  await goes(dead);
+  expect(await asks()).toBe("left");
   await freed(pool, dead);
   expect(await asks()).toBe("left");
   const anew = held();
@@ -94,8 +96,8 @@ test("a job whose worker died keeps the name until it is begun anew, and nothing
   anew.letGo();
   expect(await again).toBe("entered");
 
-  void alone(pool, { name, jobId: last, attempt: 1 }, held().work);
-  await until("later");
+  await goes(last);
+  expect(await asks()).toBe("later");
   await freed(pool, last);
   expect(await asks()).toBe("entered");
 });
