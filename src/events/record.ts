@@ -60,21 +60,22 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const build = statement(cause?.change);
   const write = async (jobs: readonly object[]) => {
     const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
-    return scope.write<{ readonly begun: readonly string[] | null }>(
-      `events.record.${cause?.name}`,
-      build,
-      all,
-    );
+    return scope.write<Recorded>(`events.record.${cause?.name}`, build, all);
   };
   return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
 }
 
+interface Recorded {
+  /** For each job its id, where it was begun. */
+  readonly begun: readonly (string | null)[] | null;
+}
+
 /** Writes with jobs, and runs here the urgent one that was begun. A transaction's are found when it has committed. */
-async function withJobs<R extends { readonly begun: readonly (string | null)[] | null }>(
+async function withJobs(
   scope: Scope,
   jobs: readonly Job[],
-  write: (jobs: readonly object[]) => Promise<R[]>,
-): Promise<R[]> {
+  write: (jobs: readonly object[]) => Promise<Recorded[]>,
+): Promise<Recorded[]> {
   const wanted = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
   const urgent = scope.inTransaction ? undefined : wanted.find((job) => job.urgent);
   const place = urgent && scope.ports.placeForJob();

@@ -11,12 +11,14 @@ const MOST = 20;
 /** How long is waited for what still runs when the process ends, and until it is tried again to note an end, in milliseconds. */
 const PATIENCE = 5_000;
 const PAUSE = 1_000;
+/** A statement that began a job was heard of by then, in milliseconds, or never will be: it is cancelled sooner. */
+const HEARD = 20_000;
 
 /** Runs jobs that were begun for it by the statement that asked for them. Of those that fail it makes jobs to be found. */
 export class AtOnce {
   /** Under which they are begun. */
   readonly id = `at-once-${newId()}`;
-  private readonly running = new Set<Promise<void>>();
+  private readonly running = new Map<string, Promise<void>>();
   private places = MOST;
   private stopped = false;
 
@@ -36,16 +38,22 @@ export class AtOnce {
       take: (job) => {
         const run = this.run(job).finally(() => {
           this.places++;
-          this.running.delete(run);
+          this.running.delete(job.id);
         });
-        this.running.add(run);
+        this.running.set(job.id, run);
       },
     };
   }
 
+  /** Leaves to others what was begun for it and it never heard of, as when the connection broke behind the commit. */
+  async giveUpUnheard(): Promise<void> {
+    const unheard = "worker = $1 and id <> all($2) and begun_at < now() - $3 * interval '1 millisecond'";
+    await this.pool.query(again(unheard), [this.id, [...this.running.keys()], HEARD]);
+  }
+
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.race([Promise.all(this.running), sleep(PATIENCE, undefined, { ref: false })]);
+    await Promise.race([Promise.all(this.running.values()), sleep(PATIENCE, undefined, { ref: false })]);
     this.running.clear();
     await requeue(this.pool, [this.id]).catch(() => undefined); // else its silence does
   }

@@ -58,8 +58,8 @@ export async function startWorker({
   const atOnce = new AtOnce(pool, performer(database), logger);
   const ids = () => [atOnce.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
-    heartbeat(pool, ids(), (takeover * 2) / 3).catch((error: unknown) =>
-      logger.warn({ err: error }, "no heartbeat"),
+    Promise.all([heartbeat(pool, ids(), (takeover * 2) / 3), atOnce.giveUpUnheard()]).catch(
+      (error: unknown) => logger.warn({ err: error }, "no heartbeat"),
     );
   await Promise.all(runners.map((runner) => runner.start()));
   await beat();

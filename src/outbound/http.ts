@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { Readable } from "node:stream";
 import { isIP, type LookupFunction } from "node:net";
+import { Readable } from "node:stream";
 import { Agent, buildConnector, request, type Dispatcher } from "undici";
 import { AddressRules } from "./addresses";
 

@@ -6,6 +6,7 @@ import { AtOnce } from "../../src/jobs/at-once";
 import { alone, soleName } from "../../src/jobs/sole";
 import type { JobPlace } from "../../src/ports/ports";
 import { startApp, useApp } from "../support/app";
+import { createDatabase } from "../support/database";
 import { afterTest, until } from "../support/server";
 import { talk } from "../support/talk";
 
@@ -112,6 +113,21 @@ test("a job whose end can't be noted stays with its server until it can", async 
   expect(await begun("test.away")).toHaveLength(1);
   await until(async () => (await begun("test.away")).length === 0);
   expect(await waiting("test.away")).toEqual([]);
+});
+
+test("a job that was begun, of which its server never heard as the connection broke, is one to be found", async () => {
+  const database = await createDatabase();
+  afterTest(database.drop);
+  const { stop } = await startApp(database, { WORKER: "on", TAKEOVER_SECONDS: "2" });
+  afterTest(stop);
+  const [mine] = await database.query<{ id: string }>(
+    "select worker_id as id from worker_heartbeats where worker_id like 'at-once-%'",
+  );
+  const payload = { id: newId() };
+  await database.query("select parley_begin('test.lost', $1, null, 6, $2)", [payload, mine!.id]);
+  await database.query("update begun_jobs set begun_at = now() - interval '1 minute'");
+  await until(async () => (await database.query("select from begun_jobs")).length === 0);
+  expect(await database.query("select payload from graphile_worker._private_jobs")).toEqual([{ payload }]);
 });
 
 test("twenty have room, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {

@@ -159,15 +159,18 @@ test(
   3 * PATIENCE,
 );
 
-test(
-  "a server that is killed during a turn: another takes the turn, and the person gets one answer",
-  async () => {
+test.each([
+  ["found", () => running.api],
+  ["begun as it took the message", () => last.api],
+])(
+  "a server that is killed during a turn that it has %s: another takes the turn, and the person gets one answer",
+  async (_, at) => {
     const { model, chatId, messages } = await chatWith(
       { text: ["The answer ", "never comes."], held: never },
       { text: ["Here ", "I am."] },
     );
     const first = last;
-    await say(running.api, chatId, "Anybody there?", "USER");
+    await say(at(), chatId, "Anybody there?", "USER");
     await until(() => model.asked.length === 1);
     await first.end("SIGKILL");
     await another();
@@ -177,7 +180,7 @@ test(
       { role: "ASSISTANT", content: "Here I am." },
     ]);
     // The next message is answered by itself: nothing of the first turn waits any more.
-    await say(running.api, chatId, "And now?", "USER");
+    await say(at(), chatId, "And now?", "USER");
     await until(async () => (await messages()).length === 4);
     expect(model.asked).toHaveLength(3);
   },

@@ -17,7 +17,10 @@ const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, 
 const RAG = `mutation ($id: ID!, $channel: Channel!, $input: UpdateRagSettingsInput!) {
   updateRagSettings(assistantId: $id, channel: $channel, input: $input) { isRagEnabled } }`;
 
-const TURNS = "select 1 from graphile_worker._private_jobs where payload ->> 'chatId' = $1";
+/** Those that were begun, and those to be found. */
+const TURNS = `select from (
+  select payload from begun_jobs union all select payload from graphile_worker._private_jobs
+) as job where payload ->> 'chatId' = $1`;
 
 /** How a chat is set up; all of it may be left out. */
 export interface Setting {
