@@ -27,6 +27,7 @@ import {
 import { PageArgs, PageOf } from "./page";
 import { NotNull, Rule } from "./rules";
 import { JSONObject } from "./scalars";
+import { Selected } from "./selected";
 
 @ObjectType({
   description:
@@ -175,23 +176,23 @@ export class AssistantResolver {
   }
 
   @FieldResolver(() => VoiceConfiguration, { description: "How it speaks and listens." })
-  voice(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
-    return scope.of(Configurations).of("voice", assistant);
+  voice(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("voice", assistant, fields);
   }
 
   @FieldResolver(() => SmsConfiguration, { description: "How it answers SMS." })
-  sms(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
-    return scope.of(Configurations).of("sms", assistant);
+  sms(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("sms", assistant, fields);
   }
 
   @FieldResolver(() => ChatConfiguration, { description: "How it answers in text chats." })
-  chat(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
-    return scope.of(Configurations).of("chat", assistant);
+  chat(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("chat", assistant, fields);
   }
 
   @FieldResolver(() => ThemeConfiguration, { description: "How its widget looks." })
-  theme(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
-    return scope.of(Configurations).of("theme", assistant);
+  theme(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
+    return scope.of(Configurations).of("theme", assistant, fields);
   }
 
   @FieldResolver(() => [ConfigurationWarning], {

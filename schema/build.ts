@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { createPubSub } from "@graphql-yoga/subscription";
 import type { GraphQLSchema } from "graphql";
-import { buildSchemaSync, type NonEmptyArray } from "type-graphql";
+import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from "type-graphql";
 import type { Catalog } from "../src/catalog/load-catalog";
 import { AllowedOriginsResolver } from "./allowed-origins";
 import { AllLogsResolver } from "./all-logs";
@@ -76,7 +76,13 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
   schema.description = DESCRIPTION;
   for (const [name, description] of Object.entries(ROOTS)) schema.getType(name)!.description = description;
   guard(schema);
+  rootsAsTheyAre();
   return schema;
+}
+
+/** Resolvers get rows, not a copy of the row for each of its fields: those cost a list of 20 more than its rows. */
+function rootsAsTheyAre(): void {
+  for (const param of getMetadataStorage().params) if (param.kind === "root") param.getType = undefined;
 }
 
 const DESCRIPTION = `Assistants that talk with people by voice, text chat and SMS. The credential stands in the header \`X-API-Key\`, or as a token in \`Authorization: Bearer\`.

@@ -3,6 +3,7 @@ import { encoded, type Scope } from "../database/scope";
 import { notFound } from "../errors";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { Templates } from "../assistants/templates";
+import { COLUMNS, cutOf, type Cut } from "./columns";
 import { originsOf } from "./origins";
 import { served } from "./served";
 import { warningsOf, type ConfigurationWarning } from "./warnings";
@@ -15,37 +16,6 @@ export const CONFIGURATIONS = {
   theme: "theme_configurations",
 } as const;
 export type ConfigurationKind = keyof typeof CONFIGURATIONS;
-
-const CHANNEL = [
-  ...[
-    "initialMessage",
-    "prompt",
-    "resources",
-    "provider",
-    "model",
-    "temperature",
-    "maxTokensOutput",
-    "functions",
-  ],
-  ...["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"],
-];
-/** What is read of each; their tables hold more, which would cost every list of a dashboard. */
-const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
-  voice: [
-    ...CHANNEL,
-    ...["voiceProvider", "voice", "backgroundSound", "backchanneling"],
-    ...["endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],
-  ],
-  sms: [...CHANNEL, "smsMode", "voiceCallMode", "keywords"],
-  chat: [...CHANNEL, "chatMode", "quickRepliesEnabled"],
-  theme: ["theme", "mode", "allowedOrigins"],
-};
-const LOADERS = {
-  voice: "configurations.voice",
-  sms: "configurations.sms",
-  chat: "configurations.chat",
-  theme: "configurations.theme",
-} as const satisfies Record<ConfigurationKind, string>;
 
 /** The configuration that rules a channel. */
 export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const satisfies Record<
@@ -114,22 +84,29 @@ interface Owner {
 export class Configurations {
   constructor(private readonly scope: Scope) {}
 
-  /** One configuration of an assistant or template; many of one request are read by one statement. */
-  of<K extends ConfigurationKind>(kind: K, assistant: Owner): Promise<Kinds[K]> {
+  /**
+   * One configuration of an assistant or template; many of one request are read by one statement.
+   * @param wanted the fields that are needed, all without it: a list then leaves long prompts where they are
+   */
+  of<K extends ConfigurationKind>(kind: K, assistant: Owner, wanted?: readonly string[]): Promise<Kinds[K]> {
     const { catalog } = this.scope.ports;
-    return this.stored(kind, assistant).then((stored) => served(kind, stored, catalog));
+    return this.stored(kind, assistant, wanted).then((stored) => served(kind, stored, catalog));
   }
 
-  private stored<K extends ConfigurationKind>(kind: K, { id, template }: Owner): Promise<Kinds[K]> {
-    return template ? this.ofTemplate(kind, id) : this.loader(kind).load(id);
+  private stored<K extends ConfigurationKind>(
+    kind: K,
+    { id, template }: Owner,
+    wanted = COLUMNS[kind],
+  ): Promise<Kinds[K]> {
+    return template ? this.ofTemplate(kind, id) : this.loader(kind, cutOf(kind, wanted)).load(id);
   }
 
   private async ofTemplate<K extends ConfigurationKind>(kind: K, id: string): Promise<Kinds[K]> {
     return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
   }
 
-  private loader<K extends ConfigurationKind>(kind: K) {
-    return this.scope.loader<Kinds[K]>(LOADERS[kind], (ids) => this.byAssistants(kind, ids));
+  private loader<K extends ConfigurationKind>(kind: K, cut: Cut) {
+    return this.scope.loader<Kinds[K]>(cut.name, (ids) => this.byAssistants(kind, cut, ids));
   }
 
   /** Changes what `input` names and nothing else. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
@@ -177,13 +154,14 @@ export class Configurations {
 
   private async byAssistants<K extends ConfigurationKind>(
     kind: K,
+    { key, columns }: Cut,
     ids: readonly string[],
   ): Promise<(Kinds[K] | Error)[]> {
     const rows = await this.scope.named<Kinds[K] & { assistantId: string }>(
-      LOADERS[kind],
+      key,
       (table, $, db) =>
         table(CONFIGURATIONS[kind])
-          .select("assistantId", ...COLUMNS[kind])
+          .select("assistantId", ...columns)
           .where("assistantId", db.raw("any(?::text[])", [$(1)])),
       [ids],
     );

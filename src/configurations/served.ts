@@ -18,7 +18,7 @@ function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Ide
 }
 
 /**
- * A stored configuration as it is shown. An identifier that the catalogue lacks, because CATALOG_FILE has changed since,
+ * A stored configuration, or a part of it, as it is shown. An identifier that the catalogue lacks, because CATALOG_FILE has changed since,
  * gives way to the catalogue's first: no enumeration has it any more. The warnings name what is stored.
  */
 export function served<C extends object>(kind: ConfigurationKind, stored: C, catalog: Catalog): C {
@@ -26,6 +26,7 @@ export function served<C extends object>(kind: ConfigurationKind, stored: C, cat
   remembered.set(catalog, identifiers);
   let shown = stored;
   for (const [field, ids, first] of identifiers[kind])
-    if (!ids.has((stored as Record<string, string>)[field]!)) shown = { ...shown, [field]: first };
+    if (field in stored && !ids.has((stored as Record<string, string>)[field]!))
+      shown = { ...shown, [field]: first };
   return shown;
 }

@@ -70,6 +70,38 @@ describe("the dashboard query", () => {
     expect(await statements(() => rows(2))).toHaveLength(many.length);
   });
 
+  test("reads of configurations what it shows: long prompts that it doesn't ask for stay where they are", async () => {
+    const query = `query { assistants(take: 2) { data {
+      voice { ...speech sameAgain: voice } sms { ... on ChannelConfiguration { temperature } } chat { __typename } theme { mode }
+    } } } fragment speech on VoiceConfiguration { voice endCallMessage }`;
+    const read = (await statements(() => running.api.gql(query)))
+      .map((sql) => /^select (.+) from "(\w+)_configurations"/.exec(sql))
+      .filter((found) => found !== null)
+      .map(([, columns, kind]) => `${kind}: ${columns!.replaceAll('"', "")}`);
+    expect(read.toSorted()).toEqual([
+      "chat: assistant_id",
+      "sms: assistant_id, temperature",
+      "theme: assistant_id, mode",
+      "voice: assistant_id, voice, end_call_message",
+    ]);
+  });
+
+  test("shows any selection of a configuration's fields, however many are in use", async () => {
+    const fields = ["prompt", "model", "provider", "temperature", "functions", "isRagEnabled", "chatMode"];
+    const { api } = running;
+    const id = await newAssistant(api);
+    const chat = async (selected: readonly string[]) => {
+      const query = `query ($id: ID!) { assistant(id: $id) { chat { ${selected.join(" ")} } } }`;
+      return ((await api.gql(query, { id })) as { assistant: { chat: object } }).assistant.chat;
+    };
+    const all = await chat(fields);
+    for (let set = 1; set < 2 ** fields.length; set++) {
+      const selected = fields.filter((_, index) => set & (1 << index));
+      const shown = Object.entries(all).filter(([field]) => selected.includes(field));
+      expect(await chat(selected)).toEqual(Object.fromEntries(shown));
+    }
+  });
+
   test("costs the same on a page of templates, whatever their number", async () => {
     const query = DASHBOARD.replace("assistants(", "assistantTemplates(");
     const count = async (take: number) => (await statements(() => running.api.gql(query, { take }))).length;
