@@ -16,10 +16,10 @@ import {
 import { Assistants } from "../src/assistants/assistants";
 import { Templates } from "../src/assistants/templates";
 import { Configurations } from "../src/configurations/configurations";
+import { ConfigurationWarning } from "./configuration-warnings";
 import type { Context } from "./context";
 import {
   ChatConfiguration,
-  ConfigurationWarning,
   SmsConfiguration,
   ThemeConfiguration,
   VoiceConfiguration,

@@ -3,7 +3,7 @@ export const TEXT = {
   initialMessage: "Greeting that opens a conversation; variables as {name}.",
   prompt: "Instructions to the model; variables as {name}.",
   resources:
-    "Knowledge that the assistant may look things up in, as plain text; an address in it is not fetched.",
+    "Knowledge that the assistant may look things up in, as plain text; an address in it is not fetched. Where isRagEnabled is off, a model is given its first 16,000 characters.",
   provider:
     "Vendor of the text model. The model decides who is called; a mismatch is a configuration warning.",
   model: "Text model that answers.",

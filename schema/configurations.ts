@@ -1,16 +1,4 @@
-import {
-  Arg,
-  Ctx,
-  Field,
-  Float,
-  ID,
-  Int,
-  InterfaceType,
-  Mutation,
-  ObjectType,
-  registerEnumType,
-  Resolver,
-} from "type-graphql";
+import { Arg, Ctx, Field, Float, ID, Int, InterfaceType, Mutation, ObjectType, Resolver } from "type-graphql";
 import { Configurations, KIND_OF } from "../src/configurations/configurations";
 import {
   UpdateChatConfigurationInput,
@@ -144,49 +132,6 @@ export class ThemeConfiguration {
   mode!: string;
   @Field(() => [String], { description: THEME.allowedOrigins })
   allowedOrigins!: string[];
-}
-
-const WarningCode = Object.fromEntries(
-  [
-    "PROVIDER_MISMATCH",
-    "VOICE_MISMATCH",
-    "UNKNOWN_IDENTIFIER",
-    "UNRESOLVED_VARIABLE",
-    "FUNCTION_NOT_UNDERSTOOD",
-    "FUNCTION_WITHOUT_SERVER",
-    "FILES_WITHOUT_RAG",
-  ].map((id) => [id, id]),
-);
-registerEnumType(WarningCode, {
-  name: "ConfigurationWarningCode",
-  description: "What kind of thing will not work.",
-  valuesConfig: {
-    PROVIDER_MISMATCH: { description: "The model is another provider's." },
-    VOICE_MISMATCH: { description: "The voice is another vendor's." },
-    UNKNOWN_IDENTIFIER: { description: "The catalogue no longer has this value for the channel." },
-    UNRESOLVED_VARIABLE: { description: "A variable has no test value." },
-    FUNCTION_NOT_UNDERSTOOD: { description: "A function has a shape that is never offered to a model." },
-    FUNCTION_WITHOUT_SERVER: { description: "A function has no server URI to answer it." },
-    FILES_WITHOUT_RAG: {
-      description:
-        "Files are attached to the assistant, and the channel, which is on, gives none of them to a model.",
-    },
-  },
-});
-
-@ObjectType({
-  description: "Something in a configuration that will not work as it stands.",
-  simpleResolvers: true,
-})
-export class ConfigurationWarning {
-  @Field(() => Channel, { description: "Whose configuration." })
-  channel!: string;
-  @Field({ description: "Field of the configuration, with the place in a list: functions.2.description." })
-  path!: string;
-  @Field(() => WarningCode, { description: "What kind of thing it is." })
-  code!: string;
-  @Field({ description: "What it is, in a sentence." })
-  message!: string;
 }
 
 const ERRORS = "Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.";

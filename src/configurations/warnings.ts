@@ -20,9 +20,13 @@ export interface ConfigurationWarning {
     | "UNRESOLVED_VARIABLE"
     | "FUNCTION_NOT_UNDERSTOOD"
     | "FUNCTION_WITHOUT_SERVER"
-    | "FILES_WITHOUT_RAG";
+    | "FILES_WITHOUT_RAG"
+    | "RESOURCES_CUT";
   readonly message: string;
 }
+
+/** Without RAG the resources stand in the prompt, up to this many characters. */
+export const RESOURCES_IN_PROMPT = 16_000;
 
 type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
 
@@ -49,13 +53,25 @@ export function warningsOf(
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
   checkFunctions(configuration.functions, variables, warn);
-  if (hasFiles && !configuration.isRagEnabled && isOn(configuration))
+  if (!configuration.isRagEnabled && isOn(configuration))
+    checkUnsearched(configuration.resources, hasFiles, warn);
+  return warnings;
+}
+
+/** What a model that can't look anything up is not given. */
+function checkUnsearched(resources: string, hasFiles: boolean, warn: Warn) {
+  if (hasFiles)
     warn(
       "isRagEnabled",
       "FILES_WITHOUT_RAG",
       "What is in the attached files is never given to a model: updateRagSettings turns isRagEnabled on.",
     );
-  return warnings;
+  if (resources.length > RESOURCES_IN_PROMPT)
+    warn(
+      "resources",
+      "RESOURCES_CUT",
+      `A model is given the first ${RESOURCES_IN_PROMPT} of ${resources.length} characters: updateRagSettings turns isRagEnabled on, so that all is looked up.`,
+    );
 }
 
 /** Voice can't be switched off. */

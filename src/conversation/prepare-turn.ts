@@ -7,6 +7,7 @@ import {
   type ChannelConfiguration,
   type JsonObject,
 } from "../configurations/configurations";
+import { RESOURCES_IN_PROMPT } from "../configurations/warnings";
 import type { Scope } from "../database/scope";
 import { Knowledge, type Passage } from "../knowledge/knowledge";
 import type { ModelMessage, ModelRequest, ModelTool } from "../ports/text-model";
@@ -44,9 +45,6 @@ export interface Prepared {
   /** Stands on every message of the turn. */
   readonly metadata: JsonObject;
 }
-
-/** Without RAG the resources stand in the prompt, up to this many characters. */
-const RESOURCES = 16_000;
 
 /** What was said in a chat and is to be answered. */
 interface Question {
@@ -199,7 +197,7 @@ function systemText(
 ): string {
   const known = isRagEnabled
     ? found.map(({ text, source }) => `[${source}] ${text}`).join("\n\n")
-    : resources.slice(0, RESOURCES);
+    : resources.slice(0, RESOURCES_IN_PROMPT);
   const functions = course ? functionsSoFar(history) : "";
   return [
     prompt,

@@ -104,6 +104,23 @@ describe("configurationWarnings", () => {
     expect(await warned(file("detachFile"), { fileId })).toEqual([]);
   });
 
+  test("name resources of which a model gets only the beginning, as they are long and not looked up", async () => {
+    const { api } = running;
+    const id = await newAssistant(api);
+    const warned = async (resources: string) => {
+      await api.patch(at(id, "chat"), { resources }, 200);
+      const query = "query ($id: ID!) { assistant(id: $id) { configurationWarnings { channel path code } } }";
+      return brief((await api.gql(query, { id })).assistant.configurationWarnings as Warning[]);
+    };
+    expect(await warned("x".repeat(16_000))).toEqual([]);
+    expect(await warned("x".repeat(16_001))).toEqual(["TEXT resources RESOURCES_CUT"]);
+    await api.gql(
+      "mutation ($id: ID!) { updateRagSettings(assistantId: $id, channel: TEXT, input: { isRagEnabled: true }) { isRagEnabled } }",
+      { id },
+    );
+    expect(await warned("x".repeat(16_002))).toEqual([]);
+  });
+
   test("name an identifier that the catalogue no longer has", async () => {
     const { api } = running;
     const id = await newAssistant(api);
