@@ -22,6 +22,7 @@ import {
   type SelectionSetNode,
   type VariableNode,
 } from "graphql";
+import { AUTHORIZATION, type Rule } from "../schema/authorization";
 import type { Engine, Run } from "./run";
 import type { Route } from "./route";
 import { shaperOf, type Shape } from "./wire";
@@ -38,6 +39,8 @@ export interface Variable {
 /** What a row's document was found to be. */
 export interface Operation {
   readonly name: string;
+  /** Who may run it. */
+  readonly rule: Rule;
   readonly definition: OperationDefinitionNode;
   readonly variables: readonly Variable[];
   /** The input of a JSON body. */
@@ -77,6 +80,7 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     input !== undefined && name in input.getFields() && !row.omit?.includes(name);
   const operation: Operation = {
     name: definition.name?.value ?? row.id,
+    rule: AUTHORIZATION[fieldOf(definition.selectionSet).name.value]!, // the schema has a rule for each
     definition,
     variables,
     ...(input && { input }),
@@ -98,13 +102,16 @@ function atFirst(compile: () => Run): Run {
 
 export const responseName = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
+/** Rows select one field at each level above the answer. */
+const fieldOf = ({ selections }: SelectionSetNode) => selections[0] as FieldNode;
+
 function findResult(
   id: string,
-  { selections }: SelectionSetNode,
+  selectionSet: SelectionSetNode,
   type: GraphQLOutputType,
   path: readonly string[],
 ): { field: FieldNode; type: GraphQLOutputType; resultPath: readonly string[] } {
-  const field = selections[0] as FieldNode; // rows select one field at each level above the answer
+  const field = fieldOf(selectionSet);
   const parent = getNamedType(type);
   if (!isObjectType(parent)) throw new Error(`The REST row ${id} has no field with the alias "result"`);
   const fieldType = parent.getFields()[field.name.value]!.type;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
+import { authorize } from "../schema/authorization";
 import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
@@ -46,10 +47,12 @@ export interface House {
   readonly lenient: boolean;
 }
 
-const WITHOUT_CREDENTIAL = "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.";
-
-const WITHOUT_PAGE_CREDENTIAL =
-  "This needs a credential: a PUBLIC key in the header X-Public-Key, or a token in X-Public-Token.";
+/** What a request without credential is told, by what the row takes. */
+const WITHOUT_CREDENTIAL = {
+  keyOrBearer: "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.",
+  key: "This needs an API key in the header X-API-Key.",
+  public: "This needs a credential: a PUBLIC key in the header X-Public-Key, or a token in X-Public-Token.",
+} as const;
 
 /** Answers a request, or leaves it to `next`. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => Promise<void>;
@@ -93,6 +96,7 @@ async function handle(
   const caller = await callerFor(house, route.auth, req, res);
   if (!route.operation)
     throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: this server does not do that yet.`);
+  authorize(route.operation.rule, caller); // before anything of the request is read
   const form = route.body === "multipart" ? await readForm(req, house) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
@@ -117,12 +121,9 @@ async function callerFor(
 ): Promise<Caller | undefined> {
   if (auth === "none") return undefined;
   const caller = await house.authenticate(req, res, auth === "public" ? pageCredential(req) : undefined);
-  if (auth === "settings" && !caller) return house.anonymousSettings(req);
+  if (!caller && auth === "settings") return house.anonymousSettings(req);
   if (!caller)
-    throw new DomainError(
-      "UNAUTHENTICATED",
-      auth === "public" ? WITHOUT_PAGE_CREDENTIAL : WITHOUT_CREDENTIAL,
-    );
+    throw new DomainError("UNAUTHENTICATED", WITHOUT_CREDENTIAL[auth === "settings" ? "keyOrBearer" : auth]);
   if (auth === "public" && caller.kind === "SECRET" && req.headers["x-public-key"])
     throw new DomainError(
       "UNAUTHENTICATED",

@@ -36,7 +36,7 @@ export class Engine {
   }
 
   compile(document: DocumentNode, operationName?: string): Run {
-    const run = usesVariablesWhereJitCannot(document)
+    const run = isForPlain(document)
       ? this.plain(document, operationName)
       : this.jit(document, operationName);
     const deadline = this.deadlineOf(document);
@@ -80,8 +80,11 @@ export const coerce = (
   values: Record<string, unknown>,
 ) => getVariableValues(schema, variableDefinitions ?? [], values, { maxErrors: 50 });
 
-/** A variable inside an object or list literal, or one that decides about a field. */
-function usesVariablesWhereJitCannot(document: DocumentNode): boolean {
+/**
+ * What graphql-jit cannot do: a variable inside an object or list literal, or one that decides about a field. And what
+ * asks for the schema itself, as the copy that is compiled against differs from it.
+ */
+function isForPlain(document: DocumentNode): boolean {
   let found = false;
   let literals = 0;
   const literal = { enter: () => void literals++, leave: () => void literals-- };
@@ -89,6 +92,7 @@ function usesVariablesWhereJitCannot(document: DocumentNode): boolean {
     ObjectValue: literal,
     ListValue: literal,
     Variable: () => void (found ||= literals > 0),
+    Field: ({ name }) => void (found ||= name.value === "__schema" || name.value === "__type"),
     Directive: ({ name }) => void (found ||= name.value === "skip" || name.value === "include"),
   });
   return found;

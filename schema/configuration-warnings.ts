@@ -7,7 +7,7 @@ const CODES = {
   UNKNOWN_IDENTIFIER: { description: "The catalogue no longer has this value for the channel." },
   UNRESOLVED_VARIABLE: { description: "A variable has no test value." },
   FUNCTION_NOT_UNDERSTOOD: { description: "A function has a shape that is never offered to a model." },
-  FUNCTION_WITHOUT_SERVER: { description: "A function has no server URI to answer it." },
+  FUNCTION_WITHOUT_SERVER: { description: "A function has no serverUrl that answers it." },
   FILES_WITHOUT_RAG: {
     description:
       "Files are attached to the assistant, and the channel, which is on, gives none of them to a model.",

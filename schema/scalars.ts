@@ -1,12 +1,10 @@
-import { GraphQLError, GraphQLScalarType, Kind, valueFromASTUntyped } from "graphql";
+import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from "graphql";
 import { GraphQLDateTimeISO } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 
 const MAX_DEPTH = 32;
 const MAX_KEYS = 20_000;
 const MAX_BYTES = 1_048_576;
-
-const refuse = (message: string) => new GraphQLError(message);
 
 /** Why a JSON value may not be stored; undefined when it may. Iterative, for what comes in may be nested without end. */
 function unstorable(root: unknown): string | undefined {
@@ -35,27 +33,27 @@ function unstorable(root: unknown): string | undefined {
   return Buffer.byteLength(JSON.stringify(root)) > MAX_BYTES ? "must be at most 1 MiB" : undefined;
 }
 
-function checked(value: unknown): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw refuse("must be a JSON object");
-  const problem = unstorable(value);
-  if (problem) throw refuse(problem);
-  return value as Record<string, unknown>; // shown by the line above
-}
+const problemOf = (value: unknown): string | undefined =>
+  typeof value !== "object" || value === null || Array.isArray(value)
+    ? "must be a JSON object"
+    : unstorable(value);
 
 /** An object of free form, within the limits that storing and listing it need. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: "JSONObject",
   description: "A JSON object of free form: at most 32 levels deep, 20,000 keys over all levels, 1 MiB.",
   serialize: (value) => value,
-  parseValue: checked,
+  parseValue: (value) => {
+    const problem = problemOf(value);
+    if (problem) throw new GraphQLError(problem);
+    return value as Record<string, unknown>; // shown by the line above
+  },
   parseLiteral: (node, variables) => {
-    if (node.kind !== Kind.OBJECT && node.kind !== Kind.VARIABLE) throw refuse("must be a JSON object");
+    const value = valueFromASTUntyped(node, variables);
     // Checked before it becomes JSON, which would write a number beyond range as null.
-    return JSON.parse(JSON.stringify(checked(valueFromASTUntyped(node, variables)))) as Record<
-      string,
-      unknown
-    >;
+    const problem = problemOf(value);
+    if (problem) throw new TypeError(problem); // graphql-js says where it stands and what was found there
+    return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
   },
   extensions: { schema: { type: "object", additionalProperties: true } },
 });

@@ -144,7 +144,7 @@ function checkFunctions(functions: readonly JsonObject[], variables: JsonObject 
       warn(
         path,
         "FUNCTION_WITHOUT_SERVER",
-        `The function ${declared.name} has no server URI: nobody answers it.`,
+        `The function ${declared.name} has no serverUrl: nobody answers it.`,
       );
   });
 }

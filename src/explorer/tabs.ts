@@ -93,14 +93,12 @@ mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!)
     input: {
       initialMessage: "Hello, this is {company}. How can I help?",
       prompt: "You answer for {company}, in at most three sentences. Opening hours: {openingHours}.",
-      resources: "",
       provider: "OPENAI",
       model: "GPT_4_O_MINI",
       temperature: 0.7,
       maxTokensOutput: 500,
       chatMode: true,
       quickRepliesEnabled: false,
-      functions: [],
     },
   },
 };

@@ -85,7 +85,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     never: packages("express", "@apollo/.+", SQL),
   },
   "rest-compat": {
-    may: ["rest-compat", "schema/rules", "schema/deadline", "auth", "src/errors"],
+    may: ["rest-compat", "schema/authorization", "schema/rules", "schema/deadline", "auth", "src/errors"],
     types: ["schema/context"],
     never: packages("type-graphql", "@apollo/.+", SQL),
   },

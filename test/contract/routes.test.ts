@@ -39,6 +39,7 @@ const operationName = (document: string) => {
 const served = routes.filter(({ document }) => document !== undefined);
 const streams = routes.filter(({ stream, body }) => stream !== undefined && body !== "form");
 const title = "$method $path";
+const JSON_BODY = { "Content-Type": "application/json" };
 
 describe.each(served)(title, (route) => {
   const example = exampleOf(route.id);
@@ -80,6 +81,15 @@ describe.each(served)(title, (route) => {
       expectError(answer, 403, "FORBIDDEN");
       expect(openApi.answerProblems(route.id, 403, answer.body)).toEqual([]);
       expectOpenToAnyOrigin(answer);
+    });
+
+  if (route.auth !== "public")
+    test("is 403 for a PUBLIC key before anything is read of what it sends", async () => {
+      const publicKey = running.api.as({ "X-API-Key": running.publicKey });
+      const path = pathOf(route, { query: { page: "0", take: "many", order: "up" } });
+      const body = route.method === "get" ? undefined : "{ no JSON";
+      const answer = publicKey.request(route.method.toUpperCase(), path, body, JSON_BODY);
+      expectError(await answer, 403, "FORBIDDEN");
     });
 
   test("takes no visitor's session", async () => {

@@ -78,6 +78,13 @@ describe("an error", () => {
     expect([status, body.errors[0].extensions.code]).toEqual([400, code]);
   });
 
+  test("about a value that stands in the document says what was found, and where", async () => {
+    const query = 'mutation { createAssistant(input: { name: "Ada", variables: [1] }) { id } }';
+    const { message, locations } = await running.api.gqlError(query);
+    expect(message).toBe('Expected value of type "JSONObject", found [1]; must be a JSON object');
+    expect(locations).toEqual([{ line: 1, column: query.indexOf("[1]") + 1 }]);
+  });
+
   test("in one field leaves what the others answered", async () => {
     const { api } = running;
     const id = await newAssistant(api);

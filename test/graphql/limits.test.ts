@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, jest, test } from "@jest/globals";
-import { buildSchema, parse } from "graphql";
+import { readFileSync } from "node:fs";
+import {
+  buildClientSchema,
+  buildSchema,
+  getIntrospectionQuery,
+  lexicographicSortSchema,
+  parse,
+  printSchema,
+  type IntrospectionQuery,
+} from "graphql";
 import { Engine } from "../../rest-compat/run";
 import type { Context } from "../../schema/context";
 import { deadlineOf } from "../../schema/deadline";
@@ -118,6 +127,16 @@ describe("introspection", () => {
     );
     for (const [query, variables] of hidden)
       expect((await refusal(query, variables)).message).toMatch(/Did you mean/);
+  });
+
+  test("shows the schema as its document has it, and how errors and limits are told", async () => {
+    const query = getIntrospectionQuery({ schemaDescription: true, inputValueDeprecation: true });
+    const shown = buildClientSchema((await running.api.gql(query)) as unknown as IntrospectionQuery);
+    const documented = buildSchema(readFileSync("schema/schema.graphql", "utf8"));
+    expect(printSchema(lexicographicSortSchema(shown))).toBe(
+      printSchema(lexicographicSortSchema(documented)),
+    );
+    expect(shown.description).toContain("extensions.code");
   });
 
   test("off, the schema can't be asked for and no name is suggested", async () => {

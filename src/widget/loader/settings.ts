@@ -18,7 +18,7 @@ const LONGEST_UNIQUE_ID = 29;
 
 const oneOf = <T extends string>(name: string, value: string | undefined, allowed: readonly T[]) => {
   const found = allowed.find((one) => one === value);
-  if (value && !found) complain(`${name}="${value}" is none of ${allowed.join(", ")}; it is left aside.`);
+  if (value && !found) complain(`${name}="${value}" is none of ${allowed.join(", ")}; it is ignored.`);
   return found;
 };
 
