@@ -104,6 +104,7 @@ export class MessagesArgs {
   @Rule({ minimum: 1, maximum: 500 })
   @Field(() => Int, { defaultValue: 100, description: "Most messages to return, 1 to 500." })
   last!: number;
+  @Rule({ format: "cursor" })
   @Field(() => ID, { nullable: true, description: "Id of the message that follows the wanted ones." })
   before?: string;
 }

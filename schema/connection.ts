@@ -42,6 +42,7 @@ export class ConnectionArgs implements ConnectionQuery {
   @Rule({ minimum: 1, maximum: 100 })
   @Field(() => Int, { nullable: true, defaultValue: 20, description: "Most entries to return, 1 to 100." })
   first?: number | null;
+  @Rule({ format: "cursor" })
   @Field(() => String, { nullable: true, description: "Cursor behind which to begin." })
   after?: string | null;
 }

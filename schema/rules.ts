@@ -11,8 +11,8 @@ export interface InputRule {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
-  /** `uri`: an http or https URL. */
-  readonly format?: "uri";
+  /** `uri`: an http or https URL; `cursor`: an entry of a list, of which only the shape is looked at. */
+  readonly format?: "uri" | "cursor";
 }
 
 /** Spec gap: text without a length of its own is at most 1 MiB. */
@@ -75,6 +75,9 @@ function lengthOf(text: string, maxLength: number): number {
   return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
 }
 
+/** Cursors are ids: another text would sort before or behind all of them, and give the first page or none. */
+const CURSOR = /^[\da-f][\da-f-]*$/i;
+
 const isWebAddress = (text: string): boolean =>
   URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 
@@ -89,5 +92,6 @@ function wrongText(text: string, rule: InputRule): string | undefined {
       ? `must be ${minLength} to ${maxLength} characters long`
       : `must be at most ${maxLength} characters long`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
+  if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor that a list gave";
   return maxLength === Infinity && Buffer.byteLength(text) > TEXT_BYTES ? "must be at most 1 MiB" : undefined;
 }

@@ -43,13 +43,13 @@ beforeAll(async () => {
   const { id: organizationId } = await api.get("/rest/v1/organization", 200);
   ids = { staff, project, deleted, projectId: createProject.id, organizationId };
   const assistantIds = [staff, staff, project, deleted];
-  const around = { assistantIds, count: 300, from: new Date(FROM.getTime() - DAY), days: 10, prefix: "past" };
+  const around = { assistantIds, count: 300, from: new Date(FROM.getTime() - DAY), days: 10, prefix: "0ff1ce" };
   history = randomHistory(randomFrom(7), around);
   await store(database, organizationId, history);
   // Somebody else's past is none of ours.
   const other = await running.otherOrganization();
   const theirs = await newAssistant(other.api);
-  const strange = { ...around, assistantIds: [theirs], count: 50, prefix: "strange" };
+  const strange = { ...around, assistantIds: [theirs], count: 50, prefix: "57a9e" };
   await store(database, other.organizationId, randomHistory(randomFrom(8), strange));
 }, 30_000);
 

@@ -78,6 +78,19 @@ describe("an error", () => {
     expect([status, body.errors[0].extensions.code]).toEqual([400, code]);
   });
 
+  test.each([
+    ["after", '{ calls(after: "zzz") { nodes { id } } }'],
+    ["after", '{ logs(after: "") { nodes { id } } }'],
+    ["after", '{ events(after: "2026/01/31") { nodes { id } } }'],
+    ["before", 'query ($id: ID!) { chat(id: $id) { messages(before: "zzz") { id } } }'],
+  ])("about a cursor that no list gave names it: %s in %s", async (path, query) => {
+    const { api } = running;
+    const id = await newChat(api, await newAssistant(api));
+    const { extensions } = await api.gqlError(query, query.includes("$id") ? { id } : {});
+    const details = [{ path, message: "must be a cursor that a list gave" }];
+    expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details });
+  });
+
   test("about a value that stands in the document says what was found, and where", async () => {
     const query = 'mutation { createAssistant(input: { name: "Ada", variables: [1] }) { id } }';
     const { message, locations } = await running.api.gqlError(query);

@@ -68,7 +68,7 @@ export interface HistoryOptions {
   readonly count: number;
   readonly from: Date;
   readonly days: number;
-  /** Of the ids. */
+  /** Of the ids: hexadecimal, as ids are. */
   readonly prefix: string;
 }
 
