@@ -100,7 +100,7 @@ async function handle(
   const form = route.body === "multipart" ? await readForm(req, house) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
-    const query = new URLSearchParams(req.url!.split("?").slice(1).join("?"));
+    const query = queryOf(req.url!);
     const variables = readVariables(
       route,
       route.operation,
@@ -111,6 +111,19 @@ async function handle(
   } finally {
     form?.release();
   }
+}
+
+/** @throws BAD_USER_INPUT for what is no UTF-8, which would be read as other text */
+function queryOf(url: string): URLSearchParams {
+  const query = url.split("?").slice(1).join("?");
+  for (const part of query.includes("%") ? query.split("&") : [])
+    try {
+      decodeURIComponent(part);
+    } catch {
+      const [name = ""] = new URLSearchParams(part).keys();
+      throw invalid([{ path: name, message: "must be UTF-8 in percent-encoding" }]);
+    }
+  return new URLSearchParams(query);
 }
 
 async function callerFor(

@@ -15,7 +15,7 @@ import type { Caller } from "./auth/caller";
 import { loadCatalog, type Catalog } from "./catalog/load-catalog";
 import { readConfig, type Config } from "./config";
 import type { Database } from "./database/database";
-import { DomainError, publicError } from "./errors";
+import { DomainError, invalid, publicError } from "./errors";
 import { clientAddress } from "./http/client-address";
 import { begin, READ_ONLY, requestId } from "./http/common";
 import { withDeclaredTypes } from "./http/declared-types";
@@ -63,6 +63,7 @@ export async function createApp(config: Config, url: string, logger: Logger, own
   const { server, database } = service;
   const { answer, stop } = await compose(service);
   server.on("request", answer).on("clientError", unreadable(errorBody));
+  server.on("checkExpectation", answer); // one that nobody knows is no reason to refuse a request
   return {
     server,
     database,
@@ -124,8 +125,7 @@ async function routed(
   const rest = restRouter(house, rows);
   const app = express().disable("x-powered-by").disable("etag");
   app.use(pages({ publicDir }));
-  const scopeOf = (organizationId: string) => database.scope(organizationId);
-  app.use(widgetPages({ publicDir, scopeOf, ...house }));
+  app.use(widgetPages({ publicDir, scopeOf: (id) => database.scope(id), ...house }));
   const document = openApi(rows, schema);
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   const graphql = await graphqlOf(parts, engine, house);
@@ -147,12 +147,15 @@ async function routed(
     begin(req, res);
     metrics.time(req, res);
     log?.(req, res);
+    if (!req.headers.host && req.httpVersion === "1.1") return sendError(house, res, withoutHost);
     // Most requests are not for Express, which takes as long as all the rest of one.
     const reads = req.method === "GET" || req.method === "HEAD";
     if (!reads && /^\/graphql\/?(\?|$)/.test(req.url!)) void graphql(req, res);
     else void rest(req, res, () => void app(req, res));
   };
 }
+
+const withoutHost = invalid([{ path: "Host", message: "is required" }]);
 
 /** A request that never came to be an operation: its error is where GraphQL clients look, and where all others do. */
 function forGraphQL(body: ErrorBody) {

@@ -57,7 +57,7 @@ export async function openService(
   logger: Logger,
   ownerUrl: string,
 ): Promise<Service> {
-  const server = createServer();
+  const server = createServer({ requireHostHeader: false }); // Node would refuse with an empty body
   const listener = new Listener(url, CHANNELS);
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const knex = connect(url, { pool, rowSecurity });

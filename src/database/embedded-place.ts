@@ -107,10 +107,17 @@ async function copiedPrograms(native: string): Promise<string> {
   return target;
 }
 
-/** Makes DATA_DIR. As root, PostgreSQL's own user must get through to the cluster; reading the folder stays root's. */
+/**
+ * Makes DATA_DIR. As root, PostgreSQL's own user must get through to the cluster; reading the folder stays root's.
+ * @throws Error that names the setting
+ */
 export async function makeDataDir(dataDir: string): Promise<void> {
-  if (process.getuid?.() === 0) await makeEnterable(dataDir);
-  else await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    if (process.getuid?.() === 0) await makeEnterable(dataDir);
+    else await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(`DATA_DIR is not usable as a folder: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Makes a folder that others may enter whatever the umask; folders that were there keep their mode. */

@@ -53,12 +53,14 @@ describe("a page", () => {
     expect([meta.page, data]).toEqual([100_001, []]);
   });
 
-  test("of logs refuses a type that is none, and U+0000 in search", async () => {
+  test("of logs refuses a type that is none, U+0000 in search, and what is no UTF-8", async () => {
     const logs = `${ASSISTANTS}/${id}/logs`;
     expect(paths(await running.api.request("GET", `${logs}?type=FAX&search=%00`))).toEqual([
       "type",
       "search",
     ]);
+    for (const search of ["%ff", "%ED%A0%80", "%"])
+      expect(paths(await running.api.request("GET", `${logs}?take=5&search=${search}`))).toEqual(["search"]);
     for (const search of ["%25", "_", "%5C", "'", "%F0%9F%8E%89"])
       await running.api.get(`${logs}?search=${search}`, 200);
   });
@@ -201,5 +203,17 @@ describe("a request that is no HTTP, or too long for it, is answered in JSON:", 
       code,
       requestId: expect.any(String),
     });
+  });
+
+  test("one without the header Host, which it names", async () => {
+    const [, body = ""] = (await send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")).split("\r\n\r\n");
+    expect(JSON.parse(body)).toMatchObject({ statusCode: 400, details: [{ path: "Host" }] });
+  });
+
+  test("but for one that expects what nobody knows, which gets what it asks for", async () => {
+    const answer = await send(
+      "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n",
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
   });
 });
