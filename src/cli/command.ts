@@ -21,10 +21,11 @@ async function run(names: readonly string[], work: Work): Promise<void> {
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   const { values } = parseArgs({ options });
   if (existsSync(".env")) process.loadEnvFile(".env");
-  const config = await withEncryptionKeys(readConfig(process.env));
-  const { url, stop } = await commandDatabase(config, (line) => console.error(line));
-  const knex = connect(url, { pool: 2, rowSecurity: config.ROW_LEVEL_SECURITY });
+  const settings = readConfig(process.env);
+  const { url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {
+    const config = await withEncryptionKeys(settings);
     await prepare(config, url);
     console.log(JSON.stringify(await work(new Database(knex, offlinePorts(config)), values)));
   } finally {

@@ -163,6 +163,10 @@ async function freePort(wanted = 0): Promise<number> {
   }
 }
 
+/** Whether a server has begun on this folder before. */
+export const hasEmbedded = async (dataDir: string): Promise<boolean> =>
+  (await readNote(dataDir)) !== undefined;
+
 const clusterOf = (dataDir: string, note?: Note) => note?.cluster ?? join(dataDir, "postgres");
 
 async function readNote(dataDir: string): Promise<Note | undefined> {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config";
-import { runningEmbedded, startEmbedded } from "./embedded";
+import { hasEmbedded, runningEmbedded, startEmbedded } from "./embedded";
 import { makeDataDir } from "./embedded-place";
 
 /** A PostgreSQL that answers at `url`, and how to let go of it. */
@@ -23,8 +23,15 @@ export async function serverDatabase(
   return { url: embedded.url, stop: () => embedded.stop() };
 }
 
-/** The same database for a command beside it: that of the running server, or started for as long as the command runs. */
+/**
+ * The same database for a command beside it: that of the running server, or started for as long as the command runs.
+ * @throws Error where there is none yet: the keys that its first start makes would be shown to nobody
+ */
 export async function commandDatabase(config: Config, log: (line: string) => void): Promise<OpenDatabase> {
+  if (config.embedded && !(await hasEmbedded(config.DATA_DIR)))
+    throw new Error(
+      `DATA_DIR ${config.DATA_DIR} has no database yet: run \`npm start\` first, or name the folder of the server that runs.`,
+    );
   const running = config.embedded ? await runningEmbedded(config.DATA_DIR) : undefined;
   return running === undefined ? serverDatabase(config, log) : { url: running, stop: nothing };
 }

@@ -194,6 +194,14 @@ describe("org:create", () => {
     expect(stdout).toBe("");
     expect(stderr).toContain(told);
   });
+
+  test("in a folder without a database says so, and makes none whose first keys nobody would see", async () => {
+    const folder = emptyFolder();
+    const { code, stdout, stderr } = await runToEnd("cli/org-create", { DATA_DIR: folder }, "--name", "Lost");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(lines(stderr)).toEqual([expect.stringContaining(`DATA_DIR ${folder} has no database yet`)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
 });
 
 test(".env.example is fresh; else run `npm run docs`", () => {
