@@ -146,5 +146,6 @@ export const DOCUMENTED: readonly Documented[] = [
   ]),
 ];
 
-/** What a token that was issued for a user is refused: settings, token and keys, but for reading `keys/public`. */
-export const REFUSED_TO_USERS = /^\/rest\/v1\/(settings|organization\/token|organization\/keys(?!\/public))/;
+/** By method and path, what a token that was issued for a user is refused: settings, token and keys, but for reading `keys/public`. */
+export const REFUSED_TO_USERS =
+  /^[A-Z]+ \/rest\/v1\/(settings|organization\/token|organization\/keys(?!\/public))/;

@@ -39,6 +39,8 @@ const operationName = (document: string) => {
 const served = routes.filter(({ document }) => document !== undefined);
 const streams = routes.filter(({ stream, body }) => stream !== undefined && body !== "form");
 const title = "$method $path";
+const refusedToUsers = ({ method, path }: (typeof routes)[number]) =>
+  REFUSED_TO_USERS.test(`${method.toUpperCase()} ${path}`);
 const JSON_BODY = { "Content-Type": "application/json" };
 
 describe.each(served)(title, (route) => {
@@ -108,12 +110,12 @@ describe.each(served)(title, (route) => {
       expect(openApi.answerProblems(route.id, answer.status, answer.body)).toEqual([]);
     });
 
-  if (route.auth !== "key" && REFUSED_TO_USERS.test(route.path))
+  if (route.auth !== "key" && refusedToUsers(route))
     test("is 403 for a token that was issued for a user", async () => {
       expectError(await send(bearer(userToken), route, example(unknownWorld())), 403, "FORBIDDEN");
     });
 
-  if (route.auth !== "key" && !REFUSED_TO_USERS.test(route.path))
+  if (route.auth !== "key" && !refusedToUsers(route))
     test("takes a token that was issued for a user", async () => {
       const answer = await send(bearer(userToken), route, await own());
       expect({ status: answer.status, text: answer.text }).toEqual({
