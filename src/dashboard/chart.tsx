@@ -47,7 +47,8 @@ function dataOf({ type, labels, series }: Drawing): ChartData {
     borderWidth: type === "bar" ? 0 : 2,
     borderRadius: 3,
     maxBarThickness: 28,
-    pointRadius: labels.length > 1 ? 0 : 3,
+    // One value alone makes no line.
+    pointRadius: values.filter((value) => value !== null).length > 1 ? 0 : 3,
     pointHoverRadius: 4,
     pointBackgroundColor: colour(name),
     cubicInterpolationMode: "monotone" as const,

@@ -5,6 +5,7 @@ import type { Api } from "../support/api";
 import { launchBrowser, observe, type Observed } from "../support/browser";
 import { newAssistant } from "../support/factories";
 import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
+import { until } from "../support/server";
 
 jest.setTimeout(60_000);
 
@@ -116,6 +117,31 @@ test("every chart can be read as a table", async () => {
     .allInnerTexts();
   expect(["book", "cancel"]).toContain(name);
   expect(Number(succeeded) + Number(failed)).toBe(Number(calls));
+});
+
+/** The charts that show nothing but grey lines and words. */
+const emptyCharts = (): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const isColoured = ([red, green, blue, opacity]) =>
+      opacity > 128 && Math.max(red, green, blue) - Math.min(red, green, blue) > 64;
+    const isEmpty = (canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return !data.some((_, at) => at % 4 === 0 && isColoured(data.subarray(at, at + 4)));
+    };
+    return [...document.querySelectorAll("canvas")].filter(isEmpty).map(({ ariaLabel }) => ariaLabel);
+  })()`);
+
+test("every chart shows a single day with conversations", async () => {
+  const { api } = await app.otherOrganization();
+  const { id: organizationId } = await api.get("/rest/v1/organization", 200);
+  const assistantIds = [await newAssistant(api, { name: "New" })];
+  const from = new Date(Date.now() - 86_400_000);
+  from.setUTCHours(6, 0, 0, 0);
+  const options = { assistantIds, count: 10, from, days: 0.1, prefix: "single" };
+  await store(app.database, organizationId, randomHistory(randomFrom(11), options));
+  await open(await linkOf(api));
+  expect(await page.getByRole("img").count()).toBeGreaterThanOrEqual(6);
+  await until(async () => (await emptyCharts()).length === 0);
 });
 
 test("filters by assistant, channel and days, and keeps that in the address", async () => {

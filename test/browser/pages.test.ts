@@ -69,18 +69,18 @@ describe("the explorer at /graphql", () => {
   }
 
   /** The cursor goes between the quotes of {"X-API-Key": ""}, as a person would put it. */
-  async function putKeyIn() {
+  async function putKeyIn(key: string) {
     await pane("Headers").locator(".view-lines:visible").click();
     await page.keyboard.press("Control+End");
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
-    await page.keyboard.type(app.secretKey);
-    await expectText(pane("Headers"), app.secretKey);
+    await page.keyboard.type(key);
+    await expectText(pane("Headers"), key);
   }
 
-  async function openWithKey() {
+  async function openWithKey(key: string) {
     await open();
-    await putKeyIn();
+    await putKeyIn(key);
   }
 
   async function showVariables(name: string) {
@@ -138,15 +138,27 @@ describe("the explorer at /graphql", () => {
       await press("Headers");
       await run();
       await expectText(response(), "errors");
-      await putKeyIn();
+      await putKeyIn(app.secretKey);
       await run();
       await expectText(response(), name);
       expect(observed.elsewhere).toEqual([]);
     });
   });
 
+  describe("with a key that nobody has", () => {
+    usePage(() => openWithKey("parley_sk_unknown"));
+
+    test("shows that a subscription is refused", async () => {
+      await tab("WatchChat").click();
+      await run();
+      await expectText(response(), "Forbidden");
+      await page.getByRole("button", { name: /^Execute query/ }).waitFor();
+      expect(observed).toEqual(NOTHING);
+    });
+  });
+
   describe("with the key put in", () => {
-    usePage(openWithKey);
+    usePage(() => openWithKey(app.secretKey));
 
     test("keeps the key for every tab and over a reload", async () => {
       await tab("Organization").click();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { Receiver } from "../support/receiver";
-import { WidgetSite, type WidgetPage } from "../support/widget-page";
+import { untilIn, WidgetSite, type WidgetPage } from "../support/widget-page";
 
 jest.setTimeout(60_000);
 
@@ -24,6 +24,17 @@ function gate() {
 const AT_LAST = { text: ["Answered."] };
 
 describe("a conversation in the widget", () => {
+  test("shows where to write as soon as the bubble is opened for the first time", async () => {
+    const widget = await site.visit({ attributes: await attributesOf() });
+    await widget.frame.locator("textarea").waitFor({ state: "attached" });
+    await widget.open();
+    const field = `document.querySelector("textarea")`;
+    await untilIn(
+      widget.inside(),
+      `${field}.clientHeight >= parseFloat(getComputedStyle(${field}).lineHeight)`,
+    );
+  });
+
   test("shows the answer while it is being written, and is told by a screen reader once it stands", async () => {
     const rest = gate();
     await site.model({ text: ["We are **open** ", "from 9 to 5."], held: rest.passed });

@@ -14,12 +14,19 @@ interface ComposerProps {
 /** A field that grows with what is written. */
 function useField(text: string, focused: unknown) {
   const field = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
+  const fit = () => {
     const { current } = field;
     if (!current) return;
     current.style.height = "auto";
     current.style.height = `${Math.min(current.scrollHeight, TALLEST)}px`;
-  }, [text]);
+  };
+  useLayoutEffect(fit, [text]);
+  useLayoutEffect(() => {
+    // In a frame that is not shown yet nothing has a height.
+    const resized = new ResizeObserver(fit);
+    resized.observe(document.body);
+    return () => resized.disconnect();
+  }, []);
   useLayoutEffect(() => {
     // Only where the visitor is in here already: the page's own focus is not to be taken.
     if (focused && document.hasFocus()) field.current?.focus({ preventScroll: true });
