@@ -11,6 +11,7 @@ import { configOf } from "../support/config";
 const name = `empty_${randomBytes(6).toString("hex")}`;
 const url = new URL(process.env.TEST_POSTGRES!);
 url.pathname = `/${name}`;
+const APART = "015-begun-jobs-apart";
 let db: Knex;
 
 async function asOwner(statement: string): Promise<void> {
@@ -81,6 +82,21 @@ describe("migrations", () => {
     expect(await counted()).toEqual([{ name: "book", calls: 2, failed: 1 }]);
     expect(await db("function_facts_kept").where({ organizationId: "old" })).toHaveLength(1);
     await db("organizations").where({ id: "old" }).delete();
+  });
+
+  test.each([
+    ["lacks it", () => db.migrate.down({ migrationSource, name: APART })],
+    [
+      "has it by an earlier form of the migration before",
+      () => db("knex_migrations").where({ name: APART }).delete(),
+    ],
+  ])("give begun jobs a table of their own on a database that %s", async (_, before) => {
+    await before();
+    await migrate(url.href, () => Promise.resolve());
+    await db.raw("select parley_begin('test', '{}', null, 6, 'a-worker')");
+    expect(await db("begun_jobs").select("task", "worker")).toEqual([{ task: "test", worker: "a-worker" }]);
+    await db("begun_jobs").delete();
+    await db("sole_jobs").delete();
   });
 
   test("are run by one of three instances that start at once; there is one default organization", async () => {

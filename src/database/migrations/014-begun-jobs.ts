@@ -1,36 +1,26 @@
 import type { Knex } from "knex";
 
 /**
- * Jobs that a server begins by the statement that asks for them: nobody has to find them first. Of one whose server
- * dies, or that fails, a job to be found is made.
+ * A job that is begun by the statement that asks for it: locked for the worker who asks, as if that had found it, unless
+ * another job is at the same work. Without a worker it is one to be found. Runs as the owner of the tables of jobs.
+ * @returns the job's id when it was begun
  */
 export async function up(db: Knex): Promise<void> {
-  await db.raw(`
-    create table begun_jobs (
-      id bigint generated always as identity primary key, task text not null, payload json not null,
-      worker text not null, begun_at timestamptz not null default now()
-    )`);
-  // A job that is begun has the name of its work to itself, under its id with a minus; where another has it, and where
-  // there is no worker, it is one to be found. Runs as the owner, as the service has no right on the tables of jobs.
   await db.raw(`
     create function parley_begin(task text, payload json, job_key text, tries integer, worker text) returns bigint
     language plpgsql security definer set search_path = pg_catalog, public as $$
     declare
-      begun bigint;
+      job bigint;
     begin
-      if worker is not null then
-        insert into public.begun_jobs (task, payload, worker) values (task, payload, worker) returning id into begun;
-        insert into public.sole_jobs (name, job_id, attempt) values (task || ' ' || payload, -begun, 1)
-          on conflict do nothing;
-        if found then return begun; end if;
-        delete from public.begun_jobs where id = begun;
-      end if;
-      perform graphile_worker.add_job(task, payload, max_attempts => tries, job_key => job_key);
-      return null;
+      job := (graphile_worker.add_job(task, payload, max_attempts => tries, job_key => job_key)).id;
+      if worker is null then return null; end if;
+      insert into public.sole_jobs (name, job_id, attempt) values (task || ' ' || payload, job, 1) on conflict do nothing;
+      if not found then return null; end if;
+      update graphile_worker._private_jobs set attempts = 1, locked_at = now(), locked_by = worker where id = job;
+      return job;
     end $$`);
 }
 
 export async function down(db: Knex): Promise<void> {
   await db.raw(`drop function parley_begin(text, json, text, integer, text)`);
-  await db.raw(`drop table begun_jobs`);
 }

@@ -13,6 +13,7 @@ import * as smsAge from "./011-sms-age";
 import * as soleJobs from "./012-sole-jobs";
 import * as smsOrder from "./013-sms-order";
 import * as begunJobs from "./014-begun-jobs";
+import * as begunJobsApart from "./015-begun-jobs-apart";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -30,4 +31,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "012-sole-jobs": soleJobs,
   "013-sms-order": smsOrder,
   "014-begun-jobs": begunJobs,
+  "015-begun-jobs-apart": begunJobsApart,
 };
