@@ -65,7 +65,8 @@ function walk(place: Node, segments: readonly string[], index: number, values: s
   return walk(place.any, segments, index + 1, values) ?? void values.pop();
 }
 
-function decoded(name: string, segment: string): string {
+/** @throws BAD_USER_INPUT by this name for what is no UTF-8 */
+export function decoded(name: string, segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

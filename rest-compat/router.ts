@@ -7,7 +7,7 @@ import { DomainError, invalid, publicError } from "../src/errors";
 import { readFields, readJson } from "./body";
 import type { CompiledRoute } from "./compile";
 import { errorBody, firstByPath, STATUS, type ErrorBody } from "./errors";
-import { RouteTable } from "./match";
+import { decoded, RouteTable } from "./match";
 import type { Auth } from "./route";
 import { readForm, type Form } from "./upload";
 import { readVariables } from "./variables";
@@ -116,13 +116,10 @@ async function handle(
 /** @throws BAD_USER_INPUT for what is no UTF-8, which would be read as other text */
 function queryOf(url: string): URLSearchParams {
   const query = url.split("?").slice(1).join("?");
-  for (const part of query.includes("%") ? query.split("&") : [])
-    try {
-      decodeURIComponent(part);
-    } catch {
-      const [name = ""] = new URLSearchParams(part).keys();
-      throw invalid([{ path: name, message: "must be UTF-8 in percent-encoding" }]);
-    }
+  for (const part of query.includes("%") ? query.split("&") : []) {
+    const [name = ""] = new URLSearchParams(part).keys();
+    decoded(name, part);
+  }
   return new URLSearchParams(query);
 }
 

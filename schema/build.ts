@@ -80,7 +80,7 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
   return schema;
 }
 
-/** Resolvers get rows, not a copy of the row for each of its fields: those cost a list of 20 more than its rows. */
+/** Resolvers get rows as they are: type-graphql would copy a row for each of its fields that has a resolver. */
 function rootsAsTheyAre(): void {
   for (const param of getMetadataStorage().params) if (param.kind === "root") param.getType = undefined;
 }

@@ -18,8 +18,9 @@ function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Ide
 }
 
 /**
- * A stored configuration, or a part of it, as it is shown. An identifier that the catalogue lacks, because CATALOG_FILE has changed since,
- * gives way to the catalogue's first: no enumeration has it any more. The warnings name what is stored.
+ * A stored configuration, or a part of it, as it is shown. An identifier that the catalogue lacks, because CATALOG_FILE
+ * has changed since, gives way to the catalogue's first: no enumeration has it any more. The warnings name what is
+ * stored.
  */
 export function served<C extends object>(kind: ConfigurationKind, stored: C, catalog: Catalog): C {
   const identifiers = remembered.get(catalog) ?? identifiersOf(catalog);

@@ -49,9 +49,10 @@ export class Logs {
   /** The logs of an assistant, by creation. Lists of many assistants with the same query are read by one statement. */
   ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
     const asked = { ...window(query), type: query.type ?? null, search: query.search || null };
-    const { order, take, offset, type, search } = asked;
-    const name = `logs ${order} ${take} ${offset} ${type} ${search ?? ""}`; // what is searched, of any length, comes last
-    return this.scope.loader<LogListItem[]>(name, (ids) => this.batch(ids, asked)).load(assistantId);
+    const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(asked)}`, (ids) =>
+      this.batch(ids, asked),
+    );
+    return loader.load(assistantId);
   }
 
   /** @throws LOG_NOT_FOUND, also when the log is another assistant's */
