@@ -24,7 +24,7 @@ import { Drain } from "./http/drain";
 import { engineCallbacks } from "./http/engine-callbacks";
 import { apolloServer } from "./http/graphql";
 import { graphqlHandler } from "./http/graphql-handler";
-import { health } from "./http/health";
+import { fileHandles, health } from "./http/health";
 import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
 import { foreignOrigin } from "./http/origin";
@@ -132,7 +132,7 @@ async function routed(
   app.use("/graphql", (req, res) => void graphql(req, res));
   app.get("/files/:organizationId/:id", downloads(database, crypto));
   if (!parts.ports.voice.engine.real) app.use(recordings());
-  app.use(health(database, draining));
+  app.use(health({ database: () => database.health(), fileHandles }, draining));
   app.get("/metrics", metrics.page);
   app.get("/", start);
   app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));

@@ -105,6 +105,8 @@ const AWAY_MESSAGE =
 
 const NET: readonly (readonly [RegExp, PublicError])[] = [
   [AWAY, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],
+  [/^25006$/, { code: "UNAVAILABLE", message: "The database is read-only. Try again shortly." }],
+  [/^E[MN]FILE$/, { code: "UNAVAILABLE", message: "The server is out of file handles. Try again shortly." }],
   [/^57014$/, { code: "TIMEOUT", message: "The request took too long and was given up." }],
   [
     /^(53100|ENOSPC|EDQUOT)$/,

@@ -79,9 +79,12 @@ export class Database {
     return row?.parleyKeepFacts ?? 0;
   }
 
-  /** Resolves when the database answers. */
-  async ping(): Promise<void> {
-    await this.knex.raw("select 1");
+  /** Whether the database answers, and whether it takes writes: a standby and a database on a full disk may not. */
+  async health(): Promise<"ok" | "read-only"> {
+    const { rows } = (await this.knex.raw("select current_setting('transaction_read_only') as setting")) as {
+      rows: { setting: string }[];
+    };
+    return rows[0]?.setting === "off" ? "ok" : "read-only";
   }
 
   async close(): Promise<void> {

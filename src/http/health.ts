@@ -1,25 +1,44 @@
+import { open } from "node:fs/promises";
 import { Router } from "express";
-import type { Database } from "../database/database";
 
-const PATIENCE = 2_000;
+/** How long one check may take, in milliseconds. */
+const CHECK_TIMEOUT_MS = 2_000;
 
-/** `/health/live`: the process lives. `/health/ready`: the database answers and the server takes requests. */
-export function health(database: Pick<Database, "ping">, draining: () => boolean): Router {
+/** Finds out whether one thing that the service needs is in order: "ok", or a word for what is wrong with it. */
+export type HealthCheck = () => Promise<string>;
+
+/**
+ * `/health/live`: the process lives. `/health/ready`: every check is "ok" and the server takes requests. A check that
+ * fails or takes over 2 s counts as "unreachable".
+ */
+export function health(checks: Readonly<Record<string, HealthCheck>>, draining: () => boolean): Router {
   const router = Router();
   router.get("/health/live", (_req, res) => void res.json({ status: "ok" }));
   router.get("/health/ready", async (_req, res) => {
-    const late = new Promise<never>((_, reject) =>
-      setTimeout(() => reject(new Error("late")), PATIENCE).unref(),
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)] as const),
     );
-    const answer = await Promise.race([database.ping(), late]).then(
-      () => "ok",
-      () => "unreachable",
-    );
-    const ready = answer === "ok" && !draining();
+    const ready = results.every(([, result]) => result === "ok") && !draining();
     if (!ready) res.set("Retry-After", "2");
-    res
-      .status(ready ? 200 : 503)
-      .json({ status: ready ? "ok" : draining() ? "stopping" : "unavailable", database: answer });
+    res.status(ready ? 200 : 503).json({
+      status: ready ? "ok" : draining() ? "stopping" : "unavailable",
+      ...Object.fromEntries(results),
+    });
   });
   return router;
+}
+
+function inTime(check: HealthCheck): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve("unreachable"), CHECK_TIMEOUT_MS);
+  });
+  return Promise.race([check().catch(() => "unreachable"), late]).finally(() => clearTimeout(timer));
+}
+
+/** Whether the process can still open files and connections. */
+export async function fileHandles(): Promise<string> {
+  const free = await open(process.execPath).catch(() => undefined);
+  await free?.close();
+  return free ? "ok" : "exhausted";
 }
