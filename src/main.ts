@@ -2,14 +2,18 @@ import "./production";
 import { existsSync } from "node:fs";
 import { loadCatalog } from "./catalog/load-catalog";
 import { readConfig } from "./config";
+import { checkOwnership } from "./database/data-dir";
 import { withEncryptionKeys } from "./database/open";
 import { tryAddress } from "./http/address";
 
 async function main(): Promise<void> {
+  // Nobody reads the output any more, as when a terminal closes: no reason to end the service.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
   loadCatalog(settings.CATALOG_FILE); // a wrong one is told before the database is touched
   await tryAddress(settings); // and so is an address that is in use: keys made before would be shown to nobody
+  await checkOwnership(settings.DATA_DIR);
   const config = await withEncryptionKeys(settings);
   const { serve } = await import("./serve.js"); // most of the program: not loaded to refuse a setting
   onSignal(await serve(config));

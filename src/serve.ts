@@ -15,9 +15,10 @@ const GRACE = 10_000;
  * @returns what ends both
  */
 export async function serve(config: Config): Promise<() => Promise<void>> {
+  const log = pino.destination(2).on("error", () => undefined); // a log that nobody reads any more
   const logger = pino(
     { level: config.LOG_LEVEL, redact: { paths: ["err.bindings", "err.config"], remove: true } },
-    pino.destination(2),
+    log,
   );
   const database = await serverDatabase(config, (line) => console.log(line));
   try {

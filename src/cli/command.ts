@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../config";
 import { connect } from "../database/connect";
 import { Database } from "../database/database";
+import { checkOwnership } from "../database/data-dir";
 import { commandDatabase, withEncryptionKeys } from "../database/open";
 import { offlinePorts } from "../ports/offline";
 import { prepare } from "../prepare";
@@ -22,6 +23,7 @@ async function run(names: readonly string[], work: Work): Promise<void> {
   const { values } = parseArgs({ options });
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
+  await checkOwnership(settings.DATA_DIR);
   const { url, stop } = await commandDatabase(settings, (line) => console.error(line));
   const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {

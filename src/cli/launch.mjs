@@ -1,6 +1,6 @@
 // Builds what changed since the last build, then runs the named program: `node src/cli/launch.mjs main`.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,20 @@ const newest = (path) =>
     ? Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
     : statSync(path).mtimeMs;
 
+/** Root's build can't be overwritten by others: tells them how to take it over. */
+function refuseForeignBuild() {
+  try {
+    for (const path of ["dist", stamp].filter(existsSync)) accessSync(path, constants.W_OK);
+  } catch {
+    console.error(
+      `The build in ${join(root, "dist")} belongs to another user, probably because Parley was started as root.\nTo make it yours, run:\n  sudo chown -R "$(id -un)" '${join(root, "dist")}'`,
+    );
+    process.exit(1);
+  }
+}
+
 function build() {
+  refuseForeignBuild();
   // Its words go to standard error: what a command prints may be read by a program. Types are checked by `npm run typecheck`.
   for (const command of [
     ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--noCheck"],

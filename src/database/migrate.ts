@@ -36,12 +36,25 @@ export async function migrate(url: string, afterwards: (db: Knex) => Promise<voi
   const db = connect(url, { pool: 2 });
   try {
     await lock.query("select pg_advisory_lock($1)", [LOCK]);
+    await refuseNewer(lock);
     await db.migrate.latest({ migrationSource });
     await afterwards(db);
   } finally {
     await db.destroy();
     await lock.end();
   }
+}
+
+/** @throws Error when a newer version has migrated the database, whose tables this one does not know */
+async function refuseNewer(client: pg.Client): Promise<void> {
+  const { rows: found } = await client.query("select from pg_tables where tablename = 'knex_migrations'");
+  if (found.length === 0) return;
+  const { rows } = await client.query<{ name: string }>("select name from knex_migrations order by id");
+  const unknown = rows.filter(({ name }) => !(name in migrations)).at(-1);
+  if (unknown)
+    throw new Error(
+      `A newer version of Parley has upgraded this database (migration ${unknown.name}): start that version or a later one, or restore a backup made before the upgrade.`,
+    );
 }
 
 /** Of a host with several addresses Node tells each failure, and no message of its own. */

@@ -61,7 +61,14 @@ describe("a server without file handles to spare", () => {
       await api.get("/rest/v1/assistants", 200); // opens the connections that the test goes on with
       const limit = (handles: string) =>
         execFileSync("prlimit", ["--pid", String(pid), `--nofile=${handles}:`]);
-      const before = execFileSync("prlimit", ["--pid", String(pid), "--nofile", "-o", "SOFT", "--noheadings"]);
+      const before = execFileSync("prlimit", [
+        "--pid",
+        String(pid),
+        "--nofile",
+        "-o",
+        "SOFT",
+        "--noheadings",
+      ]);
       limit(String(readdirSync(`/proc/${pid}/fd`).length));
       const form = new FormData();
       form.append("file", new Blob(["text"]), "text.txt");

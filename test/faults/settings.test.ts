@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { envExample } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/config";
+import { statement } from "../support/database";
 import {
   afterTest,
   emptyFolder,
@@ -214,3 +215,17 @@ test(".env.example is fresh; else run `npm run docs`", () => {
   );
   expect(readConfig(env)).toEqual(readConfig({})); // the defaults that it tells are the defaults
 });
+
+test(
+  "an older program tells in one sentence that the database is newer, and what to do",
+  async () => {
+    const DATABASE_URL = await preparedDatabase();
+    await statement(DATABASE_URL, "insert into knex_migrations (name, batch) values ('999-tomorrow', 99)");
+    const { code, stdout, stderr } = await runToEnd("main", { ...SETTINGS, DATABASE_URL });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(lines(stderr)).toEqual([
+      "A newer version of Parley has upgraded this database (migration 999-tomorrow): start that version or a later one, or restore a backup made before the upgrade.",
+    ]);
+  },
+  PATIENCE,
+);

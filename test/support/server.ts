@@ -32,6 +32,8 @@ export interface ServerProcess {
   /** Standard output so far. */
   stdout(): string;
   stderr(): string;
+  /** Closes the pipes that it writes to, as when the terminal or the log collector goes away. */
+  closeOutput(): void;
   /** Sends the signal, and waits for the end. */
   end(signal: NodeJS.Signals): Promise<Ended>;
 }
@@ -115,6 +117,10 @@ export async function startServer(env: Env, over = afterTest): Promise<ServerPro
     api: new Api(url, { "X-API-Key": secret }),
     stdout: () => said.stdout,
     stderr: () => said.stderr,
+    closeOutput: () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
     end: (signal) => {
       child.kill(signal);
       return ended;

@@ -1,0 +1,70 @@
+import { access, constants, readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Files named in the message at most. */
+const MAX_NAMED = 8;
+
+interface ForeignFile {
+  readonly path: string;
+  readonly uid: number;
+}
+
+/**
+ * Checks that this user can use what DATA_DIR holds: files that root has created there lock others out.
+ * @throws Error that names the files and the command that hands them over
+ */
+export async function checkOwnership(dataDir: string): Promise<void> {
+  const uid = process.getuid?.();
+  if (uid === undefined || uid === 0) return;
+  const foreign: ForeignFile[] = [];
+  for (const path of await contents(dataDir)) {
+    const owner = (await stat(path).catch(() => undefined))?.uid;
+    if (owner !== undefined && owner !== uid && !(await usable(path))) foreign.push({ path, uid: owner });
+  }
+  if (foreign.length > 0) throw new Error(messageOf(foreign, await roots(dataDir, foreign)));
+}
+
+/** DATA_DIR, its entries and the folders of files, and the cluster if it lies elsewhere; as far as this user sees them. */
+async function contents(dataDir: string): Promise<string[]> {
+  const list = async (folder: string) =>
+    (await readdir(folder).catch(() => [])).map((name) => join(folder, name));
+  const elsewhere = await clusterElsewhere(dataDir);
+  return [dataDir, ...(await list(dataDir)), ...(await list(join(dataDir, "files"))), ...elsewhere];
+}
+
+async function clusterElsewhere(dataDir: string): Promise<string[]> {
+  const text = await readFile(join(dataDir, "postgres.json"), "utf8").catch(() => "{}");
+  const { cluster } = JSON.parse(text) as { cluster?: string }; // written by the embedded database only
+  return cluster === undefined ? [] : [cluster];
+}
+
+/** PostgreSQL demands to own its folder; all else must be readable and writable. */
+async function usable(path: string): Promise<boolean> {
+  const { R_OK, W_OK, X_OK } = constants;
+  const needed = (await stat(path)).isDirectory() ? R_OK | W_OK | X_OK : R_OK | W_OK;
+  return access(path, needed).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What to hand over: the whole of DATA_DIR, and a cluster outside it. */
+async function roots(dataDir: string, foreign: readonly ForeignFile[]): Promise<string[]> {
+  const elsewhere = await clusterElsewhere(dataDir);
+  return [dataDir, ...elsewhere.filter((cluster) => foreign.some(({ path }) => path === cluster))];
+}
+
+function messageOf(foreign: readonly ForeignFile[], folders: readonly string[]): string {
+  const named = foreign.slice(0, MAX_NAMED).map(({ path, uid }) => `  ${path} (owner: ${nameOf(uid)})`);
+  const more = foreign.length > MAX_NAMED ? [`  and ${foreign.length - MAX_NAMED} more`] : [];
+  const command = `  sudo chown -R "$(id -un)" ${folders.map((folder) => `'${folder}'`).join(" ")}`;
+  return [
+    "These files belong to another user, probably because Parley was started as root:",
+    ...named,
+    ...more,
+    "To make them yours, run:",
+    command,
+  ].join("\n");
+}
+
+const nameOf = (uid: number): string => (uid === 0 ? "root" : `user ${uid}`);

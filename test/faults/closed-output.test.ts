@@ -1,0 +1,24 @@
+import { expect, test } from "@jest/globals";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";
+
+test(
+  "a server whose standard output and error are closed survives the end of its embedded database",
+  async () => {
+    const dataDir = emptyFolder();
+    const server = await startServer({ ...SETTINGS, DATA_DIR: dataDir });
+    await server.api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+    server.closeOutput();
+    const postmaster = () =>
+      readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0]!;
+    const killed = postmaster();
+    process.kill(Number(killed), "SIGKILL");
+    await until(() => postmaster() !== killed);
+    await until(async () => (await server.api.request("GET", "/health/ready")).status === 200);
+    const { data } = await server.api.get("/rest/v1/assistants", 200);
+    expect(data).toMatchObject([{ name: "Ada" }]);
+    expect((await server.end("SIGTERM")).code).toBe(0);
+  },
+  4 * PATIENCE,
+);

@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { emptyFolder, PATIENCE, SETTINGS, startServer } from "../support/server";
+
+const isRoot = process.getuid?.() === 0;
+/** Some ordinary user; the tests' own unless they run as root. */
+const USER = isRoot ? 54_321 : process.getuid!();
+
+/** Starts the program as an ordinary user and waits for its end. */
+async function startAsUser(program: string, dataDir: string) {
+  const child = spawn(process.execPath, [join(__dirname, "../../dist/src", `${program}.js`)], {
+    env: { PATH: process.env.PATH, HOME: "/", ...SETTINGS, DATA_DIR: dataDir },
+    cwd: "/",
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(isRoot && { uid: USER, gid: USER }),
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, output };
+}
+
+/** A DATA_DIR in which root has left files that nobody else can read. */
+async function leftByRoot(): Promise<{ dataDir: string; files: string[] }> {
+  const dataDir = emptyFolder();
+  if (!isRoot) {
+    symlinkSync("/etc/shadow", join(dataDir, "encryption-keys"));
+    return { dataDir, files: ["encryption-keys"] };
+  }
+  chmodSync(dataDir, 0o777);
+  const { ENCRYPTION_KEYS: _, ...env } = SETTINGS;
+  const server = await startServer({ ...env, DATA_DIR: dataDir });
+  await server.end("SIGTERM");
+  return { dataDir, files: ["encryption-keys", "postgres", "postgres.json"] };
+}
+
+test.each(["main", "cli/org-create"])(
+  "an ordinary user's %s names the files that root has left and the command that hands them over",
+  async (program) => {
+    const { dataDir, files } = await leftByRoot();
+    const { code, output } = await startAsUser(program, dataDir);
+    expect(code).toBe(1);
+    const lines = output.trimEnd().split("\n");
+    expect(lines[0]).toBe("These files belong to another user, probably because Parley was started as root:");
+    for (const file of files) expect(output).toContain(`  ${join(dataDir, file)} (owner: `);
+    expect(lines.at(-1)).toBe(`  sudo chown -R "$(id -un)" '${dataDir}'`);
+  },
+  2 * PATIENCE,
+);
