@@ -7,18 +7,47 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);
-const stamp = join("dist", ".built");
-const sources = ["schema", "src", "rest-compat", "knexfile.ts", "tsconfig.json", "package-lock.json"];
+/** What is built from what, each with a stamp of its own. Types are checked by `npm run typecheck`. */
+const BROWSER = ["explorer", "dashboard", "widget"];
+const STEPS = [
+  {
+    name: "server",
+    sources: ["schema", "src", "rest-compat", "knexfile.ts"],
+    command: ["src/cli/transpile.mjs"],
+  },
+  ...BROWSER.map((name) => ({
+    name,
+    sources: [`src/${name}`],
+    command: [`src/${name}/build.mjs`],
+  })),
+];
+const SHARED = ["tsconfig.json", "package-lock.json"];
+const stampOf = (name) => join("dist", `.built-${name}`);
 
 const newest = (path) =>
   statSync(path).isDirectory()
     ? Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
     : statSync(path).mtimeMs;
 
+/** Whether sources are newer than what was built; browser programs don't make the server stale. */
+function isStale({ name, sources }) {
+  if (!existsSync(stampOf(name))) return true;
+  const own = sources.flatMap((path) =>
+    path === "src"
+      ? readdirSync("src")
+          .filter((it) => !BROWSER.includes(it))
+          .map((it) => join("src", it))
+      : path,
+  );
+  const built = statSync(stampOf(name)).mtimeMs;
+  return [...own, ...SHARED].some((path) => newest(path) > built);
+}
+
 /** Root's build can't be overwritten by others: tells them how to take it over. */
 function refuseForeignBuild() {
   try {
-    for (const path of ["dist", stamp].filter(existsSync)) accessSync(path, constants.W_OK);
+    const stamps = STEPS.map(({ name }) => stampOf(name));
+    for (const path of ["dist", ...stamps].filter(existsSync)) accessSync(path, constants.W_OK);
   } catch {
     console.error(
       `The build in ${join(root, "dist")} belongs to another user, probably because Parley was started as root.\nTo make it yours, run:\n  sudo chown -R "$(id -un)" '${join(root, "dist")}'`,
@@ -27,28 +56,21 @@ function refuseForeignBuild() {
   }
 }
 
-function build() {
+function build(steps) {
+  process.stderr.write("Building Parley (once after each change) …\n");
   refuseForeignBuild();
-  // Its words go to standard error: what a command prints may be read by a program. Types are checked by `npm run typecheck`.
-  for (const command of [
-    ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--noCheck"],
-    ["src/explorer/build.mjs"],
-    ["src/dashboard/build.mjs"],
-    ["src/widget/build.mjs"],
-  ]) {
+  for (const { name, command } of steps) {
+    // Output goes to standard error: what a command prints may be read by a program.
     const { status } = spawnSync(process.execPath, command, { stdio: ["ignore", 2, 2] });
     if (status !== 0) process.exit(status ?? 1);
+    writeFileSync(stampOf(name), "");
   }
-  writeFileSync(stamp, "");
 }
 
 const [, , program, ...options] = process.argv;
-const stale = !existsSync(stamp) || sources.some((path) => newest(path) > statSync(stamp).mtimeMs);
-// Where the tools to build are not installed, what was built before is what runs.
-if (stale && existsSync("node_modules/typescript")) {
-  process.stderr.write("Building Parley (once after each change) …\n");
-  build();
-}
+// If the build tools are not installed, the last build runs.
+const stale = existsSync("node_modules/typescript") ? STEPS.filter(isStale) : [];
+if (stale.length > 0) build(stale);
 if (program) {
   process.argv = [process.argv[0], join(root, "dist", "src", `${program}.js`), ...options];
   createRequire(import.meta.url)(process.argv[1]);

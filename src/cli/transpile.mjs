@@ -1,0 +1,53 @@
+// Emits JavaScript for each TypeScript file that changed since it was last emitted, without checking types: `isolatedModules`
+// makes every file independent, so a change costs one file instead of the whole program.
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import ts from "typescript";
+
+const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
+const { options, raw } = ts.parseJsonConfigFileContent(config, ts.sys, process.cwd());
+const sources = [
+  ...ts.sys.readDirectory(process.cwd(), [".ts"], raw.exclude, raw.include),
+  ...ts.sys.readDirectory(
+    "src",
+    [".json"],
+    raw.exclude.map((path) => path.replace("src/", "")),
+  ),
+];
+const settings = statSync("tsconfig.json").mtimeMs;
+
+let emitted = 0;
+for (const source of sources) {
+  if (source.endsWith(".d.ts")) continue;
+  const target = join(options.outDir, relative(options.rootDir, source)).replace(/\.ts$/, ".js");
+  if (isFresh(target, source)) continue;
+  mkdirSync(dirname(target), { recursive: true });
+  if (source.endsWith(".json")) copyFileSync(source, target);
+  else emit(source, target);
+  emitted++;
+}
+
+function isFresh(target, source) {
+  const built = statSync(target, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return built > statSync(source).mtimeMs && built > settings;
+}
+
+function emit(source, target) {
+  const text = ts.sys.readFile(source);
+  const { outputText, diagnostics } = ts.transpileModule(text, {
+    compilerOptions: options,
+    fileName: source,
+    reportDiagnostics: true,
+  });
+  if (diagnostics.length > 0) {
+    console.error(
+      ts.formatDiagnostics(diagnostics, {
+        ...ts.sys,
+        getCanonicalFileName: basename,
+        getNewLine: () => "\n",
+      }),
+    );
+    process.exit(1);
+  }
+  writeFileSync(target, outputText);
+}
