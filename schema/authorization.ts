@@ -31,8 +31,12 @@ const analyticsToken = new DomainError(
   "The token of the analytics page may read what that page shows, and nothing else.",
 );
 
-/** Who may run an operation. Each throws for who may not. */
+/** Who may run an operation or read a type. Each throws for any other caller. */
 const RULES = {
+  /** Every caller: the fields around it decide. */
+  anyone() {
+    return undefined;
+  },
   /** Any key or token: what a web page may do before it has a visitor's session. */
   page(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
@@ -77,6 +81,38 @@ export type Rule = keyof typeof RULES;
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export const authorize = (rule: Rule, caller: Caller | undefined): void => RULES[rule](caller);
+
+/** As `authorize`, for a field below the root: whoever got there has a credential. @throws FORBIDDEN */
+export function authorizeNested(rule: Rule, caller: Caller | undefined): void {
+  try {
+    RULES[rule](caller);
+  } catch (error) {
+    throw error instanceof DomainError ? new DomainError("FORBIDDEN", error.message) : error;
+  }
+}
+
+/** One caller of each kind. */
+const EVERY_CALLER: readonly (Caller | undefined)[] = [
+  undefined,
+  { organizationId: "", kind: "TOKEN", userId: "" },
+  ...(["SECRET", "PUBLIC", "TOKEN", "VISITOR", "ANALYTICS", "ANONYMOUS"] as const).map((kind) => ({
+    organizationId: "",
+    kind,
+  })),
+];
+
+const allows = (rule: Rule, caller: Caller | undefined): boolean => {
+  try {
+    RULES[rule](caller);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Whether every caller that fulfills one rule fulfills the other. */
+export const implies = (rule: Rule, other: Rule): boolean =>
+  EVERY_CALLER.every((caller) => !allows(rule, caller) || allows(other, caller));
 
 /** The rule of every operation. One without a row stops the start. */
 export const AUTHORIZATION: Readonly<Record<string, Rule>> = {

@@ -1,20 +1,21 @@
-import type { GraphQLField, GraphQLFieldResolver, GraphQLObjectType, GraphQLSchema } from "graphql";
-import { isObjectType } from "graphql";
+import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
+import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../src/errors";
-import { authorize, AUTHORIZATION } from "./authorization";
+import { authorize, AUTHORIZATION, authorizeNested, type Rule } from "./authorization";
 import type { Context } from "./context";
 import { problemsOf, ruleOf } from "./rules";
+import { nestedRules, rootsOf } from "./type-rules";
 
+type Field = GraphQLField<unknown, Context>;
 type Check = (args: Record<string, unknown>, context: Context) => void;
 
 /**
- * Puts the authorization table and the input rules in front of every resolver, so that both faces refuse alike.
- * @throws Error that names an operation without a row in the table, or a row without an operation
+ * Puts the rules of operations, types and input values in front of the resolvers, so that both interfaces refuse
+ * alike. Fields that need no check keep their resolver, or have none: reads pay nothing for the rules of others.
+ * @throws Error that names an operation or a type without a row in its table, or a row without an operation or type
  */
 export function guard(schema: GraphQLSchema): void {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(
-    (type) => !!type,
-  );
+  const roots = rootsOf(schema);
   const operations = roots.flatMap((root) => Object.keys(root.getFields()));
   const without = operations.filter((name) => !(name in AUTHORIZATION));
   const stale = Object.keys(AUTHORIZATION).filter((name) => !operations.includes(name));
@@ -22,23 +23,34 @@ export function guard(schema: GraphQLSchema): void {
     throw new Error(
       `The authorization table lacks ${without.join(", ") || "nothing"} and names the unknown ${stale.join(", ") || "nothing"}.`,
     );
+  const nested = nestedRules(schema);
+  for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
   for (const type of Object.values(schema.getTypeMap()))
-    if (isObjectType(type) && !type.name.startsWith("__"))
-      guardFields(type, roots.includes(type), type === schema.getMutationType());
+    if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type))
+      for (const field of Object.values(type.getFields())) guardNested(field, nested.get(field) ?? []);
 }
 
-function guardFields(type: GraphQLObjectType, isRoot: boolean, changes: boolean): void {
-  for (const field of Object.values(type.getFields())) {
-    const rules = checkOf(field);
-    if (!isRoot && field.args.length === 0) continue;
+function guardRoot(fields: readonly Field[], changes: boolean): void {
+  for (const field of fields) {
+    const values = checkOf(field);
     const check: Check = (args, context) => {
-      if (isRoot) authorize(AUTHORIZATION[field.name]!, context.caller);
-      rules(args, context);
+      authorize(AUTHORIZATION[field.name]!, context.caller);
+      values(args, context);
       if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
     };
     if (field.subscribe) field.subscribe = behind(check, field.subscribe);
     else if (field.resolve) field.resolve = behind(check, field.resolve);
   }
+}
+
+function guardNested(field: Field, rules: readonly Rule[]): void {
+  if (rules.length === 0 && field.args.length === 0) return;
+  const values = checkOf(field);
+  const check: Check = (args, context) => {
+    for (const rule of rules) authorizeNested(rule, context.caller);
+    values(args, context);
+  };
+  field.resolve = behind(check, field.resolve ?? defaultFieldResolver);
 }
 
 const behind = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, resolve: R): R =>
@@ -48,7 +60,7 @@ const behind = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, 
   }) as R;
 
 const checkOf =
-  ({ args }: GraphQLField<unknown, unknown>): Check =>
+  ({ args }: Field): Check =>
   (values) => {
     const problems = args.flatMap((arg) => problemsOf(arg.type, values[arg.name], arg.name, ruleOf(arg)));
     if (problems.length > 0) throw invalid(problems);

@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { getNamedType, parse, type GraphQLObjectType } from "graphql";
+import { authorize, AUTHORIZATION, type Rule } from "../../schema/authorization";
+import { makeContext } from "../../schema/context";
+import { contentOf, rootsOf } from "../../schema/type-rules";
+import { faces } from "../../src/app";
+import type { Caller } from "../../src/auth/caller";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { run, variables, type Operation } from "../support/operations";
+import { nameOf, operationOf, pathsBelow, type SchemaPath } from "../support/schema-paths";
+import { buildWorld, type World } from "../support/world";
+
+const running = useApp({ RATE_LIMIT_ORGANIZATION: "1000000" });
+const { schema, engine } = faces(loadCatalog(), readConfig({}));
+const roots = rootsOf(schema);
+
+let world: World;
+const credentials: Record<string, Api> = {};
+beforeAll(async () => {
+  const { api, publicKey } = running;
+  world = await buildWorld(api);
+  const bearer = (value: string) => api.as({ Authorization: `Bearer ${value}` });
+  const { token } = await api.post("/rest/v1/organization/token", {}, 200);
+  const { token: userToken } = await api.post("/rest/v1/organization/token", { userId: "ada" }, 200);
+  const { analyticUrl } = await api.get("/rest/v1/organization", 200);
+  Object.assign(credentials, {
+    "a SECRET key": api,
+    "a PUBLIC key": api.as({ "X-API-Key": publicKey }),
+    "a token": bearer(token),
+    "a token with userId": bearer(userToken),
+    "a visitor's session": bearer(world.visitorToken!),
+    "an analytics token": bearer(new URL(analyticUrl).hash.replace("#token=", "")),
+  });
+}, 60_000);
+
+/** A caller of each kind, as far as rules look at it. */
+const CALLERS: Readonly<Record<string, Omit<Caller, "organizationId">>> = {
+  "a SECRET key": { kind: "SECRET" },
+  "a PUBLIC key": { kind: "PUBLIC" },
+  "a token": { kind: "TOKEN" },
+  "a token with userId": { kind: "TOKEN", userId: "ada" },
+  "a visitor's session": { kind: "VISITOR" },
+  "an analytics token": { kind: "ANALYTICS" },
+  "the anonymous caller of the settings paths": { kind: "ANONYMOUS" },
+};
+
+/** Types that no query reads by themselves, and who may read them for another reason than that they may read what is around. */
+const AS_THE_OPERATION: Readonly<Record<string, string>> = { AttachedFile: "attachFile" };
+/** What an operation makes for its caller is theirs to read. */
+const MADE_FOR_THE_CALLER = ["startWidgetSession.widget"];
+
+function allows(rule: Rule, caller: Omit<Caller, "organizationId">): boolean {
+  try {
+    authorize(rule, { organizationId: "", ...caller });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const CHANGES = new Set(Object.keys(schema.getMutationType()!.getFields()));
+
+/** By type, the operations that read it at the root: queries and subscriptions, or else the mutations that answer with it. */
+const readAt = new Map<string, string[]>();
+for (const reads of [true, false]) {
+  const found = new Map<string, string[]>();
+  for (const root of roots.filter((root) => (root === schema.getMutationType()) !== reads))
+    for (const { name, type } of Object.values(root.getFields())) {
+      const content = contentOf(getNamedType(type)).name;
+      found.set(content, [...(found.get(content) ?? []), name]);
+    }
+  for (const [type, names] of found) if (!readAt.has(type)) readAt.set(type, names);
+}
+
+/** Whether the rules of the root fields let a caller read what a path leads to. */
+function isOpen(path: SchemaPath, caller: Omit<Caller, "organizationId">): boolean {
+  if (path.length === 1 || MADE_FOR_THE_CALLER.includes(nameOf(path))) return true;
+  const type = contentOf(getNamedType(path.at(-1)!.field.type)).name;
+  const operation = AS_THE_OPERATION[type];
+  const names = operation === undefined ? (readAt.get(type) ?? []) : [operation];
+  const open = names.filter((name) => allows(AUTHORIZATION[name]!, caller));
+  // Of several changes of a record each answers with it; of several reads some show less.
+  return CHANGES.has(names[0] ?? "") ? open.length > 0 : open.length === names.length;
+}
+
+const kindOf = (root: GraphQLObjectType) => root.name.toLowerCase() as Operation["kind"];
+
+interface Walk {
+  readonly kind: Operation["kind"];
+  readonly path: SchemaPath;
+}
+
+/** Every path of the schema that a caller may begin, up to the first step that the rules of the roots close. */
+const walksOf = (caller: Omit<Caller, "organizationId">): Walk[] =>
+  roots.flatMap((root) =>
+    Object.keys(root.getFields())
+      .filter((name) => allows(AUTHORIZATION[name]!, caller))
+      .flatMap((name) => pathsBelow(schema, root, name, (path) => isOpen(path, caller)))
+      .map((path) => ({ kind: kindOf(root), path })),
+  );
+
+/** For each last step one path, that of a query before all others and the shortest of those. */
+function oneForEachStep(walks: readonly Walk[]): Walk[] {
+  const kinds = ["query", "subscription", "mutation"];
+  const sorted = walks.toSorted(
+    (a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.path.length - b.path.length,
+  );
+  const byStep = new Map<string, Walk>();
+  for (const walk of sorted.reverse()) {
+    const { on, field } = walk.path.at(-1)!;
+    byStep.set(`${on}.${field.name}`, walk);
+  }
+  return [...byStep.values()].filter(({ path }) => path.length > 1);
+}
+
+const FORBIDDEN = "FORBIDDEN";
+const refusedAt = (outcome: Awaited<ReturnType<typeof run>>) => ({
+  code: outcome.code,
+  path: (outcome.error as { path?: (string | number)[] } | undefined)?.path?.filter(
+    (step) => typeof step === "string",
+  ),
+});
+
+describe.each(Object.keys(CALLERS).filter((name) => CALLERS[name]!.kind !== "ANONYMOUS"))("%s", (name) => {
+  const caller = CALLERS[name]!;
+  const walks = walksOf(caller);
+  const example = ({ kind, path }: Walk) =>
+    [operationOf(kind, path, world), variables[path[0]!.field.name]!(world)] as const;
+
+  test("reads through nested fields what it may read at the root", async () => {
+    const open = oneForEachStep(walks.filter(({ path }) => isOpen(path, caller)));
+    for (const walk of open) {
+      const outcome = await run(credentials[name]!, ...example(walk));
+      expect([nameOf(walk.path), outcome.code]).not.toEqual([nameOf(walk.path), FORBIDDEN]);
+    }
+  }, 60_000);
+
+  test("reads through no nested field what it may not read at the root", async () => {
+    for (const walk of walks.filter(({ path }) => !isOpen(path, caller))) {
+      const outcome = await run(credentials[name]!, ...example(walk));
+      expect([nameOf(walk.path), refusedAt(outcome)]).toEqual([
+        nameOf(walk.path),
+        { code: FORBIDDEN, path: walk.path.map(({ field }) => field.name) },
+      ]);
+    }
+  }, 60_000);
+});
+
+test("a token with userId meets closed fields, so that the walk is known to find some", () => {
+  const caller = CALLERS["a token with userId"]!;
+  const closed = walksOf(caller).filter(({ path }) => !isOpen(path, caller));
+  expect(closed.map(({ path }) => nameOf(path))).toEqual(
+    expect.arrayContaining(["assistant.project", "assistant.chats", "assistant.files"]),
+  );
+});
+
+test("the anonymous caller of the settings paths reads no more by either engine", async () => {
+  const { database } = running.app;
+  const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+  const caller = { organizationId, kind: "ANONYMOUS" } as const;
+  const closed = walksOf(caller).filter(({ path }) => !isOpen(path, caller));
+  expect(closed.length).toBeGreaterThan(0);
+  for (const { kind, path } of closed)
+    for (const compile of [engine.compile.bind(engine), engine.plain.bind(engine)]) {
+      const document = parse(operationOf(kind, path, world).text);
+      const work = database.scope(organizationId).transaction(async (scope) => {
+        const context = makeContext(database, caller, { requestId: "nested", scope });
+        const { errors } = await compile(document)(context, variables[path[0]!.field.name]!(world));
+        expect([nameOf(path), errors?.map(({ originalError }) => originalError)]).toEqual([
+          nameOf(path),
+          expect.arrayContaining([expect.objectContaining({ code: FORBIDDEN })]),
+        ]);
+        throw new Error("undo");
+      });
+      await expect(work).rejects.toThrow("undo");
+    }
+});
+
+test("what is asked for with a directive, which another engine runs, is refused as well", async () => {
+  const query = `query ($id: ID!) { assistant(id: $id) { project @include(if: true) { webhookDestinations { secret } } } }`;
+  const { data, errors } = (
+    await credentials["a token with userId"]!.graphql(query, { id: world.assistantId })
+  ).body;
+  expect(data).toEqual({ assistant: { project: null } });
+  expect(errors).toEqual([expect.objectContaining({ path: ["assistant", "project"] })]);
+  expect(errors[0].extensions).toEqual({ code: FORBIDDEN, requestId: expect.any(String) });
+});
