@@ -5,10 +5,10 @@ import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
 import { readFields, readJson } from "./body";
+import { callerFor } from "./caller-for";
 import type { CompiledRoute } from "./compile";
 import { errorBody, firstByPath, STATUS, type ErrorBody } from "./errors";
 import { decoded, RouteTable } from "./match";
-import type { Auth } from "./route";
 import { readForm, type Form } from "./upload";
 import { readVariables } from "./variables";
 
@@ -28,6 +28,12 @@ export interface House {
   ) => Promise<Caller | undefined>;
   /** Who a request without credential on the settings paths stands for. @throws UNAUTHENTICATED, FORBIDDEN */
   readonly anonymousSettings: (req: IncomingMessage) => Promise<Caller>;
+  /** The page that asks, and the limits of visitors, for rows that pages call. */
+  readonly visit: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    caller: Caller | undefined,
+  ) => Required<Pick<ContextOptions, "spend">> & Pick<Context, "origin">;
   readonly makeContext: (caller: Caller | undefined, options: ContextOptions) => Context;
   readonly once: (
     scope: Context["scope"],
@@ -46,13 +52,6 @@ export interface House {
   readonly maxFileBytes: number;
   readonly lenient: boolean;
 }
-
-/** What a request without credential is told, by what the row takes. */
-const WITHOUT_CREDENTIAL = {
-  keyOrBearer: "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.",
-  key: "This needs an API key in the header X-API-Key.",
-  public: "This needs a credential: a PUBLIC key in the header X-Public-Key, or a token in X-Public-Token.",
-} as const;
 
 /** Answers a request, or leaves it to `next`. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => Promise<void>;
@@ -123,38 +122,6 @@ function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-async function callerFor(
-  house: House,
-  auth: Auth,
-  req: IncomingMessage,
-  res: ServerResponse,
-): Promise<Caller | undefined> {
-  if (auth === "none") return undefined;
-  const caller = await house.authenticate(req, res, auth === "public" ? pageCredential(req) : undefined);
-  if (!caller && auth === "settings") return house.anonymousSettings(req);
-  if (!caller)
-    throw new DomainError("UNAUTHENTICATED", WITHOUT_CREDENTIAL[auth === "settings" ? "keyOrBearer" : auth]);
-  if (auth === "public" && caller.kind === "SECRET" && req.headers["x-public-key"])
-    throw new DomainError(
-      "UNAUTHENTICATED",
-      "X-Public-Key takes a PUBLIC key: a SECRET key must never stand in a web page.",
-    );
-  if (auth === "key" && ["TOKEN", "VISITOR", "ANALYTICS"].includes(caller.kind))
-    throw new DomainError(
-      "UNAUTHENTICATED",
-      "This path takes an API key in the header X-API-Key; a bearer token is not accepted here.",
-    );
-  return caller;
-}
-
-/** The credential that a web page presents in a header of its own. */
-function pageCredential(req: IncomingMessage): Readonly<Record<string, unknown>> | undefined {
-  const key = req.headers["x-public-key"];
-  const token = req.headers["x-public-token"];
-  if (key) return { "x-api-key": key };
-  return typeof token === "string" && token !== "" ? { authorization: `Bearer ${token}` } : undefined;
-}
-
 async function answer(
   house: House,
   route: CompiledRoute,
@@ -164,7 +131,10 @@ async function answer(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  const options = { requestId: house.requestId(res) };
+  const options = {
+    requestId: house.requestId(res),
+    ...(route.auth === "public" && house.visit(req, res, caller)),
+  };
   const context = house.makeContext(caller, options);
   const work: Work = (scope) => run(route, house.makeContext(caller, { ...options, scope }), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;

@@ -160,13 +160,14 @@ export class CallResolver {
   @Dials
   @Mutation(() => WebCall, {
     description:
-      "Opens a call that a browser holds. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, UNAVAILABLE.",
+      "Opens a call that a browser holds. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, FORBIDDEN for a page of an origin that is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
   })
-  startWebCall(
+  async startWebCall(
     @Arg("input", { description: "Who speaks." }) { assistantId, workflowId, ...callee }: StartWebCallInput,
-    @Ctx() { scope, caller }: Context,
+    @Ctx() { scope, caller, origin, spend }: Context,
   ) {
-    return startWebCall(scope, targetOf({ assistantId, workflowId }), callee, caller!.keyId!);
+    await spend("chat");
+    return startWebCall(scope, targetOf({ assistantId, workflowId }), callee, caller!.keyId!, origin);
   }
 
   @Mutation(() => Call, {

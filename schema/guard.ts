@@ -27,7 +27,8 @@ export function guard(schema: GraphQLSchema): void {
   for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type))
-      for (const field of Object.values(type.getFields())) guardNested(field, nested.get(field) ?? []);
+      for (const field of Object.values(type.getFields()))
+        guardNested(field as Field, nested.get(field) ?? []);
 }
 
 function guardRoot(fields: readonly Field[], changes: boolean): void {

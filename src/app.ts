@@ -172,6 +172,7 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
     { organization: config.RATE_LIMIT_ORGANIZATION, anonymous: config.RATE_LIMIT_ANONYMOUS },
     clientAddress(config.TRUST_PROXY),
   );
+  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, clientAddress(config.TRUST_PROXY));
   const open = settingsOpenTo(config);
   let known: string | undefined;
   const defaultOrganization = async () => (known ??= await defaultOrganizationId(database.scope(""))) ?? "";
@@ -187,6 +188,10 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
     },
     anonymousSettings: async (req) =>
       anonymousSettings(req, open, ports.publicUrl(), await defaultOrganization()),
+    visit: (req, res, caller) => ({
+      origin: foreignOrigin(req, ports.publicUrl()),
+      spend: (what) => visits.spend(req, res, caller, what),
+    }),
     makeContext: (caller: Caller | undefined, options: ContextOptions) =>
       makeContext(database, caller, options),
     once: (scope, key, request, work) => scope.of(Idempotency).once(key, request, work),
@@ -203,9 +208,8 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
 }
 
 /** POST and GET /graphql: Apollo, running what the engine compiled. */
-async function graphqlOf({ config, logger, ports }: Service, engine: Engine, house: House) {
+async function graphqlOf({ config, logger }: Service, engine: Engine, house: House) {
   const { schema } = engine;
-  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, clientAddress(config.TRUST_PROXY));
   const apollo = apolloServer<Context>({
     schema,
     introspection: config.GRAPHQL_INTROSPECTION,
@@ -233,8 +237,7 @@ async function graphqlOf({ config, logger, ports }: Service, engine: Engine, hou
       const caller = await house.authenticate(req, res);
       return house.makeContext(caller, {
         requestId: requestId(res),
-        origin: foreignOrigin(req, ports.publicUrl()),
-        spend: (what) => visits.spend(req, res, caller, what),
+        ...house.visit(req, res, caller),
       });
     },
     maxFileBytes: config.MAX_FILE_BYTES,

@@ -1,6 +1,8 @@
 import { signToken } from "../auth/tokens";
 import { Chats } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
+import { Configurations } from "../configurations/configurations";
+import { checkOrigin } from "../configurations/origins";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { CallRefused } from "../ports/voice-engine";
@@ -27,18 +29,37 @@ const WEB = { kind: "WEB", line: null, phoneNumber: null } as const;
 /**
  * Opens a call from a web page: at the engine, or on the widget's own page where the engine has none.
  * @param keyId the key behind it: whoever holds the call on the widget's page may so as long as the key stands
- * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY; UNAVAILABLE when the engine does not open it
+ * @param origin of the page that asks, if it is another site's
+ * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY; FORBIDDEN for an origin
+ * that is not allowed; CHANNEL_DISABLED if the theme's mode has no voice; UNAVAILABLE when the engine does not open it
  */
 export async function startWebCall(
   scope: Scope,
   target: CallTarget,
   callee: Callee,
   keyId: string,
+  origin: string | undefined,
 ): Promise<WebCall> {
   const resolved = await resolveTarget(scope, target, callee.variables);
+  await checkPage(scope, resolved, origin);
   if (scope.ports.voice.engine.web) return openEngineCall(scope, resolved, callee);
   const id = await openPageCall(scope, resolved, callee);
   return { id, webCallUrl: await pageOf(scope, id, keyId) };
+}
+
+/** A page may open calls where it may show the assistant, and only if the assistant's theme offers voice. */
+async function checkPage(
+  scope: Scope,
+  { assistant }: ResolvedTarget,
+  origin: string | undefined,
+): Promise<void> {
+  const { allowedOrigins, mode } = await scope.of(Configurations).of("theme", assistant);
+  checkOrigin(allowedOrigins, origin);
+  if (mode === "CHAT_ONLY")
+    throw new DomainError(
+      "CHANNEL_DISABLED",
+      "The assistant's theme is CHAT_ONLY: it takes no calls from web pages.",
+    );
 }
 
 /** Opens a call that a page of ours holds, by the browser's own speech. @returns its id */

@@ -1,4 +1,4 @@
-import { invalid, type Problem } from "../errors";
+import { DomainError, invalid, type Problem } from "../errors";
 
 /**
  * Origins of web pages as browsers send them: scheme, host and port, in lower case, each once.
@@ -17,6 +17,19 @@ export function originsOf(entries: readonly string[]): string[] {
   });
   if (problems.length > 0) throw invalid(problems);
   return [...new Set(origins)];
+}
+
+/**
+ * Refuses pages of other sites than an assistant's own list names; an empty list allows all of them.
+ * @param origin undefined where no browser names one
+ * @throws FORBIDDEN
+ */
+export function checkOrigin(allowedOrigins: readonly string[], origin: string | undefined): void {
+  if (origin === undefined || allowedOrigins.length === 0 || allowedOrigins.includes(origin)) return;
+  throw new DomainError(
+    "FORBIDDEN",
+    `Pages of ${origin.slice(0, 200)} may not show this assistant: it is not among its allowed origins.`,
+  );
 }
 
 /** An origin stands in a header among others: what would be more there is none. */

@@ -1,10 +1,10 @@
 import type { Caller, WidgetVisitor } from "../auth/caller";
 import { signToken } from "../auth/tokens";
 import { signVisitor, verifyVisitor } from "../auth/visitor-tokens";
+import { checkOrigin } from "../configurations/origins";
 import { EndUsers } from "../conversation/end-users";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
-import { DomainError } from "../errors";
 import { targetOf } from "../workflows/target";
 import { Widgets, type Widget } from "./widgets";
 
@@ -47,7 +47,7 @@ export class Sessions {
       deploymentId: input.deploymentId,
     }) as WidgetVisitor["target"]; // one of these two
     const widget = await this.scope.of(Widgets).of(target);
-    checkOrigin(widget, origin);
+    checkOrigin(widget.allowedOrigins, origin);
     if (uniqueId != null) await this.scope.of(EndUsers).checkIdentity(uniqueId, uniqueIdSignature);
     const known =
       visitorToken == null
@@ -81,12 +81,4 @@ export class Sessions {
 function ending({ expiresAt: limit }: Caller): Date {
   const wanted = new Date(Math.floor((Date.now() + SESSION) / 1_000) * 1_000);
   return limit !== undefined && limit < wanted ? limit : wanted;
-}
-
-function checkOrigin({ allowedOrigins }: Widget, origin: string | undefined): void {
-  if (origin === undefined || allowedOrigins.length === 0 || allowedOrigins.includes(origin)) return;
-  throw new DomainError(
-    "FORBIDDEN",
-    `Pages of ${origin.slice(0, 200)} may not show this assistant: it is not among its allowed origins.`,
-  );
 }
