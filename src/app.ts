@@ -26,7 +26,7 @@ import { apolloServer } from "./http/graphql";
 import { graphqlHandler } from "./http/graphql-handler";
 import { fileHandles, health } from "./http/health";
 import { RateLimits } from "./http/limits";
-import { Metrics } from "./http/metrics";
+import type { Metrics } from "./http/metrics";
 import { foreignOrigin } from "./http/origin";
 import { pages } from "./http/pages";
 import { recordings } from "./http/recordings";
@@ -119,8 +119,7 @@ async function routed(
   { schema, engine, rows }: ReturnType<typeof faces>,
   draining: () => boolean,
 ): Promise<RequestListener> {
-  const { logger, database, crypto } = parts;
-  const metrics = new Metrics();
+  const { logger, database, crypto, metrics } = parts;
   const house = houseOf(parts, metrics);
   const rest = restRouter(house, rows);
   const app = express().disable("x-powered-by").disable("etag");

@@ -12,6 +12,7 @@ import { hasVectors } from "./database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/record";
 import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
+import { Metrics } from "./http/metrics";
 import { startJobs } from "./jobs/start-jobs";
 import { outbound } from "./outbound/http";
 import { childReader } from "./ports/child-reader";
@@ -33,6 +34,7 @@ export interface Service {
   readonly listener: Listener;
   readonly crypto: Crypto;
   readonly ports: Ports;
+  readonly metrics: Metrics;
   /** Stops what works in the background, then lets go of the database. */
   close(): Promise<void>;
 }
@@ -71,7 +73,8 @@ export async function openService(
   await listener.start();
   // Whatever jobs do, requests find a connection, and find it first.
   const giveWay = () => database.crowded;
-  background = await startBackground({ config, url, ownerUrl, ports, logger, giveWay });
+  const metrics = new Metrics();
+  background = await startBackground({ config, url, ownerUrl, ports, logger, metrics, giveWay });
   return {
     config,
     logger,
@@ -81,15 +84,20 @@ export async function openService(
     listener,
     crypto: ports.crypto,
     ports,
+    metrics,
     close: async () => {
       await background?.stop();
-      await ports.voice.engine.close();
-      await ports.telephone.provider.close();
-      await listener.stop();
-      await ports.outbound.close();
+      await closePorts(ports, listener);
       await database.close();
     },
   };
+}
+
+async function closePorts({ voice, telephone, outbound }: Ports, listener: Listener): Promise<void> {
+  await voice.engine.close();
+  await telephone.provider.close();
+  await listener.stop();
+  await outbound.close();
 }
 
 function portsOf(
@@ -128,13 +136,14 @@ interface BackgroundOptions {
   readonly ownerUrl: string;
   readonly ports: Ports;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** Whether those who are in more of a hurry need the connections. */
   readonly giveWay: () => boolean;
 }
 
 /** Jobs, and the sweeping of files that a crash left, with connections of their own. */
 async function startBackground(options: BackgroundOptions): Promise<Background> {
-  const { config, url, ownerUrl, ports, logger, giveWay } = options;
+  const { config, url, ownerUrl, ports, logger, metrics, giveWay } = options;
   const { listener, outbound } = ports;
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const database = new Database(connect(url, { pool, rowSecurity, name: "parley jobs", giveWay }), ports);
@@ -142,8 +151,9 @@ async function startBackground(options: BackgroundOptions): Promise<Background> 
   const takeover = config.TAKEOVER_SECONDS * 1_000;
   const webhookTimeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
   const times = { idleMinutes, eventDays, takeover, webhookTimeout };
+  const countGivenUp = (task: string) => metrics.countGivenUp(task);
   const jobs = config.WORKER
-    ? await startJobs({ database, url: ownerUrl, listener, outbound, logger, ...times })
+    ? await startJobs({ database, url: ownerUrl, listener, outbound, logger, countGivenUp, ...times })
     : undefined;
   const sweep = () =>
     void sweepFiles(database, ports.storage).catch((error: unknown) =>

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
+import { Messages } from "../chats/messages";
 import { conversationOf, type Conversation } from "../chats/store-message";
 import type { ChannelConfiguration } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
@@ -194,6 +195,16 @@ async function hangUp(scope: Scope, turn: Prepared): Promise<void> {
 async function apologize(scope: Scope, turn: Answering, error: Error): Promise<boolean> {
   await keepError(scope, turn.chat.id, error);
   return answer(scope, turn, { content: APOLOGY, metadata: { ...turn.metadata, error: true } });
+}
+
+/** Apologizes for what was said and never answered. Reads no more than it must: the rest may be what failed. */
+export async function giveUpTurn(scope: Scope, chatId: string): Promise<void> {
+  const chat = await scope.of(Chats).row(chatId);
+  const history = await scope.of(Messages).history(chatId);
+  const upTo = history.findLast(({ role }) => role === "USER")?.sequence ?? 0;
+  if (!chat || upTo <= chat.answeredSequence) return;
+  const turn: Answering = { chat, answered: chat.answeredSequence, upTo, metadata: {} };
+  await apologize(scope, turn, new Error("The turn was given up: all attempts to answer failed."));
 }
 
 /** @throws Overtaken when the chat was answered by somebody else */

@@ -28,6 +28,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly givenUp = new Counter({
+    name: "parley_jobs_given_up_total",
+    help: "Jobs that were given up after all attempts, by task.",
+    labelNames: ["task"],
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
@@ -57,6 +64,10 @@ export class Metrics {
 
   countSms(outcome: string): void {
     this.sms.inc({ outcome });
+  }
+
+  countGivenUp(task: string): void {
+    this.givenUp.inc({ task });
   }
 
   readonly page: RequestHandler = async (_req, res) => {

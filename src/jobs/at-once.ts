@@ -55,7 +55,7 @@ export class AtOnce {
     this.stopped = true;
     await Promise.race([Promise.all(this.running.values()), sleep(PATIENCE, undefined, { ref: false })]);
     this.running.clear();
-    await requeue(this.pool, [this.id]).catch(() => undefined); // else its silence does
+    await requeue(this.pool, [this.id], false).catch(() => undefined); // if it fails, the missing heartbeat does it
   }
 
   private async run(job: BegunJob): Promise<void> {
@@ -79,11 +79,13 @@ export class AtOnce {
   }
 }
 
-/** Makes jobs to be found of what servers had begun that are gone. */
-export async function requeue(pool: Pool, workers: readonly string[]): Promise<void> {
-  await pool.query(again("worker = any($1)"), [workers]);
+/** Requeues jobs that these workers had begun. @param died whether the workers' server died, which is counted */
+export async function requeue(pool: Pool, workers: readonly string[], died: boolean): Promise<void> {
+  const requeued = again("worker = any($1)");
+  const counted = `with made as (${requeued}) insert into job_deaths (job_id, deaths) select id, 1 from made`;
+  await pool.query(died ? counted : requeued, [workers]);
 }
 
 const again = (which: string): string => `
   with gone as (delete from begun_jobs where ${which} returning task, payload)
-  select graphile_worker.add_job(task, payload, max_attempts => ${TRIES}) from gone`;
+  select made.id from gone, graphile_worker.add_job(task, payload, max_attempts => ${TRIES}) as made`;

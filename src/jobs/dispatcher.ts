@@ -6,6 +6,7 @@ import { DELIVERIES_CHANNEL } from "../events/record";
 import type { Outbound } from "../outbound/http";
 import { Deliveries, type Claim } from "../webhooks/deliveries";
 import { send } from "../webhooks/send";
+import { MOST_DEATHS } from "./free-jobs";
 import { Lanes, type Lane } from "./lanes";
 
 export interface DispatcherOptions {
@@ -17,6 +18,8 @@ export interface DispatcherOptions {
   readonly takeover: number;
   /** How many milliseconds a receiver has for its answer. */
   readonly webhookTimeout: number;
+  /** Counts a delivery that was given up as a job. */
+  readonly countGivenUp: (task: string) => void;
 }
 
 /** How often due retries and what dead servers left are looked for, in milliseconds. */
@@ -81,7 +84,9 @@ export class Dispatcher {
         const scope = this.scope(lane); // one for all of them, so that what they send is read at once
         const claims = await scope.of(Deliveries).claim(lane.destinationId, room, this.options.takeover);
         if (claims.length === room) this.lanes.ring(lane.organizationId, lane.destinationId);
-        for (const claim of claims) this.start(scope, lane, claim);
+        for (const claim of claims)
+          if (claim.attempt - claim.tries > MOST_DEATHS) await this.giveUp(scope, claim);
+          else this.start(scope, lane, claim);
       }
     } catch (error) {
       this.warn(error, "deliveries were not claimed");
@@ -89,6 +94,17 @@ export class Dispatcher {
       lane.filling = false;
       this.lanes.rest(lane);
     }
+  }
+
+  /** Each time a server tried it, that server died. */
+  private async giveUp(scope: Scope, claim: Claim): Promise<void> {
+    if (!(await scope.of(Deliveries).abandon(claim))) return;
+    const { logger, countGivenUp } = this.options;
+    logger.error(
+      { deliveryId: claim.id, deaths: claim.attempt - claim.tries - 1 },
+      "a delivery was given up",
+    );
+    countGivenUp("webhook.deliver");
   }
 
   private start(scope: Scope, lane: Lane, claim: Claim): void {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { run, type Runner, type RunnerOptions, type WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { freeJobs } from "./free-jobs";
 
 /** How long is waited before a runner that broke is followed by another, in milliseconds. */
 const PAUSE = 1_000;
@@ -33,7 +34,7 @@ export class LastingRunner {
     events.on("pool:create", ({ workerPool }) => (id = workerPool.id));
     events.once("pool:gracefulShutdown", () => void this.follow());
     events.on("job:failed", ({ error, job }) =>
-      this.logger.error({ err: error, task: job.task_identifier }, "a job failed for good"),
+      this.logger.error({ err: error, task: job.task_identifier }, "a job failed its last attempt"),
     );
     const runner = await run({ ...this.options, events });
     this.running.set(id, runner);
@@ -65,12 +66,7 @@ export class LastingRunner {
   private async over(id: string): Promise<void> {
     this.running.delete(id);
     if (this.stopped) return;
-    // Where this fails its silence frees them.
-    await freeJobs(this.pool, [id]).catch(() => undefined);
+    // If this fails, the missing heartbeat frees them.
+    await freeJobs(this.pool, [id], false).catch(() => undefined);
   }
-}
-
-/** Lets others take the jobs that these had taken. */
-export async function freeJobs(pool: Pool, ids: readonly string[]): Promise<void> {
-  await pool.query("select graphile_worker.force_unlock_workers($1)", [ids]);
 }

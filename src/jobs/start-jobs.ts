@@ -22,6 +22,8 @@ export interface JobsOptions {
   readonly takeover: number;
   /** How many milliseconds the receiver of a webhook has for its answer. */
   readonly webhookTimeout: number;
+  /** Counts a job that was given up. */
+  readonly countGivenUp: (task: string) => void;
 }
 
 const MINUTE = 60_000;
@@ -37,6 +39,7 @@ export async function startJobs({
   eventDays,
   takeover,
   webhookTimeout,
+  countGivenUp,
 }: JobsOptions): Promise<Worker> {
   const worker = await startWorker({
     database,
@@ -44,8 +47,10 @@ export async function startJobs({
     periodic: periodicTasks(eventDays),
     takeover,
     logger,
+    countGivenUp,
   });
-  const dispatcher = new Dispatcher({ database, outbound, listener, logger, takeover, webhookTimeout });
+  const times = { takeover, webhookTimeout };
+  const dispatcher = new Dispatcher({ database, outbound, listener, logger, countGivenUp, ...times });
   const sweep = () =>
     void endIdleChats(database, idleMinutes).catch((error: unknown) =>
       logger.warn({ err: error }, "idle chats were not ended"),

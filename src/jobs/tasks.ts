@@ -1,43 +1,78 @@
 import { keepFacts } from "../analytics/keep-facts";
+import { giveUpHangUp, giveUpStart, giveUpWatch } from "../calls/give-up";
 import { hangUpCall } from "../calls/hang-up-call";
 import { startCall } from "../calls/start-call";
 import { watchCall } from "../calls/watch-call";
 import { expireSms } from "../sms/expire-sms";
+import { giveUpReceived, giveUpSending } from "../sms/give-up";
 import { receiveSms, tellBySms } from "../sms/receive-sms";
 import { sendSms } from "../sms/send-sms";
-import { takeTurn } from "../conversation/turn";
+import { giveUpTurn, takeTurn } from "../conversation/turn";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { expireEvents } from "../events/expire-events";
 import { embedPassages } from "../knowledge/embed-passages";
-import { indexFile } from "../knowledge/index-file";
+import { giveUpIndexing, indexFile } from "../knowledge/index-file";
 
-/** Jobs are told ids only, and whether they will be tried again when they fail. */
-export type Task = (
-  scope: Scope,
-  payload: Readonly<Record<string, string>>,
-  lastTry: boolean,
-) => Promise<void>;
+/** Jobs are told ids only. */
+export type Payload = Readonly<Record<string, string>>;
+
+export interface Task {
+  /** @param lastTry whether no other attempt follows */
+  readonly run: (scope: Scope, payload: Payload, lastTry: boolean) => Promise<void>;
+  /** Stores the consequence of a job that was given up, so that nobody waits for it. Running twice changes nothing. */
+  readonly givenUp: (scope: Scope, payload: Payload) => Promise<void>;
+}
+
+/** For jobs that nobody waits for: the error in the log and the metric are all. */
+const onlyLogged = (): Promise<void> => Promise.resolve();
 
 /** What a job may do, by name. */
 export const tasks = {
-  "sms.receive": (scope, { messageSid }) => receiveSms(scope, messageSid!),
-  "sms.tell": (scope, { connectionId, to, text }) => tellBySms(scope, connectionId!, to!, text!),
-  "call.start": (scope, { chatId }) => startCall(scope, chatId!),
-  "call.watch": (scope, { chatId }) => watchCall(scope, chatId!),
-  "call.hangUp": (scope, { chatId }) => hangUpCall(scope, chatId!),
+  "sms.receive": {
+    run: (scope, { messageSid }) => receiveSms(scope, messageSid!),
+    givenUp: (scope, { messageSid }) => giveUpReceived(scope, messageSid!),
+  },
+  "sms.tell": {
+    run: (scope, { connectionId, to, text }) => tellBySms(scope, connectionId!, to!, text!),
+    givenUp: onlyLogged, // a fixed sentence that belongs to no chat
+  },
+  "call.start": {
+    run: (scope, { chatId }) => startCall(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpStart(scope, chatId!),
+  },
+  "call.watch": {
+    run: (scope, { chatId }) => watchCall(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpWatch(scope, chatId!),
+  },
+  "call.hangUp": {
+    run: (scope, { chatId }) => hangUpCall(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpHangUp(scope, chatId!),
+  },
 } satisfies Record<string, Task>;
 
-/** What does all that there is to do for the ids that it is told: one job with the same ids runs at a time. */
+/** Tasks that do all that there is to do for their ids: one job with the same ids runs at a time. */
 export const soleTasks = {
-  "chat.turn": (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
-  "sms.send": (scope, { chatId }) => sendSms(scope, chatId!),
+  "chat.turn": {
+    run: (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
+    givenUp: (scope, { chatId }) => giveUpTurn(scope, chatId!),
+  },
+  "sms.send": {
+    run: (scope, { chatId }) => sendSms(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpSending(scope, chatId!),
+  },
 } satisfies Record<string, Task>;
 
-/** What takes long and nobody waits for: it runs beside the others, two at a time. */
+/** Slow tasks that nobody waits for: they run beside the others, two at a time. */
 export const slowTasks = {
-  "file.index": (scope, { fileId }, lastTry) => indexFile(scope, fileId!, lastTry),
-  "knowledge.embed": (scope, owner) => embedPassages(scope, owner),
+  "file.index": {
+    run: (scope, { fileId }, lastTry) => indexFile(scope, fileId!, lastTry),
+    givenUp: (scope, { fileId }) => giveUpIndexing(scope, fileId!),
+  },
+  "knowledge.embed": {
+    run: (scope, owner) => embedPassages(scope, owner),
+    givenUp: onlyLogged, // the passages are found by their words
+  },
 } satisfies Record<string, Task>;
 
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */

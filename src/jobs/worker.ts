@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import {
   Logger as JobLogger,
   parseCronItems,
@@ -8,12 +9,14 @@ import {
 import { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Database } from "../database/database";
-import { TRIES } from "../database/scope";
+import { TRIES, type Scope } from "../database/scope";
 import type { BegunJob, Ports } from "../ports/ports";
 import { AtOnce, requeue } from "./at-once";
-import { freeJobs, LastingRunner } from "./lasting-runner";
+import { freeJobs } from "./free-jobs";
+import { GivenUp } from "./given-up";
+import { LastingRunner } from "./lasting-runner";
 import { alone, soleName } from "./sole";
-import { slowTasks, soleTasks, tasks, type PeriodicTask, type Task } from "./tasks";
+import { slowTasks, soleTasks, tasks, type Payload, type PeriodicTask, type Task } from "./tasks";
 
 /** Jobs at once in this process. */
 const CONCURRENCY = 20;
@@ -38,6 +41,8 @@ export interface WorkerOptions {
   /** After how many milliseconds at most what a worker that died had begun is begun again. */
   readonly takeover: number;
   readonly logger: Logger;
+  /** Counts a job that was given up. */
+  readonly countGivenUp: (task: string) => void;
 }
 
 export interface Worker {
@@ -52,15 +57,17 @@ export async function startWorker({
   periodic,
   takeover,
   logger,
+  countGivenUp,
 }: WorkerOptions): Promise<Worker> {
   const pool = poolOf(url, logger);
   const runners = runnersOf(database, pool, periodic, logger);
   const atOnce = new AtOnce(pool, performer(database), logger);
-  const ids = () => [atOnce.id, ...runners.flatMap((runner) => runner.ids)];
+  const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
+  const ids = () => [atOnce.id, givenUp.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
-    Promise.all([heartbeat(pool, ids(), (takeover * 2) / 3), atOnce.giveUpUnheard()]).catch(
-      (error: unknown) => logger.warn({ err: error }, "no heartbeat"),
-    );
+    Promise.all([heartbeat(pool, ids(), (takeover * 2) / 3), atOnce.giveUpUnheard()])
+      .then(() => givenUp.sweep())
+      .catch((error: unknown) => logger.warn({ err: error }, "no heartbeat"));
   await Promise.all(runners.map((runner) => runner.start()));
   await beat();
   const timer = setInterval(() => void beat(), takeover / 6).unref();
@@ -69,7 +76,7 @@ export async function startWorker({
     stop: async () => {
       clearInterval(timer);
       const mine = ids();
-      await Promise.all([...runners, atOnce].map((one) => one.stop()));
+      await Promise.all([...runners, atOnce, givenUp].map((one) => one.stop()));
       await pool
         .query("delete from worker_heartbeats where worker_id = any($1)", [mine])
         .catch(() => undefined);
@@ -126,8 +133,25 @@ async function perform(
   payload: unknown,
   job: Pick<Job, "attempts" | "max_attempts">,
 ): Promise<void> {
-  const { organizationId, ...rest } = payload as { organizationId: string } & Record<string, string>; // as Scope.owned made it
-  await task(database.scope(organizationId), rest, job.attempts >= job.max_attempts);
+  const { scope, ids } = read(database, payload);
+  await task.run(scope, ids, job.attempts >= job.max_attempts);
+}
+
+function read(database: Database, payload: unknown): { scope: Scope; ids: Payload } {
+  const { organizationId, ...ids } = payload as { organizationId: string } & Record<string, string>; // as Scope.owned made it
+  return { scope: database.scope(organizationId), ids };
+}
+
+/** What happens when a job is given up. A periodic one runs at its next time. */
+function consequences(database: Database, periodic: Readonly<Record<string, PeriodicTask>>) {
+  const all: Readonly<Record<string, Task>> = { ...tasks, ...soleTasks, ...slowTasks };
+  return {
+    tasks: [...Object.keys(all), ...Object.keys(periodic)],
+    conclude: async (task: string, payload: unknown) => {
+      const { scope, ids } = read(database, payload ?? {});
+      await all[task]?.givenUp(scope, ids);
+    },
+  };
 }
 
 /** Of a job that was begun as it was asked for. */
@@ -144,7 +168,8 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
     Object.entries(soleTasks).map(([task, work]) => [
       task,
       async (payload: unknown, { job, addJob }: JobHelpers) => {
-        const sole = { name: soleName(task, payload), jobId: job.id, attempt: job.attempts };
+        // Attempts that are given back repeat their numbers.
+        const sole = { name: soleName(task, payload), jobId: job.id, attempt: randomInt(2 ** 31) };
         const entry = await alone(pool, sole, () => perform(database, work, payload, job));
         const runAt = new Date(Date.now() + COME_BACK);
         if (entry === "later") await addJob(task, payload, { runAt, maxAttempts: job.max_attempts });
@@ -183,7 +208,7 @@ async function heartbeat(pool: Pool, ids: readonly string[], silence: number): P
   const { rows } = await pool.query<{ worker_id: string }>(silent, [silence]);
   if (rows.length === 0) return;
   const dead = rows.map(({ worker_id }) => worker_id);
-  await Promise.all([freeJobs(pool, dead), requeue(pool, dead)]);
+  await Promise.all([freeJobs(pool, dead, true), requeue(pool, dead, true)]);
 }
 
 /** Its own lines for each job are of use when looking for a fault only. */

@@ -18,7 +18,11 @@ export async function indexFile(scope: Scope, fileId: string, lastTry: boolean):
     await attached.settle(fileId, await scope.ports.reader.read(file.detectedType, content));
   } catch (error) {
     if (error instanceof DomainError && error.code === "FILE_NOT_FOUND") return; // deleted meanwhile
-    if (lastTry) await attached.settle(fileId, { problem: AGAIN });
+    if (lastTry) await giveUpIndexing(scope, fileId);
     throw error;
   }
 }
+
+/** Marks the file as failed, wherever it is attached. */
+export const giveUpIndexing = (scope: Scope, fileId: string): Promise<void> =>
+  scope.of(AttachedFiles).settle(fileId, { problem: AGAIN });

@@ -174,6 +174,12 @@ export class Deliveries {
     return changed > 0 ? next.status : undefined;
   }
 
+  /** Gives up a claimed delivery. @returns whether the claim was still the newest */
+  async abandon({ id, attempt }: Claim): Promise<boolean> {
+    const claimed = this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });
+    return (await claimed.update({ status: "FAILED", claimedUntil: null })) > 0;
+  }
+
   /** Gives up what still waits for a destination. */
   async giveUp(destinationId: string): Promise<void> {
     await this.scope

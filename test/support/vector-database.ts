@@ -44,7 +44,7 @@ export async function drain({ app, database }: Pick<RunningApp, "app" | "databas
     await database.query("delete from graphile_worker._private_jobs where id = $1", [job.id]);
     const { organizationId, ...payload } = job.payload;
     const task: Task = { ...tasks, ...soleTasks, ...slowTasks }[job.name as keyof typeof tasks];
-    await task(app.database.scope(organizationId!), payload, true);
+    await task.run(app.database.scope(organizationId!), payload, true);
     done.push(job.name);
   }
 }

@@ -14,6 +14,7 @@ import * as soleJobs from "./012-sole-jobs";
 import * as smsOrder from "./013-sms-order";
 import * as begunJobs from "./014-begun-jobs";
 import * as begunJobsApart from "./015-begun-jobs-apart";
+import * as jobDeaths from "./016-job-deaths";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -32,4 +33,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "013-sms-order": smsOrder,
   "014-begun-jobs": begunJobs,
   "015-begun-jobs-apart": begunJobsApart,
+  "016-job-deaths": jobDeaths,
 };

@@ -1,0 +1,253 @@
+import { expect, test } from "@jest/globals";
+import pg from "pg";
+import { ChatStart } from "../../src/chats/start";
+import { Messages } from "../../src/chats/messages";
+import { APOLOGY } from "../../src/conversation/turn";
+import { newId } from "../../src/database/ids";
+import type { Scope } from "../../src/database/scope";
+import { freeJobs, MOST_DEATHS } from "../../src/jobs/free-jobs";
+import type { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/jobs/tasks";
+import { Threads } from "../../src/sms/threads";
+import { useApp } from "../support/app";
+import { callOf, NUMBER, place, speaker } from "../support/calls";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { upload } from "../support/files";
+import { Receiver } from "../support/receiver";
+import { afterTest, PATIENCE, SETTINGS, startServer, until, type ServerProcess } from "../support/server";
+import { bring, connect, newPerson, textsIn } from "../support/sms";
+import { smsOf } from "../support/twilio";
+
+/** Takes what is posted; jobs are left to the servers that the tests start. */
+const running = useApp({ WORKER: "off" });
+
+const server = () =>
+  startServer({
+    ...SETTINGS,
+    DATABASE_URL: running.database.ownerUrl,
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+    TAKEOVER_SECONDS: "2",
+  });
+
+type Task =
+  | keyof typeof tasks
+  | keyof typeof soleTasks
+  | keyof typeof slowTasks
+  | keyof ReturnType<typeof periodicTasks>;
+/** Enqueues a job. @returns its consequence, once it was given up, and what its payload holds */
+type Case = () => Promise<{ readonly has?: object; readonly consequence: () => Promise<void> }>;
+
+const scope = async (): Promise<Scope> => {
+  const [row] = await running.database.query<{ id: string }>("select id from organizations limit 1");
+  return running.app.database.scope(row!.id);
+};
+const messagesOf = (chatId: string) =>
+  running.database.query<{ role: string; content: string }>(
+    "select role, content from messages where chat_id = $1 order by sequence",
+    [chatId],
+  );
+const errorsOf = async (chatId: string) => {
+  const text = "select errors from chats where id = $1";
+  const [row] = await running.database.query<{ errors: { message: string }[] }>(text, [chatId]);
+  return row!.errors.map(({ message }) => message).join("\n");
+};
+const nothing = () => Promise.resolve();
+
+async function call(): Promise<string> {
+  return place(running.api, await speaker(running.api), NUMBER.answers);
+}
+
+async function callThatFails(endedReason: string) {
+  const chatId = await call();
+  const consequence = async () => {
+    expect(await callOf(running.api, chatId)).toMatchObject({ status: "ended", endedReason });
+    expect(await errorsOf(chatId)).not.toBe("");
+  };
+  return { has: { chatId }, consequence };
+}
+
+const onlyLogged =
+  (task: Task, payload: object = {}): Case =>
+  async () => {
+    await (await scope()).enqueue(task, { ...payload });
+    return { consequence: nothing };
+  };
+
+const CASES: Readonly<Record<Task, Case>> = {
+  "chat.turn": async () => {
+    const chatId = await newChat(running.api, await quietAssistant(running.api));
+    await say(running.api, chatId, "Anybody there?", "USER");
+    const consequence = async () => {
+      expect((await messagesOf(chatId)).at(-1)).toEqual({ role: "ASSISTANT", content: APOLOGY });
+      expect(await errorsOf(chatId)).toContain("given up");
+    };
+    return { has: { chatId }, consequence };
+  },
+  "call.start": () => callThatFails("call-start-failed"),
+  "call.watch": () => callThatFails("engine-lost-call"),
+  "call.hangUp": async () => {
+    const chatId = await call();
+    await running.api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: chatId });
+    const consequence = async () => expect(await errorsOf(chatId)).toContain("hang up");
+    return { has: { chatId }, consequence };
+  },
+  "sms.receive": async () => {
+    const number = await connect(running, [await quietAssistant(running.api)]);
+    const sms = smsOf(number, newPerson(), "Hello?");
+    const answer = bring(running, number, sms);
+    const { MessageSid: messageSid } = sms;
+    const consequence = async () => {
+      expect(textsIn((await answer).text)).toEqual([]);
+      const text = "select outcome from sms_received where message_sid = $1";
+      expect(await running.database.query(text, [messageSid])).toEqual([{ outcome: "failed" }]);
+    };
+    await until(async () => (await waiting("sms.receive", { messageSid })).length > 0);
+    return { has: { messageSid }, consequence };
+  },
+  "sms.tell": onlyLogged("sms.tell", { connectionId: newId(), to: "+12025550199", text: "Secret words" }),
+  "sms.send": async () => {
+    const assistantId = await quietAssistant(running.api);
+    const { id: connectionId } = await connect(running, [assistantId]);
+    const phoneNumber = newPerson();
+    const theirs = await scope();
+    const { id: chatId } = await theirs.of(ChatStart).start({ assistantId, channel: "SMS", phoneNumber });
+    await theirs.of(Threads).open({ chatId, connectionId, assistantId, phoneNumber });
+    const said = {
+      aiChatId: chatId,
+      role: "ASSISTANT",
+      channel: "SMS",
+      content: "Hello!",
+      metadata: {},
+    } as const;
+    await theirs.of(Messages).postIfLive(said);
+    const consequence = async () => {
+      const text = "select body, problem from sms_sent where chat_id = $1";
+      expect(await running.database.query(text, [chatId])).toEqual([{ body: "Hello!", problem: "given-up" }]);
+      expect(await errorsOf(chatId)).toContain("not sent");
+    };
+    return { has: { chatId }, consequence };
+  },
+  "file.index": async () => {
+    const assistantId = await quietAssistant(running.api);
+    const { id: fileId } = await upload(running.api, { content: "Parking is free." });
+    const attach = `mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }`;
+    await running.api.gql(attach, { assistantId, fileId });
+    const consequence = async () => {
+      const text = "query ($id: ID!) { assistant(id: $id) { files { status problem } } }";
+      const { assistant } = await running.api.gql(text, { id: assistantId });
+      expect(assistant.files).toEqual([{ status: "FAILED", problem: expect.stringContaining("again") }]);
+    };
+    return { has: { fileId }, consequence };
+  },
+  "knowledge.embed": onlyLogged("knowledge.embed", { assistantId: newId() }),
+  "facts.keep": onlyLogged("facts.keep"),
+  "event.expire": onlyLogged("event.expire"),
+  "sms.expire": onlyLogged("sms.expire"),
+};
+
+const OF_TASK = `from graphile_worker._private_tasks as tasks
+  where tasks.id = jobs.task_id and tasks.identifier = $1 and jobs.payload::jsonb @> $2`;
+const waiting = (task: string, has: object) =>
+  running.database.query(
+    `select from graphile_worker._private_jobs as jobs, ${OF_TASK.slice("from ".length)}`,
+    [task, has],
+  );
+const metric = async ({ url }: ServerProcess, task: string) => {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(
+    new RegExp(`^parley_jobs_given_up_total\\{task="${task}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0,
+  );
+};
+
+test(
+  "a job of any task that has no attempts left ends with its consequence, an error in the log and a metric",
+  async () => {
+    const begun = new Map<Task, Awaited<ReturnType<Case>>>();
+    for (const task of Object.keys(CASES) as Task[]) {
+      const one = await CASES[task]();
+      begun.set(task, one);
+      const exhaust = `update graphile_worker._private_jobs as jobs set attempts = max_attempts ${OF_TASK} returning jobs.id`;
+      expect(await running.database.query(exhaust, [task, one.has ?? {}])).not.toEqual([]);
+    }
+    const first = await server();
+    for (const [task, { has = {}, consequence }] of begun) {
+      await until(async () => (await metric(first, task)) > 0);
+      await consequence();
+      expect(await waiting(task, has)).toEqual([]);
+      const line = first
+        .stderr()
+        .split("\n")
+        .find((one) => one.includes("given up") && one.includes(task));
+      expect(JSON.parse(line ?? "{}")).toMatchObject({ level: 50, task, msg: "a job was given up" });
+    }
+    expect(first.stderr()).not.toContain("Secret words");
+  },
+  3 * PATIENCE,
+);
+
+/** Has the server die that has just begun the job of a chat, so many times. */
+async function die(chatId: string, times: number): Promise<void> {
+  const pool = new pg.Pool({ connectionString: running.database.ownerUrl, max: 1 });
+  afterTest(() => pool.end());
+  const lock = `update graphile_worker._private_jobs as jobs set attempts = attempts + 1, locked_at = now(), locked_by = 'dead' ${OF_TASK}`;
+  for (let death = 0; death < times; death++) {
+    await pool.query(lock, ["chat.turn", { chatId }]);
+    await freeJobs(pool, ["dead"], true);
+  }
+}
+
+async function asked(): Promise<string> {
+  const chatId = await newChat(running.api, await quietAssistant(running.api));
+  await say(running.api, chatId, "Anybody there?", "USER");
+  return chatId;
+}
+
+test(
+  "a turn whose servers died seven times is taken by the eighth, as deaths use up no attempt",
+  async () => {
+    const chatId = await asked();
+    await die(chatId, 7);
+    await server();
+    await until(async () => (await messagesOf(chatId)).length === 2);
+    expect((await messagesOf(chatId))[1]!.content).not.toBe(APOLOGY);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a turn that kills its server each time is given up in the end, with an apology",
+  async () => {
+    const chatId = await asked();
+    await die(chatId, MOST_DEATHS);
+    await server();
+    await until(async () => (await messagesOf(chatId)).length === 2);
+    expect((await messagesOf(chatId))[1]!.content).toBe(APOLOGY);
+  },
+  3 * PATIENCE,
+);
+
+test(
+  "a delivery that kills its server each time is marked FAILED in the end, and the others go out",
+  async () => {
+    const receiver = await new Receiver().start();
+    afterTest(() => receiver.stop());
+    const { id } = await running.api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+    afterTest(() => running.api.delete(`/rest/v1/settings/${id}`, 200));
+    await newChat(running.api, await quietAssistant(running.api));
+    const one = `select id from deliveries where destination_id = $1 order by event_id limit 1`;
+    const dead = `update deliveries set attempt = $2, claimed_until = now() - interval '1 minute' where id = (${one}) returning id`;
+    const [row] = await running.database.query<{ id: string }>(dead, [id, MOST_DEATHS]);
+    const first = await server();
+    const states = () =>
+      running.database.query<{ id: string; status: string }>(
+        "select id, status from deliveries where destination_id = $1",
+        [id],
+      );
+    await until(async () => (await states()).every(({ status }) => status !== "PENDING"));
+    const failed = (await states()).filter(({ status }) => status === "FAILED");
+    expect(failed).toEqual([{ id: row!.id, status: "FAILED" }]);
+    expect(receiver.received).toHaveLength((await states()).length - 1);
+    expect(await metric(first, "webhook.deliver")).toBe(1);
+    expect(first.stderr()).toContain("a delivery was given up");
+  },
+  3 * PATIENCE,
+);
