@@ -34,6 +34,8 @@ export interface House {
     res: ServerResponse,
     caller: Caller | undefined,
   ) => Required<Pick<ContextOptions, "spend">> & Pick<Context, "origin">;
+  /** Address of the client. */
+  readonly addressOf: (req: IncomingMessage) => string;
   readonly makeContext: (caller: Caller | undefined, options: ContextOptions) => Context;
   readonly once: (
     scope: Context["scope"],
@@ -133,8 +135,10 @@ async function answer(
 ): Promise<void> {
   const options = {
     requestId: house.requestId(res),
+    interface: "REST",
+    address: house.addressOf(req),
     ...(route.auth === "public" && house.visit(req, res, caller)),
-  };
+  } as const;
   const context = house.makeContext(caller, options);
   const work: Work = (scope) => run(route, house.makeContext(caller, { ...options, scope }), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;

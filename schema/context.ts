@@ -1,3 +1,4 @@
+import type { Origin } from "../src/audit/note";
 import type { Caller } from "../src/auth/caller";
 import type { Database } from "../src/database/database";
 import type { Scope } from "../src/database/scope";
@@ -13,6 +14,8 @@ export interface Context {
   /** A new scope on the same organization, for streams that outlive one reading. */
   readonly fresh: () => Scope;
   readonly requestId: string;
+  /** Where the request came from, for the audit log. */
+  readonly source: Origin;
   /** Of another site's page that asks. */
   readonly origin: string | undefined;
   /** Counts what a visitor does. @throws RATE_LIMITED */
@@ -21,6 +24,10 @@ export interface Context {
 
 export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend">> {
   readonly requestId: string;
+  /** GRAPHQL without it. */
+  readonly interface?: Origin["interface"];
+  /** Of the client. */
+  readonly address?: string;
   /** A scope to use instead of a new one: one whose transaction is open. */
   readonly scope?: Scope;
 }
@@ -31,8 +38,9 @@ const unlimited = () => Promise.resolve();
 export function makeContext(
   database: Database,
   caller: Caller | undefined,
-  { scope, origin, spend = unlimited, ...rest }: ContextOptions,
+  { scope, origin, spend = unlimited, requestId, interface: by = "GRAPHQL", address }: ContextOptions,
 ): Context {
   const fresh = () => database.scope(caller?.organizationId ?? "");
-  return { caller, scope: scope ?? fresh(), fresh, origin, spend, ...rest };
+  const source = { requestId, interface: by, address };
+  return { caller, scope: scope ?? fresh(), fresh, origin, spend, requestId, source };
 }

@@ -1,6 +1,7 @@
 import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
 import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../src/errors";
+import { AUDIT, audited } from "./audit";
 import { authorize, AUTHORIZATION, authorizeNested, type Rule } from "./authorization";
 import type { Context } from "./context";
 import { problemsOf, ruleOf } from "./rules";
@@ -10,8 +11,9 @@ type Field = GraphQLField<unknown, Context>;
 type Check = (args: Record<string, unknown>, context: Context) => void;
 
 /**
- * Puts the rules of operations, types and input values in front of the resolvers, so that both interfaces refuse
- * alike. Fields that need no check keep their resolver, or have none: reads pay nothing for the rules of others.
+ * Puts the rules of operations, types and input values in front of the resolvers, and the audit log around operations
+ * that change something, so that both interfaces refuse and record alike. Fields that need no check keep their
+ * resolver, or have none: reads pay nothing for the rules of others.
  * @throws Error that names an operation or a type without a row in its table, or a row without an operation or type
  */
 export function guard(schema: GraphQLSchema): void {
@@ -39,8 +41,10 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
       values(args, context);
       if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
     };
+    const isAudited = changes || field.name in AUDIT;
     if (field.subscribe) field.subscribe = behind(check, field.subscribe);
-    else if (field.resolve) field.resolve = behind(check, field.resolve);
+    else if (field.resolve)
+      field.resolve = behind(check, isAudited ? audited(field, field.resolve) : field.resolve);
   }
 }
 

@@ -167,16 +167,18 @@ interface WholeHouse extends House {
 }
 
 function houseOf({ config, logger, database, credentials, ports }: Service, metrics: Metrics): WholeHouse {
+  const addressOf = clientAddress(config.TRUST_PROXY);
   const limits = new RateLimits(
     { organization: config.RATE_LIMIT_ORGANIZATION, anonymous: config.RATE_LIMIT_ANONYMOUS },
-    clientAddress(config.TRUST_PROXY),
+    addressOf,
   );
-  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, clientAddress(config.TRUST_PROXY));
+  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, addressOf);
   const open = settingsOpenTo(config);
   let known: string | undefined;
   const defaultOrganization = async () => (known ??= await defaultOrganizationId(database.scope(""))) ?? "";
   return {
     defaultOrganization,
+    addressOf,
     authenticate: async (req, res, headers = req.headers) => {
       const caller = await credentials.caller(headers).catch(async (error: unknown) => {
         await limits.take(req, res, undefined);
@@ -237,6 +239,7 @@ async function graphqlOf({ config, logger }: Service, engine: Engine, house: Hou
       return house.makeContext(caller, {
         requestId: requestId(res),
         ...house.visit(req, res, caller),
+        address: house.addressOf(req),
       });
     },
     maxFileBytes: config.MAX_FILE_BYTES,

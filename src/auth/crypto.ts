@@ -8,7 +8,7 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 
-type Purpose = "encryption" | "lookup" | "token" | "link";
+type Purpose = "encryption" | "lookup" | "token" | "link" | "digest";
 
 interface Derived extends Readonly<Record<Purpose, Buffer>> {
   /** Public name of the key, so that a sealed value tells which key opens it. */
@@ -68,6 +68,16 @@ export class Crypto {
     return this.keys.find((key) => key.id === id)?.token;
   }
 
+  /** Keyed digest that stands for a person's words or identifier: it tells them only to who has the key and guesses them. */
+  digest(text: string): string {
+    return digestUnder(this.keys[0], text);
+  }
+
+  /** The same under every key, newest first, for finding what was digested before rotations. */
+  digests(text: string): string[] {
+    return this.keys.map((key) => digestUnder(key, text));
+  }
+
   /** Signs what stands in a link. */
   sign(text: string): string {
     return mac(this.keys[0].link, text);
@@ -88,6 +98,8 @@ export const randomText = (bytes: number): string => randomBytes(bytes).toString
 
 const mac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest("base64url");
 
+const digestUnder = ({ id, digest }: Derived, text: string) => `${id}.${mac(digest, text)}`;
+
 function derive(master: string): Derived {
   const sub = (purpose: Purpose | "id", length: number) =>
     Buffer.from(hkdfSync("sha256", master, "parley", purpose, length));
@@ -97,5 +109,6 @@ function derive(master: string): Derived {
     lookup: sub("lookup", 32),
     token: sub("token", 32),
     link: sub("link", 32),
+    digest: sub("digest", 32),
   };
 }

@@ -79,6 +79,14 @@ export class Database {
     return row?.parleyKeepFacts ?? 0;
   }
 
+  /** Organizations with rows of the audit log that are not numbered yet; at most 1,000. */
+  async auditWaiting(): Promise<string[]> {
+    const rows = (await this.knex.select("*").from(this.knex.raw("parley_audit_waiting()"))) as {
+      organizationId: string;
+    }[];
+    return rows.map(({ organizationId }) => organizationId);
+  }
+
   /** Whether the database answers, and whether it takes writes: a standby and a database on a full disk may not. */
   async health(): Promise<"ok" | "read-only"> {
     const { rows } = (await this.knex.raw("select current_setting('transaction_read_only') as setting")) as {

@@ -1,27 +1,18 @@
 import DataLoader from "dataloader";
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
+import type { AuditedOperation } from "./audited-operation";
 import type { Client } from "./connect";
+import { TRIES, type JobOptions } from "./job-options";
 import type { TenantTable } from "./tables";
+
+export { TRIES };
 
 type Row = Record<string, unknown>;
 type Table = (name: TenantTable) => Knex.QueryBuilder;
 /** A place in a named statement: `$(1)` is the first of its values. */
 type Place = (position: number) => Knex.Raw;
 export type Build = (table: Table, $: Place, db: Knex) => Knex.QueryBuilder | Knex.Raw;
-
-/** How often a job is begun at most, also by servers that die, where nothing else is said. */
-export const TRIES = 6;
-
-/** How a job runs. */
-export interface JobOptions {
-  readonly queue?: string;
-  readonly runAt?: Date;
-  /** A job that waits under the same key is replaced. */
-  readonly key?: string;
-  /** How often it is begun at most; 6 without. */
-  readonly tries?: number;
-}
 
 interface Statement {
   readonly key: string | undefined;
@@ -44,7 +35,14 @@ export class Scope {
     readonly ports: Ports,
     /** What the caller should know of a request that went well. */
     readonly warnings: string[] = [],
+    /** The operation to record in the audit log. */
+    readonly operation?: AuditedOperation,
   ) {}
+
+  /** The same scope on behalf of an operation that the audit log records in the transaction of its change. */
+  audited(operation: AuditedOperation): Scope {
+    return new Scope(this.db, this.organizationId, this.ports, this.warnings, operation);
+  }
 
   warn(text: string): void {
     this.warnings.push(text);
@@ -65,6 +63,7 @@ export class Scope {
 
   /** Inserts into the organization. Objects and lists become JSON. */
   insert(name: TenantTable, row: Row): Knex.QueryBuilder {
+    this.operation?.inserted(name, row);
     return this.bound(this.db(name))
       .insert({ ...encoded(row), organizationId: this.organizationId })
       .returning("*");
@@ -150,13 +149,29 @@ export class Scope {
     return this.db.isTransaction === true;
   }
 
-  /** Runs `work` in a transaction, or in the one that is open already. */
-  transaction<R>(work: (scope: Scope) => Promise<R>): Promise<R> {
-    if (this.db.isTransaction) return work(this);
-    const { organizationId, ports, warnings } = this;
-    return this.db.transaction((trx) => work(new Scope(trx, organizationId, ports, warnings)), {
-      userParams: { organizationId },
-    } as Knex.TransactionConfig);
+  /** Runs `work` in a transaction, or in the one that is open already. The audit entry of the operation is stored with it. */
+  async transaction<R>(work: (scope: Scope) => Promise<R>): Promise<R> {
+    if (this.db.isTransaction) {
+      const result = await work(this);
+      await this.storeAudit();
+      return result;
+    }
+    const { organizationId, ports, warnings, operation } = this;
+    const inside = (trx: Knex) =>
+      new Scope(trx, organizationId, ports, warnings, operation).transaction(work);
+    const begun = this.db.transaction(inside, { userParams: { organizationId } } as Knex.TransactionConfig);
+    return begun.catch((error: unknown) => {
+      operation?.rolledBack();
+      throw error;
+    });
+  }
+
+  /** Stores the audit entry of the operation unless that has been done. */
+  async storeAudit(): Promise<void> {
+    const entry = this.operation?.entry;
+    if (!entry) return;
+    await this.insert("audit_outbox", { ...entry });
+    this.operation?.stored();
   }
 
   /**

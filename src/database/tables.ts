@@ -33,6 +33,9 @@ export type TenantTable =
   | "sms_sent"
   | "conversation_facts_kept"
   | "function_facts_kept"
+  | "audit_outbox"
+  | "audit_events"
+  | "audit_heads"
   | View;
 
 /** Views over them, of the same organization: what was said in conversations, counted. */

@@ -49,8 +49,9 @@ const ACTIVITY = 100;
 
 /**
  * Writes an event, one delivery for each destination that is to get it, and tells who waits for them, all by one
- * statement, as this stands in the way of every message. Destinations of a project take over from those of the
- * organization; the project is that of the deployment, else of the workflow, else of the assistant.
+ * statement, as this stands in the way of every message; with them the audit entry of the operation. Destinations of a
+ * project take over from those of the organization; the project is that of the deployment, else of the workflow, else
+ * of the assistant.
  * @returns whether it was written
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
@@ -59,8 +60,12 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
   const build = statement(cause?.change);
   const write = async (jobs: readonly object[]) => {
-    const all = [...values, JSON.stringify(jobs), ...(cause?.values ?? [])];
-    return scope.write<Recorded>(`events.record.${cause?.name}`, build, all);
+    const audit = scope.operation?.entry;
+    const beside = JSON.stringify({ jobs, audit: audit ? [audit] : [] });
+    const all = [...values, beside, ...(cause?.values ?? [])];
+    const rows = await scope.write<Recorded>(`events.record.${cause?.name}`, build, all);
+    if (audit && rows.length > 0) scope.operation?.stored();
+    return rows;
   };
   return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
 }
@@ -116,6 +121,9 @@ const statement =
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6 from chosen
+  ), audit as (
+    insert into audit_outbox (organization_id, id, entry)
+    select $1, asked.id, asked.entry from cause, json_to_recordset($12::json -> 'audit') as asked(id text, entry jsonb)
   )
   select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
       json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
@@ -124,7 +132,7 @@ const statement =
     case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
       json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
     (select json_agg(parley_begin(job.task, job.payload, job.key, ${TRIES}, job.worker)::text)
-      from json_to_recordset($12::json) as job(task text, payload json, key text, worker text)) as begun
+      from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
   from cause`,
       [change(table, $, db) as Knex.Raw],
     );

@@ -67,7 +67,7 @@ export class Files {
       metadata,
     };
     try {
-      const [stored] = (await this.scope.insert("files", row)) as FileRow[];
+      const [stored] = (await this.scope.transaction((scope) => scope.insert("files", row))) as FileRow[];
       return toFile(stored!);
     } catch (error) {
       await storage.remove(this.key(id));
@@ -77,8 +77,9 @@ export class Files {
 
   /** @throws FILE_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
-    const deleted = await this.scope.table("files").where({ id }).delete();
-    if (deleted === 0) missing("File");
+    await this.scope.transaction(async (scope) => {
+      if ((await scope.table("files").where({ id }).delete()) === 0) missing("File");
+    });
     await this.scope.ports.storage.remove(this.key(id));
     return { id };
   }

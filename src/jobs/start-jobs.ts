@@ -3,6 +3,7 @@ import { Chats } from "../chats/chats";
 import type { Database } from "../database/database";
 import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
+import { AuditSealer } from "./audit-sealer";
 import { Dispatcher } from "./dispatcher";
 import { periodicTasks } from "./tasks";
 import { startWorker, type Worker } from "./worker";
@@ -51,6 +52,7 @@ export async function startJobs({
   });
   const times = { takeover, webhookTimeout };
   const dispatcher = new Dispatcher({ database, outbound, listener, logger, countGivenUp, ...times });
+  const sealer = new AuditSealer(database, logger);
   const sweep = () =>
     void endIdleChats(database, idleMinutes).catch((error: unknown) =>
       logger.warn({ err: error }, "idle chats were not ended"),
@@ -61,7 +63,7 @@ export async function startJobs({
     place: worker.place,
     stop: async () => {
       clearInterval(timer);
-      await Promise.all([worker.stop(), dispatcher.stop()]);
+      await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop()]);
     },
   };
 }

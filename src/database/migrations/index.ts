@@ -15,6 +15,7 @@ import * as smsOrder from "./013-sms-order";
 import * as begunJobs from "./014-begun-jobs";
 import * as begunJobsApart from "./015-begun-jobs-apart";
 import * as jobDeaths from "./016-job-deaths";
+import * as audit from "./017-audit";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -34,4 +35,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "014-begun-jobs": begunJobs,
   "015-begun-jobs-apart": begunJobsApart,
   "016-job-deaths": jobDeaths,
+  "017-audit": audit,
 };

@@ -1,0 +1,67 @@
+import type { Caller } from "../auth/caller";
+import { AuditedOperation, type AuditedField, type AuditNote } from "../database/audited-operation";
+import type { Scope } from "../database/scope";
+
+/** Who changes something: a caller, the command line, a job of the service itself, or a provider with a signature or secret. */
+export type AuditActor = Caller["kind"] | "OPERATOR" | "SYSTEM" | "PROVIDER";
+
+export type { AuditedField };
+
+/** Tables whose first new row is the record of an operation. */
+export type CreatedIn = "chats" | "files" | "telephony_connections";
+
+/** How a request came in. */
+export interface Origin {
+  readonly interface: "GRAPHQL" | "REST" | "CALLBACK" | "COMMAND" | "JOB";
+  readonly address?: string | undefined;
+  readonly requestId?: string;
+}
+
+/** Keyed digest of a person's words or identifier, or of anything else that came with them. */
+export const digestOf = ({ ports, organizationId }: Scope, value: unknown): string =>
+  ports.crypto.digest(digested(organizationId, value));
+
+/** Every digest that stands for a value, under the former keys too. */
+export const digestsOf = ({ ports, organizationId }: Scope, value: unknown): string[] =>
+  ports.crypto.digests(digested(organizationId, value));
+
+const digested = (organizationId: string, value: unknown) => JSON.stringify([organizationId, value]);
+
+/** An operation of a caller, to be recorded with its change. */
+export const operationOf = (
+  scope: Scope,
+  caller: Caller | undefined,
+  origin: Origin,
+  about: About,
+  creates?: CreatedIn,
+): AuditedOperation => new AuditedOperation(noteOf(scope, caller, origin, about), creates);
+
+type About = Pick<AuditNote, "kind" | "operation" | "recordType" | "fields">;
+
+function noteOf(
+  scope: Scope,
+  caller: Caller | undefined,
+  { address, requestId, interface: by }: Origin,
+  about: About,
+): AuditNote {
+  const person = caller && personOf(caller);
+  return {
+    ...about,
+    actor: caller?.kind ?? "ANONYMOUS",
+    keyId: caller?.keyId ?? null,
+    person: person === undefined ? null : digestOf(scope, person),
+    address: address ?? null,
+    interface: by,
+    requestId: requestId ?? null,
+  };
+}
+
+/** The user of a token, or the visitor of a web page. */
+function personOf({ userId, visitor }: Caller): string | undefined {
+  if (!visitor) return userId;
+  return "chatId" in visitor ? visitor.chatId : (visitor.uniqueId ?? visitor.id);
+}
+
+/** A person's words and identifiers by name and digest, all else by name. */
+export const fieldOf = (scope: Scope, name: string, value: unknown, isPersonal: boolean): AuditedField =>
+  isPersonal && value != null ? { name, digest: digestOf(scope, value) } : { name };

@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { isInputObjectType, getNullableType, type GraphQLArgument, type GraphQLInputField } from "graphql";
+import { routes } from "../../rest-compat/routes/index";
+import { AUTHORIZATION } from "../../schema/authorization";
+import { faces } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { recording, type AuditRow } from "../support/audit";
+import { exampleOf, send } from "../support/examples";
+import { operationsOf, run, variables } from "../support/operations";
+import { unknownWorld, worlds, type World } from "../support/world";
+
+const running = useApp({ OPEN_SETTINGS: "true" });
+const { schema, rows: compiled } = faces(loadCatalog(), readConfig({}));
+const operations = operationsOf(schema).filter(({ name }) => name in variables);
+const another = worlds(() => running.api);
+let organizationId: string;
+let keyId: string;
+const recorded = <R>(work: () => Promise<R>) => recording(running.database, organizationId, work);
+
+beforeAll(async () => {
+  ({ id: organizationId } = await running.api.get("/rest/v1/organization", 200));
+  const { keys } = await running.api.gql("{ keys { id type } }");
+  keyId = keys.find(({ type }: { type: string }) => type === "SECRET").id;
+});
+
+/** Queries that tell a secret, by name. */
+const DISCLOSING = ["fileDownload"];
+/** What an operation without a world of its own cannot do here. */
+const REFUSED = ["startWidgetCall"];
+/** Operations that only tell a secret. */
+const TELLS = ["identitySecret", "generateWebhookSecret", "issueToken", "startWidgetSession", ...DISCLOSING];
+/** Of what is no record of one organization's own: the organization itself. */
+const OF_ORGANIZATION = ["identitySecret", "generateWebhookSecret", "issueToken", "updateOrganization"];
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Paths of everything that an operation is given, defaults of the schema among it. */
+function pathsOf(given: readonly (GraphQLArgument | GraphQLInputField)[], values: Values, at = ""): string[] {
+  return given.flatMap(({ name, type, defaultValue }) => {
+    const value = values[name];
+    const plain = getNullableType(type);
+    if (value === undefined) return defaultValue === undefined ? [] : [at + name];
+    return isInputObjectType(plain) && value !== null
+      ? pathsOf(Object.values(plain.getFields()), value as Values, `${at}${name}.`)
+      : [at + name];
+  });
+}
+
+/** Every text in a value but those that are left out. */
+const textsOf = (value: unknown): string[] =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(textsOf)
+      : [];
+
+const ADDRESS = /^(::ffff:)?127\.0\.0\.1$/;
+const isDigest = (text: string) => /^[\w-]{8}\.[\w-]{43}$/.test(text);
+
+/** What a row says beside names: none of it may be a value that was sent or told. */
+const saidIn = ({ operation: _, recordType: __, fields, ...rest }: AuditRow) => [
+  ...Object.values(rest).filter((value) => value !== null),
+  ...fields.map(({ digest }) => digest ?? ""),
+];
+
+const fieldOf = (name: string) =>
+  (schema.getMutationType()!.getFields()[name] ?? schema.getQueryType()!.getFields()[name])!;
+
+/** A row that is complete, and tells nothing of what was sent but the id of its record. */
+function expectRow(row: AuditRow, name: string, given: Values, told: unknown, api: "GRAPHQL" | "REST"): void {
+  expect(row).toMatchObject({
+    kind: TELLS.includes(name) ? "DISCLOSURE" : "CHANGE",
+    interface: api,
+    operation: name,
+    address: expect.stringMatching(ADDRESS),
+    requestId: expect.any(String),
+    recordId: expect.any(String),
+  });
+  const visits = AUTHORIZATION[name] === "visitor";
+  expect(row).toMatchObject(visits ? { actor: "VISITOR" } : { actor: "SECRET", keyId, person: null });
+  if (visits) expect(isDigest(row.person!)).toBe(true);
+  const paths = pathsOf(fieldOf(name).args, given).map((path) => path.replace(/^input\./, ""));
+  const names = row.fields.map((field) => field.name);
+  // The argument that names the record is the record, and no field.
+  expect(paths).toEqual(expect.arrayContaining(names));
+  const without = paths.filter((path) => !names.includes(path));
+  expect(without.length).toBeLessThanOrEqual(1);
+  if (without.length > 0) expect(textsOf(given)).toContain(row.recordId);
+  for (const { digest } of row.fields) if (digest !== undefined) expect(isDigest(digest)).toBe(true);
+  if (OF_ORGANIZATION.includes(name)) expect(row.recordId).toBe(organizationId);
+  const said = saidIn({ ...row, recordId: null });
+  for (const text of [...textsOf(given), ...textsOf(told)]) if (text !== "") expect(said).not.toContain(text);
+}
+
+const audited = operations.filter(({ kind, name }) => kind === "mutation" || DISCLOSING.includes(name));
+
+describe.each(audited)("$kind $name", (operation) => {
+  const { name } = operation;
+  const example = variables[name]!;
+  const visits = AUTHORIZATION[name] === "visitor";
+  const callerIn = (world: World): Api =>
+    visits ? running.api.as({ Authorization: `Bearer ${world.visitorToken}` }) : running.api;
+
+  test("is recorded once, with its actor, record and fields, and no value", async () => {
+    const world = await another(example, ...(visits ? (["visitorToken"] as const) : []));
+    const given = example(world);
+    const { rows, result } = await recorded(() => run(callerIn(world), operation, given));
+    if (REFUSED.includes(name)) return expect(rows).toEqual([]);
+    expect(result.error).toBeUndefined();
+    expect(rows.map((row) => row.operation)).toEqual([name]);
+    expectRow(rows[0]!, name, given, Object.values(result.data as Values), "GRAPHQL");
+  });
+
+  test("is not recorded when it fails or is refused", async () => {
+    const strangers = example(unknownWorld());
+    const { rows, result } = await recorded(async () => {
+      const nobody = running.api.as({ "X-API-Key": running.publicKey });
+      const refused = AUTHORIZATION[name] === "page" ? undefined : await run(nobody, operation, strangers);
+      expect([undefined, "FORBIDDEN"]).toContain(refused?.code);
+      const names = JSON.stringify(strangers) !== JSON.stringify(example(unknownWorld()));
+      return names ? run(running.api, operation, strangers) : undefined;
+    });
+    if (result) expect(result.code).toBeDefined();
+    expect(rows).toEqual([]);
+  });
+});
+
+const served = routes.filter(({ document }) => document !== undefined);
+
+describe.each(served)("$method $path", (route) => {
+  const operation = compiled.find(({ id }) => id === route.id)!.operation!;
+  const field = /\bresult: (\w+)/.exec(route.document!)?.[1] ?? "";
+  const isAudited = audited.some(({ name }) => name === field);
+
+  test(isAudited ? "is recorded as its operation is" : "is not recorded", async () => {
+    const example = exampleOf(route.id);
+    const call = example(await another(example));
+    const { rows, result } = await recorded(() => send(running.api, route, call));
+    expect(result.status).toBe(route.success);
+    expect(operation).toBeDefined();
+    expect(rows.map((row) => [row.operation, row.interface])).toEqual(isAudited ? [[field, "REST"]] : []);
+    for (const row of rows) {
+      expect(row).toMatchObject({ actor: "SECRET", keyId, recordId: expect.any(String) });
+      expect(row.requestId).toBe(result.headers.get("x-request-id"));
+      const said = JSON.stringify(saidIn({ ...row, recordId: null }));
+      for (const text of textsOf([call.body, call.form?.content, call.form?.name]))
+        expect(said).not.toContain(`"${text}"`);
+    }
+  });
+});
