@@ -14,6 +14,7 @@ import { makeContext, type Context, type ContextOptions } from "../schema/contex
 import type { Caller } from "./auth/caller";
 import { loadCatalog, type Catalog } from "./catalog/load-catalog";
 import { readConfig, type Config } from "./config";
+import { clockHealth } from "./database/clock-watch";
 import type { Database } from "./database/database";
 import { DomainError, invalid, publicError } from "./errors";
 import { clientAddress } from "./http/client-address";
@@ -131,7 +132,7 @@ async function routed(
   app.use("/graphql", (req, res) => void graphql(req, res));
   app.get("/files/:organizationId/:id", downloads(database, crypto));
   if (!parts.ports.voice.engine.real) app.use(recordings());
-  app.use(health({ database: () => database.health(), fileHandles }, draining));
+  app.use(health({ database: () => database.health(), fileHandles, clock: clockHealth }, draining));
   app.get("/metrics", metrics.page);
   app.get("/", start);
   app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));

@@ -6,6 +6,7 @@ import { loadCatalog } from "./catalog/load-catalog";
 import { TOKENS_CHANNEL } from "./chats/chats";
 import type { Config } from "./config";
 import { connect } from "./database/connect";
+import { watchClock } from "./database/clock-watch";
 import { Database } from "./database/database";
 import { Listener } from "./database/listener";
 import { hasVectors } from "./database/vectors";
@@ -141,13 +142,14 @@ interface BackgroundOptions {
   readonly giveWay: () => boolean;
 }
 
-/** Jobs, and the sweeping of files that a crash left, with connections of their own. */
+/** The clock, jobs, and the sweeping of files that a crash left, with connections of their own. */
 async function startBackground(options: BackgroundOptions): Promise<Background> {
   const { config, url, ownerUrl, ports, logger, metrics, giveWay } = options;
   const { listener, outbound } = ports;
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const database = new Database(connect(url, { pool, rowSecurity, name: "parley jobs", giveWay }), ports);
   const { IDLE_TIMEOUT_MINUTES: idleMinutes, EVENT_RETENTION_DAYS: eventDays } = config;
+  const clock = await watchClock(database, logger);
   const takeover = config.TAKEOVER_SECONDS * 1_000;
   const webhookTimeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
   const times = { idleMinutes, eventDays, takeover, webhookTimeout };
@@ -165,6 +167,7 @@ async function startBackground(options: BackgroundOptions): Promise<Background> 
     placeForJob: () => jobs?.place(),
     stop: async () => {
       clearInterval(timer);
+      clock.stop();
       await jobs?.stop();
       await database.close();
     },

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { invalid } from "../errors";
 
@@ -28,7 +29,7 @@ const NAME = /^[A-Za-z][\w+-]*(\/[\w+-]+)*$/;
 /** @throws BAD_USER_INPUT for a period without end or sense, or an unknown time zone */
 export function periodOf({ from, to, timezone }: AnalyticsInput): Period {
   const zone = timezone ?? "UTC";
-  const end = to ?? new Date();
+  const end = to ?? currentDate();
   const begin = from ?? new Date(end.getTime() - USUAL_DAYS * DAY);
   if (!NAME.test(zone) || !isKnown(zone))
     throw invalid([{ path: "input.timezone", message: "must be a name such as UTC or Europe/Zurich" }]);

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { currentDate } from "../clock";
 import { Chats } from "../chats/chats";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../database/ids";
@@ -94,7 +95,7 @@ export class Assistants {
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
   async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
     await this.checkProject(input);
-    const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const [row] = (await this.live().where({ id }).update(changes).returning(COLUMNS)) as AssistantRow[];
     return row ? own(row) : this.scope.of(Templates).refuse(id);
   }
@@ -102,7 +103,7 @@ export class Assistants {
   /** Deletes it and ends its live chats. What was said stays until retention takes it. */
   async remove(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
-      const deletedAt = new Date();
+      const deletedAt = currentDate();
       const changed = await scope
         .table("assistants")
         .where({ id })

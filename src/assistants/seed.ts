@@ -1,10 +1,11 @@
+import { currentDate } from "../clock";
 import { encoded, type Scope } from "../database/scope";
 import templates from "./templates.json";
 
 /** Brings the shared table of templates to what this version of the service ships. */
 export async function seedTemplates(scope: Scope): Promise<void> {
   for (const template of templates) {
-    const row = { ...encoded({ ...template }), updatedAt: new Date() };
+    const row = { ...encoded({ ...template }), updatedAt: currentDate() };
     await scope.shared("templates").insert(row).onConflict("id").merge();
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { currentTime } from "../clock";
 import type { Database } from "../database/database";
 import type { Listener } from "../database/listener";
 import { DomainError } from "../errors";
@@ -57,7 +58,7 @@ export class Credentials {
 
   /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */
   async stillValid({ organizationId, keyId, expiresAt }: Omit<Caller, "kind">): Promise<boolean> {
-    if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;
+    if (expiresAt !== undefined && expiresAt.getTime() <= currentTime()) return false;
     return keyId === undefined || (await this.keyById(organizationId, keyId))?.status === "ACTIVE";
   }
 
@@ -125,7 +126,7 @@ export class Credentials {
   }
 
   private touch({ organizationId, id }: StoredKey): void {
-    const now = Date.now();
+    const now = currentTime();
     if (now - (this.used.get(id) ?? 0) < USED_PRECISION) return;
     this.used.set(id, now);
     const scope = this.database.scope(organizationId);

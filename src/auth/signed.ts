@@ -1,4 +1,5 @@
 import { jwtVerify, SignJWT, type JWTPayload } from "jose";
+import { currentDate } from "../clock";
 import type { Crypto } from "./crypto";
 
 const ALGORITHM = "HS256";
@@ -17,7 +18,7 @@ export function signClaims(crypto: Crypto, use: Use, claims: JWTPayload, expires
   return new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, kid: id })
     .setIssuer(ISSUERS[use])
-    .setIssuedAt()
+    .setIssuedAt(currentDate())
     .setExpirationTime(expiresAt)
     .sign(key);
 }
@@ -33,7 +34,12 @@ export async function verifyClaims<C extends JWTPayload, U extends Use>(
       token,
       ({ kid }) =>
         crypto.tokenKeyById(kid) ?? Promise.reject(new Error("signed with a key that is not here")),
-      { algorithms: [ALGORITHM], issuer: uses.map((use) => ISSUERS[use]), requiredClaims: ["exp"] },
+      {
+        algorithms: [ALGORITHM],
+        issuer: uses.map((use) => ISSUERS[use]),
+        requiredClaims: ["exp"],
+        currentDate: currentDate(),
+      },
     );
     const use = uses.find((one) => ISSUERS[one] === payload.iss)!; // it was checked to be one of them
     return { use, claims: payload as C }; // signed by us, for this use

@@ -16,7 +16,7 @@ export async function callTools(
   digest: string,
 ): Promise<Received> {
   if (!(await claim(scope, chat.id, digest))) {
-    for (const until = Date.now() + PATIENCE; Date.now() < until; await sleep(LOOK)) {
+    for (const until = performance.now() + PATIENCE; performance.now() < until; await sleep(LOOK)) {
       const answer = await answerTo(scope, chat.id, digest);
       if (answer) return { outcome: "repeated", answer };
     }

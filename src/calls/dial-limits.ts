@@ -1,3 +1,4 @@
+import { currentTime } from "../clock";
 import type { Scope } from "../database/scope";
 import type { CallRow } from "./calls";
 
@@ -23,6 +24,6 @@ export async function turnToDial(scope: Scope, { chatId }: CallRow, line: string
   const ahead =
     rows.findIndex((row) => row.chatId === chatId) -
     rows.findIndex(({ dialingSince }) => dialingSince === null);
-  const free = dialled.length < MOST_AT_ONCE ? Math.max(...dialled, 0) + PAUSE - Date.now() : PAUSE;
+  const free = dialled.length < MOST_AT_ONCE ? Math.max(...dialled, 0) + PAUSE - currentTime() : PAUSE;
   return Math.max(free, 0) + Math.max(ahead, 0) * PAUSE;
 }

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { Deployments } from "../workflows/deployments";
@@ -53,9 +54,9 @@ async function open(
     const kept = scope.shared("call_lookup").insert(lookup).onConflict("lookup").ignore().returning("chatId");
     if (((await kept) as unknown[]).length === 0) throw new Opened();
     // Nobody is to be dialled.
-    const now = new Date();
+    const now = currentDate();
     const dialled = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
     await scope.of(Calls).change(chatId, dialled);
-    await enqueueWatch(scope, chatId, new Date(Date.now() + silence));
+    await enqueueWatch(scope, chatId, currentDate(silence));
   });
 }

@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import { Chats, type ChatRow } from "../chats/chats";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
@@ -62,8 +63,8 @@ export async function noteHeard({ scope, call }: FoundCall, body: unknown): Prom
   const { engineCallId } = engine.names(body);
   const precision = Math.min(HEARD_PRECISION, silence / PART);
   const news = call.engineCallId === null && engineCallId !== undefined;
-  if (!news && call.heardAt !== null && Date.now() - call.heardAt.getTime() < precision) return;
-  const now = new Date();
+  if (!news && call.heardAt !== null && currentTime() - call.heardAt.getTime() < precision) return;
+  const now = currentDate();
   await scope.of(Calls).change(call.chatId, {
     heardAt: now,
     ...(call.dialedAt === null && { dialedAt: now }),

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { Assistants } from "../assistants/assistants";
 import type { ChatRow, Visited } from "../chats/chats";
 import { EndUsers } from "../conversation/end-users";
@@ -60,7 +61,7 @@ export async function placeCall(
       status: "queued",
     });
     await enqueueStart(scope, chatId);
-    await enqueueWatch(scope, chatId, new Date(Date.now() + voice.silence));
+    await enqueueWatch(scope, chatId, currentDate(voice.silence));
     return scope.of(Calls).byId(chatId);
   });
 }

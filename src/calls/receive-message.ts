@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { currentDate } from "../clock";
 import { Chats, type ChatRow } from "../chats/chats";
 import { oneAtATime } from "../chats/one-at-a-time";
 import type { Scope } from "../database/scope";
@@ -76,7 +77,7 @@ async function changeStatus(
         ? await chats.endIfLive(chat.id, chat.ending ?? message.endedReason ?? "unknown", false)
         : await chats.advance(chat.id, status);
     if (!moved) return { outcome: "repeated" };
-    if (status === "in-progress") await scope.of(Calls).change(chat.id, { answeredAt: new Date() });
+    if (status === "in-progress") await scope.of(Calls).change(chat.id, { answeredAt: currentDate() });
     return APPLIED;
   });
 }
@@ -98,7 +99,7 @@ async function keepRecording(scope: Scope, id: string, recordingUrl: string): Pr
   const [chat] = (await scope
     .table("chats")
     .where({ id, status: "ended" })
-    .where("endedAt", ">", new Date(Date.now() - RECORDING_LATE))
+    .where("endedAt", ">", currentDate(-RECORDING_LATE))
     .whereNull("recordingUrl")
     .update({ recordingUrl })
     .returning("*")) as ChatRow[];
@@ -109,7 +110,7 @@ async function keepRecording(scope: Scope, id: string, recordingUrl: string): Pr
 /** The engine waited for the assistant: the log tells. */
 const slow = (found: FoundCall, body: unknown): Promise<Received> =>
   once(found, body, async (scope, { chatId: id }) => {
-    const entry = { at: new Date(), message: "The voice engine waited too long for the assistant." };
+    const entry = { at: currentDate(), message: "The voice engine waited too long for the assistant." };
     await scope
       .table("chats")
       .where({ id })

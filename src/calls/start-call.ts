@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import type { Scope } from "../database/scope";
@@ -48,8 +49,8 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
         ? 0
         : await turnToDial(scope, call, call.line)
       : leftToSettle(call, timeout);
-  if (wait > 0) return void (await enqueueStart(scope, chatId, new Date(Date.now() + wait)));
-  const askedAt = new Date();
+  if (wait > 0) return void (await enqueueStart(scope, chatId, currentDate(wait)));
+  const askedAt = currentDate();
   const dialingSince = call.dialingSince ?? askedAt;
   await scope.of(Calls).change(chatId, { dialingSince, askedAt, dialAttempts: call.dialAttempts + 1 });
   return { chat, call };
@@ -59,7 +60,7 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
 const isKnown = ({ engineCallId, heardAt }: CallRow) => engineCallId !== null || heardAt !== null;
 
 const leftToSettle = ({ askedAt }: CallRow, timeout: number) =>
-  askedAt!.getTime() + timeout * SETTLED - Date.now();
+  askedAt!.getTime() + timeout * SETTLED - currentTime();
 const settled = (call: CallRow, timeout: number) => leftToSettle(call, timeout) <= 0;
 
 async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<boolean> {
@@ -70,7 +71,7 @@ async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<
     .catch(async (error: unknown) => {
       // While it can't be asked nothing may be dialled again.
       await keepError(scope, call.chatId, error as Error);
-      await enqueueStart(scope, call.chatId, new Date(Date.now() + timeout));
+      await enqueueStart(scope, call.chatId, currentDate(timeout));
       return "unanswered" as const;
     });
   if (found === undefined) return false;
@@ -99,7 +100,7 @@ async function dial(scope: Scope, { chat, call }: Claim): Promise<void> {
     await keepError(scope, id, error as Error);
     if (error instanceof CallRefused)
       await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
-    else await enqueueStart(scope, id, new Date(Date.now() + timeout * SETTLED));
+    else await enqueueStart(scope, id, currentDate(timeout * SETTLED));
   }
 }
 
@@ -111,7 +112,7 @@ async function keepPlaced(
 ): Promise<void> {
   await scope.transaction(async (scope) => {
     const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
-    await scope.of(Calls).change(chatId, { engineCallId: id, dialedAt: new Date() });
+    await scope.of(Calls).change(chatId, { engineCallId: id, dialedAt: currentDate() });
     await remember(scope, chatId, [lookupOf("engine", id)]);
     if (chat?.status === "ended") return scope.enqueue("call.hangUp", { chatId });
     if (status === "ended") await scope.of(Chats).endIfLive(chatId, endedReason ?? "unknown", false);

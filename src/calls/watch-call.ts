@@ -1,3 +1,4 @@
+import { currentTime } from "../clock";
 import { Chats, type ChatRow } from "../chats/chats";
 import type { Scope } from "../database/scope";
 import { Calls, PAGE, type CallRow } from "./calls";
@@ -15,7 +16,7 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   if (chat.status === "ended") return void (await scope.table("engine_callbacks").where({ chatId }).delete());
   // Of a page's call nothing is heard: it is looked after once, when it has lasted long enough.
   if (call.engine === PAGE) return endFor(scope, chatId, "exceeded-max-duration");
-  const now = Date.now();
+  const now = currentTime();
   const heard = Math.max(call.heardAt?.getTime() ?? 0, call.dialedAt?.getTime() ?? 0);
   if (heard === 0 && call.kind === "WEB")
     return void (await scope.transaction((scope) =>

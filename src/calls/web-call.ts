@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { signToken } from "../auth/tokens";
 import { Chats } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
@@ -82,14 +83,14 @@ export async function openEngineCall(
   const { engine, silence } = scope.ports.voice;
   const id = await scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: engine.name, status: "queued" });
-    await enqueueWatch(scope, id, new Date(Date.now() + silence));
+    await enqueueWatch(scope, id, currentDate(silence));
     return id;
   });
   return { id, webCallUrl: await openAtEngine(scope, id) };
 }
 
 /** When a call that begins now has lasted long enough. */
-const endOf = ({ ports }: Scope) => new Date(Date.now() + ports.voice.maxSeconds * 1_000);
+const endOf = ({ ports }: Scope) => currentDate(ports.voice.maxSeconds * 1_000);
 
 /** The fragment keeps the session from servers and their logs. */
 async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<string> {
@@ -115,7 +116,7 @@ async function openAtEngine(scope: Scope, chatId: string): Promise<string> {
     if ("ending" in speaker) throw new CallRefused("The workflow has ended.", speaker.ending.reason);
     const signal = AbortSignal.timeout(Math.min(timeout, PATIENCE));
     const { id, url } = await engine.web!(await orderOf(scope, speaker, call), signal);
-    const now = new Date();
+    const now = currentDate();
     await scope
       .of(Calls)
       .change(chatId, { engineCallId: id, dialedAt: now, dialingSince: now, askedAt: now });

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
@@ -178,7 +179,7 @@ export class Chats {
       .table("chats")
       .where(condition)
       .whereNot({ status: "ended" })
-      .update({ status: "ended", statusEventId: newId(), endedAt: new Date(), endedReason })
+      .update({ status: "ended", statusEventId: newId(), endedAt: currentDate(), endedReason })
       .returning("*")) as ChatRow[];
     const events = this.scope.of(Events);
     for (const row of rows) {

@@ -1,8 +1,9 @@
+import { currentDate } from "../clock";
 import type { Scope } from "../database/scope";
 
 /** Notes what went wrong in a chat, for its log. */
 export async function keepError(scope: Scope, id: string, { message }: Error): Promise<void> {
-  const entry = { at: new Date(), message: message.slice(0, 500) };
+  const entry = { at: currentDate(), message: message.slice(0, 500) };
   await scope.transaction(async (scope) => {
     await scope
       .table("chats")

@@ -31,9 +31,9 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
   try {
     const posted = await fresh().of(Messages).post(input);
     if (posted.role !== "USER") return posted;
-    const until = Date.now() + PATIENCE;
-    while (Date.now() < until) {
-      await bell.rung(Math.min(LOOK_AGAIN, until - Date.now()));
+    const until = performance.now() + PATIENCE;
+    while (performance.now() < until) {
+      await bell.rung(Math.min(LOOK_AGAIN, until - performance.now()));
       const answer = answerAmong(here, posted) ?? (await answerTo(fresh(), posted));
       if (answer) return answer;
       // A conversation can end with another word or without, which may have been stored since.

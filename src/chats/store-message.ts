@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
 import { Events, type Words } from "../events/events";
@@ -21,7 +22,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     const chat = known ?? (await conversationOf(scope, aiChatId));
     if (!chat || chat.status === "ended") return undefined;
     if (answers && answers.since !== chat.answeredSequence) return undefined;
-    const place = { id: newId(), chatId: chat.id, sequence: chat.messageCount + 1, createdAt: new Date() };
+    const place = { id: newId(), chatId: chat.id, sequence: chat.messageCount + 1, createdAt: currentDate() };
     const message = { ...place, ...said };
     const cause = { ...storing(message, input), jobs: jobsOf(input, chat) };
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.said], cause)) return message;

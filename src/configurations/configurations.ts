@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { encoded, type Scope } from "../database/scope";
 import { notFound } from "../errors";
@@ -124,7 +125,7 @@ export class Configurations {
       .table(CONFIGURATIONS[kind])
       .where({ assistantId })
       .whereIn("assistantId", live)
-      .update({ ...encoded({ ...input }), updatedAt: new Date() })
+      .update({ ...encoded({ ...input }), updatedAt: currentDate() })
       .returning("*");
     const [row] = rows as Kinds[K][];
     return row ? served(kind, row, this.scope.ports.catalog) : this.scope.of(Templates).refuse(assistantId);

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { currentDate } from "../clock";
 import { randomText, sameText } from "../auth/crypto";
 import type { ChatRow, Visited } from "../chats/chats";
 import { newId } from "../database/ids";
@@ -89,7 +90,9 @@ export class EndUsers {
     if (fact === "") return;
     await this.change(assistantId, uniqueId, ({ facts }) => {
       const others = facts.filter((known) => known.text !== fact);
-      return { facts: [...others, { text: fact, createdAt: new Date().toISOString() }].slice(-MOST_FACTS) };
+      return {
+        facts: [...others, { text: fact, createdAt: currentDate().toISOString() }].slice(-MOST_FACTS),
+      };
     });
   }
 
@@ -180,7 +183,7 @@ export class EndUsers {
         .where({ assistantId, uniqueId })
         .forUpdate()) as MemoryRow[];
       const { facts, ...rest } = changes(user!);
-      const update = { ...rest, ...(facts && { facts: JSON.stringify(facts) }), updatedAt: new Date() };
+      const update = { ...rest, ...(facts && { facts: JSON.stringify(facts) }), updatedAt: currentDate() };
       await scope.table("end_users").where({ assistantId, uniqueId }).update(update);
     });
   }

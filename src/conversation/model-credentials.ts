@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { invalid } from "../errors";
@@ -44,7 +45,7 @@ export class ModelCredentials {
     if (problem) throw invalid([{ path: "input.baseUrl", message: problem }]);
     return this.scope.transaction(async (scope) => {
       await scope.table("model_credentials").where({ provider }).delete();
-      const updatedAt = new Date();
+      const updatedAt = currentDate();
       if (apiKey === null && baseUrl === null) return { provider, keyHint: null, baseUrl, updatedAt };
       const sealedKey = apiKey === null ? null : crypto.seal(apiKey, this.context(provider));
       const [row] = (await scope.insert("model_credentials", {

@@ -20,13 +20,13 @@ export async function testFunction(
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
   const functions = declaredFunctions(configuration, [assistant.variables]);
   const declared = functions.find((one) => one.name === name) ?? missing("Function");
-  const began = Date.now();
+  const began = performance.now();
   const { text, failed, request, status } = await callFunction(scope.ports.outbound, declared, newId(), args);
   return {
     request: request ?? null,
     status: status ?? null,
     response: text,
     failed,
-    durationMs: Date.now() - began,
+    durationMs: Math.round(performance.now() - began),
   };
 }

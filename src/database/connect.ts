@@ -72,8 +72,8 @@ export class Client extends PostgresClient {
 
   override async acquireConnection(): Promise<unknown> {
     const { giveWay } = this.config as ConnectOptions;
-    const until = Date.now() + PATIENCE;
-    while (giveWay?.() && Date.now() < until) await sleep(LOOK_AGAIN);
+    const until = performance.now() + PATIENCE;
+    while (giveWay?.() && performance.now() < until) await sleep(LOOK_AGAIN);
     return super.acquireConnection();
   }
 

@@ -52,21 +52,25 @@ export class Database {
     return (await this.knex.select("*").from(this.knex.raw("parley_due_destinations()"))) as never; // its columns
   }
 
-  /** Chats of all organizations in which nothing was said since `since`; at most 500. */
-  async idleChats(since: Date): Promise<{ organizationId: string; chatId: string }[]> {
-    return (await this.knex.select("*").from(this.knex.raw("parley_idle_chats(?)", [since]))) as never; // its columns
+  /** Chats of all organizations in which nothing was said for so many minutes; at most 500. */
+  async idleChats(minutes: number): Promise<{ organizationId: string; chatId: string }[]> {
+    return (await this.knex
+      .select("*")
+      .from(this.knex.raw("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]))) as never; // its columns
   }
 
-  /** Deletes events of all organizations from before a moment, but for those that were sent somewhere since. @returns how many */
-  async expireEvents(before: Date, most: number): Promise<number> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_expire_events(?, ?)", [before, most]));
+  /** Deletes events of all organizations older than so many days, but for those that were sent somewhere since. @returns how many */
+  async expireEvents(days: number, most: number): Promise<number> {
+    const expire = this.knex.raw("parley_expire_events(now() - ? * interval '1 day', ?)", [days, most]);
+    const rows = this.knex.select("*").from(expire);
     const [row] = (await rows) as { parleyExpireEvents: number }[];
     return row?.parleyExpireEvents ?? 0;
   }
 
-  /** Deletes notes of texts of all organizations from before a moment, of each kind at most so many. @returns how many */
-  async expireSms(before: Date, most: number): Promise<number> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_expire_sms(?, ?)", [before, most]));
+  /** Deletes notes of texts of all organizations older than so many days, of each kind at most so many. @returns how many */
+  async expireSms(days: number, most: number): Promise<number> {
+    const expire = this.knex.raw("parley_expire_sms(now() - ? * interval '1 day', ?)", [days, most]);
+    const rows = this.knex.select("*").from(expire);
     const [row] = (await rows) as { parleyExpireSms: number }[];
     return row?.parleyExpireSms ?? 0;
   }
@@ -93,6 +97,12 @@ export class Database {
       rows: { setting: string }[];
     };
     return rows[0]?.setting === "off" ? "ok" : "read-only";
+  }
+
+  /** What the database's clock shows, to the millisecond. */
+  async time(): Promise<Date> {
+    const { rows } = await this.knex.raw<{ rows: { now: Date }[] }>("select clock_timestamp() as now");
+    return rows[0]!.now;
   }
 
   async close(): Promise<void> {

@@ -124,10 +124,10 @@ export async function launchOnce({ place, dataDir, flags }: Launch, port: number
   for (const event of ["exit", "error"]) child.once(event, () => (over = true));
   child.unref();
   await output.close();
-  for (const until = Date.now() + START_LIMIT; ; await sleep(POLL)) {
+  for (const until = performance.now() + START_LIMIT; ; await sleep(POLL)) {
     const postmaster = over ? undefined : await livePostmaster(place.cluster);
     if (postmaster?.ready && postmaster.server === server) return child;
-    if (!over && Date.now() < until) continue;
+    if (!over && performance.now() < until) continue;
     await endChild(child, place.cluster);
     const said = (await readFile(logFile)).subarray(size).toString().trim().split("\n").slice(-12);
     throw new Error(
@@ -160,7 +160,7 @@ async function goneAfter(cluster: string, signal: NodeJS.Signals, patience: numb
   const postmaster = await livePostmaster(cluster);
   if (!postmaster) return true;
   signalTo(postmaster.pid, signal);
-  for (const until = Date.now() + patience; Date.now() < until; await sleep(POLL)) {
+  for (const until = performance.now() + patience; performance.now() < until; await sleep(POLL)) {
     if (!(await livePostmaster(cluster))) return true;
   }
   return false;

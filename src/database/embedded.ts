@@ -76,7 +76,7 @@ export async function runningEmbedded(dataDir: string): Promise<string | undefin
   const folder = await realpath(dataDir).catch(() => dataDir);
   const note = await readNote(folder);
   if (!note) return undefined;
-  for (const until = Date.now() + START_LIMIT; Date.now() < until; await sleep(POLL)) {
+  for (const until = performance.now() + START_LIMIT; performance.now() < until; await sleep(POLL)) {
     const postmaster = await livePostmaster(clusterOf(folder, note));
     if (!postmaster || !(await liveServerOf(postmaster))) return undefined;
     if (postmaster.ready) return urlOf(note.password, postmaster.port);
@@ -115,7 +115,7 @@ function keepAlive(launch: Launch, first: ChildProcess, port: number): () => Pro
 /** Starts PostgreSQL on its former port if that is free; another starter may still take port or cluster in between. */
 async function start(launch: Launch, formerPort?: number): Promise<{ child: ChildProcess; port: number }> {
   let wanted = formerPort;
-  for (const until = Date.now() + START_LIMIT; ; await sleep(8 * POLL)) {
+  for (const until = performance.now() + START_LIMIT; ; await sleep(8 * POLL)) {
     const port = await freePort(wanted);
     try {
       return { child: await launchOnce(launch, port), port };
@@ -124,7 +124,7 @@ async function start(launch: Launch, formerPort?: number): Promise<{ child: Chil
       const portTaken = /could not (bind|create any TCP)/.test(String(error));
       if (portTaken) wanted = undefined;
       const passing = portTaken || /lock file|shared memory block/.test(String(error));
-      if (!passing || Date.now() > until) throw error;
+      if (!passing || performance.now() > until) throw error;
     }
   }
 }

@@ -17,18 +17,18 @@ const waits = new Map<PoolClient, Wait>();
  */
 export async function patiently<R>(connection: PoolClient, ask: () => Promise<R>): Promise<R> {
   const wait = waits.get(connection) ?? { count: 0, since: 0 };
-  if (wait.count++ === 0) wait.since = Date.now();
+  if (wait.count++ === 0) wait.since = performance.now();
   waits.set(connection, wait);
   try {
     return await ask();
   } finally {
-    wait.since = Date.now();
+    wait.since = performance.now();
     if (--wait.count === 0) waits.delete(connection);
   }
 }
 
 setInterval(() => {
-  const limit = Date.now() - LONGEST;
+  const limit = performance.now() - LONGEST;
   for (const [connection, { since }] of waits) if (since < limit) cutOff(connection);
 }, LOOK).unref();
 

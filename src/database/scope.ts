@@ -93,6 +93,11 @@ export class Scope {
     return this.db.raw("?? || ?::jsonb", [column, JSON.stringify(values)]);
   }
 
+  /** The database's time, so many milliseconds later: what stored times are compared with. */
+  now(offset = 0): Knex.Raw {
+    return this.db.raw("now() + ? * interval '1 millisecond'", [offset]);
+  }
+
   /** A column as text, for types that JavaScript has no like of. */
   asText(column: string, name: string): Knex.Raw {
     return this.db.raw("??::text as ??", [column, name]);

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { connection, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
@@ -95,7 +96,7 @@ export class Events {
     said: readonly [Words, ...Words[]],
     cause: Cause,
   ): Promise<boolean> {
-    const data = { messages: shown(said), phoneNumber, timestamp: new Date() };
+    const data = { messages: shown(said), phoneNumber, timestamp: currentDate() };
     const [{ role }] = said;
     return this.record("conversation-updated", { phoneNumber, ...chat }, data, { change: role, cause });
   }
@@ -115,18 +116,18 @@ export class Events {
   }
 
   async recorded(chat: EventChat, recordingUrl: string): Promise<void> {
-    await this.record("call-recording", chat, { recordingUrl, timestamp: new Date() });
+    await this.record("call-recording", chat, { recordingUrl, timestamp: currentDate() });
   }
 
   /** The assistant's part in a turn: it listens, thinks or speaks now. */
   async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
-    await this.record("interaction-status", chat, { status, timestamp: new Date() }, { activity: status });
+    await this.record("interaction-status", chat, { status, timestamp: currentDate() }, { activity: status });
   }
 
   /** An event that tells of nothing, for trying a destination out. @returns its id */
   async trial(): Promise<string> {
     const id = newId();
-    const data = { status: "listening", timestamp: new Date() };
+    const data = { status: "listening", timestamp: currentDate() };
     const event = { name: "interaction-status", type: "TEXT" } as const;
     const body = JSON.stringify({ event: event.name, type: event.type, companionId: TRIAL, data });
     await this.scope.insert("events", { id, ...event, assistantId: TRIAL, body });

@@ -2,10 +2,8 @@ import type { Database } from "../database/database";
 
 /** Of one statement, which the deliveries of the events go with. */
 const BATCH = 500;
-const DAY = 86_400_000;
 
 /** Deletes what happened longer ago than `days`, with its deliveries. What was sent again since then stays as long. */
 export async function expireEvents(database: Database, days: number): Promise<void> {
-  const before = new Date(Date.now() - days * DAY);
-  while ((await database.expireEvents(before, BATCH)) === BATCH);
+  while ((await database.expireEvents(days, BATCH)) === BATCH);
 }

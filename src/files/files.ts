@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { currentTime } from "../clock";
 import { newId } from "../database/ids";
 import { page, type Page, type PageQuery } from "../database/page";
 import type { Build, Scope } from "../database/scope";
@@ -88,7 +89,7 @@ export class Files {
   async download(id: string): Promise<{ url: string; expiresAt: Date }> {
     await this.byId(id);
     const { crypto, publicUrl } = this.scope.ports;
-    const expiresAt = new Date(Math.ceil((Date.now() + LINK_LIFETIME) / 1000) * 1000);
+    const expiresAt = new Date(Math.ceil((currentTime() + LINK_LIFETIME) / 1000) * 1000);
     const expires = String(expiresAt.getTime() / 1000);
     const path = `/files/${this.scope.organizationId}/${id}`;
     return {

@@ -1,3 +1,4 @@
+import { currentTime } from "../clock";
 import type { Database } from "../database/database";
 import type { Storage } from "../ports/storage";
 
@@ -5,7 +6,7 @@ import type { Storage } from "../ports/storage";
 const SETTLED = 3_600_000;
 
 /** Removes from the storage what a crash left there: half-written files, and files whose record was never made. */
-export async function sweepFiles(database: Database, storage: Storage, now = Date.now()): Promise<void> {
+export async function sweepFiles(database: Database, storage: Storage, now = currentTime()): Promise<void> {
   for await (const { key, storedAt } of storage.list()) {
     if (now - storedAt.getTime() < SETTLED) continue;
     const [organizationId = "", id = ""] = key.split("/");

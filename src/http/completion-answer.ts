@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { currentTime } from "../clock";
 import type { ModelCall } from "../ports/text-model";
 
 /** Writes a chat completion as OpenAI's API has it: whole, or in pieces as they come. */
@@ -14,7 +15,7 @@ export interface Head {
   readonly status: number;
 }
 
-const created = () => Math.floor(Date.now() / 1_000);
+const created = () => Math.floor(currentTime() / 1_000);
 const toolCall = ({ id, name, arguments: args }: ModelCall) => ({
   id,
   type: "function",

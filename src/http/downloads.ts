@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import type { RequestHandler } from "express";
+import { currentTime } from "../clock";
 import type { Crypto } from "../auth/crypto";
 import type { Database } from "../database/database";
 import { DomainError } from "../errors";
@@ -16,7 +17,7 @@ export function downloads(database: Database, crypto: Crypto): RequestHandler {
       typeof signature === "string" &&
       crypto.verify(`${path}?${expires}`, signature);
     if (!signed) throw new DomainError("FORBIDDEN", "The link is not valid. Ask for a new one.");
-    if (Number(expires) * 1000 < Date.now())
+    if (Number(expires) * 1000 < currentTime())
       throw new DomainError("FORBIDDEN", "The link has ended. Ask for a new one.");
     const { file, content } = await database.scope(organizationId).of(Files).content(id);
     // Not Express's own, which would say of any text that it is UTF-8.

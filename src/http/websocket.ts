@@ -12,6 +12,7 @@ import {
 import { CloseCode, type ServerOptions } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
+import { currentTime } from "../clock";
 import type { Caller } from "../auth/caller";
 import { KEYS_CHANNEL, type Credentials } from "../auth/credentials";
 import type { Listener } from "../database/listener";
@@ -126,7 +127,7 @@ function prepared(
 /** Calls `over` when the caller's token ends or the key behind it no longer stands. */
 function watch({ credentials, listener }: SocketOptions, caller: Caller, over: () => void): () => void {
   const check = async () => (await credentials.stillValid(caller).catch(() => true)) || over();
-  const left = caller.expiresAt && Math.min(caller.expiresAt.getTime() - Date.now(), 2_147_483_647);
+  const left = caller.expiresAt && Math.min(caller.expiresAt.getTime() - currentTime(), 2_147_483_647);
   const timer = left === undefined ? undefined : setTimeout(() => void check(), Math.max(0, left + 50));
   const silence = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
   return () => {

@@ -109,12 +109,12 @@ export class Dispatcher {
 
   private start(scope: Scope, lane: Lane, claim: Claim): void {
     this.lanes.began(lane);
-    const began = Date.now();
+    const began = performance.now();
     const { outbound, webhookTimeout } = this.options;
     const work = send(scope, outbound, claim, webhookTimeout)
       .then(({ outcome }) => ({
         timedOut: outcome.kind === "failed" && outcome.timedOut,
-        lastAnswer: outcome.kind === "answered" ? Date.now() - began : undefined,
+        lastAnswer: outcome.kind === "answered" ? performance.now() - began : undefined,
       }))
       .catch((error: unknown) => this.warn(error, "a delivery was not recorded"))
       .then((tried) => {

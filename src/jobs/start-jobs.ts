@@ -70,9 +70,7 @@ export async function startJobs({
 
 /** Ends the text and SMS chats in which nothing was said for a while. */
 export async function endIdleChats(database: Database, idleMinutes: number): Promise<void> {
-  for (const { organizationId, chatId } of await database.idleChats(
-    new Date(Date.now() - idleMinutes * MINUTE),
-  ))
+  for (const { organizationId, chatId } of await database.idleChats(idleMinutes))
     await database
       .scope(organizationId)
       .transaction((scope) => scope.of(Chats).endIfLive(chatId, "idle-timeout"));

@@ -8,6 +8,7 @@ import {
 } from "graphile-worker";
 import { Pool } from "pg";
 import type { Logger } from "pino";
+import { currentDate } from "../clock";
 import type { Database } from "../database/database";
 import { TRIES, type Scope } from "../database/scope";
 import type { BegunJob, Ports } from "../ports/ports";
@@ -171,7 +172,7 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
         // Attempts that are given back repeat their numbers.
         const sole = { name: soleName(task, payload), jobId: job.id, attempt: randomInt(2 ** 31) };
         const entry = await alone(pool, sole, () => perform(database, work, payload, job));
-        const runAt = new Date(Date.now() + COME_BACK);
+        const runAt = currentDate(COME_BACK);
         if (entry === "later") await addJob(task, payload, { runAt, maxAttempts: job.max_attempts });
       },
     ]),

@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { currentDate } from "../clock";
 import { Assistants } from "../assistants/assistants";
 import { labelled, type ChatRow } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
@@ -102,7 +103,7 @@ function entryOf(row: Row): LogEntry {
   const { assistantId, status, endedReason, messageCount } = rest;
   const durationSeconds = Math.max(
     0,
-    Math.round(((endedAt ?? new Date()).getTime() - startedAt.getTime()) / 1000),
+    Math.round(((endedAt ?? currentDate()).getTime() - startedAt.getTime()) / 1000),
   );
   return {
     id,

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { labelled, type Chat, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
@@ -127,7 +128,7 @@ function about({
   messageCount,
   errors,
 }: ChatRow): Record<string, unknown> {
-  const until = endedAt ?? new Date();
+  const until = endedAt ?? currentDate();
   const durationSeconds = Math.max(0, Math.round((until.getTime() - startedAt.getTime()) / 1000));
   return withoutNulls({
     status,

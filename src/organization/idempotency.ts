@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { currentDate } from "../clock";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 
@@ -44,7 +45,7 @@ export class Idempotency {
   }
 
   private async kept(scope: Scope, key: string): Promise<Kept | undefined> {
-    const old = new Date(Date.now() - KEPT);
+    const old = currentDate(-KEPT);
     await scope.table("idempotency_keys").where("createdAt", "<", old).delete();
     const [row] = (await scope.table("idempotency_keys").where({ key })) as Kept[];
     return row;

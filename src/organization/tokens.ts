@@ -1,3 +1,4 @@
+import { currentTime } from "../clock";
 import { speaksForOrganization, type Caller } from "../auth/caller";
 import { signToken } from "../auth/tokens";
 import type { Scope } from "../database/scope";
@@ -49,7 +50,7 @@ export class Tokens {
 
 /** So many seconds from now, but no later than what issues it ends. */
 function endOf(seconds: number, limit: Date | undefined): Date {
-  const wanted = new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
+  const wanted = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
   return limit !== undefined && limit < wanted ? limit : wanted;
 }
 

@@ -1,3 +1,4 @@
+import { currentTime } from "../clock";
 import type { ModelCall, ModelMessage, ModelPart, ModelRequest, TextModel } from "./text-model";
 
 const CALL = /^call:([A-Za-z0-9_-]{1,64})\s*(\{[^]*\})?\s*$/;
@@ -57,7 +58,7 @@ function callIn(said: string): ModelCall | string | undefined {
   if (name === undefined) return undefined;
   try {
     return {
-      id: `call_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`,
+      id: `call_${currentTime().toString(36)}${Math.random().toString(36).slice(2, 8)}`,
       name,
       arguments: JSON.parse(json) as unknown,
     };

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
 import { missing } from "../errors";
@@ -40,7 +41,7 @@ export class Projects {
 
   /** @throws PROJECT_NOT_FOUND */
   async update(id: string, input: Partial<ProjectInput>): Promise<Project> {
-    const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const [row] = (await this.scope
       .table("projects")
       .where({ id })

@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import { CHATS_CHANNEL } from "../events/record";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
@@ -65,7 +66,7 @@ export async function answerSms(
   let known = receipt;
   if (known.answer !== null) return { texts: known.answer, taken: [] };
   while (!signal.aborted) {
-    const left = until - Date.now();
+    const left = until - currentTime();
     const id = known.outcome === null ? known.messageSid : known.chatId!; // what waits for an answer has a chat
     const rung = bells.rung(id, Math.max(0, Math.min(LOOK_AGAIN, left)), signal);
     if (known.outcome === null) {
@@ -131,7 +132,7 @@ export async function noteAnswered(
   got: boolean,
 ): Promise<void> {
   const sent = scope.of(Sent);
-  if (got) return sent.change(taken, { sentAt: new Date() });
+  if (got) return sent.change(taken, { sentAt: currentDate() });
   await scope.transaction(async (scope) => {
     await scope.of(Sent).change(taken, { via: "API" });
     await enqueueSend(scope, chatId);

@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import type { Scope } from "../database/scope";
 
 /** A person's number and one of ours. */
@@ -43,13 +44,13 @@ export class Contact {
   }
 
   async setOptedOut(optedOut: boolean): Promise<void> {
-    const now = new Date();
+    const now = currentDate();
     await this.change({ optedOutAt: optedOut ? now : null, updatedAt: now });
   }
 
   /** Counts an answer that is to be given. @returns false when there were too many: it is not given then */
   async mayAnswer(): Promise<boolean> {
-    const now = Date.now();
+    const now = currentTime();
     const recent = this.row.answers.filter((at) => Date.parse(at) > now - WINDOW);
     if (recent.length >= MOST_ANSWERS) return false;
     const answers = JSON.stringify([...recent, new Date(now)]);

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { TRIES, type Build, type Scope } from "../database/scope";
 import type { ReceivedSms } from "../ports/telephony";
 
@@ -44,7 +45,7 @@ export class Receipts {
   async accept(connectionId: string, sms: ReceivedSms, waits: boolean): Promise<Receipt> {
     const { messageSid } = sms;
     const { patience } = this.scope.ports.telephone;
-    const waitsUntil = waits ? new Date(Date.now() + patience + MARGIN) : null;
+    const waitsUntil = waits ? currentDate(patience + MARGIN) : null;
     const job = JSON.stringify(this.scope.owned({ messageSid }));
     const values = [messageSid, connectionId, JSON.stringify(sms), waitsUntil, waits ? null : "[]", job];
     const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
@@ -100,7 +101,7 @@ export class Receipts {
       .table("sms_received")
       .where({ chatId })
       .whereNull("answer")
-      .where("waitsUntil", ">", new Date());
+      .where("waitsUntil", ">", currentDate());
     const [last] = (await open.orderBy("waitsUntil", "desc").limit(1)) as Receipt[];
     return last?.waitsUntil ?? undefined;
   }

@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import { keepError } from "../chats/keep-error";
 import { sendingOf } from "../chats/store-message";
 import type { Scope } from "../database/scope";
@@ -58,7 +59,7 @@ async function sendOne(
   const doubtful = doubtfulSince(row);
   if (doubtful) {
     const settled = new Date(doubtful.getTime() + SETTLED);
-    if (settled > new Date()) return settled;
+    if (settled > currentDate()) return settled;
     const known = { since: doubtful, known: await sent.sids(chatId) };
     const found = await provider
       .find(line, { to, body }, known, AbortSignal.timeout(TIMEOUT))
@@ -66,14 +67,14 @@ async function sendOne(
     // While it can't be asked nothing may be sent again.
     if (found instanceof Error) return pauseOf(scope, row, found, attempts);
     if (found !== undefined)
-      return void (await sent.change([row.id], { sentAt: new Date(), messageSid: found }));
+      return void (await sent.change([row.id], { sentAt: currentDate(), messageSid: found }));
   }
   if (await Contact.optedOut(scope, { ownNumber: line.phoneNumber, phoneNumber: to }))
     return void (await sent.change([row.id], { problem: "opted-out" }));
   if (!(await sent.claim(row))) return undefined;
   try {
     const messageSid = await provider.send(line, { to, body }, AbortSignal.timeout(TIMEOUT));
-    return void (await sent.change([row.id], { sentAt: new Date(), messageSid }));
+    return void (await sent.change([row.id], { sentAt: currentDate(), messageSid }));
   } catch (error) {
     return failed(scope, { ...row, attempts: attempts + 1 }, error as Error);
   }
@@ -89,7 +90,7 @@ async function failed(scope: Scope, row: SentRow, error: Error): Promise<Date | 
   if (!(error instanceof SmsDelayed)) return pauseOf(scope, row, error, row.attempts - 1);
   await scope.of(Sent).change([row.id], { askedAt: null });
   const later = await pauseOf(scope, row, error, row.attempts - 1);
-  return later && new Date(Math.max(later.getTime(), Date.now() + error.seconds * 1_000));
+  return later && new Date(Math.max(later.getTime(), currentTime() + error.seconds * 1_000));
 }
 
 async function pauseOf(
@@ -99,7 +100,7 @@ async function pauseOf(
   failures: number,
 ): Promise<Date | undefined> {
   const pause = PAUSES[failures];
-  return pause === undefined ? giveUp(scope, row, error) : new Date(Date.now() + pause);
+  return pause === undefined ? giveUp(scope, row, error) : currentDate(pause);
 }
 
 /** The log tells what was not sent, and why. */

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Scope } from "../database/scope";
 
 /** A text that goes out. */
@@ -38,7 +39,7 @@ export class Sent {
 
   /** Notes, before the provider is asked, that it is. @returns false when somebody else did meanwhile */
   async claim({ id, attempts }: SentRow): Promise<boolean> {
-    const changes = { via: "API", attempts: attempts + 1, askedAt: new Date() };
+    const changes = { via: "API", attempts: attempts + 1, askedAt: currentDate() };
     const claimed = this.scope.table("sms_sent").where({ id, attempts }).whereNull("sentAt");
     return (await claimed.update(changes)) > 0;
   }

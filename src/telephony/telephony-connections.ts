@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
@@ -91,7 +92,7 @@ export class TelephonyConnections {
           accountSid: line.accountSid,
           sealedToken: own.sealed(id, line.authToken),
           messagingServiceSid: line.messagingServiceSid ?? null,
-          updatedAt: new Date(),
+          updatedAt: currentDate(),
         });
       if (changed === 0) missing("TelephonyConnection");
       if (assistantIds) await own.setAssistants(id, assistantIds);

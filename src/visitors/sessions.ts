@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import type { Caller, WidgetVisitor } from "../auth/caller";
 import { signToken } from "../auth/tokens";
 import { signVisitor, verifyVisitor } from "../auth/visitor-tokens";
@@ -66,11 +67,7 @@ export class Sessions {
         expiresAt,
       }),
       expiresAt,
-      visitorToken: await signVisitor(
-        ports.crypto,
-        { organizationId, id, target },
-        new Date(Date.now() + VISITOR),
-      ),
+      visitorToken: await signVisitor(ports.crypto, { organizationId, id, target }, currentDate(VISITOR)),
       historyAvailable: known !== undefined || signed,
       widget,
     };
@@ -79,6 +76,6 @@ export class Sessions {
 
 /** A session that a token began ends no later than that; whole seconds, as tokens have them. */
 function ending({ expiresAt: limit }: Caller): Date {
-  const wanted = new Date(Math.floor((Date.now() + SESSION) / 1_000) * 1_000);
+  const wanted = new Date(Math.floor((currentTime() + SESSION) / 1_000) * 1_000);
   return limit !== undefined && limit < wanted ? limit : wanted;
 }

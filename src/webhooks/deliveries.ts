@@ -1,3 +1,4 @@
+import { currentTime } from "../clock";
 import { connection, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
@@ -100,7 +101,7 @@ export class Deliveries {
    * @param lease after how many milliseconds a claim that isn't renewed is free again
    */
   async claim(destinationId: string, most: number, lease: number): Promise<Claim[]> {
-    const now = new Date();
+    const now = this.scope.now();
     const free = this.scope
       .table("deliveries")
       .select("id")
@@ -123,7 +124,7 @@ export class Deliveries {
       .table("deliveries")
       .whereIn("id", free)
       .increment("attempt", 1)
-      .update({ claimedUntil: new Date(now.getTime() + lease) })
+      .update({ claimedUntil: this.scope.now(lease) })
       .returning(["id", "eventId", "destinationId", "attempt", this.scope.lengthOf("attempts", "tries")]);
     return rows as Claim[];
   }
@@ -138,7 +139,7 @@ export class Deliveries {
       )
       .where({ status: "PENDING" })
       .whereNotNull("claimedUntil")
-      .update({ claimedUntil: new Date(Date.now() + lease) });
+      .update({ claimedUntil: this.scope.now(lease) });
   }
 
   /**
@@ -157,7 +158,7 @@ export class Deliveries {
       error: outcome.kind === "failed" ? outcome.error : null,
       answer: outcome.kind === "answered" ? beginning(outcome.body) : null,
       startedAt: startedAt.toISOString(),
-      durationMs: Date.now() - startedAt.getTime(),
+      durationMs: currentTime() - startedAt.getTime(),
     };
     const changed = await this.scope
       .table("deliveries")
@@ -168,7 +169,7 @@ export class Deliveries {
         status: next.status,
         claimedUntil: null,
         attempts: this.scope.appended("attempts", tried),
-        ...(next.at && { nextAttemptAt: next.at }),
+        ...(next.pause !== undefined && { nextAttemptAt: this.scope.now(next.pause) }),
         ...(next.status === "DELIVERED" && { durationMs: tried.durationMs }),
       });
     return changed > 0 ? next.status : undefined;
@@ -196,17 +197,18 @@ const beginning = (text: string): string =>
 const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 
-function nextTry(tries: number, outcome: Outcome): { status: DeliveryStatus; at?: Date } {
+/** @returns what becomes of the delivery, and after how many milliseconds it is tried again */
+function nextTry(tries: number, outcome: Outcome): { status: DeliveryStatus; pause?: number } {
   if (succeeded(outcome)) return { status: "DELIVERED" };
   const pause = RETRY_SECONDS[tries];
   if (pause === undefined) return { status: "FAILED" };
   const asked = outcome.kind === "answered" ? secondsIn(outcome.headers["retry-after"]) : 0;
   const seconds = Math.max(pause * (0.9 + Math.random() * 0.2), Math.min(asked, LONGEST_RETRY_AFTER));
-  return { status: "PENDING", at: new Date(Date.now() + seconds * 1_000) };
+  return { status: "PENDING", pause: seconds * 1_000 };
 }
 
 /** What a `Retry-After` asks for, in seconds or as a date. */
 function secondsIn(header: unknown): number {
   const text = String(header);
-  return /^\d+$/.test(text) ? Number(text) : Math.max(0, Date.parse(text) - Date.now()) / 1_000 || 0;
+  return /^\d+$/.test(text) ? Number(text) : Math.max(0, Date.parse(text) - currentTime()) / 1_000 || 0;
 }

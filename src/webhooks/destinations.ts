@@ -1,3 +1,4 @@
+import { currentDate, currentTime } from "../clock";
 import { randomText } from "../auth/crypto";
 import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
@@ -94,7 +95,7 @@ export class WebhookDestinations {
       const [row] = (await scope
         .table("webhook_destinations")
         .where({ id })
-        .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: new Date() })
+        .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
         .returning("*")) as DestinationRow[];
       return this.opened(row ?? missing("WebhookDestination"));
     });
@@ -121,7 +122,7 @@ export class WebhookDestinations {
     );
     const [row, body] = await Promise.all([rows.load(id), this.bodies().load(eventId)]);
     const former =
-      row.formerSecretUntil && row.formerSecretUntil > new Date() ? row.formerSealedSecret : null;
+      row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
       this.open(id, sealed),
     );
@@ -143,13 +144,13 @@ export class WebhookDestinations {
       if (failingSince !== null) await destination().update({ failures: 0, failingSince: null });
       return;
     }
-    const since = failingSince ?? new Date();
+    const since = failingSince ?? currentDate();
     const [row] = (await destination()
       .increment("failures", 1)
       .update({ failingSince: since })
       .returning("failures")) as { failures: number }[];
     const gone = outcome.kind === "answered" && outcome.status === GONE;
-    const hopeless = (row?.failures ?? 0) >= FAILING.tries && Date.now() - since.getTime() >= FAILING.time;
+    const hopeless = (row?.failures ?? 0) >= FAILING.tries && currentTime() - since.getTime() >= FAILING.time;
     if (!gone && !hopeless) return;
     await destination().update({ enabled: false });
     await this.scope.of(Deliveries).giveUp(id);
@@ -186,7 +187,7 @@ export class WebhookDestinations {
   }
 
   private newSecret({ id, sealedSecret }: DestinationRow, secret: string) {
-    const formerSecretUntil = new Date(Date.now() + FORMER_SECRET);
+    const formerSecretUntil = currentDate(FORMER_SECRET);
     return { sealedSecret: this.sealed(id, secret), formerSealedSecret: sealedSecret, formerSecretUntil };
   }
 

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Scope } from "../database/scope";
 import type { Outbound, Outcome } from "../outbound/http";
 import { Deliveries, type Claim, type DeliveryStatus } from "./deliveries";
@@ -18,7 +19,7 @@ export async function send(
 ): Promise<{ outcome: Outcome; status: DeliveryStatus | undefined }> {
   const destinations = scope.of(WebhookDestinations);
   const { body, url, secrets, failingSince } = await destinations.letter(claim.destinationId, claim.eventId);
-  const startedAt = new Date();
+  const startedAt = currentDate();
   const headers = {
     "content-type": "application/json",
     "user-agent": "Parley/1.0 (webhook)",

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
@@ -115,7 +116,7 @@ export class Deployments {
       };
       checkOne(held.assistantId, held.workflowId);
       await scope.of(Deployments).check(input);
-      const changes = { ...encoded({ ...input }), ...held, updatedAt: new Date() };
+      const changes = { ...encoded({ ...input }), ...held, updatedAt: currentDate() };
       const [row] = (await deployment().update(changes).returning("*")) as [Deployment];
       return row;
     });

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
 import { invalid, missing, type Problem } from "../errors";
@@ -53,7 +54,7 @@ export class WorkflowEdges {
       const [old] = (await edge().forUpdate()) as WorkflowEdge[];
       if (!old) return missing("WorkflowEdge");
       await scope.of(WorkflowEdges).check(old.workflowId, { ...old, ...encodedLess(input) });
-      const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+      const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
       const [row] = (await edge().update(changes).returning("*")) as [WorkflowEdge];
       return row;
     });

@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { Assistants } from "../assistants/assistants";
 import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
@@ -61,7 +62,7 @@ export class WorkflowNodes {
   /** @throws WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; BAD_USER_INPUT that names the field */
   async update(id: string, input: Partial<WorkflowNodeInput>): Promise<WorkflowNode> {
     await this.check(input);
-    const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const rows = this.scope.table("workflow_nodes").where({ id }).update(changes).returning("*");
     return ((await rows) as WorkflowNode[])[0] ?? missing("WorkflowNode");
   }

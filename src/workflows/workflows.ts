@@ -1,3 +1,4 @@
+import { currentDate } from "../clock";
 import { Chats } from "../chats/chats";
 import { newId } from "../database/ids";
 import { encoded, type Scope } from "../database/scope";
@@ -72,7 +73,7 @@ export class Workflows {
   /** @throws WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND */
   async update(id: string, input: Partial<WorkflowInput>): Promise<Workflow> {
     await this.checkProject(input);
-    const changes = { ...encoded({ ...input }), updatedAt: new Date() };
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const [row] = (await this.scope
       .table("workflows")
       .where({ id })

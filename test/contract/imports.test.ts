@@ -44,24 +44,25 @@ const packages = (...names: string[]) => new RegExp(`^(${names.join("|")})$`);
 
 const RULES: Readonly<Record<string, Rule>> = {
   domain: {
-    may: ["domain", "database", "src/errors", "catalog", "ports", "auth", "outbound"],
+    may: ["domain", "database", "src/errors", "src/clock", "catalog", "ports", "auth", "outbound"],
     never: packages(GRAPHQL, "express", SQL),
   },
   database: {
-    may: ["database", "src/errors"],
+    may: ["database", "src/errors", "src/clock"],
     types: ["ports", "src/config"],
     never: packages(GRAPHQL, "express"),
   },
   catalog: { may: ["catalog"], never: packages(GRAPHQL, "express", SQL) },
+  "src/clock": { may: [], never: packages(GRAPHQL, "express", SQL) },
   "src/errors": { may: [], never: packages(GRAPHQL, "express", SQL) },
-  auth: { may: ["auth", "database", "src/errors"], never: packages(GRAPHQL, "express", SQL) },
+  auth: { may: ["auth", "database", "src/errors", "src/clock"], never: packages(GRAPHQL, "express", SQL) },
   jobs: {
-    may: ["jobs", "domain", "database", "outbound", "ports", "src/errors"],
+    may: ["jobs", "domain", "database", "outbound", "ports", "src/errors", "src/clock"],
     types: ["src/config"],
     never: packages(GRAPHQL, "express"),
   },
   ports: {
-    may: ["ports", "auth", "catalog", "outbound", "src/errors"],
+    may: ["ports", "auth", "catalog", "outbound", "src/errors", "src/clock"],
     types: ["database", "src/config"],
     never: packages(GRAPHQL, "express", SQL),
   },
@@ -90,7 +91,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     never: packages("type-graphql", "@apollo/.+", SQL),
   },
   http: {
-    may: ["http", "domain", "auth", "database", "catalog", "ports", "src/errors"],
+    may: ["http", "domain", "auth", "database", "catalog", "ports", "src/errors", "src/clock"],
     types: ["src/config"],
     never: packages("type-graphql", SQL),
   },

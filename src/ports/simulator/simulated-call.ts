@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { currentTime } from "../../clock";
 import type { EngineCall, EngineStatus, PhoneCallOrder } from "../voice-engine";
 import { readCompletion, type Answered } from "./ask-model";
 import { behaviourOf, type Behaviour } from "./behaviour";
@@ -218,7 +219,7 @@ export class SimulatedCall {
 
   /** No two messages of a call are the same. */
   private stamped(message: Json): Json {
-    this.clock = Math.max(this.clock + 1, Date.now());
+    this.clock = Math.max(this.clock + 1, currentTime());
     return { ...message, timestamp: this.clock, call: { id: this.id, name: this.order.callId } };
   }
 

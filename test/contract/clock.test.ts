@@ -1,0 +1,68 @@
+import { expect, test } from "@jest/globals";
+import ts from "typescript";
+import { each, sourceFiles } from "../support/source";
+
+/** What runs in a browser knows no database. */
+const BROWSER = /^src\/(dashboard|explorer|widget)\//;
+
+/** Files that may read the process's own clock, and why. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  "src/clock.ts": "measures how far the process's clock is from the database's",
+};
+
+/** Reads of the process's clock: durations are measured by `performance.now()`, all else is compared with stored times. */
+function clockReads(file: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const note = (node: ts.Node) => {
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+    found.push(`${file.fileName}:${line + 1}: ${node.getText().slice(0, 60)}`);
+  };
+  each(file, (node) => {
+    if (ts.isPropertyAccessExpression(node)) {
+      const { expression, name } = node;
+      if (/^(globalThis\.)?Date$/.test(expression.getText()) && name.text === "now") note(node);
+      if (expression.getText() === "performance" && name.text === "timeOrigin") note(node);
+      if (expression.getText() === "process" && /^(hrtime|uptime)$/.test(name.text)) note(node);
+    }
+    if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return;
+    const called = node.expression.getText();
+    const given = node.arguments?.length ?? 0;
+    if (/^(globalThis\.)?Date$/.test(called) && (given === 0 || ts.isCallExpression(node))) note(node);
+    // Without a time they take the process's own.
+    if (called.endsWith(".setIssuedAt") && given === 0) note(node);
+    if (called === "jwtVerify" && !node.getText().includes("currentDate:")) note(node);
+    if (called === "v7" && given === 0) note(node);
+  });
+  return found;
+}
+
+const parsed = (text: string) => ts.createSourceFile("example.ts", text, ts.ScriptTarget.Latest, true);
+
+test.each([
+  "const now = Date.now();",
+  "const now = globalThis.Date.now();",
+  "const read = Date.now;",
+  "const now = new Date();",
+  "const now = new Date;",
+  "const now = Date();",
+  "const began = performance.timeOrigin;",
+  "new SignJWT({}).setIssuedAt();",
+  "jwtVerify(token, key, { algorithms: [] });",
+  "const id = v7();",
+])("the process's clock is seen in: %s", (text) => {
+  expect(clockReads(parsed(text))).toHaveLength(1);
+});
+
+test("durations and stored times are no reads of the clock", () => {
+  const text =
+    "const took = performance.now() - began; const at = new Date(row.createdAt); Date.parse(text);";
+  expect(clockReads(parsed(text))).toEqual([]);
+});
+
+test("nothing on the server decides by the process's clock", () => {
+  const files = sourceFiles("schema", "rest-compat", "src").filter(({ fileName }) => !BROWSER.test(fileName));
+  expect(files.length).toBeGreaterThan(80);
+  const reading = files.filter((file) => clockReads(file).length > 0);
+  expect(reading.filter(({ fileName }) => !ALLOWED[fileName]).flatMap(clockReads)).toEqual([]);
+  expect(reading.map(({ fileName }) => fileName)).toEqual(Object.keys(ALLOWED));
+});

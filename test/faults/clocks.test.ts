@@ -1,0 +1,152 @@
+import { resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import pg from "pg";
+import type { Api } from "../support/api";
+import { upload } from "../support/files";
+import { Receiver } from "../support/receiver";
+import {
+  afterTest,
+  afterTests,
+  emptyFolder,
+  type Env,
+  PATIENCE,
+  preparedDatabase,
+  type ServerProcess,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
+
+const HOUR = 3_600_000;
+const PRELOAD = resolve(__dirname, "../support/skewed-clock.cjs");
+
+/** A server whose own clock differs from the database's by so many milliseconds. */
+const skewed = (env: Env, milliseconds: number, over = afterTest): Promise<ServerProcess> =>
+  startServer({ ...env, NODE_OPTIONS: `--require ${PRELOAD}`, CLOCK_SKEW_MS: String(milliseconds) }, over);
+
+const openChat = async (api: Api): Promise<string> => {
+  const { id: assistantId } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
+  const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+  return (await api.gql(start, { input: { assistantId } })).startChat.id;
+};
+const say = (api: Api, aiChatId: string, content: string) =>
+  api.post(
+    "/rest/v1/ai-chats/messages",
+    { aiChatId, role: "SYSTEM", channel: "TEXT", content, metadata: {} },
+    201,
+  );
+const receiver = async (): Promise<Receiver> => {
+  const started = await new Receiver().start();
+  afterTest(() => started.stop());
+  return started;
+};
+/** @returns the id of a new destination */
+const sendTo = async (api: Api, { url }: Receiver): Promise<string> => {
+  const create =
+    "mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }";
+  return (await api.gql(create, { input: { url, secret: "a secret" } })).createWebhookDestination.id;
+};
+
+let env: Env;
+let database: pg.Pool;
+/** Of the server whose clock is right. */
+let right: Api;
+beforeAll(async () => {
+  const url = await preparedDatabase(afterTests);
+  database = new pg.Pool({ connectionString: url });
+  afterTests(() => database.end());
+  env = {
+    ...SETTINGS,
+    DATABASE_URL: url,
+    DATA_DIR: emptyFolder(afterTests),
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+  };
+  right = (await skewed(env, 0, afterTests)).api;
+}, 2 * PATIENCE);
+
+const CLOCKS = [
+  { clock: "two hours ahead", skew: 2 * HOUR, readiness: 503 },
+  { clock: "two hours behind", skew: -2 * HOUR, readiness: 503 },
+  { clock: "30 seconds behind", skew: -30_000, readiness: 200 },
+];
+
+describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) => {
+  let server: ServerProcess;
+  let api: Api;
+  beforeAll(async () => {
+    server = await skewed(env, skew, afterTests);
+    ({ api } = server);
+  }, 2 * PATIENCE);
+  afterAll(() => server.end("SIGTERM"), PATIENCE);
+
+  test(`answers ${readiness} to /health/ready`, async () => {
+    const { clock } = await api.get("/health/ready", readiness);
+    expect(clock).toBe(readiness === 200 ? "ok" : "off");
+    expect(server.stderr().includes("clock differs")).toBe(readiness === 503);
+    expect(await right.get("/health/ready", 200)).toMatchObject({ clock: "ok" });
+  });
+
+  test(
+    "ends idle chats and no live one",
+    async () => {
+      const [live, idle] = await Promise.all([openChat(api), openChat(api)]);
+      const minutesAgo = "update chats set last_message_at = now() - interval '31 minutes' where id = $1";
+      await database.query(minutesAgo, [idle]);
+      await (await skewed(env, skew)).end("SIGTERM"); // looks for idle chats as it starts
+      const statusOf = async (id: string) =>
+        (await api.gql("query ($id: ID!) { chat(id: $id) { status } }", { id })).chat.status as string;
+      await until(async () => (await statusOf(idle)) === "ended");
+      expect(await statusOf(live)).toBe("in-progress");
+    },
+    3 * PATIENCE,
+  );
+
+  test(
+    "and one whose clock is right accept each other's tokens, sessions and links",
+    async () => {
+      for (const [from, to] of [
+        [api, right],
+        [right, api],
+      ] as const) {
+        const { token } = await from.post("/rest/v1/organization/token", { expiresIn: "60s" }, 200);
+        await to.as({ Authorization: `Bearer ${token}` }).get("/rest/v1/organization", 200);
+        const { id } = await upload(from, { content: "words" });
+        const { url } = await from.get(`/rest/v1/files/${id}/download`, 200);
+        const { pathname, search } = new URL(url as string);
+        expect(await to.request("GET", pathname + search)).toMatchObject({ status: 200, text: "words" });
+        const { id: assistantId } = await from.post("/rest/v1/assistants", { name: "Ada" }, 200);
+        const session = await from.gql(
+          "mutation ($input: WidgetSessionInput!) { startWidgetSession(input: $input) { token } }",
+          { input: { assistantId } },
+        );
+        const visitor = to.as({ Authorization: `Bearer ${session.startWidgetSession.token}` });
+        await visitor.gql("{ widgetChats { id } }");
+      }
+    },
+    PATIENCE,
+  );
+
+  test(
+    "and one whose clock is right send each event at once and once",
+    async () => {
+      const hooks = await receiver();
+      const held: (() => void)[] = [];
+      hooks.answer((res, _received, number) =>
+        number <= 2 ? void held.push(() => res.end("ok")) : void res.end("ok"),
+      );
+      const destinationId = await sendTo(right, hooks);
+      const chats = await Promise.all([openChat(right), openChat(api)]);
+      await hooks.until(2, undefined, PATIENCE / 2);
+      // While the first two are in flight every further event wakes the dispatchers of both servers.
+      for (const word of ["one", "two", "three", "four"])
+        for (const chat of chats) for (const server of [api, right]) await say(server, chat, word);
+      for (const answer of held) answer();
+      const pending = "select id from deliveries where status = 'PENDING' and destination_id = $1";
+      await until(async () => (await database.query(pending, [destinationId])).rows.length === 0);
+      const ids = hooks.received.map(({ headers }) => headers["webhook-id"]);
+      expect(ids.length).toBeGreaterThan(16);
+      expect(new Set(ids).size).toBe(ids.length);
+    },
+    2 * PATIENCE,
+  );
+});
