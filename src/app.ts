@@ -48,6 +48,8 @@ import { openService, type Service } from "./open-service";
 export interface App {
   readonly server: Server;
   readonly database: Database;
+  /** Whether this server sees the installation's files. */
+  readonly filesInReach: () => Promise<boolean>;
   /** Takes no new requests and lets those that run finish; resolves when nothing is open any more. */
   close(): Promise<void>;
 }
@@ -61,13 +63,14 @@ const publicDir = join(process.cwd(), "dist", "public");
  */
 export async function createApp(config: Config, url: string, logger: Logger, ownerUrl = url): Promise<App> {
   const service = await openService(config, url, logger, ownerUrl);
-  const { server, database } = service;
+  const { server, database, fileStore } = service;
   const { answer, stop } = await compose(service);
   server.on("request", answer).on("clientError", unreadable(errorBody));
   server.on("checkExpectation", answer); // one that nobody knows is no reason to refuse a request
   return {
     server,
     database,
+    filesInReach: () => fileStore.inReach(),
     close: async () => {
       await stop();
       await service.close();
@@ -132,7 +135,9 @@ async function routed(
   app.use("/graphql", (req, res) => void graphql(req, res));
   app.get("/files/:organizationId/:id", downloads(database, crypto));
   if (!parts.ports.voice.engine.real) app.use(recordings());
-  app.use(health({ database: () => database.health(), fileHandles, clock: clockHealth }, draining));
+  const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
+  const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
+  app.use(health(checks, draining));
   app.get("/metrics", metrics.page);
   app.get("/", start);
   app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));

@@ -74,6 +74,7 @@ const MISSING = {
   Delivery: ["DELIVERY_NOT_FOUND", "There is no delivery with this id."],
   Project: ["PROJECT_NOT_FOUND", "There is no project with this id."],
   File: ["FILE_NOT_FOUND", "There is no file with this id."],
+  FileContent: ["FILE_NOT_FOUND", "The content of this file is missing from the file storage."],
   Call: ["CALL_NOT_FOUND", "There is no call with this id."],
   Workflow: ["WORKFLOW_NOT_FOUND", "There is no workflow with this id."],
   WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "There is no node with this id in this workflow."],

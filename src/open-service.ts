@@ -11,6 +11,7 @@ import { Database } from "./database/database";
 import { Listener } from "./database/listener";
 import { hasVectors } from "./database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/record";
+import { FileStore, guardedStorage } from "./files/file-store";
 import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
 import { Metrics } from "./http/metrics";
@@ -36,6 +37,7 @@ export interface Service {
   readonly crypto: Crypto;
   readonly ports: Ports;
   readonly metrics: Metrics;
+  readonly fileStore: FileStore;
   /** Stops what works in the background, then lets go of the database. */
   close(): Promise<void>;
 }
@@ -65,11 +67,15 @@ export async function openService(
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const knex = connect(url, { pool, rowSecurity });
   let background: Background | undefined = undefined;
+  const storage = openStorage(config);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
+    storage: guardedStorage(storage, () => fileStore.inReach()),
     forgetKey: (id) => credentials.forget(id),
     placeForJob: () => background?.placeForJob(),
   });
   const database = new Database(knex, ports);
+  const fileStore = new FileStore(database, storage);
+  await claimFileStore(fileStore, config);
   const credentials = new Credentials(database, ports.crypto, listener);
   await listener.start();
   // Whatever jobs do, requests find a connection, and find it first.
@@ -86,6 +92,7 @@ export async function openService(
     crypto: ports.crypto,
     ports,
     metrics,
+    fileStore,
     close: async () => {
       await background?.stop();
       await closePorts(ports, listener);
@@ -101,12 +108,21 @@ async function closePorts({ voice, telephone, outbound }: Ports, listener: Liste
   await outbound.close();
 }
 
+/** @throws Error that names the setting, if the storage can't be reached or written */
+async function claimFileStore(fileStore: FileStore, config: Config): Promise<void> {
+  await fileStore.claim().catch((error: unknown) => {
+    const place =
+      config.S3_BUCKET === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${config.S3_BUCKET}`;
+    throw new Error(`${place} can't hold files: ${(error as Error).message}`, { cause: error });
+  });
+}
+
 function portsOf(
   config: Config,
   server: Server,
   listener: Listener,
   vectors: boolean,
-  later: Pick<Ports, "forgetKey" | "placeForJob">,
+  later: Pick<Ports, "forgetKey" | "placeForJob" | "storage">,
 ): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
   const ownUrl = () => addressOf(server, config.HOST);
@@ -117,7 +133,6 @@ function portsOf(
     listener,
     outbound: reach,
     models: openModels(config, reach.fetch),
-    storage: openStorage(config),
     voice: openVoice(config, { publicUrl, ownUrl }),
     telephone: openTelephony(config, publicUrl),
     publicUrl,

@@ -26,6 +26,7 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
     const app = await createApp(config, database.url, logger);
     await listen(app.server, config);
     console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), made));
+    if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
       await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
       await database.stop();
@@ -34,6 +35,17 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
     await database.stop();
     throw error;
   }
+}
+
+/** What to do when another server has stored files in a place that this one does not use. */
+function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
+  const own = bucket === undefined ? `the folder ${filesDir}` : `the bucket ${bucket}`;
+  return [
+    `FILES ARE NOT SHARED: ${own} is not the place where the servers of this database keep files.`,
+    "Uploads and downloads on this server are refused, and /health/ready is 503, until it is.",
+    "  - Several servers: give all of them the same S3_BUCKET, or mount one shared folder at DATA_DIR/files.",
+    "  - The files were moved or lost: run `npm run files:adopt` with this server's settings to keep files here.",
+  ].join("\n");
 }
 
 /** What a person sees who started the service. */

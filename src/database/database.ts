@@ -91,6 +91,22 @@ export class Database {
     return rows.map(({ organizationId }) => organizationId);
   }
 
+  /** The name of the installation's file store, once a server has claimed one. */
+  async fileStore(): Promise<string | undefined> {
+    const [row] = (await this.knex("file_store").select("id")) as { id: string }[];
+    return row?.id;
+  }
+
+  /** Names the file store unless it has a name. @returns the name that holds */
+  async claimFileStore(id: string): Promise<string> {
+    await this.knex("file_store").insert({ id }).onConflict("one").ignore();
+    return (await this.fileStore())!;
+  }
+
+  async replaceFileStore(id: string): Promise<void> {
+    await this.knex("file_store").insert({ id }).onConflict("one").merge(["id"]);
+  }
+
   /** Whether the database answers, and whether it takes writes: a standby and a database on a full disk may not. */
   async health(): Promise<"ok" | "read-only"> {
     const { rows } = (await this.knex.raw("select current_setting('transaction_read_only') as setting")) as {

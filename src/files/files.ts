@@ -3,7 +3,7 @@ import { currentTime } from "../clock";
 import { newId } from "../database/ids";
 import { page, type Page, type PageQuery } from "../database/page";
 import type { Build, Scope } from "../database/scope";
-import { missing } from "../errors";
+import { DomainError, missing } from "../errors";
 import { cleanName, cleanType, detectType } from "./describe";
 
 export interface File {
@@ -98,10 +98,15 @@ export class Files {
     };
   }
 
-  /** The bytes of a file, for whoever came by a valid link. */
+  /** The bytes of a file, for whoever came by a valid link. @throws FILE_NOT_FOUND; UNAVAILABLE while this server does not see the installation's files */
   async content(id: string): Promise<{ file: File; content: Readable }> {
     const file = await this.byId(id);
-    return { file, content: await this.scope.ports.storage.get(this.key(id)) };
+    const { storage } = this.scope.ports;
+    const content = await storage.get(this.key(id)).catch(async (error: unknown) => {
+      if (error instanceof DomainError || (await storage.has(this.key(id)))) throw error;
+      return missing("FileContent");
+    });
+    return { file, content };
   }
 
   private key(id: string): string {

@@ -28,6 +28,14 @@ export function localStorage(folder: string): Storage {
       await stat(path(key));
       return createReadStream(path(key));
     },
+    has: (key) =>
+      stat(path(key)).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === "ENOENT") return false;
+          throw error;
+        },
+      ),
     remove: (key) => rm(path(key), { force: true }),
     async *list() {
       for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {

@@ -9,8 +9,14 @@ type Settings = Pick<Config, "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | 
 
 /** Keeps files in a bucket of Amazon S3 or of a store that speaks its protocol. */
 export function s3Storage(bucket: string, settings: Settings): Storage {
-  const { S3Client, GetObjectCommand, DeleteObjectCommand, ListObjectsV2Command } =
-    load<typeof S3>("@aws-sdk/client-s3");
+  const {
+    S3Client,
+    GetObjectCommand,
+    HeadObjectCommand,
+    DeleteObjectCommand,
+    ListObjectsV2Command,
+    NotFound,
+  } = load<typeof S3>("@aws-sdk/client-s3");
   const { Upload } = load<typeof Multipart>("@aws-sdk/lib-storage");
   const client = new S3Client(optionsOf(settings));
   return {
@@ -28,6 +34,15 @@ export function s3Storage(bucket: string, settings: Settings): Storage {
     async get(key) {
       const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
       return Body as Readable; // on Node it is one
+    },
+    async has(key) {
+      try {
+        await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+        return true;
+      } catch (error) {
+        if (error instanceof NotFound) return false;
+        throw error;
+      }
     },
     async remove(key) {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));

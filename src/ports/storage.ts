@@ -10,6 +10,8 @@ export interface Storage {
   put(key: string, content: Readable): Promise<number>;
   /** @throws Error when nothing is kept under this key */
   get(key: string): Promise<Readable>;
+  /** Whether something is kept under this key. */
+  has(key: string): Promise<boolean>;
   /** Removes it; nothing happens when it isn't there. */
   remove(key: string): Promise<void>;
   /** Everything kept, and what a crash left half-written. */

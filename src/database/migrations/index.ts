@@ -16,6 +16,7 @@ import * as begunJobs from "./014-begun-jobs";
 import * as begunJobsApart from "./015-begun-jobs-apart";
 import * as jobDeaths from "./016-job-deaths";
 import * as audit from "./017-audit";
+import * as fileStore from "./018-file-store";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "015-begun-jobs-apart": begunJobsApart,
   "016-job-deaths": jobDeaths,
   "017-audit": audit,
+  "018-file-store": fileStore,
 };

@@ -1,0 +1,8 @@
+import { FileStore } from "../files/file-store";
+import { command } from "./command";
+
+/** `npm run --silent files:adopt`: from now on the installation keeps its files where this server's settings say. */
+command([], async (database) => {
+  await new FileStore(database, database.scope("").ports.storage).adopt();
+  return { adopted: true };
+});
