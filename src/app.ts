@@ -10,8 +10,7 @@ import { routes } from "../rest-compat/routes/index";
 import { refuseMethod, sendError, restRouter, type House } from "../rest-compat/router";
 import { coerce, Engine } from "../rest-compat/run";
 import { buildSchema } from "../schema/build";
-import { makeContext, type Context, type ContextOptions } from "../schema/context";
-import type { Caller } from "./auth/caller";
+import { makeContext, type Context } from "../schema/context";
 import { loadCatalog, type Catalog } from "./catalog/load-catalog";
 import { readConfig, type Config } from "./config";
 import { clockHealth } from "./database/clock-watch";
@@ -40,7 +39,6 @@ import { VisitorLimits } from "./http/visitor-limits";
 import { unreadable } from "./http/unreadable";
 import { shownError, subscriptions } from "./http/websocket";
 import { widgetPages } from "./http/widget-pages";
-import { defaultOrganizationId } from "./organization/bootstrap";
 import { Idempotency } from "./organization/idempotency";
 import { openService, type Service } from "./open-service";
 
@@ -59,10 +57,10 @@ const publicDir = join(process.cwd(), "dist", "public");
 
 /**
  * Puts the house together on a migrated database.
- * @param ownerUrl the same database as the owner of its tables, where the service itself runs as a lesser role
+ * @param jobsUrl the same database as the role that takes jobs
  */
-export async function createApp(config: Config, url: string, logger: Logger, ownerUrl = url): Promise<App> {
-  const service = await openService(config, url, logger, ownerUrl);
+export async function createApp(config: Config, url: string, logger: Logger, jobsUrl = url): Promise<App> {
+  const service = await openService(config, url, logger, jobsUrl);
   const { server, database, fileStore } = service;
   const { answer, stop } = await compose(service);
   server.on("request", answer).on("clientError", unreadable(errorBody));
@@ -137,7 +135,7 @@ async function routed(
   if (!parts.ports.voice.engine.real) app.use(recordings());
   const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
   const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
-  app.use(health(checks, draining));
+  app.use(health(checks, draining, () => database.hold()));
   app.get("/metrics", metrics.page);
   app.get("/", start);
   app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));
@@ -181,7 +179,7 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
   const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, addressOf);
   const open = settingsOpenTo(config);
   let known: string | undefined;
-  const defaultOrganization = async () => (known ??= await defaultOrganizationId(database.scope(""))) ?? "";
+  const defaultOrganization = async () => (known ??= await database.defaultOrganizationId()) ?? "";
   return {
     defaultOrganization,
     addressOf,
@@ -199,8 +197,7 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
       origin: foreignOrigin(req, ports.publicUrl()),
       spend: (what) => visits.spend(req, res, caller, what),
     }),
-    makeContext: (caller: Caller | undefined, options: ContextOptions) =>
-      makeContext(database, caller, options),
+    makeContext: (caller, options) => makeContext(database, caller, options),
     once: (scope, key, request, work) => scope.of(Idempotency).once(key, request, work),
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,

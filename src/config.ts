@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { DATABASE_SETTINGS } from "./database-settings";
 import { flag, isHostName, isRange, list, oneOf, url, whole } from "./setting-kinds";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
@@ -25,21 +26,7 @@ export const SETTINGS = {
     "`.data`",
     "Folder of the embedded database, the uploaded files and the made-up secrets.",
   ],
-  DATABASE_URL: [
-    url("postgres:", "postgresql:").optional(),
-    "unset: embedded PostgreSQL",
-    "PostgreSQL 15 or later to use instead of the embedded one.",
-  ],
-  DATABASE_POOL: [
-    whole(1, 500).default(10),
-    "`10`",
-    "Most connections that one process opens for requests, and as many again for its jobs.",
-  ],
-  ROW_LEVEL_SECURITY: [
-    flag.default(false),
-    "`false`",
-    "Set the organization before every statement, for a database role that owns nothing (a second line of defence; reads cost about a third more).",
-  ],
+  ...DATABASE_SETTINGS,
   PUBLIC_BASE_URL: [
     url("http:", "https:")
       .transform((text) => text.replace(/\/+$/, ""))
@@ -226,6 +213,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     config.DATABASE_URL === undefined && !problems.some((line) => line.startsWith("DATABASE_URL "));
   if (!embedded && !env.ENCRYPTION_KEYS?.trim())
     problems.push("ENCRYPTION_KEYS must be set where DATABASE_URL is");
+  for (const name of ["DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const)
+    if (embedded && config[name] !== undefined) problems.push(`${name} needs DATABASE_URL beside it`);
   if (!config.S3_ACCESS_KEY_ID !== !config.S3_SECRET_ACCESS_KEY)
     problems.push("S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together");
   const { BOOTSTRAP_SECRET_KEY: secret, BOOTSTRAP_PUBLIC_KEY: shown } = config;

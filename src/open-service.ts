@@ -7,7 +7,9 @@ import { TOKENS_CHANNEL } from "./chats/chats";
 import type { Config } from "./config";
 import { connect } from "./database/connect";
 import { watchClock } from "./database/clock-watch";
+import { backupRuns } from "./database/backup-lock";
 import { Database } from "./database/database";
+import { currentHold, RELEASE_CHANNEL } from "./database/holds";
 import { Listener } from "./database/listener";
 import { hasVectors } from "./database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/record";
@@ -15,9 +17,11 @@ import { FileStore, guardedStorage } from "./files/file-store";
 import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
 import { Metrics } from "./http/metrics";
+import { beginWhenReleased } from "./jobs/held-jobs";
 import { startJobs } from "./jobs/start-jobs";
 import { outbound } from "./outbound/http";
 import { childReader } from "./ports/child-reader";
+import { keptStorage } from "./ports/kept-storage";
 import { openEmbeddings } from "./ports/open-embeddings";
 import { openModels } from "./ports/open-models";
 import { openStorage } from "./ports/open-storage";
@@ -49,27 +53,30 @@ const CHANNELS = [
   EVENTS_CHANNEL,
   DELIVERIES_CHANNEL,
   SMS_CHANNEL,
+  RELEASE_CHANNEL,
 ];
 const SWEEP_EVERY = 3_600_000;
 
 /**
  * Opens the service on a migrated database.
- * @param ownerUrl the same database as the owner of its tables, where the service itself runs as a lesser role
+ * @param jobsUrl the same database as the role that takes jobs
  */
 export async function openService(
   config: Config,
   url: string,
   logger: Logger,
-  ownerUrl: string,
+  jobsUrl: string,
 ): Promise<Service> {
   const server = createServer({ requireHostHeader: false }); // Node would refuse with an empty body
-  const listener = new Listener(url, CHANNELS);
-  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity });
+  const listener = listenerOf(config, url);
+  const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
   let background: Background | undefined = undefined;
   const storage = openStorage(config);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
-    storage: guardedStorage(storage, () => fileStore.inReach()),
+    storage: keptStorage(
+      guardedStorage(storage, () => fileStore.inReach()),
+      () => backupRuns(knex),
+    ),
     forgetKey: (id) => credentials.forget(id),
     placeForJob: () => background?.placeForJob(),
   });
@@ -81,7 +88,7 @@ export async function openService(
   // Whatever jobs do, requests find a connection, and find it first.
   const giveWay = () => database.crowded;
   const metrics = new Metrics();
-  background = await startBackground({ config, url, ownerUrl, ports, logger, metrics, giveWay });
+  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, giveWay });
   return {
     config,
     logger,
@@ -100,6 +107,10 @@ export async function openService(
     },
   };
 }
+
+/** Named after the encryption keys, by which a rotation sees that every server has the new one. */
+const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
+  new Listener(url, CHANNELS, new Crypto(keys).ids.slice(0, 5).join(","));
 
 async function closePorts({ voice, telephone, outbound }: Ports, listener: Listener): Promise<void> {
   await voice.engine.close();
@@ -149,7 +160,7 @@ interface Background extends Pick<Ports, "placeForJob"> {
 interface BackgroundOptions {
   readonly config: Config;
   readonly url: string;
-  readonly ownerUrl: string;
+  readonly jobsUrl: string;
   readonly ports: Ports;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -159,32 +170,58 @@ interface BackgroundOptions {
 
 /** The clock, jobs, and the sweeping of files that a crash left, with connections of their own. */
 async function startBackground(options: BackgroundOptions): Promise<Background> {
-  const { config, url, ownerUrl, ports, logger, metrics, giveWay } = options;
+  const { config, url, jobsUrl, ports, logger, metrics, giveWay } = options;
   const { listener, outbound } = ports;
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const database = new Database(connect(url, { pool, rowSecurity, name: "parley jobs", giveWay }), ports);
-  const { IDLE_TIMEOUT_MINUTES: idleMinutes, EVENT_RETENTION_DAYS: eventDays } = config;
+  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", giveWay });
+  const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
-  const takeover = config.TAKEOVER_SECONDS * 1_000;
-  const webhookTimeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
-  const times = { idleMinutes, eventDays, takeover, webhookTimeout };
-  const countGivenUp = (task: string) => metrics.countGivenUp(task);
-  const jobs = config.WORKER
-    ? await startJobs({ database, url: ownerUrl, listener, outbound, logger, countGivenUp, ...times })
-    : undefined;
-  const sweep = () =>
-    void sweepFiles(database, ports.storage).catch((error: unknown) =>
-      logger.warn({ err: error }, "files were not swept"),
-    );
-  const timer = setInterval(sweep, SWEEP_EVERY).unref();
-  sweep();
-  return {
-    placeForJob: () => jobs?.place(),
-    stop: async () => {
+  const begin = async () => {
+    const jobs = config.WORKER
+      ? await startJobs({
+          database,
+          url: jobsUrl,
+          listener,
+          outbound,
+          logger,
+          countGivenUp: (task) => metrics.countGivenUp(task),
+          ...timesOf(config),
+        })
+      : undefined;
+    return { jobs, timer: keepSweeping(database, ports.storage, logger) };
+  };
+  const held = await beginWhenReleased({
+    listener,
+    isHeld: async () => (await currentHold(knex)) !== undefined,
+    begin,
+    end: async ({ jobs, timer }) => {
       clearInterval(timer);
-      clock.stop();
       await jobs?.stop();
+    },
+    failed: (error) => logger.error({ err: error }, "jobs could not be started after the release"),
+  });
+  return {
+    placeForJob: () => held.begun()?.jobs?.place(),
+    stop: async () => {
+      clock.stop();
+      await held.stop();
       await database.close();
     },
   };
 }
+
+function keepSweeping(database: Database, storage: Ports["storage"], logger: Logger): NodeJS.Timeout {
+  const sweep = () =>
+    void sweepFiles(database, storage).catch((error: unknown) =>
+      logger.warn({ err: error }, "files were not swept"),
+    );
+  sweep();
+  return setInterval(sweep, SWEEP_EVERY).unref();
+}
+
+const timesOf = (config: Config) => ({
+  idleMinutes: config.IDLE_TIMEOUT_MINUTES,
+  eventDays: config.EVENT_RETENTION_DAYS,
+  takeover: config.TAKEOVER_SECONDS * 1_000,
+  webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
+});

@@ -1,7 +1,9 @@
 import pino from "pino";
 import { createApp } from "./app";
 import type { Config } from "./config";
-import { serverDatabase } from "./database/open";
+import { toldOf } from "./database/holds";
+import { serverDatabase, type OpenDatabase } from "./database/open";
+import { unfitForJobs, unfitToServe } from "./database/roles";
 import { addressOf, listen } from "./http/address";
 import { settingsOpenTo } from "./http/settings-door";
 import type { NewOrganization } from "./organization/bootstrap";
@@ -22,9 +24,12 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
   );
   const database = await serverDatabase(config, (line) => console.log(line));
   try {
-    const made = await prepare(config, database.url);
-    const app = await createApp(config, database.url, logger);
+    const made = await prepare(config, database.ownerUrl);
+    await refuseUnfitRoles(config, database);
+    const app = await createApp(config, database.url, logger, database.jobsUrl);
     await listen(app.server, config);
+    const hold = await app.database.hold();
+    if (hold) console.log(`${toldOf(hold)}\n`);
     console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), made));
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
@@ -46,6 +51,14 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
     "  - Several servers: give all of them the same S3_BUCKET, or mount one shared folder at DATA_DIR/files.",
     "  - The files were moved or lost: run `npm run files:adopt` with this server's settings to keep files here.",
   ].join("\n");
+}
+
+/** @throws Error when the roles of the database cannot do what the settings ask for */
+async function refuseUnfitRoles(config: Config, { url, jobsUrl }: OpenDatabase): Promise<void> {
+  const problem =
+    (config.ROW_LEVEL_SECURITY ? await unfitToServe(url) : undefined) ??
+    (config.WORKER ? await unfitForJobs(jobsUrl) : undefined);
+  if (problem !== undefined) throw new Error(problem);
 }
 
 /** What a person sees who started the service. */

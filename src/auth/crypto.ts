@@ -49,6 +49,16 @@ export class Crypto {
     return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8");
   }
 
+  /** Public names of the keys, the writing one first. */
+  get ids(): string[] {
+    return this.keys.map(({ id }) => id);
+  }
+
+  /** By each key's id, a digest that only its owner can compute: tells whether two installations have the same keys. */
+  checkValues(): Record<string, string> {
+    return Object.fromEntries(this.keys.map(({ id, lookup }) => [id, mac(lookup, `check ${id}`)]));
+  }
+
   /** What a credential is found by in the database, under the newest key. */
   lookup(value: string): string {
     return mac(this.keys[0].lookup, value);

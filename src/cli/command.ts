@@ -24,7 +24,7 @@ async function run(names: readonly string[], work: Work): Promise<void> {
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
   await checkOwnership(settings.DATA_DIR);
-  const { url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {
     const config = await withEncryptionKeys(settings);

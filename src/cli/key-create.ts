@@ -1,5 +1,4 @@
 import type { Database } from "../database/database";
-import { defaultOrganizationId } from "../organization/bootstrap";
 import { Keys } from "../organization/keys";
 import { command } from "./command";
 
@@ -12,8 +11,8 @@ command(["organization", "type"], async (database, { organization, type = "SECRE
 });
 
 async function existing(database: Database, id: string | undefined): Promise<string> {
-  const found = id === undefined ? await defaultOrganizationId(database.scope("")) : id;
-  const organizations = database.scope("").shared("organizations");
+  const found = id === undefined ? await database.defaultOrganizationId() : id;
+  const organizations = database.scope(found ?? "").shared("organizations");
   const known = (await organizations.where({ id: found ?? "" })) as unknown[];
   if (known.length === 0) throw new Error(`There is no organization ${id ?? ""}`);
   return found!;

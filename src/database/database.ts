@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
+import { currentHold, type Hold } from "./holds";
 import { Scope } from "./scope";
 
 /** The open database: makes scopes, and answers the one question that comes before any organization is known. */
@@ -19,14 +20,20 @@ export class Database {
     return new Scope(this.knex, organizationId, this.ports);
   }
 
+  /** The organization that callers without credential stand for; undefined before it is made. */
+  async defaultOrganizationId(): Promise<string | undefined> {
+    const [row] = (await this.knex.select("*").from(this.knex.raw("parley_default_organization()"))) as {
+      parleyDefaultOrganization: string | null;
+    }[];
+    return row?.parleyDefaultOrganization ?? undefined;
+  }
+
   /** Whose key a presented value is, by what it is looked up under. */
   async ownerOfKey(
     lookups: readonly string[],
   ): Promise<{ organizationId: string; keyId: string } | undefined> {
-    const [found] = (await this.knex("key_lookup").whereIn("lookup", lookups).limit(1)) as {
-      organizationId: string;
-      keyId: string;
-    }[];
+    const rows = this.knex.select("*").from(this.knex.raw("parley_owner_of_key(?)", [[...lookups]]));
+    const [found] = (await rows) as { organizationId: string; keyId: string }[];
     return found;
   }
 
@@ -34,16 +41,15 @@ export class Database {
   async ownerOfCall(
     lookups: readonly string[],
   ): Promise<{ organizationId: string; chatId: string } | undefined> {
-    const [found] = (await this.knex("call_lookup").whereIn("lookup", lookups).limit(1)) as {
-      organizationId: string;
-      chatId: string;
-    }[];
+    const rows = this.knex.select("*").from(this.knex.raw("parley_owner_of_call(?)", [[...lookups]]));
+    const [found] = (await rows) as { organizationId: string; chatId: string }[];
     return found;
   }
 
   /** Whose numbers these are; undefined for one that nobody has connected. */
   async ownersOfNumbers(...phoneNumbers: string[]): Promise<(NumberOwner | undefined)[]> {
-    const rows = (await this.knex("telephony_lookup").whereIn("phoneNumber", phoneNumbers)) as NumberOwner[];
+    const found = this.knex.raw("parley_owners_of_numbers(?)", [phoneNumbers]);
+    const rows = (await this.knex.select("*").from(found)) as NumberOwner[];
     return phoneNumbers.map((number) => rows.find(({ phoneNumber }) => phoneNumber === number));
   }
 
@@ -105,6 +111,11 @@ export class Database {
 
   async replaceFileStore(id: string): Promise<void> {
     await this.knex("file_store").insert({ id }).onConflict("one").merge(["id"]);
+  }
+
+  /** Why jobs wait; undefined when they run. */
+  hold(): Promise<Hold | undefined> {
+    return currentHold(this.knex);
   }
 
   /** Whether the database answers, and whether it takes writes: a standby and a database on a full disk may not. */

@@ -16,13 +16,15 @@ export class Listener {
   constructor(
     private readonly url: string,
     private readonly channels: readonly string[],
+    /** What other processes can see of this one, behind the name of its connection. */
+    private readonly about = "",
   ) {}
 
   /** Resolves when the first connection listens. */
   async start(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.url,
-      application_name: "parley listener",
+      application_name: `parley listener ${this.about}`.trim(),
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
     });

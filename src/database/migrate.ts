@@ -20,7 +20,30 @@ export const migrationSource: Knex.MigrationSource<string> = {
  * Brings the database up to date and runs `afterwards`, under a session lock: of several instances that start at
  * once one works and the others wait.
  */
-export async function migrate(url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> {
+export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> =>
+  whileOthersWait(url, async (db) => {
+    await db.migrate.latest({ migrationSource });
+    await afterwards(db);
+  });
+
+/** Runs these migrations and no others. They must be the first ones of all. */
+export async function migrateTo(db: Knex, names: readonly string[]): Promise<void> {
+  const source = { ...migrationSource, getMigrations: () => Promise.resolve([...names]) };
+  await db.migrate.latest({ migrationSource: source });
+}
+
+/** Names of migrations that this program lacks: whoever ran them was newer. */
+export const unknownMigrations = (names: readonly string[]): string[] =>
+  names.filter((name) => !Object.hasOwn(migrations, name));
+
+/** Takes every migration back, and Knex's notes about them. */
+export async function unmigrate(db: Knex): Promise<void> {
+  await db.migrate.rollback({ migrationSource }, true);
+  for (const table of ["knex_migrations", "knex_migrations_lock"]) await db.schema.dropTableIfExists(table);
+}
+
+/** Runs `work` under the lock that migrations run under. */
+export async function whileOthersWait(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
   await lock.connect().catch((error: unknown) => {
     throw new Error(`The database does not answer (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
@@ -37,8 +60,7 @@ export async function migrate(url: string, afterwards: (db: Knex) => Promise<voi
   try {
     await lock.query("select pg_advisory_lock($1)", [LOCK]);
     await refuseNewer(lock);
-    await db.migrate.latest({ migrationSource });
-    await afterwards(db);
+    await work(db);
   } finally {
     await db.destroy();
     await lock.end();

@@ -9,9 +9,13 @@ export type HealthCheck = () => Promise<string>;
 
 /**
  * `/health/live`: the process lives. `/health/ready`: every check is "ok" and the server takes requests. A check that
- * fails or takes over 2 s counts as "unreachable".
+ * fails or takes over 2 s counts as "unreachable". `held` tells of a copy that sends nothing until it is released.
  */
-export function health(checks: Readonly<Record<string, HealthCheck>>, draining: () => boolean): Router {
+export function health(
+  checks: Readonly<Record<string, HealthCheck>>,
+  draining: () => boolean,
+  hold: () => Promise<unknown>,
+): Router {
   const router = Router();
   router.get("/health/live", (_req, res) => void res.json({ status: "ok" }));
   router.get("/health/ready", async (_req, res) => {
@@ -19,10 +23,12 @@ export function health(checks: Readonly<Record<string, HealthCheck>>, draining: 
       Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)] as const),
     );
     const ready = results.every(([, result]) => result === "ok") && !draining();
+    const held = ready && (await hold().catch(() => undefined)) !== undefined;
     if (!ready) res.set("Retry-After", "2");
     res.status(ready ? 200 : 503).json({
       status: ready ? "ok" : draining() ? "stopping" : "unavailable",
       ...Object.fromEntries(results),
+      ...(held && { held }),
     });
   });
   return router;

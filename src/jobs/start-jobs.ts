@@ -10,7 +10,7 @@ import { startWorker, type Worker } from "./worker";
 
 export interface JobsOptions {
   readonly database: Database;
-  /** As the owner of the tables that jobs wait in. */
+  /** As the role that takes jobs. */
   readonly url: string;
   readonly listener: Pick<Listener, "on">;
   readonly outbound: Outbound;

@@ -75,6 +75,21 @@ export const slowTasks = {
   },
 } satisfies Record<string, Task>;
 
+/** Whether a task reaches people, or a model that answers them: what a restored copy must not repeat. */
+export const outgoing: Readonly<
+  Record<keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks, boolean>
+> = {
+  "sms.receive": true,
+  "sms.tell": true,
+  "call.start": true,
+  "call.watch": false,
+  "call.hangUp": false,
+  "chat.turn": true,
+  "sms.send": true,
+  "file.index": false,
+  "knowledge.embed": false,
+};
+
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
 export const periodicTasks = (eventDays: number) =>
   ({

@@ -36,7 +36,7 @@ const MAKE_UP = 3_600_000;
 
 export interface WorkerOptions {
   readonly database: Database;
-  /** As the owner of the tables that jobs wait in. */
+  /** As the role that takes jobs. */
   readonly url: string;
   readonly periodic: Readonly<Record<string, PeriodicTask>>;
   /** After how many milliseconds at most what a worker that died had begun is begun again. */

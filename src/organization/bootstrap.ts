@@ -27,9 +27,3 @@ export async function createOrganization(
     return { organizationId, secretKey: secret.value, publicKey: shown.value };
   });
 }
-
-/** The organization that callers without credential stand for; undefined before it is made. */
-export async function defaultOrganizationId(scope: Scope): Promise<string | undefined> {
-  const [row] = (await scope.shared("organizations").where({ isDefault: true })) as { id: string }[];
-  return row?.id;
-}

@@ -12,7 +12,6 @@ import { Listener } from "../../src/database/listener";
 import { begin } from "../../src/http/common";
 import { anonymousSettings } from "../../src/http/settings-door";
 import { widgetPages } from "../../src/http/widget-pages";
-import { defaultOrganizationId } from "../../src/organization/bootstrap";
 import { useApp } from "../support/app";
 import { configOf } from "../support/config";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
@@ -30,7 +29,7 @@ beforeAll(async () => {
   listener = new Listener(running.database.url, [KEYS_CHANNEL]);
   await listener.start();
   const credentials = new Credentials(database, new Crypto(configOf().ENCRYPTION_KEYS!), listener);
-  const defaultOrganization = async () => (await defaultOrganizationId(database.scope("")))!;
+  const defaultOrganization = async () => (await database.defaultOrganizationId())!;
   const app = express().disable("etag");
   app.use((request, response, next) => (begin(request, response), next()));
   app.use(

@@ -8,6 +8,7 @@ const imports = files.flatMap(importsOf);
 /** Folders of src that are no domain: what all domains stand on, and what stands around them. */
 const FOUNDATION = [
   "auth",
+  "backup",
   "catalog",
   "cli",
   "dashboard",
@@ -65,6 +66,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: ["ports", "auth", "catalog", "outbound", "src/errors", "src/clock"],
     types: ["database", "src/config"],
     never: packages(GRAPHQL, "express", SQL),
+  },
+  backup: {
+    may: ["backup", "domain", "database", "jobs", "auth", "src/errors"],
+    types: ["ports"],
+    never: packages(GRAPHQL, "express"),
   },
   reader: { may: ["reader"], types: ["ports"], never: packages(GRAPHQL, "express", SQL) },
   outbound: {
@@ -151,6 +157,7 @@ describe("who may import what", () => {
             "src/production",
             "src/serve",
             "src/config",
+            "src/database-settings",
             "src/setting-kinds",
             "src/telephony-settings",
             "src/voice-settings",

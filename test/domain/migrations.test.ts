@@ -111,7 +111,7 @@ describe("migrations", () => {
     const { rows } = (await db.raw(`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
-        and c.relname not in ('key_lookup', 'call_lookup', 'telephony_lookup') and not c.relrowsecurity`)) as {
+        and not c.relrowsecurity`)) as {
       rows: { name: string }[];
     };
     expect(rows).toEqual([]);

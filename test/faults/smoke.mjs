@@ -148,7 +148,36 @@ async function embedded() {
   paste(second.curl);
   say("second start: the assistant is still there, no key is printed, its curl line works");
   await createOrganization(second, env);
+  await restoresElsewhere(second, env, key, id);
   await endsWell(second);
+}
+
+const command = (name, env, ...options) =>
+  execFileSync("npm", ["run", "--silent", name, "--", ...options], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+
+/** A backup of the running service, restored into an empty folder. */
+async function restoresElsewhere({ url }, env, key, id) {
+  const backup = join(emptyFolder(), "backup");
+  const form = new FormData();
+  form.set("file", new Blob(["kept"]), "kept.txt");
+  const headers = { "X-API-Key": key };
+  const upload = await fetch(`${url}/rest/v1/files/upload`, { method: "POST", headers, body: form });
+  const { id: file } = await upload.json();
+  assert.match(command("backup", env, backup, "--include-keys"), /1 files/);
+  const other = { DATA_DIR: emptyFolder(), PORT: String(await freePort()) };
+  assert.match(command("restore", other, backup), /HELD/);
+  const restored = await start(other);
+  assert.match(restored.output, /HELD/);
+  assert.equal((await json(`${restored.url}/rest/v1/assistants/${id}`, key)).name, "Smoke");
+  const { url: link } = await json(`${restored.url}/rest/v1/files/${file}/download`, key);
+  assert.equal(await answer(link), "kept");
+  assert.match(command("release", other), /Released/);
+  await endsWell(restored);
+  say("a backup of the running service works in an empty folder, and is released there");
 }
 
 /** The newest PostgreSQL that Debian has installed, if there is one. */

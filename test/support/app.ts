@@ -40,7 +40,7 @@ export async function startApp(
     configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }),
     database.url,
     pino({ level: "silent" }),
-    database.ownerUrl,
+    database.jobsUrl,
   );
   await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -4,10 +4,14 @@ import pg from "pg";
 export const TEMPLATE = "parley_template";
 /** The role that tests run under: it owns no table, so row-level security hides what a query forgot to filter. */
 export const APP_ROLE = "parley_app";
+/** The role that takes jobs in tests: it sees nothing else. */
+export const JOBS_ROLE = "parley_jobs";
 
 export interface TestDatabase {
   /** As the role that owns nothing. */
   readonly url: string;
+  /** As the role that takes jobs. */
+  readonly jobsUrl: string;
   /** As the owner, for looking behind the service. */
   readonly ownerUrl: string;
   /** Runs a statement as the owner. */
@@ -24,11 +28,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   owner.pathname = `/${name}`;
   const app = new URL(owner);
   app.username = app.password = APP_ROLE;
+  const jobs = new URL(owner);
+  jobs.username = jobs.password = JOBS_ROLE;
   // Kept open: who waits for something asks many times a second.
   const pool = new pg.Pool({ connectionString: owner.href });
   pool.on("error", () => undefined); // the next query has another connection
   return {
     url: app.href,
+    jobsUrl: jobs.href,
     ownerUrl: owner.href,
     query: async (text, values) => (await pool.query(text, values)).rows as never,
     drop: async () => {

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type * as embeddedModule from "../../src/database/embedded";
+import type * as rolesModule from "../../src/database/roles";
 import type * as prepareModule from "../../src/prepare";
 import { configOf } from "./config";
-import { APP_ROLE, TEMPLATE } from "./database";
+import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
 
 const ROOT = join(__dirname, "../..");
 /** By Node itself, as all that is tested: see runtime.cjs. */
@@ -23,22 +24,40 @@ export default async function setup(): Promise<void> {
   const embedded = await startEmbedded({ dataDir, log: () => undefined, flags });
   const template = new URL(embedded.url);
   template.pathname = `/${TEMPLATE}`;
-  await run(
-    embedded.url,
-    `create database ${TEMPLATE}`,
-    `create role ${APP_ROLE} login password '${APP_ROLE}'`,
-  );
+  await run(embedded.url, `create database ${TEMPLATE}`);
   await prepare(configOf({ DATA_DIR: dataDir }), template.href);
-  await run(
-    template.href,
-    `grant select, insert, update, delete on all tables in schema public to ${APP_ROLE}`,
-  );
+  if (process.env.TEST_RESTORED) await restoreOver(embedded.url, template, dataDir);
+  // The roles that `npm run database:roles` makes.
+  const { creation, grants, userOf } = built("./database/roles") as typeof rolesModule;
+  const roles = { owner: userOf(template), serving: APP_ROLE, jobs: JOBS_ROLE };
+  await run(template.href, creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles));
   process.env.TEST_POSTGRES = embedded.url;
   const stopTestPostgres = async () => {
     await embedded.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   Object.assign(globalThis, { stopTestPostgres });
+}
+
+/** Puts a restored copy in the template's place, released, for a run of the tests on what a restore leaves. */
+async function restoreOver(postgres: string, template: URL, dataDir: string): Promise<void> {
+  const original = new URL(template);
+  original.pathname = "/original";
+  await run(postgres, `alter database ${TEMPLATE} rename to original`, `create database ${TEMPLATE}`);
+  const folder = join(dataDir, "backup");
+  const program = (name: string, url: URL, ...options: string[]) =>
+    execFileSync(process.execPath, [join(ROOT, `dist/src/cli/${name}.js`), ...options], {
+      env: {
+        ...process.env,
+        DATABASE_URL: url.href,
+        DATA_DIR: join(dataDir, name),
+        ENCRYPTION_KEYS: configOf().ENCRYPTION_KEYS!.join(","),
+      },
+      stdio: "inherit",
+    });
+  program("backup", original, folder);
+  program("restore", template, folder);
+  program("release", template);
 }
 
 const IN_MEMORY = "/dev/shm";

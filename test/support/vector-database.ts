@@ -19,6 +19,7 @@ export async function vectorDatabase(): Promise<TestDatabase> {
   return {
     url,
     ownerUrl: url,
+    jobsUrl: url,
     query: async (text, values = []) => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();

@@ -17,6 +17,8 @@ import * as begunJobsApart from "./015-begun-jobs-apart";
 import * as jobDeaths from "./016-job-deaths";
 import * as audit from "./017-audit";
 import * as fileStore from "./018-file-store";
+import * as holds from "./019-holds";
+import * as rowSecurity from "./020-row-security";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -38,4 +40,6 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "016-job-deaths": jobDeaths,
   "017-audit": audit,
   "018-file-store": fileStore,
+  "019-holds": holds,
+  "020-row-security": rowSecurity,
 };

@@ -1,0 +1,49 @@
+import type { Knex } from "knex";
+import { unmigrate } from "../database/migrate";
+import { currentHold } from "../database/holds";
+import type { Storage } from "../ports/storage";
+
+/** Tables that are nobody's extension. */
+const TABLES = `
+  select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+  order by 1 limit 4`;
+
+/** @throws Error when the database holds anything but what a restore that was cut short left there, which is cleared */
+export async function emptyDatabase(db: Knex): Promise<void> {
+  const tables = await namesOf(db);
+  if (tables.length === 0) return;
+  if (!(await isUnfinished(db)))
+    throw new Error(
+      `The database is not empty: it has ${tables.slice(0, 3).join(", ")}${tables.length > 3 ? " …" : ""}. Restore into an empty one; nothing was changed.`,
+    );
+  await clear(db);
+}
+
+/** Takes away all that a restore has made. */
+export async function clear(db: Knex): Promise<void> {
+  await db.raw("drop schema if exists graphile_worker cascade");
+  // In front of those that are rolled back, as it was made in front of them.
+  await db.raw("drop table if exists passage_embeddings");
+  await unmigrate(db);
+  await db.raw("drop table if exists holds");
+}
+
+async function isUnfinished(db: Knex): Promise<boolean> {
+  if (!(await db.schema.hasTable("holds"))) return false;
+  const hold = await currentHold(db);
+  return hold?.reason === "RESTORED" && hold.finishedAt === null;
+}
+
+async function namesOf(db: Knex): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(TABLES.replaceAll("?", "\\?"));
+  return rows.map(({ name }) => name);
+}
+
+/** @throws Error when the storage holds one of these keys, or is a folder with anything in it */
+export async function refuseStored(storage: Storage, place: string, isFolder: boolean): Promise<void> {
+  if (!isFolder) return; // a bucket may be shared, and the same key has the same content
+  for await (const { key } of storage.list())
+    throw new Error(`${place} is not empty: it has ${key}. Restore into an empty one; nothing was changed.`);
+}

@@ -1,0 +1,23 @@
+import type { Snapshot } from "../database/snapshot";
+
+/**
+ * What a manifest says about its snapshot beside the digests, by name: a query on a table, of which the rows are
+ * written. A table that the database lacks has none.
+ */
+const FACTS: Readonly<Record<string, { readonly table: string; readonly query: string }>> = {
+  organizations: {
+    table: "organizations",
+    query: "select count(*)::integer as count from public.organizations",
+  },
+  auditHeads: {
+    table: "audit_heads",
+    query: "select organization_id, position::text, hash from public.audit_heads order by organization_id",
+  },
+};
+
+export async function factsOf(snapshot: Snapshot): Promise<Record<string, unknown>> {
+  const facts: Record<string, unknown> = {};
+  for (const [name, { table, query }] of Object.entries(FACTS))
+    if (snapshot.shape.tables.some((one) => one.name === table)) facts[name] = await snapshot.rows(query);
+  return facts;
+}

@@ -1,0 +1,14 @@
+import type { Crypto } from "../auth/crypto";
+
+/** What a set of encryption keys can be checked by, without showing anything of them: each key's id, and its digest of that. */
+export type KeyCheck = Readonly<Record<string, string>>;
+
+/** @throws Error that names the keys of a backup that are missing here */
+export function checkKeys(wanted: KeyCheck, crypto: Crypto): void {
+  const here = crypto.checkValues();
+  const lacking = Object.keys(wanted).filter((id) => here[id] !== wanted[id]);
+  if (lacking.length > 0)
+    throw new Error(
+      `ENCRYPTION_KEYS lacks ${lacking.length === 1 ? "the key" : "keys"} ${lacking.join(", ")} of this backup: its secrets could not be read and its API keys would not be found. Nothing was changed. Set ENCRYPTION_KEYS to that of the installation that was backed up.`,
+    );
+}

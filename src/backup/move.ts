@@ -1,0 +1,50 @@
+import { connect } from "../database/connect";
+import { newId } from "../database/ids";
+import { migrate } from "../database/migrate";
+import { openSnapshot } from "../database/snapshot";
+import { fill } from "./restore";
+
+/**
+ * Copies a database into an empty one, and holds the former, so that a server that starts there by mistake repeats
+ * nothing. Stored files stay where they are.
+ * @param finish brings the loaded database up to date with this program
+ */
+export async function moveDatabase(
+  from: string,
+  to: string,
+  finish: () => Promise<unknown>,
+): Promise<string[]> {
+  await migrate(from, () => Promise.resolve());
+  const db = connect(from, { pool: 1 });
+  try {
+    const { rows } = await db.raw<{ rows: { name: string }[] }>(
+      `select application_name as name from pg_stat_activity
+       where datname = current_database() and application_name like 'parley listener%' limit 1`,
+    );
+    if (rows.length > 0)
+      throw new Error(
+        "A server is running on the database: stop all of them first, so that nothing is written that would not move. Nothing was changed.",
+      );
+    const hold = { id: newId(), reason: "MOVED", note: nameOf(to) };
+    await db("holds").insert(hold);
+    const snapshot = await openSnapshot(from);
+    try {
+      const left = await fill(to, snapshot, { note: undefined, undo: () => Promise.resolve() }, finish);
+      await db("holds").where({ id: hold.id }).update({ finishedAt: db.fn.now() });
+      return left;
+    } catch (error) {
+      await db("holds").where({ id: hold.id }).delete();
+      throw error;
+    } finally {
+      await snapshot.close();
+    }
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** A database without its user and password. */
+function nameOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
+}

@@ -1,0 +1,134 @@
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
+import type { Knex } from "knex";
+import { newId } from "../database/ids";
+import { load } from "../database/load";
+import { migrateTo, unknownMigrations, whileOthersWait } from "../database/migrate";
+import { up as makeHolds } from "../database/migrations/019-holds";
+import type { Shape } from "../database/snapshot";
+import { prepareVectors } from "../database/vectors";
+import { installJobs } from "../jobs/install";
+import type { Storage } from "../ports/storage";
+import { clear, emptyDatabase } from "./empty";
+import { readManifest, verifyPart, type Manifest, type StoredFile } from "./manifest";
+
+/** What a restore is read from: a backup that was found whole. */
+export interface Backup {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** Reads a backup's manifest. @throws Error when this program is older than the backup */
+export async function openBackup(folder: string): Promise<Backup> {
+  const manifest = await readManifest(folder);
+  const unknown = unknownMigrations(manifest.migrations);
+  if (unknown.length > 0)
+    throw new Error(
+      `The backup in ${folder} was written by a newer program (${manifest.version}), which knows ${unknown.join(", ")}: restore it with that or a later one.`,
+    );
+  return { folder, manifest };
+}
+
+/** @throws Error when any part of it is missing or was changed */
+export async function verifyBackup({ folder, manifest }: Backup): Promise<void> {
+  for (const part of [...manifest.tables, manifest.jobs, manifest.files]) await verifyPart(folder, part);
+  for await (const file of storedFiles({ folder, manifest })) await verifyPart(folder, file);
+}
+
+/**
+ * Loads a backup into an empty database and storage. The copy starts held. When it fails, the database is empty again.
+ * @param finish brings the loaded database up to date with this program
+ * @returns the tables that this database has no room for
+ */
+export async function restoreBackup(
+  backup: Backup,
+  url: string,
+  storage: Storage,
+  finish: () => Promise<unknown>,
+): Promise<string[]> {
+  const { folder, manifest } = backup;
+  const unpacked = (path: string): Readable =>
+    pipeline(createReadStream(join(folder, path)), createGunzip(), () => undefined); // load hears of a failure
+  const paths = new Map(manifest.tables.map(({ name, path }) => [name, path]));
+  const source = {
+    shape: manifest,
+    read: ({ name }: { name: string }) => unpacked(paths.get(name)!),
+    readJobs: () => unpacked(manifest.jobs.path),
+  };
+  const put: string[] = [];
+  const undo = async () => {
+    for (const key of put) await storage.remove(key);
+  };
+  const note = `a backup of ${manifest.at}`;
+  return fill(url, source, { note, undo }, async () => {
+    for await (const { key, path } of storedFiles(backup)) {
+      put.push(key);
+      await storage.put(key, createReadStream(join(folder, path)));
+    }
+    await finish();
+  });
+}
+
+interface Filling {
+  /** What the copy is of; undefined for one that is not held. */
+  readonly note: string | undefined;
+  readonly undo: () => Promise<void>;
+}
+
+/** Makes the tables as the source has them, loads the rows, and marks the copy as finished after `finish`. */
+export async function fill(
+  url: string,
+  source: { readonly shape: Shape } & Parameters<typeof load>[1],
+  { note, undo }: Filling,
+  finish: () => Promise<unknown>,
+): Promise<string[]> {
+  let left: string[] = [];
+  let begun: string | undefined;
+  const marked = async (db: Knex) => {
+    await makeHolds(db);
+    const id = newId();
+    await db("holds").insert({ id, reason: "RESTORED", note: note ?? "another database" });
+    return id;
+  };
+  try {
+    await whileOthersWait(url, async (db) => {
+      await emptyDatabase(db);
+      begun = await marked(db);
+      await migrateTo(db, source.shape.migrations);
+      await installJobs(url);
+      await prepareVectors(db);
+      left = await load(url, source);
+    });
+    await finish();
+    await whileOthersWait(url, async (db) => {
+      const released = note === undefined ? { releasedAt: db.fn.now() } : {};
+      await db("holds")
+        .where({ id: begun })
+        .update({ finishedAt: db.fn.now(), ...released });
+    });
+  } catch (error) {
+    if (begun !== undefined) {
+      await undo();
+      await whileOthersWait(url, clear);
+    }
+    throw error;
+  }
+  return left;
+}
+
+async function* storedFiles({ folder, manifest }: Backup): AsyncGenerator<StoredFile> {
+  const lines = createInterface({ input: createReadStream(join(folder, manifest.files.path)) });
+  for await (const line of lines) yield JSON.parse(line) as StoredFile; // its digest was compared
+}
+
+/** The encryption keys that a backup includes, if it does. */
+export const includedKeys = (folder: string): Promise<string[] | undefined> =>
+  readFile(join(folder, "encryption-keys"), "utf8").then(
+    (text) => text.split(",").map((key) => key.trim()),
+    () => undefined,
+  );

@@ -1,0 +1,104 @@
+import pg from "pg";
+import type { Crypto } from "../auth/crypto";
+import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
+
+/** Rows that are sealed anew in one transaction. */
+const BATCH = 200;
+
+/** Told after each batch. */
+export type Progress = (column: string, done: number) => void;
+
+type Row = Readonly<Record<string, string>>;
+
+/**
+ * Seals every stored secret with the first key, and finds credentials by it, while the service goes on. Rows that have
+ * it already are left, so that a run that was cut short goes on where it ended.
+ * @param url as the owner of the tables
+ * @returns how many secrets were sealed anew
+ */
+export async function rotateKeys(url: string, crypto: Crypto, progress: Progress): Promise<number> {
+  const client = new pg.Client({ connectionString: url, application_name: "parley keys" });
+  await client.connect();
+  try {
+    await refuseUninformed(client, crypto.ids[0]!);
+    let done = 0;
+    for (const column of SEALED_COLUMNS)
+      for (let some = -1; some !== 0; done += some) {
+        some = await rotateSome(client, crypto, column);
+        if (some > 0) progress(`${column.table}.${column.column}`, some);
+      }
+    return done;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Servers name their keys in the name of the connection that they listen on. */
+async function refuseUninformed(client: pg.Client, id: string): Promise<void> {
+  const { rows } = await client.query<{ pid: number; address: string | null }>(
+    `select pid, host(client_addr) as address from pg_stat_activity
+     where datname = current_database() and application_name like 'parley listener%'
+       and $1 <> all (string_to_array(substr(application_name, 17), ','))`,
+    [id],
+  );
+  if (rows.length > 0)
+    throw new Error(
+      `A server${rows[0]!.address === null ? "" : ` at ${rows[0]!.address}`} was started without the new key and could not read what it seals. Start all servers with ENCRYPTION_KEYS=new,old first. Nothing was changed.`,
+    );
+}
+
+async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColumn): Promise<number> {
+  const named = column.context.match(/\{(\w+)\}/)?.[1];
+  const organization = column.table === "organizations" ? "id" : "organization_id";
+  const columns = [...new Set([...column.key, ...(named === undefined ? [] : [named])])];
+  await client.query("begin");
+  try {
+    const { rows } = await client.query<Row>(
+      `select ${organization} as organization_id, ${[...columns, column.column].join(", ")} from public.${column.table}
+       where split_part(${column.column}, '.', 1) <> $1 limit ${BATCH} for update`,
+      [crypto.ids[0]],
+    );
+    for (const row of rows) {
+      const context = `${row.organization_id}/${column.context.replace(/\{(\w+)\}/, (_, name: string) => row[name]!)}`;
+      const plain = open(crypto, column, row, context);
+      const where = [organization, ...column.key]
+        .map((name, index) => `${name} = $${index + 2}`)
+        .join(" and ");
+      const key = [row.organization_id, ...column.key.map((name) => row[name])];
+      await client.query(`update public.${column.table} set ${column.column} = $1 where ${where}`, [
+        crypto.seal(plain, context),
+        ...key,
+      ]);
+      await findAnew(client, crypto, column, plain, key);
+    }
+    await client.query("commit");
+    return rows.length;
+  } catch (error) {
+    await client.query("rollback");
+    throw error;
+  }
+}
+
+function open(crypto: Crypto, { table, column }: SealedColumn, row: Row, context: string): string {
+  try {
+    return crypto.open(row[column]!, context);
+  } catch (error) {
+    throw new Error(`${table}.${column} of ${context} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** A credential is stored under a digest by the key that was first then. */
+async function findAnew(
+  client: pg.Client,
+  crypto: Crypto,
+  { found }: SealedColumn,
+  plain: string,
+  key: readonly unknown[],
+): Promise<void> {
+  if (!found) return;
+  const digests = crypto.lookups(plain).map((digest) => found.prefix + digest);
+  await client.query(
+    `update public.${found.table} set lookup = $1 where organization_id = $2 and ${found.by} = $3 and lookup = any($4)`,
+    [digests[0], ...key, digests],
+  );
+}

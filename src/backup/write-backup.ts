@@ -1,0 +1,114 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, open, readdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { Crypto } from "../auth/crypto";
+import { openSnapshot, type Snapshot } from "../database/snapshot";
+import type { Storage } from "../ports/storage";
+import { factsOf } from "./facts";
+import { Digest, FORMAT, writeManifest, type Manifest, type Part, type StoredFile } from "./manifest";
+
+export interface BackupOptions {
+  /** As the owner of the tables. */
+  readonly url: string;
+  readonly storage: Storage;
+  readonly crypto: Crypto;
+  /** An empty or new folder. */
+  readonly folder: string;
+  /** The program's own version. */
+  readonly version: string;
+  /** Written into the backup when given: whoever has the backup can then open all secrets in it. */
+  readonly encryptionKeys?: readonly string[];
+}
+
+const FILES = "files.ndjson";
+export const KEYS_FILE = "encryption-keys";
+
+/** Writes everything that an installation keeps, as of one moment, while it goes on. */
+export async function writeBackup(options: BackupOptions): Promise<Manifest> {
+  const { folder, crypto, version, url, encryptionKeys } = options;
+  await makeEmpty(folder);
+  const snapshot = await openSnapshot(url);
+  try {
+    const { migrations, sequences, at } = snapshot.shape;
+    // A restored copy has files of its own, whose place its first server names.
+    const shapes = snapshot.shape.tables.filter(({ name }) => name !== "file_store");
+    const tables = [];
+    for (const table of shapes)
+      tables.push({
+        ...table,
+        ...(await packed(folder, `tables/${table.name}.copy.gz`, snapshot.read(table))),
+      });
+    const jobs = await packed(folder, "jobs.copy.gz", snapshot.readJobs());
+    const facts = await factsOf(snapshot);
+    // While the snapshot is open nothing is removed from the storage: see backupRuns.
+    const { files, missingFiles } = await writeFiles(snapshot, options);
+    if (encryptionKeys)
+      await writeFile(join(folder, KEYS_FILE), encryptionKeys.join(","), { mode: 0o600, flush: true });
+    const keys = crypto.checkValues();
+    const content = { tables, jobs, files, missingFiles, facts };
+    const manifest = { format: FORMAT, version, at, migrations, sequences, keys, ...content };
+    await writeManifest(folder, manifest);
+    return manifest;
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function makeEmpty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0)
+    throw new Error(`${folder} is not empty: name a new folder for the backup.`);
+}
+
+/** Every file that a record of the snapshot points to, and their list. */
+async function writeFiles(
+  snapshot: Snapshot,
+  { folder, storage }: BackupOptions,
+): Promise<Pick<Manifest, "files" | "missingFiles">> {
+  const digest = new Digest();
+  const list = pipeline(digest, createWriteStream(join(folder, FILES), { mode: 0o600, flush: true }));
+  const missingFiles: string[] = [];
+  let count = 0;
+  for (const { key } of await snapshot.rows<{ key: string }>(STORED)) {
+    const content = await storage.get(key).catch(() => undefined);
+    if (content === undefined) {
+      missingFiles.push(key);
+      continue;
+    }
+    const file: StoredFile = { key, ...(await written(folder, `files/${key}`, content)) };
+    await accept(digest, `${JSON.stringify(file)}\n`);
+    count++;
+  }
+  digest.end();
+  await list;
+  return { files: { ...digest.of(FILES), count }, missingFiles };
+}
+
+/** Keys of everything in the storage. */
+const STORED = "select organization_id || '/' || id as key from public.files order by organization_id, id";
+
+const accept = (stream: Writable, text: string): Promise<void> =>
+  new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
+
+async function packed(folder: string, path: string, content: Readable): Promise<Part> {
+  return written(folder, path, content, true);
+}
+
+async function written(folder: string, path: string, content: Readable, pack = false): Promise<Part> {
+  const target = join(folder, path);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  const digest = new Digest();
+  const file = createWriteStream(target, { mode: 0o600, flush: true });
+  if (pack) await pipeline(content, createGzip({ level: 1 }), digest, file);
+  else await pipeline(content, digest, file);
+  await syncFolder(dirname(target));
+  return digest.of(path);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await handle.sync().finally(() => handle.close());
+}

@@ -1,0 +1,40 @@
+import { parseArgs } from "node:util";
+import { resolve } from "node:path";
+import { Crypto } from "../auth/crypto";
+import { writeBackup } from "../backup/write-backup";
+import { commandDatabase, withEncryptionKeys } from "../database/open";
+import { openStorage } from "../ports/open-storage";
+import { operator, ownVersion } from "./operator";
+
+/** `npm run backup -- DIR [--include-keys]` */
+operator(async (settings) => {
+  const options = { "include-keys": { type: "boolean" as const, default: false } };
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [folder] = positionals;
+  if (folder === undefined || positionals.length > 1)
+    throw new Error("Name one new folder for the backup: npm run backup -- DIR [--include-keys]");
+  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  try {
+    const config = await withEncryptionKeys(settings);
+    const keys = config.ENCRYPTION_KEYS!;
+    const manifest = await writeBackup({
+      url,
+      folder: resolve(folder),
+      storage: openStorage(config),
+      crypto: new Crypto(keys),
+      version: ownVersion(),
+      encryptionKeys: values["include-keys"] ? keys : undefined,
+    });
+    for (const key of manifest.missingFiles) console.error(`Missing in the storage, left out: ${key}`);
+    console.log(
+      `Backup of ${manifest.at} in ${resolve(folder)}: ${manifest.tables.length} tables, ${manifest.files.count} files.`,
+    );
+    console.log(
+      values["include-keys"]
+        ? "It includes ENCRYPTION_KEYS: whoever has it can read every secret in it. Keep it as safe as those."
+        : `It does not include ENCRYPTION_KEYS${settings.ENCRYPTION_KEYS ? "" : ` (${config.DATA_DIR}/encryption-keys)`}, without which it cannot be restored: keep a copy of them elsewhere, or use --include-keys.`,
+    );
+  } finally {
+    await stop();
+  }
+});

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig, type Config } from "../config";
+
+/** Runs a command of an operator, who reads its lines. */
+export function operator(work: (config: Config) => Promise<void>): void {
+  run(work).catch((error: unknown) => {
+    console.error(process.env.LOG_LEVEL === "debug" ? (error as Error).stack : (error as Error).message);
+    process.exitCode = 1;
+  });
+}
+
+async function run(work: (config: Config) => Promise<void>): Promise<void> {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  await work(readConfig(process.env));
+}
+
+/** The version of this program. */
+export function ownVersion(): string {
+  const root = [join(__dirname, "../.."), join(__dirname, "../../..")].find((folder) =>
+    existsSync(join(folder, "package.json")),
+  );
+  return (JSON.parse(readFileSync(join(root!, "package.json"), "utf8")) as { version: string }).version;
+}

@@ -1,0 +1,31 @@
+import { parseArgs } from "node:util";
+import { release } from "../backup/release";
+import { connect } from "../database/connect";
+import { Database } from "../database/database";
+import { commandDatabase, withEncryptionKeys } from "../database/open";
+import { offlinePorts } from "../ports/offline";
+import { prepare } from "../prepare";
+import { operator } from "./operator";
+
+/** `npm run release [-- --drop]` */
+operator(async (settings) => {
+  const { values } = parseArgs({ options: { drop: { type: "boolean", default: false } } });
+  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  const db = connect(url, { pool: 2 });
+  try {
+    const config = await withEncryptionKeys(settings);
+    await prepare(config, url);
+    const released = await release(db, new Database(db, offlinePorts(config)), values.drop);
+    if (released === undefined) console.log("Nothing is held.");
+    else if (released.dropped === undefined) console.log("Released: what waits goes out now.");
+    else {
+      const { jobs, deliveries, texts, calls } = released.dropped;
+      console.log(
+        `Released. Dropped: ${deliveries} deliveries, ${texts} texts, ${calls} calls, ${jobs} jobs in all that would have sent something.`,
+      );
+    }
+  } finally {
+    await db.destroy();
+    await stop();
+  }
+});

@@ -1,0 +1,49 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { Crypto } from "../auth/crypto";
+import { refuseStored } from "../backup/empty";
+import { checkKeys } from "../backup/key-check";
+import { includedKeys, openBackup, restoreBackup, verifyBackup } from "../backup/restore";
+import type { Config } from "../config";
+import { keepEncryptionKeys, keptEncryptionKeys, restoreDatabase } from "../database/open";
+import { openStorage } from "../ports/open-storage";
+import { prepare } from "../prepare";
+import { operator } from "./operator";
+
+/** `npm run restore -- DIR` */
+operator(async (settings) => {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  const [folder] = positionals;
+  if (folder === undefined || positionals.length > 1)
+    throw new Error("Name the folder of the backup: npm run restore -- DIR");
+  const backup = await openBackup(resolve(folder));
+  const config = await withKeys(settings, backup.folder);
+  checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!));
+  const storage = openStorage(config);
+  await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined);
+  await verifyBackup(backup);
+  const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
+  try {
+    const left = await restoreBackup(backup, url, storage, () => prepare(config, url, true));
+    if (config.embedded) await keepEncryptionKeys(config.DATA_DIR, config.ENCRYPTION_KEYS!);
+    const { tables, files, at } = backup.manifest;
+    console.log(`Restored the backup of ${at}: ${tables.length - left.length} tables, ${files.count} files.`);
+    for (const table of left) console.log(`Left out, as this database cannot keep it: ${table}.`);
+    console.log(
+      "It is HELD: turns, calls, texts and deliveries wait. `npm run release` sends them; `npm run release -- --drop` drops them, for when the original went on after the backup.",
+    );
+  } finally {
+    await stop();
+  }
+});
+
+/** The keys that are set, else those in the backup, else those that are kept beside the embedded database. */
+async function withKeys(config: Config, folder: string): Promise<Config> {
+  const kept = config.embedded ? await keptEncryptionKeys(config.DATA_DIR) : undefined;
+  const keys = config.ENCRYPTION_KEYS ?? (await includedKeys(folder)) ?? kept;
+  if (keys === undefined)
+    throw new Error(
+      "Set ENCRYPTION_KEYS to that of the installation that was backed up (with the embedded database: the content of its file encryption-keys). The backup does not include it.",
+    );
+  return { ...config, ENCRYPTION_KEYS: keys };
+}

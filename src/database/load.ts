@@ -1,0 +1,100 @@
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { copied, JOB_COLUMNS, type Shape, type TableShape } from "./snapshot";
+
+/** Rows to be loaded, and which of them are jobs. */
+export interface Source {
+  readonly shape: Shape;
+  read(table: TableShape): Readable;
+  readJobs(): Readable;
+}
+
+/** Tables that only some databases have room for; what they hold can be computed again. */
+const OPTIONAL = ["passage_embeddings"];
+
+/**
+ * Fills the empty tables of a database that was migrated to the source's version, in one transaction.
+ * @returns the optional tables that the database has no room for
+ */
+export async function load(url: string, source: Source): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "parley restore",
+    options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
+  });
+  await client.connect();
+  try {
+    await client.query("begin");
+    const { order, left } = await loadingOrder(client, source.shape.tables);
+    for (const table of order) {
+      await client.query(`delete from public.${pg.escapeIdentifier(table.name)}`); // what a migration put there
+    }
+    for (const table of [...order].reverse())
+      await pipeline(source.read(table), client.query(copyFrom(`copy ${copied(table)} from stdin`)));
+    await loadJobs(client, source.readJobs());
+    await setSequences(client, source.shape.sequences);
+    await client.query("commit");
+    return left;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Children first, by the foreign keys. */
+async function loadingOrder(
+  client: pg.Client,
+  tables: readonly TableShape[],
+): Promise<{ order: TableShape[]; left: string[] }> {
+  const known = await client.query<{ name: string }>(
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+  );
+  const there = new Set(known.rows.map(({ name }) => name));
+  const missing = tables.map(({ name }) => name).filter((name) => !there.has(name));
+  const unknown = missing.filter((name) => !OPTIONAL.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`The backup holds tables that this program does not make: ${unknown.join(", ")}.`);
+  const { rows: keys } = await client.query<{ child: string; parent: string }>(
+    `select child.relname as child, parent.relname as parent from pg_constraint k
+     join pg_class child on child.oid = k.conrelid join pg_class parent on parent.oid = k.confrelid
+     where k.contype = 'f' and child.oid <> parent.oid`,
+  );
+  const order: TableShape[] = [];
+  let rest = tables.filter(({ name }) => there.has(name));
+  while (rest.length > 0) {
+    const names = new Set(rest.map(({ name }) => name));
+    const isParent = new Set(keys.filter(({ child }) => names.has(child)).map(({ parent }) => parent));
+    const leaves = rest.filter(({ name }) => !isParent.has(name));
+    if (leaves.length === 0) throw new Error(`Tables that refer to each other: ${[...names].join(", ")}.`);
+    order.push(...leaves);
+    rest = rest.filter((table) => !leaves.includes(table));
+  }
+  return { order, left: missing };
+}
+
+/** Jobs wait again, in their order; ids and locks belong to the other database. */
+async function loadJobs(client: pg.Client, jobs: Readable): Promise<void> {
+  await client.query(
+    `create temporary table waiting (place bigint generated always as identity, ${JOB_COLUMNS}) on commit drop`,
+  );
+  const columns = JOB_COLUMNS.replace(/ \w+(?=,|$)/g, "");
+  await pipeline(jobs, client.query(copyFrom(`copy waiting (${columns}) from stdin`)));
+  await client.query(
+    `create temporary table made on commit drop as
+     select (graphile_worker.add_job(identifier, payload, queue_name => queue_name, run_at => run_at,
+       max_attempts => max_attempts, job_key => key, priority => priority)).id, attempts
+     from (select * from waiting order by place) waiting`,
+  );
+  await client.query(
+    `update graphile_worker._private_jobs job set attempts = made.attempts from made where made.id = job.id`,
+  );
+}
+
+async function setSequences(client: pg.Client, sequences: Shape["sequences"]): Promise<void> {
+  for (const [name, value] of Object.entries(sequences))
+    await client.query("select setval(to_regclass($1), $2::bigint) where to_regclass($1) is not null", [
+      `public.${pg.escapeIdentifier(name)}`,
+      value,
+    ]);
+}

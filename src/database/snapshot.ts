@@ -1,0 +1,136 @@
+import type { Readable } from "node:stream";
+import pg from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import { announceBackup } from "./backup-lock";
+
+/** Columns of a table that are copied, all but those that PostgreSQL computes. */
+export interface TableShape {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** What a database holds, beside the rows. */
+export interface Shape {
+  /** Names of the migrations that made it. */
+  readonly migrations: readonly string[];
+  readonly tables: readonly TableShape[];
+  /** Last values of sequences, by their names. */
+  readonly sequences: Readonly<Record<string, string>>;
+  /** When, by the database's clock. */
+  readonly at: string;
+}
+
+/** One moment of a database: everything read through it belongs together, whatever is written meanwhile. */
+export interface Snapshot {
+  readonly shape: Shape;
+  /** A table's rows in the text format of COPY. One table at a time. */
+  read(table: TableShape): Readable;
+  /** Jobs that wait or run, as rows of `JOB_COLUMNS`. */
+  readJobs(): Readable;
+  rows<R extends pg.QueryResultRow>(text: string): Promise<R[]>;
+  close(): Promise<void>;
+}
+
+/** The columns of a waiting job that a copy needs. Ids and locks belong to the database that they were made in. */
+export const JOB_COLUMNS =
+  "identifier text, payload json, queue_name text, run_at timestamptz, attempts integer, max_attempts integer, key text, priority integer";
+
+/** Notes about this very database and its servers, and jobs that are begun, which are copied as jobs that wait. */
+const NOT_COPIED = [
+  "knex_migrations",
+  "knex_migrations_lock",
+  "worker_heartbeats",
+  "holds",
+  "begun_jobs",
+  "job_deaths",
+];
+
+/** Unlogged tables hold nothing that has to outlast a crash. */
+const TABLES = `
+  select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
+    and c.relname <> all($1)
+    and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+  group by c.relname order by c.relname`;
+
+const JOBS = `
+  select task.identifier, job.payload, queue.queue_name, job.run_at,
+    greatest(job.attempts - case when job.locked_at is null then 0 else 1 end, 0), job.max_attempts::integer, job.key, job.priority::integer
+  from graphile_worker._private_jobs job
+  join graphile_worker._private_tasks task on task.id = job.task_id
+  left join graphile_worker._private_job_queues queue on queue.id = job.job_queue_id`;
+const BEGUN = `select task, payload, null, begun_at, 0, 6, null, 0 from public.begun_jobs`;
+
+const quoted = (names: readonly string[]): string =>
+  names.map((name) => pg.escapeIdentifier(name)).join(", ");
+
+/** The table and its columns, for COPY in either direction. */
+export const copied = ({ name, columns }: TableShape): string =>
+  `public.${pg.escapeIdentifier(name)} (${quoted(columns)})`;
+
+/**
+ * Opens a snapshot: one connection announces the backup and exports the snapshot, another one reads in it.
+ * @param url as the owner of the tables, who sees the rows of all organizations
+ */
+export async function openSnapshot(url: string): Promise<Snapshot> {
+  const [holder, reader] = [await open(url), await open(url)];
+  try {
+    await announceBackup(holder);
+    const begin = "begin isolation level repeatable read read only";
+    await holder.query(begin);
+    const exported = await holder.query<{ id: string }>("select pg_export_snapshot() as id");
+    await reader.query(begin);
+    await reader.query(`set transaction snapshot ${pg.escapeLiteral(exported.rows[0]!.id)}`);
+    const shape = await shapeOf(reader);
+    const exists = async (name: string) =>
+      (await reader.query("select 1 where to_regclass($1) is not null", [name])).rowCount === 1;
+    const jobs = [
+      ...((await exists("graphile_worker._private_jobs")) ? [JOBS] : []),
+      ...((await exists("public.begun_jobs")) ? [BEGUN] : []),
+    ].join(" union all ");
+    return {
+      shape,
+      read: (table) => reader.query(copyTo(`copy ${copied(table)} to stdout`)),
+      readJobs: () => reader.query(copyTo(`copy (${jobs || "select where false"}) to stdout`)),
+      rows: async (text) => (await reader.query(text)).rows as never, // the caller knows its columns
+      close: () => close(holder, reader),
+    };
+  } catch (error) {
+    await close(holder, reader);
+    throw error;
+  }
+}
+
+async function shapeOf(reader: pg.Client): Promise<Shape> {
+  const tables = await reader.query<TableShape>(TABLES, [NOT_COPIED]);
+  const migrations = await reader.query<{ name: string }>(
+    "select name from public.knex_migrations order by id",
+  );
+  // Sequences know no snapshot: read after it was taken, they are not behind any row in it.
+  const sequences = await reader.query<{ name: string; value: string }>(
+    "select sequencename as name, last_value::text as value from pg_sequences where schemaname = 'public' and last_value is not null",
+  );
+  const [clock] = (await reader.query<{ at: Date }>("select now() as at")).rows;
+  return {
+    migrations: migrations.rows.map(({ name }) => name),
+    tables: tables.rows,
+    sequences: Object.fromEntries(sequences.rows.map(({ name, value }) => [name, value])),
+    at: clock!.at.toISOString(),
+  };
+}
+
+/** Without the limits of time that a role or database may set: a large table takes as long as it takes. */
+async function open(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: "parley backup",
+    options: "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
+  });
+  await client.connect();
+  return client;
+}
+
+const close = async (...clients: pg.Client[]): Promise<void> => {
+  for (const client of clients) await client.end().catch(() => undefined);
+};

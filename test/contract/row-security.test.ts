@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import pg from "pg";
+import { OF_JOBS, READ_ONLY, SHARED } from "../../src/database/roles";
+import { useApp } from "../support/app";
+import { APP_ROLE, JOBS_ROLE } from "../support/database";
+import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { until } from "../support/server";
+
+const running = useApp({ WORKER: "on" });
+
+interface Table {
+  readonly name: string;
+  /** The column that names its organization; null for a table of none. */
+  readonly column: string | null;
+  readonly hidden: boolean;
+  readonly policy: string | null;
+  readonly serving: string;
+  readonly jobs: string;
+  readonly owned: boolean;
+}
+
+const rights = (role: string) => `
+  concat_ws(' ', ${["select", "insert", "update", "delete", "truncate", "references", "trigger"]
+    .map((right) => `case when has_table_privilege('${role}', c.oid, '${right}') then '${right}' end`)
+    .join(", ")})`;
+
+const TABLES = `
+  select n.nspname || '.' || c.relname as name, c.relrowsecurity as hidden,
+    case when c.relname = 'organizations' then 'id' else a.attname end as column,
+    (select min(pg_get_expr(p.polqual, p.polrelid) || ' / ' || pg_get_expr(p.polwithcheck, p.polrelid)) from pg_policy p
+     where p.polrelid = c.oid and p.polcmd = '*' and p.polpermissive) as policy,
+    ${rights(APP_ROLE)} as serving, ${rights(JOBS_ROLE)} as jobs,
+    pg_has_role('${APP_ROLE}', c.relowner, 'member') or pg_has_role('${JOBS_ROLE}', c.relowner, 'member') as owned
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  left join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
+  where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p') order by 1`;
+
+const ALL = "select insert update delete";
+const plain = ({ name }: Table) => name.split(".")[1]!;
+
+let tables: Table[] = [];
+beforeAll(async () => {
+  tables = await running.database.query<Table & pg.QueryResultRow>(TABLES);
+});
+
+describe("every table of the database", () => {
+  const named = (wrong: Table[]) => wrong.map(({ name }) => name);
+
+  test("is looked at", () => {
+    expect(tables.length).toBeGreaterThan(45);
+    expect(named(tables)).toEqual(expect.arrayContaining(["public.chats", "graphile_worker._private_jobs"]));
+  });
+
+  test("belongs to a role that neither serves nor runs jobs", () => {
+    expect(named(tables.filter(({ owned }) => owned))).toEqual([]);
+  });
+
+  test("of an organization shows a role that serves the rows of the one that is set, and takes no others", () => {
+    const open = tables.filter(({ column, hidden, policy }) => {
+      const expression = `(${column} = current_setting('parley.organization_id'::text, true))`;
+      return column !== null && !(hidden && policy === `${expression} / ${expression}`);
+    });
+    expect(named(open)).toEqual([]);
+  });
+
+  test("gives each role the rights that it needs, and no more", () => {
+    const expected = (table: Table): Pick<Table, "serving" | "jobs"> => {
+      if (table.name.startsWith("graphile_worker.")) return { serving: "", jobs: ALL };
+      if (OF_JOBS.includes(plain(table))) return { serving: "", jobs: ALL };
+      if (READ_ONLY.includes(plain(table))) return { serving: "select", jobs: "" };
+      return { serving: ALL, jobs: "" };
+    };
+    const wrong = tables.filter((table) => {
+      const { serving, jobs } = expected(table);
+      return table.serving !== serving || table.jobs !== jobs;
+    });
+    expect(wrong.map(({ name, serving, jobs }) => ({ name, serving, jobs }))).toEqual([]);
+  });
+
+  test("of no organization is one of those that hold none", () => {
+    const shared = tables.filter((table) => table.column === null && table.name.startsWith("public."));
+    expect(shared.map(plain).sort()).toEqual([...OF_JOBS, ...READ_ONLY, ...SHARED].sort());
+  });
+});
+
+test("a table of a later migration has the rights of both roles from the beginning", async () => {
+  const { database } = running;
+  await database.query("create table public.later (id text)");
+  const [later] = await database.query<Table & pg.QueryResultRow>(
+    `select * from (${TABLES}) t where name = 'public.later'`.replace(" order by 1)", ")"),
+  );
+  await database.query("drop table public.later");
+  expect(later).toMatchObject({ serving: ALL, jobs: "", owned: false });
+});
+
+test("every function of ours that runs as the owner says where it looks for tables", async () => {
+  const loose = await running.database.query(
+    `select proname from pg_proc where proname like 'parley%' and prosecdef
+     and not coalesce(proconfig::text like '%search_path=pg_catalog, public%', false)`,
+  );
+  expect(loose).toEqual([]);
+});
+
+describe("a role that serves", () => {
+  const asServer = async (text: string, organization?: string): Promise<unknown[]> => {
+    const client = new pg.Client({ connectionString: running.database.url });
+    await client.connect();
+    try {
+      if (organization !== undefined)
+        await client.query("select set_config('parley.organization_id', $1, false)", [organization]);
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  test("sees no row of any organization before one is set, and then no other's", async () => {
+    const { api, database, otherOrganization } = running;
+    await newChat(api, await newAssistant(api));
+    const other = await otherOrganization();
+    for (const { name, column } of tables.filter(({ column }) => column !== null)) {
+      expect({ name, rows: await asServer(`select 1 from ${name} limit 1`) }).toEqual({ name, rows: [] });
+      const others = `select 1 from ${name} where ${column} <> '${other.organizationId}' limit 1`;
+      expect({ name, rows: await asServer(others, other.organizationId) }).toEqual({ name, rows: [] });
+    }
+    expect((await database.query("select 1 from key_lookup")).length).toBeGreaterThan(3);
+  });
+
+  test.each(["key_lookup", "call_lookup", "telephony_lookup", "organizations"])(
+    "cannot list %s",
+    async (table) => {
+      expect(await asServer(`select * from ${table}`)).toEqual([]);
+    },
+  );
+
+  test("has its turns run by the role of the jobs, which sees no organization's rows", async () => {
+    const { api, database } = running;
+    const chatId = await newChat(api, await quietAssistant(api));
+    await say(api, chatId, "Hello?", "USER");
+    await until(
+      async () =>
+        (await database.query("select 1 from messages where chat_id = $1 and role = 'ASSISTANT'", [chatId]))
+          .length === 1,
+    );
+    const client = new pg.Client({ connectionString: database.jobsUrl });
+    await client.connect();
+    try {
+      await expect(client.query("select 1 from chats")).rejects.toThrow("permission denied");
+      await expect(client.query("select 1 from graphile_worker._private_jobs")).resolves.toBeDefined();
+    } finally {
+      await client.end();
+    }
+  });
+});

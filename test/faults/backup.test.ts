@@ -1,0 +1,233 @@
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import pg from "pg";
+import { announceBackup } from "../../src/database/backup-lock";
+import { outgoing, slowTasks, soleTasks, tasks } from "../../src/jobs/tasks";
+import { say } from "../support/factories";
+import { contentsOf, elsewhere, isEmpty, query, waitingInstallation } from "../support/installation";
+import { afterTest, emptyDatabase, emptyFolder, PATIENCE, runToEnd, startServer } from "../support/server";
+import { until } from "../support/server";
+
+const LONG = 5 * PATIENCE;
+
+async function succeed(program: string, env: Record<string, string>, ...options: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runToEnd(`cli/${program}`, env, ...options);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return stdout;
+}
+
+async function backedUp() {
+  const installation = await waitingInstallation();
+  const folder = join(emptyFolder(), "backup");
+  const said = await succeed("backup", installation.env, folder);
+  return { ...installation, folder, said };
+}
+
+describe("a backup of a running installation", () => {
+  test(
+    "restores every row, waiting job and file into an empty place, where all waits until it is released",
+    async () => {
+      const { env, api, receiver, folder, said, chatId, callId, fileId, assistantId } = await backedUp();
+      expect(said).toContain("1 files");
+      const before = await contentsOf(env.DATABASE_URL!);
+      await say(api, chatId, "Said after the backup.", "USER");
+
+      const copy = elsewhere(env, await emptyDatabase());
+      expect(await succeed("restore", copy, folder)).toMatch(/Restored .*HELD/s);
+      expect(await contentsOf(copy.DATABASE_URL!)).toEqual(before);
+
+      const server = await startServer({ ...copy, WORKER: "on" });
+      expect(server.stdout()).toContain("HELD: restored from a backup of");
+      expect(await server.api.get("/health/ready", 200)).toMatchObject({ status: "ok", held: true });
+      expect((await server.api.get(`/rest/v1/assistants/${assistantId}`, 200)).name).toContain("Égal");
+      const { url } = (await server.api.get(`/rest/v1/files/${fileId}/download`, 200)) as { url: string };
+      expect(await (await fetch(url)).text()).toBe("what a file holds");
+      const queued = { assistantId, phoneNumber: "+14155550124" };
+      const { id: later } = (await server.api.post("/rest/v1/call/phone", queued, 200)) as { id: string };
+      const statusOf = async (id: string) =>
+        (
+          await query<{ status: string }>(copy.DATABASE_URL!, "select status from chats where id = $1", [id])
+        )[0]!.status;
+      expect([await statusOf(callId), await statusOf(later)]).toEqual(["queued", "queued"]);
+      expect(receiver.received).toEqual([]);
+
+      expect(await succeed("release", copy)).toContain("Released");
+      await until(async () => (await statusOf(callId)) === "ended" && (await statusOf(later)) === "ended");
+      await until(
+        async () =>
+          (
+            await query(
+              copy.DATABASE_URL!,
+              "select 1 from messages where chat_id = $1 and role = 'ASSISTANT'",
+              [chatId],
+            )
+          ).length === 1,
+      );
+      await until(() => receiver.received.length > 5);
+      expect(await server.api.get("/health/ready", 200)).not.toHaveProperty("held");
+      expect(await succeed("release", copy)).toContain("Nothing is held");
+    },
+    LONG,
+  );
+
+  test(
+    "restores without repeating anything when what waited is dropped; what comes later is done",
+    async () => {
+      const { env, receiver, folder, chatId, callId } = await backedUp();
+      const copy = elsewhere(env, await emptyDatabase());
+      await succeed("restore", copy, folder);
+      expect(await succeed("release", copy, "--drop")).toMatch(/Dropped: \d+ deliveries, 0 texts, 1 calls/);
+      const [call] = await query(copy.DATABASE_URL!, "select status, ended_reason from chats where id = $1", [
+        callId,
+      ]);
+      expect(call).toEqual({ status: "ended", ended_reason: "dropped-after-restore" });
+      const server = await startServer({ ...copy, WORKER: "on" });
+      const messageId = await say(server.api, chatId, "And now?", "USER");
+      await until(() =>
+        receiver.received.some(({ text }) => text.includes(messageId) || text.includes("And now?")),
+      );
+      const events = receiver.received.map(({ headers }) => headers["webhook-id"] as string);
+      const old = await query<{ id: string }>(env.DATABASE_URL!, "select id from events");
+      expect(events.filter((id) => old.some((event) => event.id === id))).toEqual([]);
+    },
+    LONG,
+  );
+});
+
+describe("a restore changes nothing when", () => {
+  type Spoil = (folder: string, env: Record<string, string>) => void | Record<string, string>;
+  const damage = (path: string) => (folder: string) => appendFileSync(join(folder, path), "x");
+  const changed = (from: RegExp, to: string) => (folder: string) => {
+    const file = join(folder, "manifest.json");
+    writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+  };
+  const cases: [string, Spoil, RegExp][] = [
+    [
+      "the encryption keys are others",
+      () => ({ ENCRYPTION_KEYS: "x".repeat(40) }),
+      /ENCRYPTION_KEYS lacks the key/,
+    ],
+    ["a table was changed", damage("tables/messages.copy.gz"), /damaged: tables\/messages/],
+    ["the jobs were changed", damage("jobs.copy.gz"), /damaged: jobs/],
+    ["the list of files was changed", damage("files.ndjson"), /damaged: files\.ndjson/],
+    [
+      "a file was changed",
+      (folder) => {
+        const organization = readdirSync(join(folder, "files"))[0]!;
+        const [file] = readdirSync(join(folder, "files", organization));
+        writeFileSync(join(folder, "files", organization, file!), "what a file holdz");
+      },
+      /damaged: files\//,
+    ],
+    [
+      "a table is missing",
+      (folder) => rmSync(join(folder, "tables/chats.copy.gz")),
+      /damaged: tables\/chats/,
+    ],
+    ["the manifest was changed", changed(/"rows"|"bytes": \d+/, '"bytes": 1'), /damaged: manifest/],
+    ["the manifest is missing", (folder) => rmSync(join(folder, "manifest.json")), /no whole backup/],
+    ["it was written by a newer program", changed(/"format": 1/, '"format": 2'), /newer program/],
+    [
+      "the database is not empty",
+      (_, env) => ({ DATABASE_URL: env.DATABASE_URL! }),
+      /database is not empty: it has/,
+    ],
+    ["the folder of files is not empty", (_, env) => ({ DATA_DIR: env.DATA_DIR! }), /files is not empty/],
+  ];
+
+  test(
+    "it cannot be right",
+    async () => {
+      const { env, folder } = await backedUp();
+      const target = elsewhere(env, await emptyDatabase());
+      const before = await contentsOf(env.DATABASE_URL!);
+      for (const [name, spoil, expected] of cases) {
+        const spoiled = join(emptyFolder(), "spoiled");
+        cpSync(folder, spoiled, { recursive: true });
+        const other = spoil(spoiled, env) ?? {};
+        const { code, stderr } = await runToEnd("cli/restore", { ...target, ...other }, spoiled);
+        expect({ name, code, stderr }).toMatchObject({
+          name,
+          code: 1,
+          stderr: expect.stringMatching(expected),
+        });
+        expect({ name, empty: await isEmpty(target.DATABASE_URL!) }).toEqual({ name, empty: true });
+        expect(existsSync(join(target.DATA_DIR!, "files"))).toBe(false);
+      }
+      expect(await contentsOf(env.DATABASE_URL!)).toEqual(before);
+      expect((await runToEnd("cli/backup", env, folder)).stderr).toContain("is not empty");
+    },
+    2 * LONG,
+  );
+});
+
+test(
+  "a restore that was cut short keeps servers from starting, and is begun anew by the next one",
+  async () => {
+    const { env, folder } = await backedUp();
+    const copy = elsewhere(env, await emptyDatabase());
+    await succeed("restore", copy, folder);
+    await query(copy.DATABASE_URL!, "update holds set finished_at = null");
+    rmSync(join(copy.DATA_DIR!, "files"), { recursive: true });
+    expect((await runToEnd("main", copy)).stderr).toContain("was cut short");
+    await succeed("restore", copy, folder);
+    expect(await contentsOf(copy.DATABASE_URL!)).toEqual(await contentsOf(env.DATABASE_URL!));
+  },
+  LONG,
+);
+
+test(
+  "a file that is deleted while a backup runs keeps its content until the backup is over",
+  async () => {
+    const { env, api, fileId } = await waitingInstallation();
+    const folder = join(env.DATA_DIR!, "files");
+    const kept = () => readdirSync(folder, { recursive: true }).some((name) => String(name).endsWith(fileId));
+    const backup = new pg.Client({ connectionString: env.DATABASE_URL });
+    await backup.connect();
+    afterTest(() => backup.end());
+    await announceBackup(backup);
+    expect((await runToEnd("cli/backup", env, join(emptyFolder(), "second"))).stderr).toContain(
+      "Another backup of this database is running",
+    );
+    await api.delete(`/rest/v1/files/${fileId}`, 200);
+    expect(kept()).toBe(true);
+  },
+  LONG,
+);
+
+test(
+  "a move fills an empty database, keeps the files, and holds the former one",
+  async () => {
+    const { env, server, fileId, callId } = await waitingInstallation();
+    const to = await emptyDatabase();
+    expect((await runToEnd("cli/move", env, "--to", to)).stderr).toContain("A server is running");
+    await server.end("SIGTERM");
+    const before = await contentsOf(env.DATABASE_URL!);
+    await succeed("move", env, "--to", to);
+    expect(await contentsOf(to)).toEqual(before);
+    const moved = await startServer({ ...env, WORKER: "on", DATABASE_URL: to });
+    expect(moved.stdout()).not.toContain("HELD");
+    const { url } = (await moved.api.get(`/rest/v1/files/${fileId}/download`, 200)) as { url: string };
+    expect(await (await fetch(url)).text()).toBe("what a file holds");
+    await until(async () => {
+      const [call] = await query<{ status: string }>(to, "select status from chats where id = $1", [callId]);
+      return call!.status === "ended";
+    });
+    const former = await startServer(env);
+    expect(former.stdout()).toContain("HELD: moved to 127.0.0.1");
+  },
+  LONG,
+);
+
+test("every task says whether it reaches people", () => {
+  expect(Object.keys(outgoing).sort()).toEqual(Object.keys({ ...tasks, ...soleTasks, ...slowTasks }).sort());
+});

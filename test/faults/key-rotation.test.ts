@@ -1,0 +1,120 @@
+import { expect, test } from "@jest/globals";
+import { SEALED_COLUMNS } from "../../src/backup/sealed-columns";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { contentsOf, query, waitingInstallation } from "../support/installation";
+import { Api } from "../support/api";
+import {
+  afterTest,
+  emptyFolder,
+  PATIENCE,
+  preparedDatabase,
+  runToEnd,
+  SETTINGS,
+  startServer,
+} from "../support/server";
+
+const LONG = 5 * PATIENCE;
+const NEW = "a new encryption key that only tests use";
+const OLD = SETTINGS.ENCRYPTION_KEYS!;
+
+test("every encrypted column of the schema is one that is rotated", async () => {
+  const url = await preparedDatabase();
+  const columns = await query<{ name: string }>(
+    url,
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public' and column_name ~ '(^|_)sealed(_|$)'`,
+  );
+  expect(columns.map(({ name }) => name).sort()).toEqual(
+    SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).sort(),
+  );
+});
+
+test(
+  "keys are rotated while servers run: all that was sealed is read with the new key alone",
+  async () => {
+    const { env, server, api, callId } = await waitingInstallation();
+    const headers = { "Idempotency-Key": "once" };
+    await api.post("/rest/v1/assistants", { name: "Once" }, 200, headers);
+    const { data: destinations } = await destinationsOf(api);
+    const { id } = destinations[0] as { id: string };
+    await api.patch(`/rest/v1/settings/${id}`, { secret: "another secret" }, 200);
+    await api.gql("{ organization { identitySecret } }").catch(() => undefined);
+    const sealed = await sealedIn(env.DATABASE_URL!);
+    expect(sealed.length).toBeGreaterThan(5);
+
+    const both = { ...env, ENCRYPTION_KEYS: `${NEW},${OLD}` };
+    expect(await runToEnd("cli/keys-rotate", both)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("was started without the new key"),
+    });
+    expect(await sealedIn(env.DATABASE_URL!)).toEqual(sealed);
+    await server.end("SIGTERM");
+    const informed = await startServer(both);
+    const rotated = await runToEnd("cli/keys-rotate", both);
+    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining("can be removed") });
+    expect(rotated.stdout).toContain(`(${sealed.length} by this run)`);
+    expect((await runToEnd("cli/keys-rotate", both)).stdout).toContain("(0 by this run)");
+    await informed.api.get("/rest/v1/assistants", 200);
+    await informed.end("SIGTERM");
+
+    const only = await startServer({ ...env, ENCRYPTION_KEYS: NEW });
+    const kept = only.api;
+    expect(destinationsIn(await destinationsOf(kept))).toContain("another secret");
+    const repeated = await kept.request("POST", "/rest/v1/assistants", { name: "Once" }, headers);
+    expect(repeated.headers.get("idempotency-replayed")).toBe("true");
+    expect((await kept.get("/rest/v1/keys", 200)) as unknown).toEqual(
+      await only.api.get("/rest/v1/keys", 200),
+    );
+    const ids = new Set((await sealedIn(env.DATABASE_URL!)).map((value) => value.split(".")[0]));
+    expect(ids.size).toBe(1);
+    expect(await leftUnder(env.DATABASE_URL!, sealed[0]!.split(".")[0]!)).toEqual([]);
+    expect(callId).toBeDefined();
+  },
+  LONG,
+);
+
+test(
+  "with the embedded database a new key is made by the command",
+  async () => {
+    const env = { DATA_DIR: emptyFolder(), PORT: "0" };
+    const server = await startServer(env);
+    const key = /SECRET +(\S+)/.exec(server.stdout())![1]!;
+    expect((await runToEnd("cli/keys-rotate", env, "--new-key")).stdout).toContain("Restart the server");
+    expect((await runToEnd("cli/keys-rotate", env)).stderr).toContain("was started without the new key");
+    await server.end("SIGTERM");
+    expect((await runToEnd("cli/keys-rotate", env)).stdout).toContain("can be removed");
+    expect(readFileSync(join(env.DATA_DIR, "encryption-keys"), "utf8").split(",")).toHaveLength(2);
+    const again = await startServer(env);
+    await new Api(again.url, { "X-API-Key": key }).get("/rest/v1/assistants", 200);
+    afterTest(() => again.end("SIGTERM"));
+  },
+  LONG,
+);
+
+const destinationsOf = async (api: Api) => ({ data: (await api.get("/rest/v1/settings", 200)) as unknown[] });
+const destinationsIn = ({ data }: { data: unknown[] }) => JSON.stringify(data);
+
+/** Every sealed value, wherever it stands. */
+async function sealedIn(url: string): Promise<string[]> {
+  const values: string[] = [];
+  for (const { table, column } of SEALED_COLUMNS)
+    values.push(
+      ...(
+        await query<{ value: string }>(
+          url,
+          `select ${column} as value from ${table} where ${column} is not null order by 1`,
+        )
+      ).map(({ value }) => value),
+    );
+  return values;
+}
+
+/** Rows of any table that hold a value sealed with a key. */
+async function leftUnder(url: string, id: string): Promise<string[]> {
+  const contents = await contentsOf(url);
+  const start = new RegExp(`(^|[(,"' ])${id.replace(/[^\\w]/g, "\\$&")}\\.[A-Za-z0-9_-]{38}`);
+  return Object.entries(contents).flatMap(([name, rows]) =>
+    rows.some((row) => start.test(row)) ? [name] : [],
+  );
+}

@@ -1,0 +1,125 @@
+import { expect, test } from "@jest/globals";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { query } from "../support/installation";
+import {
+  afterTest,
+  emptyFolder,
+  PATIENCE,
+  preparedDatabase,
+  runToEnd,
+  SETTINGS,
+  startServer,
+  until,
+} from "../support/server";
+import { statement } from "../support/database";
+
+const LONG = 4 * PATIENCE;
+const unique = (name: string) => `${name}_${Math.random().toString(36).slice(2)}`;
+
+/** A role of the test's own. */
+async function newRole(attributes: string): Promise<string> {
+  const role = unique("role");
+  await statement(process.env.TEST_POSTGRES!, `create role ${role} login password 'x' ${attributes}`);
+  return role;
+}
+
+const as = (url: string, role: string): string => {
+  const other = new URL(url);
+  other.username = role;
+  other.password = "x";
+  return other.href;
+};
+
+test(
+  "an installation whose one role owns everything gets its roles by a command, and runs turns, jobs and cron under them",
+  async () => {
+    const owner = await preparedDatabase();
+    const before = { ...SETTINGS, DATABASE_URL: owner, DATA_DIR: emptyFolder() };
+    const names = ["--serving", unique("serving"), "--jobs", unique("jobs")];
+    const printed = await runToEnd("cli/database-roles", before, ...names);
+    expect(printed).toMatchObject({ code: 0, stdout: expect.stringContaining("create role") });
+    const { code, stdout, stderr } = await runToEnd("cli/database-roles", before, "--apply", ...names);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const made = Object.fromEntries(
+      [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+    );
+    afterTest(async () => {
+      for (const name of [names[1]!, names[3]!]) {
+        await statement(owner, `drop owned by ${name}`);
+        await statement(process.env.TEST_POSTGRES!, `drop role if exists ${name}`).catch(() => undefined);
+      }
+    });
+    const env = { ...before, ...made };
+    expect((await runToEnd("cli/database-roles", env, "--apply")).code).toBe(0); // once more changes nothing
+    const server = await startServer(env);
+    const chatId = await newChat(server.api, await quietAssistant(server.api));
+    await say(server.api, chatId, "Hello?", "USER");
+    await until(
+      async () =>
+        (await query(owner, "select 1 from messages where chat_id = $1 and role = 'ASSISTANT'", [chatId]))
+          .length === 1,
+    );
+    await query(owner, "select graphile_worker.add_job('facts.keep')");
+    await until(
+      async () =>
+        (await query(owner, "select 1 from graphile_worker.jobs where task_identifier = 'facts.keep' "))
+          .length === 0,
+    );
+    const crons = await query(owner, "select 1 from graphile_worker._private_known_crontabs");
+    expect(crons.length).toBeGreaterThan(2);
+    await server.end("SIGTERM");
+    // The one role of before still serves.
+    const older = await startServer(before);
+    expect((await older.api.get(`/rest/v1/assistants`, 200)).data).toHaveLength(1);
+  },
+  LONG,
+);
+
+test.each([
+  ["a superuser", "superuser", "", /is a superuser/],
+  ["one that bypasses row-level security", "bypassrls", "", /has BYPASSRLS/],
+  ["one that owns tables", "", "alter table files owner to", /owns tables/],
+  ["one without rights", "", "", /lacks rights on/],
+])(
+  "ROW_LEVEL_SECURITY keeps a server from starting whose role is %s",
+  async (_, attributes, change, message) => {
+    const owner = await preparedDatabase();
+    const role = await newRole(attributes);
+    afterTest(async () => {
+      await statement(owner, `reassign owned by ${role} to current_user`);
+      await statement(owner, `drop owned by ${role}`);
+      await statement(process.env.TEST_POSTGRES!, `drop role ${role}`);
+    });
+    if (change) await statement(owner, `${change} ${role}`);
+    const env = {
+      ...SETTINGS,
+      DATA_DIR: emptyFolder(),
+      DATABASE_OWNER_URL: owner,
+      DATABASE_URL: as(owner, role),
+      ROW_LEVEL_SECURITY: "true",
+    };
+    const { code, stderr } = await runToEnd("main", env);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+    expect(stderr).toContain("npm run database:roles");
+  },
+  LONG,
+);
+
+test(
+  "a server says at its start that its role cannot see the jobs",
+  async () => {
+    const owner = await preparedDatabase();
+    const serving = new URL(owner);
+    serving.username = serving.password = "parley_app"; // made by database:roles for all tests
+    const env = {
+      ...SETTINGS,
+      DATA_DIR: emptyFolder(),
+      DATABASE_OWNER_URL: owner,
+      DATABASE_URL: serving.href,
+      ROW_LEVEL_SECURITY: "true",
+    };
+    const { code, stderr } = await runToEnd("main", env);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot see the jobs/) });
+  },
+  LONG,
+);

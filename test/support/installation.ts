@@ -1,0 +1,76 @@
+import pg from "pg";
+import { newAssistant, newChat, quietAssistant, say } from "./factories";
+import { upload } from "./files";
+import { Receiver } from "./receiver";
+import { afterTest, emptyFolder, preparedDatabase, SETTINGS, startServer, type Env } from "./server";
+
+/** A running installation in which everything that goes out waits, as none of its servers has a worker. */
+export async function waitingInstallation() {
+  const env: Env = {
+    ...SETTINGS,
+    WORKER: "off",
+    DATA_DIR: emptyFolder(),
+    DATABASE_URL: await preparedDatabase(),
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+    SIMULATOR_SPEED: "2000",
+  };
+  const receiver = await new Receiver().start();
+  afterTest(() => receiver.stop());
+  const server = await startServer(env);
+  const { api } = server;
+  await api.post("/rest/v1/settings", { url: receiver.url, secret: "a secret" }, 201);
+  const assistantId = await quietAssistant(api, { name: "Égal \\ \t \n 'x'" });
+  const chatId = await newChat(api, assistantId);
+  const messageId = await say(api, chatId, "Is anybody there?", "USER");
+  const call = { assistantId: await newAssistant(api), phoneNumber: "+14155550123" };
+  const { id: callId } = (await api.post("/rest/v1/call/phone", call, 200)) as { id: string };
+  const { id: fileId } = (await upload(api, { content: "what a file holds" })) as { id: string };
+  return { env, server, api, receiver, assistantId, chatId, messageId, callId, fileId };
+}
+
+/** Settings of a place where nothing is yet, with the same keys. */
+export const elsewhere = (env: Env, url: string): Env => ({
+  ...env,
+  DATA_DIR: emptyFolder(),
+  DATABASE_URL: url,
+});
+
+/** Every row of every table, by table, but for notes that belong to one database, and templates, which every start writes. */
+export async function contentsOf(url: string): Promise<Record<string, string[]>> {
+  const tables = await query<{ name: string }>(
+    url,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+     and relname not in ('knex_migrations', 'knex_migrations_lock', 'worker_heartbeats', 'holds', 'sole_jobs', 'templates', 'file_store', 'job_deaths')`,
+  );
+  const contents: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const rows = await query<{ row: string }>(url, `select t::text as row from public.${name} t order by 1`);
+    contents[name] = rows.map(({ row }) => row);
+  }
+  const jobs = await query<{ row: string }>(
+    url,
+    `select (task.identifier, job.payload::text, job.key, job.attempts, job.max_attempts)::text as row
+     from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id order by job.id`,
+  );
+  return { ...contents, "waiting jobs": jobs.map(({ row }) => row) };
+}
+
+/** Whether a database holds nothing at all. */
+export const isEmpty = async (url: string): Promise<boolean> =>
+  (
+    await query(
+      url,
+      `select 1 from pg_class where relnamespace in (select oid from pg_namespace where nspname in ('public', 'graphile_worker'))
+       and relkind in ('r', 'v', 'S')`,
+    )
+  ).length === 0;
+
+export async function query<R extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values?: unknown[],
+): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return (await client.query<R>(text, values).finally(() => client.end())).rows;
+}
