@@ -28,6 +28,7 @@ import { openStorage } from "./ports/open-storage";
 import { openTelephony } from "./ports/open-telephony";
 import { openVoice } from "./ports/open-voice";
 import type { Ports } from "./ports/ports";
+import { threadChecker } from "./ports/thread-checker";
 import { SMS_CHANNEL } from "./sms/receipts";
 
 /** Everything behind the faces: open, and working. */
@@ -149,6 +150,7 @@ function portsOf(
     publicUrl,
     embeddings: vectors ? openEmbeddings(config, reach.fetch) : undefined,
     reader: childReader(),
+    checker: threadChecker(),
     ...later,
   };
 }

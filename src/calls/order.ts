@@ -55,7 +55,7 @@ async function spokenAssistant(scope: Scope, { chat, assistant, course }: Speake
     voiceProvider: configuration.voiceProvider,
     voice: configuration.voice,
     // The built-in functions are the engine's own.
-    functions: toolsOf({ ...configuration, ...NOT_BUILT_IN }, values),
+    functions: await toolsOf(scope, { ...configuration, ...NOT_BUILT_IN }, values),
     // The end of a workflow is told to the engine by it.
     endCallFunction: endCallFunction || course !== undefined,
     dialKeypadFunction,

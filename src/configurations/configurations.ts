@@ -145,12 +145,15 @@ export class Configurations {
       this.scope.of(AttachedFiles).of(assistant.id),
     ]);
     const { variables } = assistant;
-    const surroundings = { variables, hasFiles: files.length > 0, catalog: this.scope.ports.catalog };
-    return [
-      ...warningsOf("VOICE", voice, surroundings),
-      ...warningsOf("SMS", sms, surroundings),
-      ...warningsOf("TEXT", chat, surroundings),
+    const { organizationId, ports } = this.scope;
+    const problemOf = (parameters: JsonObject) => ports.checker.problemOf(organizationId, parameters);
+    const surroundings = { variables, hasFiles: files.length > 0, catalog: ports.catalog, problemOf };
+    const each = [
+      warningsOf("VOICE", voice, surroundings),
+      warningsOf("SMS", sms, surroundings),
+      warningsOf("TEXT", chat, surroundings),
     ];
+    return (await Promise.all(each)).flat();
   }
 
   private async byAssistants<K extends ConfigurationKind>(

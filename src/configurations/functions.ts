@@ -1,4 +1,3 @@
-import { argumentCheck } from "./argument-check";
 import type { JsonObject } from "./configurations";
 
 /** A user-defined function in one of the two shapes that are understood. */
@@ -21,6 +20,7 @@ const text = (value: unknown) => (typeof value === "string" && value !== "" ? va
 /**
  * The function that an item of `functions` declares: flat `{name, description, parameters, serverUrl, secretKey}` or
  * nested `{type: "function", function: {name, description, parameters}, server: {url, secret}}`.
+ * Whether its parameters can be checked is another question, which takes a thread: `ArgumentChecker`.
  * @returns the function, or why it is not understood and so never offered to a model
  */
 export function readFunction(item: JsonObject): DeclaredFunction | string {
@@ -51,10 +51,6 @@ function wrongSchema(schema: unknown): string | undefined {
     if (!isObject(property) || !TYPES.includes(String(property.type)))
       return `has a property ${name} whose type is none of ${TYPES.join(", ")}`;
   const { required } = schema;
-  if (
-    required !== undefined &&
-    !(Array.isArray(required) && required.every((name) => typeof name === "string"))
-  )
-    return "has parameters.required that is no list of names";
-  return argumentCheck(schema) ? undefined : "has parameters that are no JSON Schema";
+  const isList = Array.isArray(required) && required.every((name) => typeof name === "string");
+  return required === undefined || isList ? undefined : "has parameters.required that is no list of names";
 }

@@ -6,7 +6,7 @@ import type {
   SmsConfiguration,
   VoiceConfiguration,
 } from "./configurations";
-import { readFunction } from "./functions";
+import { readFunction, type DeclaredFunction } from "./functions";
 
 /** Something in a configuration that will not work as it stands, though it may be stored so. */
 export interface ConfigurationWarning {
@@ -38,21 +38,23 @@ export interface Surroundings {
   readonly variables: JsonObject | null;
   readonly hasFiles: boolean;
   readonly catalog: Catalog;
+  /** Why a function's parameters cannot be checked; undefined when they can. */
+  readonly problemOf: (parameters: JsonObject) => Promise<string | undefined>;
 }
 
 /** Looks through the configuration of one channel. */
-export function warningsOf(
+export async function warningsOf(
   channel: Channel,
   configuration: Configuration,
-  { variables, hasFiles, catalog }: Surroundings,
-): ConfigurationWarning[] {
+  { variables, hasFiles, catalog, problemOf }: Surroundings,
+): Promise<ConfigurationWarning[]> {
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
   checkModel(channel, configuration, catalog, warn);
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
-  checkFunctions(configuration.functions, variables, warn);
+  checkFunctions(await readAll(configuration.functions, problemOf), variables, warn);
   if (!configuration.isRagEnabled && isOn(configuration))
     checkUnsearched(configuration.resources, hasFiles, warn);
   return warnings;
@@ -111,7 +113,7 @@ function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Ca
 }
 
 function checkVariables(path: string, text: string, variables: JsonObject | null, warn: Warn) {
-  const names = new Set([...text.matchAll(/\{([A-Za-z0-9_.]+)\}/g)].map(([, name]) => name!));
+  const names = new Set([...text.matchAll(/\{([A-Za-z_][A-Za-z0-9_.]*)\}/g)].map(([, name]) => name!));
   for (const name of names)
     if (!Object.hasOwn(variables ?? {}, name))
       warn(
@@ -121,11 +123,28 @@ function checkVariables(path: string, text: string, variables: JsonObject | null
       );
 }
 
-function checkFunctions(functions: readonly JsonObject[], variables: JsonObject | null, warn: Warn) {
+/** Each function, or why it is never offered to a model. */
+const readAll = (
+  functions: readonly JsonObject[],
+  problemOf: Surroundings["problemOf"],
+): Promise<(DeclaredFunction | string)[]> =>
+  Promise.all(
+    functions.map(async (item) => {
+      const declared = readFunction(item);
+      if (typeof declared === "string") return declared;
+      const problem = await problemOf(declared.parameters);
+      return problem === undefined ? declared : `has parameters that ${problem}`;
+    }),
+  );
+
+function checkFunctions(
+  functions: readonly (DeclaredFunction | string)[],
+  variables: JsonObject | null,
+  warn: Warn,
+) {
   const names = new Set<string>();
-  functions.forEach((item, index) => {
+  functions.forEach((declared, index) => {
     const path = `functions.${index}`;
-    const declared = readFunction(item);
     if (typeof declared === "string")
       return warn(
         path,

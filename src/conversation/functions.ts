@@ -1,10 +1,9 @@
-import type { ValidateFunction } from "ajv";
-import { argumentCheck } from "../configurations/argument-check";
 import type { ChannelConfiguration, JsonObject, VoiceConfiguration } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
-import type { Outbound, Outcome } from "../outbound/http";
+import type { Scope } from "../database/scope";
+import type { Outcome } from "../outbound/http";
 import type { ModelTool } from "../ports/text-model";
-import { fill, fillDeep } from "./variables";
+import { fill, fillSchema } from "./variables";
 
 /** How a function answered, and what was sent to it. */
 export interface FunctionAnswer {
@@ -35,27 +34,41 @@ export const BUILT_IN = { endCall: END_CALL.name, dialKeypad: DIAL_KEYPAD.name }
 
 type Values = readonly (JsonObject | null)[];
 
-/** The functions of a configuration that a model may be offered, with variables filled in; a name that is used twice counts once. */
-export function declaredFunctions(
+/**
+ * The functions of a configuration that a model may be offered, with variables filled in: those whose parameters can be
+ * checked. A name that is used twice counts once.
+ */
+export async function declaredFunctions(
+  { organizationId, ports }: Scope,
   { functions }: Pick<ChannelConfiguration, "functions">,
   values: Values = [],
-): DeclaredFunction[] {
+): Promise<DeclaredFunction[]> {
   const found = new Map<string, DeclaredFunction>();
   for (const item of functions) {
     const declared = readFunction(item);
     if (typeof declared !== "string" && !found.has(declared.name)) found.set(declared.name, declared);
   }
-  return [...found.values()].map((declared) => ({
-    ...declared,
-    description: fill(declared.description, values),
-    parameters: fillDeep(declared.parameters, values) as JsonObject, // an object stays one
-  }));
+  const each = [...found.values()].map(async (declared) => {
+    const problem = await ports.checker.problemOf(organizationId, declared.parameters);
+    return problem === undefined ? [filled(declared, values)] : [];
+  });
+  return (await Promise.all(each)).flat();
 }
 
+const filled = (declared: DeclaredFunction, values: Values): DeclaredFunction => ({
+  ...declared,
+  description: fill(declared.description, values),
+  parameters: fillSchema(declared.parameters, values),
+});
+
 /** What the model is offered: the declared functions, and the built-in ones that are on, which come before a declared one of the same name. */
-export function toolsOf(configuration: ChannelConfiguration, values: Values): ModelTool[] {
+export async function toolsOf(
+  scope: Scope,
+  configuration: ChannelConfiguration,
+  values: Values,
+): Promise<ModelTool[]> {
   const builtIn = builtInFunctions(configuration);
-  const own = declaredFunctions(configuration, values)
+  const own = (await declaredFunctions(scope, configuration, values))
     .filter(({ name }) => !builtIn.some((tool) => tool.name === name))
     .map(({ name, description, parameters }) => ({ name, description, parameters }));
   return [...own, ...builtIn];
@@ -69,14 +82,13 @@ export function builtInFunctions(configuration: ChannelConfiguration): ModelTool
 
 /** Calls a declared function at its server. Wrong arguments are told to the model instead of sent. */
 export async function callFunction(
-  outbound: Outbound,
+  { organizationId, ports }: Scope,
   declared: DeclaredFunction,
   callId: string,
   args: unknown,
 ): Promise<FunctionAnswer> {
-  const validate = argumentCheck(declared.parameters);
-  if (!validate) return { failed: true, text: "The function's parameters are no JSON Schema." };
-  if (!validate(args)) return { failed: true, text: `The arguments are wrong: ${wrong(validate)}` };
+  const misfit = await ports.checker.misfit(organizationId, declared.parameters, args);
+  if (misfit !== undefined) return { failed: true, text: misfit };
   const { name, serverUrl: url, secretKey } = declared;
   if (url === undefined)
     return { failed: true, text: `Nobody answers ${name}: it has no server. Nothing was done or confirmed.` };
@@ -87,7 +99,7 @@ export async function callFunction(
     "idempotency-key": encodeURIComponent(callId.toWellFormed()), // a model may have made it up
     ...(secretKey !== undefined && { "x-ck": secretKey }),
   };
-  const outcome = await outbound.post({
+  const outcome = await ports.outbound.post({
     url,
     body: JSON.stringify(body),
     headers,
@@ -110,10 +122,4 @@ function replyOf(outcome: Outcome): Pick<FunctionAnswer, "text" | "failed" | "st
   } catch {
     return { failed: true, status, text: "The function's answer is not JSON." };
   }
-}
-
-function wrong({ errors }: ValidateFunction): string {
-  return (errors ?? [])
-    .map(({ instancePath, message }) => `${instancePath || "arguments"} ${message}`)
-    .join("; ");
 }

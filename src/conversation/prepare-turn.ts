@@ -11,7 +11,7 @@ import { RESOURCES_IN_PROMPT } from "../configurations/warnings";
 import type { Scope } from "../database/scope";
 import { Knowledge, type Passage } from "../knowledge/knowledge";
 import type { ModelMessage, ModelRequest, ModelTool } from "../ports/text-model";
-import { EndUsers } from "./end-users";
+import { EndUsers, type ChatOfPerson } from "./end-users";
 import type { Course } from "../workflows/course";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "./functions";
@@ -111,16 +111,15 @@ export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
   const { chat, assistant, course, configuration, history, question, upTo } = parts;
   const values = [chat.variables, assistant.variables];
   const model = modelOf(scope, configuration.model);
+  const person = chat.uniqueId === null ? undefined : { ...chat, uniqueId: chat.uniqueId };
   const [credential, found, memory] = await Promise.all([
     scope.of(ModelCredentials).for(model),
     foundBefore(scope, parts),
-    chat.uniqueId === null
-      ? ""
-      : scope.of(EndUsers).memory(assistant.id, { ...chat, uniqueId: chat.uniqueId }),
+    person ? scope.of(EndUsers).memory(assistant.id, person) : "",
   ]);
   const citations: JsonObject[] = found.map(citation);
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
-  const remember = chat.uniqueId === null ? undefined : rememberTool(scope, assistant.id, chat.uniqueId);
+  const remember = person && rememberTool(scope, assistant.id, person);
   const opening = fill(configuration.initialMessage, values).trim() || "Let's go on.";
   return {
     chat,
@@ -137,7 +136,7 @@ export async function assemble(scope: Scope, parts: Parts): Promise<Prepared> {
       model,
       credential,
       system: systemText(promptOf(parts), parts, found, memory),
-      tools: offered(parts, [search, remember]),
+      tools: await offered(scope, parts, [search, remember]),
       temperature: configuration.temperature,
       maxTokens: configuration.maxTokensOutput,
       ...(parts.handedOver && { opening }),
@@ -155,19 +154,20 @@ function promptOf({ chat, assistant, course, configuration }: Parts): string {
 }
 
 /** Ways on in a workflow come before a function of the same name. */
-function offered(
+async function offered(
+  scope: Scope,
   { chat, assistant, course, configuration }: Parts,
   own: (OwnTool | undefined)[],
-): ModelTool[] {
+): Promise<ModelTool[]> {
   const ways = (course?.transitions ?? []).map(({ tool }) => tool);
   const tools = [
-    ...toolsOf(configuration, [chat.variables, assistant.variables]),
+    ...(await toolsOf(scope, configuration, [chat.variables, assistant.variables])),
     ...own.flatMap((one) => (one ? [one.tool] : [])),
   ];
   return [...ways, ...tools.filter(({ name }) => !ways.some((way) => way.name === name))];
 }
 
-function rememberTool(scope: Scope, assistantId: string, uniqueId: string): OwnTool {
+function rememberTool(scope: Scope, assistantId: string, chat: ChatOfPerson): OwnTool {
   const fact = { type: "string", description: "One short sentence about the person." };
   return {
     tool: {
@@ -177,7 +177,7 @@ function rememberTool(scope: Scope, assistantId: string, uniqueId: string): OwnT
       parameters: { type: "object", properties: { fact }, required: ["fact"] },
     },
     run: async (text) => {
-      await scope.of(EndUsers).remember(assistantId, uniqueId, text);
+      await scope.of(EndUsers).remember(assistantId, chat, text);
       return "Remembered.";
     },
   };

@@ -83,15 +83,10 @@ async function perform(
   if (search && call.name === search.tool.name) return own(search.run(textIn(call, "query")));
   if (remember && call.name === remember.tool.name) return own(remember.run(textIn(call, "fact")));
   if (builtIn) return own("The keys were pressed.");
-  const declared = declaredFunctions(configuration).find(isNamed);
+  const declared = (await declaredFunctions(scope, configuration)).find(isNamed);
   if (!declared) return { text: `There is no function ${call.name}.`, failed: true };
   const { parameters } = request.tools.find(isNamed) ?? declared; // what was offered is what is checked
-  const { text, failed } = await callFunction(
-    scope.ports.outbound,
-    { ...declared, parameters },
-    call.id,
-    call.arguments,
-  );
+  const { text, failed } = await callFunction(scope, { ...declared, parameters }, call.id, call.arguments);
   // The contract: voice uses a function's reply only where RAG is on.
   const told = chat.channel === "VOICE" && !configuration.isRagEnabled ? "The function was called." : text;
   return { text: told, failed, reply: text };

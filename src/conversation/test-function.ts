@@ -18,10 +18,10 @@ export async function testFunction(
 ) {
   const assistant = await scope.of(Assistants).byId(assistantId);
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
-  const functions = declaredFunctions(configuration, [assistant.variables]);
+  const functions = await declaredFunctions(scope, configuration, [assistant.variables]);
   const declared = functions.find((one) => one.name === name) ?? missing("Function");
   const began = performance.now();
-  const { text, failed, request, status } = await callFunction(scope.ports.outbound, declared, newId(), args);
+  const { text, failed, request, status } = await callFunction(scope, declared, newId(), args);
   return {
     request: request ?? null,
     status: status ?? null,

@@ -8,6 +8,7 @@ import { openStorage } from "./open-storage";
 import { openTelephony } from "./open-telephony";
 import { openVoice } from "./open-voice";
 import type { Ports } from "./ports";
+import { threadChecker } from "./thread-checker";
 
 /** Ports of a process that serves nobody: the first steps on a new database, and the command line. */
 export function offlinePorts(config: Config): Ports {
@@ -18,6 +19,7 @@ export function offlinePorts(config: Config): Ports {
     storage: openStorage(config),
     embeddings: undefined,
     reader: childReader(),
+    checker: threadChecker(),
     outbound: reach,
     models: openModels(config, reach.fetch),
     voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }),

@@ -2,6 +2,7 @@ import type { Crypto } from "../auth/crypto";
 import type { Catalog } from "../catalog/load-catalog";
 import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
+import type { ArgumentChecker } from "./argument-checker";
 import type { DocumentReader } from "./document-reader";
 import type { EmbeddingModel } from "./embedding-model";
 import type { Storage } from "./storage";
@@ -85,6 +86,8 @@ export interface Ports {
   readonly embeddings: Embeddings | undefined;
   /** Reads uploaded documents. */
   readonly reader: DocumentReader;
+  /** Checks the arguments of functions. */
+  readonly checker: ArgumentChecker;
   /** Reaches addresses that customers chose. */
   readonly outbound: Outbound;
   /** Hears what any server process changed. */

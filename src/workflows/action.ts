@@ -14,7 +14,7 @@ import type { Happened, Sources } from "./route";
 
 type JsonObject = Record<string, unknown>;
 
-const WHOLE = /^\{([A-Za-z0-9_.]+)\}$/;
+const WHOLE = /^\{([A-Za-z_][A-Za-z0-9_.]*)\}$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /** What stands on the messages of a node. */
@@ -100,7 +100,7 @@ const begin = (scope: Scope, chat: ChatRow, node: WorkflowNode, call: Call): Pro
 
 async function ask(scope: Scope, declared: DeclaredFunction | undefined, call: Call): Promise<Reply> {
   if (!declared) return { failed: true, text: `There is no function ${call.name}.` };
-  return callFunction(scope.ports.outbound, declared, call.id, call.arguments);
+  return callFunction(scope, declared, call.id, call.arguments);
 }
 
 /** Keeps an answer, once: another server may have asked the same meanwhile. @returns the one that counts */
@@ -129,7 +129,9 @@ async function functionOf(
   const assistant = await scope.of(Assistants).evenDeleted(assistantId);
   for (const kind of new Set([KIND_OF[channel], "voice", "sms", "chat"] as const)) {
     const configuration = await scope.of(Configurations).of(kind, assistant);
-    const found = declaredFunctions(configuration, sources).find(({ name }) => name === functionName);
+    const found = (await declaredFunctions(scope, configuration, sources)).find(
+      ({ name }) => name === functionName,
+    );
     if (found) return found;
   }
   return undefined;

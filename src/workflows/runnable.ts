@@ -66,6 +66,7 @@ export class Runnable {
     if (!(await live.load(id))) return undefined;
     const configurations = this.scope.of(Configurations);
     const each = await Promise.all(KINDS.map((kind) => configurations.of(kind, { id, template: false })));
-    return new Set(each.flatMap((one) => declaredFunctions(one).map(({ name }) => name)));
+    const declared = await Promise.all(each.map((one) => declaredFunctions(this.scope, one)));
+    return new Set(declared.flat().map(({ name }) => name));
   }
 }

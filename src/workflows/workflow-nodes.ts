@@ -24,8 +24,8 @@ export interface WorkflowNodeInput {
 /** Of one workflow. */
 const MOST_NODES = 200;
 /** What can stand between the braces of `{name}`. */
-export const VARIABLE_NAME = /^[A-Za-z0-9_.]+$/;
-export const NOT_A_VARIABLE = "must be a name of letters, digits, _ and .";
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+export const NOT_A_VARIABLE = "must be a name of letters, digits, _ and . that begins with a letter or _";
 
 /** The nodes of workflows. */
 export class WorkflowNodes {

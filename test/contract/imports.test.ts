@@ -10,6 +10,7 @@ const FOUNDATION = [
   "auth",
   "backup",
   "catalog",
+  "checker",
   "cli",
   "dashboard",
   "database",
@@ -72,6 +73,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ["ports"],
     never: packages(GRAPHQL, "express"),
   },
+  checker: { may: ["checker"], types: ["ports"], never: packages(GRAPHQL, "express", SQL) },
   reader: { may: ["reader"], types: ["ports"], never: packages(GRAPHQL, "express", SQL) },
   outbound: {
     may: ["outbound", "src/errors"],

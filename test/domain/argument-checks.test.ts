@@ -1,0 +1,138 @@
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { threadChecker } from "../../src/ports/thread-checker";
+
+const checker = threadChecker();
+afterAll(() => checker.close());
+
+const SLOW = "take too long to check";
+
+/** Its checks take 3 to the power of `depth` steps. */
+function exponential(depth: number, mark: string): object {
+  const $defs: Record<string, object> = { d0: { title: mark } };
+  for (let level = 1; level <= depth; level++) {
+    const below = { $ref: `#/$defs/d${level - 1}` };
+    $defs[`d${level}`] = { allOf: [below, below, below] };
+  }
+  return { type: "object", $defs, allOf: [{ $ref: `#/$defs/d${depth}` }] };
+}
+
+describe("a schema", () => {
+  test.each<[string, object, string | undefined]>([
+    ["that is plain", { type: "object", properties: { day: { type: "string" } } }, undefined],
+    ["with a hostile pattern", { properties: { a: { type: "string", pattern: "^(a+)+$" } } }, undefined],
+    [
+      "with a backreference",
+      { properties: { a: { type: "string", pattern: "(a)\\1" } } },
+      'hold the pattern "(a)\\1", which holds a backreference',
+    ],
+    [
+      "with a lookahead among patternProperties",
+      { patternProperties: { "^(?=a)": { type: "string" } } },
+      'hold the pattern "^(?=a)", which holds a lookahead',
+    ],
+    [
+      "with a pattern deep inside",
+      { properties: { a: { type: "object", properties: { b: { items: { pattern: "(" } } } } } },
+      'hold the pattern "(", which is not a regular expression',
+    ],
+    ["that is none", { type: "nothing" }, "are not a JSON Schema"],
+    ["of an unknown kind", { $schema: "https://example.com/schema" }, "are not a JSON Schema"],
+    ["that refers to nothing", { $ref: "#/$defs/nothing" }, "are not a JSON Schema"],
+    ["that is asynchronous", { $async: true, type: "object" }, "are not a JSON Schema"],
+    ["that is itself", { $ref: "#" }, "refer to themselves without end"],
+    ["that takes exponential time", exponential(30, ""), SLOW],
+    [
+      "that is too long",
+      { properties: { a: { type: "string", description: "x".repeat(270_000) } } },
+      "are longer than 262144 characters",
+    ],
+    [
+      "with many large patterns",
+      {
+        properties: Object.fromEntries(
+          Array.from({ length: 15 }, (_, at) => [`p${at}`, { pattern: `${at}[a-z]{900}` }]),
+        ),
+      },
+      expect.stringContaining("together they are too large") as unknown as string,
+    ],
+  ])("%s", async (_what, schema, problem) => {
+    expect(await checker.problemOf("one", schema)).toEqual(problem);
+    const misfit = await checker.misfit("one", schema, {});
+    expect(misfit).toEqual(
+      problem === undefined ? undefined : expect.stringMatching(/^The function's parameters .+\.$/),
+    );
+  });
+
+  test("is checked again when it was in order", async () => {
+    const schema = { type: "object", properties: { day: { type: "string" } }, required: ["day"] };
+    for (const [args, misfit] of [
+      [{ day: "Monday" }, undefined],
+      [{ day: 1 }, "The arguments are wrong: /day must be string"],
+      [{}, "The arguments are wrong: arguments must have required property 'day'"],
+      [[], "The arguments are wrong: arguments must be object"],
+      [undefined, "The arguments are wrong: arguments must be object"],
+    ])
+      expect(await checker.misfit("one", schema, args)).toBe(misfit);
+  });
+
+  test("never runs a pattern in more than linear time", async () => {
+    const schema = { properties: { a: { type: "string", pattern: "^(a+)+$" } } };
+    const misfit = await checker.misfit("one", schema, { a: `${"a".repeat(100_000)}!` });
+    expect(misfit).toBe('The arguments are wrong: /a must match pattern "^(a+)+$"');
+  });
+});
+
+describe("arguments that take too long", () => {
+  const UNIQUE = { properties: { list: { uniqueItems: true } } };
+  const many = (length: number) => ({ list: Array.from({ length }, (_, at) => ({ at })) });
+
+  test("are refused, and the schema goes on to be used when they were large", async () => {
+    expect(await checker.misfit("two", UNIQUE, many(20_000))).toBe(`The arguments ${SLOW}.`);
+    expect(await checker.problemOf("two", UNIQUE)).toBeUndefined();
+    expect(await checker.misfit("two", UNIQUE, many(3))).toBeUndefined();
+  });
+
+  test("leave no schema in use that is slow on small ones", async () => {
+    const { $defs } = exponential(30, "small") as { $defs: object };
+    const schema = { $defs, properties: { a: { $ref: "#/$defs/d30" } } };
+    expect(await checker.problemOf("three", schema)).toBeUndefined();
+    expect(await checker.misfit("three", schema, { a: {} })).toBe(`The arguments ${SLOW}.`);
+    expect(await checker.problemOf("three", schema)).toBe(SLOW);
+  });
+
+  test("are refused when they are too long", async () => {
+    expect(await checker.misfit("four", {}, { a: "x".repeat(270_000) })).toContain("longer than");
+  });
+});
+
+describe("many slow checks of one organization", () => {
+  test("delay another's by one deadline at most, and none afterwards", async () => {
+    const own = threadChecker();
+    const ended: string[] = [];
+    const ask = (organization: string, schema: object) =>
+      own.problemOf(organization, schema).then(() => void ended.push(organization));
+    const slow = [1, 2, 3].map((mark) => ask("slow", exponential(30, `slow ${mark}`)));
+    await ask("quick", { title: "first" });
+    expect(ended).toEqual(["slow", "quick"]);
+    await Promise.all(slow);
+    const later = ask("slow", exponential(30, "later"));
+    await ask("quick", { title: "second" });
+    expect(ended.at(-1)).toBe("quick");
+    await later;
+    await own.close();
+  });
+
+  test("are refused when too many wait, and no other organization's are", async () => {
+    const own = threadChecker({ ownCharacters: 4_000 });
+    const schemas = Array.from({ length: 20 }, (_, at) => ({ title: `${at}` }));
+    const problems = await Promise.all([
+      ...schemas.map((schema) => own.problemOf("many", schema)),
+      own.problemOf("other", { title: "other" }),
+    ]);
+    const refused = problems.filter((problem) => problem?.startsWith("cannot be checked now"));
+    expect(refused.length).toBeGreaterThan(10);
+    expect(problems.at(-1)).toBeUndefined();
+    expect(await own.problemOf("many", schemas.at(-1)!)).toBeUndefined();
+    await own.close();
+  });
+});

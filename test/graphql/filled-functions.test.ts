@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { talk } from "../support/talk";
+
+const running = useApp({ WORKER: "on" });
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const texts = (filled: string) => ({
+  title: filled,
+  description: filled,
+  default: { "{x}": filled },
+  const: [filled],
+  enum: [filled, { deep: filled }],
+  examples: [filled],
+});
+/** A schema with a place in all that it can hold. @param filled what stands where values are filled in */
+const everything = (filled: string, depth = 0): object => ({
+  type: "object",
+  ...(depth > 0 && texts(filled)),
+  ...(depth === 0 && { title: "{x}", description: filled, default: { a: "{x}" } }),
+  $comment: "{x}",
+  $id: "https://example.com/{x}",
+  required: ["{x}"],
+  properties: {
+    "{x}": { type: "string", pattern: "^{x}$", format: "{x}", ...texts(filled) },
+    description: { type: "string", contentMediaType: "{x}" },
+    pattern: { type: "string", ...texts(filled) },
+    ...(depth < 2 && { deeper: { ...everything(filled, depth + 1), $id: `https://example.com/${depth}` } }),
+    list: { type: "object", items: texts(filled), anyOf: [texts(filled)], not: { pattern: "{x}" } },
+  },
+  patternProperties: { "^{x}$": { type: "string", ...texts(filled) } },
+});
+
+describe("variables are filled into a function", () => {
+  test("in descriptions and the values of its properties, and nowhere else", async () => {
+    const functions = [{ name: "f", description: "{x}", parameters: everything("{x}") }];
+    const { model, say, answered } = await talk(running, [{ text: ["Fine."] }], {
+      configuration: { functions },
+      start: { variables: { x: "filled" } },
+    });
+    stops.push(answered, model.stop);
+    await say("Hello");
+    const offered = model.asked[0]!.tools!.map((tool) => tool.function).find(({ name }) => name === "f");
+    expect(offered).toMatchObject({ description: "filled", parameters: everything("filled") });
+  });
+
+  test.each(["3", "3a", "1.x", ".x"])("and never by a name that begins like %s", async (name) => {
+    const properties = { code: { type: "string", pattern: "^[0-9]{3}$", description: `{${name}} digits` } };
+    const functions = [{ name: "f", parameters: { type: "object", properties } }];
+    const { model, say, answered } = await talk(running, [{ text: ["Fine."] }], {
+      configuration: { functions, prompt: `Code {${name}}.` },
+      start: { variables: { [name]: "0,99" } },
+    });
+    stops.push(answered, model.stop);
+    await say("Hello");
+    const offered = model.asked[0]!.tools!.map((tool) => tool.function).find((one) => one.name === "f");
+    expect(offered).toMatchObject({ parameters: { properties } });
+    expect(model.asked[0]!.messages[0]!.content).toContain(`Code {${name}}.`);
+  });
+});
