@@ -113,11 +113,12 @@ export async function openService(
 const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
   new Listener(url, CHANNELS, new Crypto(keys).ids.slice(0, 5).join(","));
 
-async function closePorts({ voice, telephone, outbound }: Ports, listener: Listener): Promise<void> {
+async function closePorts({ voice, telephone, outbound, checker }: Ports, listener: Listener): Promise<void> {
   await voice.engine.close();
   await telephone.provider.close();
   await listener.stop();
   await outbound.close();
+  await checker.close();
 }
 
 /** @throws Error that names the setting, if the storage can't be reached or written */

@@ -96,6 +96,8 @@ export async function openCall(
     label: person.userName,
     ...person,
     uniqueId,
+    // Whoever calls by an anonymousId may have chosen it: nobody vouches for the person.
+    identityProven: person.identityProven ?? (person.uniqueId != null || uniqueId !== person.anonymousId),
     variables: variables ?? {},
     metadata: metadata ?? {},
   })) as ChatRow[];

@@ -64,6 +64,7 @@ export type ChatRow = Omit<Chat, "label"> &
   Visited & {
     /** What went wrong in turns of the assistant. */
     readonly errors: readonly { readonly at: string; readonly message: string }[];
+    readonly setVariables: Readonly<Record<string, unknown>> | null;
     readonly label: string | null;
     readonly firstWords: string | null;
     /** Place of the last message that was answered. */

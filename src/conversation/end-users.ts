@@ -3,8 +3,9 @@ import { currentDate } from "../clock";
 import { randomText, sameText } from "../auth/crypto";
 import type { ChatRow, Visited } from "../chats/chats";
 import { newId } from "../database/ids";
-import type { Scope } from "../database/scope";
+import { encoded, type Scope } from "../database/scope";
 import { DomainError } from "../errors";
+import { factsFor, marked, withFact, type Fact } from "./facts";
 
 export interface EndUserFact {
   readonly text: string;
@@ -23,22 +24,35 @@ export interface EndUser {
 interface MemoryRow {
   readonly id: string;
   readonly assistantId: string;
-  readonly facts: readonly Omit<EndUserFact, "assistantId">[];
-  /** The end of the last conversation. */
+  readonly facts: readonly Fact[];
+  /** The end of the last unsigned conversation on a page, and whose it was. */
   readonly context: string | null;
-  /** Whose conversation on a page that was. */
   readonly contextVisitorId: string | null;
+  /** The same of the last conversation that was signed, or the organization's own. */
+  readonly signedContext: string | null;
+  readonly signedContextVisitorId: string | null;
 }
 
 /** A chat with a person who is remembered. */
-type ChatOfPerson = Pick<ChatRow, "id" | "assistantId" | keyof Visited> & { readonly uniqueId: string };
+export type ChatOfPerson = Pick<ChatRow, "id" | "assistantId" | keyof Visited> & {
+  readonly uniqueId: string;
+};
+
+/** The end of the last conversation that may be told of in a chat. */
+function contextFor(user: MemoryRow, { identityProven, visitorId }: ChatOfPerson): string | null {
+  // Kept before signed and unsigned ones were told apart, of a chat that no page began.
+  const own = user.contextVisitorId === null ? user.context : null;
+  if (identityProven) return user.signedContext ?? own;
+  if (visitorId === null) return null;
+  if (user.contextVisitorId === visitorId) return user.context;
+  return user.signedContextVisitorId === visitorId ? user.signedContext : null;
+}
 
 function personOf(uniqueId: string, rows: readonly MemoryRow[]): EndUser | undefined {
   const facts = rows.flatMap(({ assistantId, facts }) => facts.map((fact) => ({ ...fact, assistantId })));
   return rows[0] && { id: rows[0].id, uniqueId, facts };
 }
 
-const MOST_FACTS = 50;
 const FACT_LENGTH = 300;
 /** Messages of a chat's end that are kept. */
 const END_MESSAGES = 6;
@@ -72,32 +86,35 @@ export class EndUsers {
   }
 
   /**
-   * Facts and the last context, as the model of an assistant is told them in a chat. What was said is told only to the
-   * person or to the browser that said it: whoever knows an id could ask for it.
+   * Facts and the last context, as the model of an assistant is told them in a chat. Facts of signed and of unsigned
+   * conversations stay apart, as whoever knows an id could have said the latter. What was said unsigned is told only to
+   * the browser that said it.
    */
   async memory(assistantId: string, chat: ChatOfPerson): Promise<string> {
-    const { uniqueId, identityProven, visitorId } = chat;
+    const { uniqueId } = chat;
     const [user] = (await this.scope.table("end_users").where({ assistantId, uniqueId })) as MemoryRow[];
     if (!user) return "";
-    const facts = user.facts.map(({ text }) => `- ${text}`);
-    const context = identityProven || user.contextVisitorId === visitorId ? user.context : null;
+    const known = marked(user.facts, await this.signedBefore(user.facts, chat));
+    const facts = factsFor(known, chat.identityProven).map(({ text }) => `- ${text}`);
+    const context = contextFor(user, chat);
     return [...facts, ...(context ? [`The last conversation ended so:\n${context}`] : [])].join("\n");
   }
 
-  /** Adds a fact; the oldest make room. */
-  async remember(assistantId: string, uniqueId: string, text: string): Promise<void> {
+  /** Adds a fact that was said in a chat; the oldest of its kind make room. */
+  async remember(assistantId: string, chat: ChatOfPerson, text: string): Promise<void> {
     const fact = text.trim().slice(0, FACT_LENGTH);
     if (fact === "") return;
-    await this.change(assistantId, uniqueId, ({ facts }) => {
-      const others = facts.filter((known) => known.text !== fact);
-      return {
-        facts: [...others, { text: fact, createdAt: currentDate().toISOString() }].slice(-MOST_FACTS),
-      };
-    });
+    const signed = chat.identityProven;
+    await this.change(assistantId, chat, ({ facts }) => ({
+      facts: withFact(facts, { text: fact, createdAt: currentDate().toISOString(), signed }),
+    }));
   }
 
   /** Keeps how a chat ended, for the next one with the same assistant. */
-  async keepEnd({ assistantId, uniqueId, id: chatId, visitorId }: ChatOfPerson): Promise<void> {
+  async keepEnd(chat: ChatOfPerson): Promise<void> {
+    const { assistantId, id: chatId, visitorId, identityProven } = chat;
+    // Nobody could prove to have said it.
+    if (!identityProven && visitorId === null) return;
     const said = (await this.scope
       .table("messages")
       .select("role", "content")
@@ -111,7 +128,11 @@ export class EndUsers {
       .reverse()
       .map(({ role, content }) => `${role === "USER" ? "Person" : "Assistant"}: ${content}`);
     const context = lines.map((line) => line.slice(0, FACT_LENGTH).toWellFormed()).join("\n");
-    await this.change(assistantId, uniqueId, () => ({ context, contextVisitorId: visitorId }));
+    await this.change(assistantId, chat, () =>
+      identityProven
+        ? { signedContext: context, signedContextVisitorId: visitorId }
+        : { context, contextVisitorId: visitorId },
+    );
   }
 
   /** Erases what is remembered under an id, and its chats' link to the person. @returns what was erased */
@@ -132,7 +153,8 @@ export class EndUsers {
         externalId: null,
       });
       const facts = users.reduce((sum, user) => sum + user.facts.length, 0);
-      return { facts, contexts: users.filter(({ context }) => context !== null).length, chats };
+      const contexts = users.flatMap(({ context, signedContext }) => [context, signedContext]);
+      return { facts, contexts: contexts.filter((context) => context !== null).length, chats };
     });
   }
 
@@ -173,18 +195,32 @@ export class EndUsers {
 
   private async change(
     assistantId: string,
-    uniqueId: string,
-    changes: (user: MemoryRow) => Partial<Pick<MemoryRow, "facts" | "context" | "contextVisitorId">>,
+    chat: ChatOfPerson,
+    changes: (user: MemoryRow) => Partial<Omit<MemoryRow, "id" | "assistantId">>,
   ): Promise<void> {
+    const { uniqueId } = chat;
     await this.scope.transaction(async (scope) => {
-      await scope.of(EndUsers).meet(assistantId, uniqueId);
-      const [user] = (await scope
-        .table("end_users")
-        .where({ assistantId, uniqueId })
-        .forUpdate()) as MemoryRow[];
-      const { facts, ...rest } = changes(user!);
-      const update = { ...rest, ...(facts && { facts: JSON.stringify(facts) }), updatedAt: currentDate() };
-      await scope.table("end_users").where({ assistantId, uniqueId }).update(update);
+      const people = scope.of(EndUsers);
+      await people.meet(assistantId, uniqueId);
+      const row = () => scope.table("end_users").where({ assistantId, uniqueId });
+      const [user] = (await row().forUpdate()) as [MemoryRow]; // met by the line above
+      const facts = marked(user.facts, await people.signedBefore(user.facts, chat));
+      const update = { facts, ...changes({ ...user, facts }), updatedAt: currentDate() };
+      await row().update(encoded(update));
     });
+  }
+
+  /**
+   * Whether facts that were kept without saying so come from signed conversations: as all conversations before this one
+   * were, or none was; undefined where it cannot be told.
+   */
+  private async signedBefore(
+    facts: readonly Fact[],
+    { uniqueId, id }: ChatOfPerson,
+  ): Promise<boolean | undefined> {
+    if (facts.every(({ signed }) => signed !== undefined)) return undefined;
+    const before = this.scope.table("chats").where({ uniqueId }).where("id", "<", id);
+    const kinds = (await before.distinct("identityProven")) as Pick<ChatOfPerson, "identityProven">[];
+    return kinds.length === 1 ? kinds[0]!.identityProven : undefined;
   }
 }

@@ -3,10 +3,11 @@ import { Calls, PAGE } from "../calls/calls";
 import { openEngineCall, openPageCall, type WebCall } from "../calls/web-call";
 import { Chats, labelled, type Chat, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
+import { overruled, setIn } from "../chats/set-variables";
 import { ChatStart } from "../chats/start";
 import type { JsonObject } from "../configurations/configurations";
 import { EndUsers } from "../conversation/end-users";
-import type { Scope } from "../database/scope";
+import { encoded, type Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
 import { shownMessage, type VisitorMessage } from "./visitor-messages";
 import { Widgets } from "./widgets";
@@ -81,22 +82,24 @@ export class VisitorChats {
   }
 
   /**
-   * Gives a chat other variables and metadata, for what is said from now on. In a workflow the variables that it has
-   * set itself stay. @throws CHAT_NOT_FOUND, CHAT_ENDED
+   * Gives a chat other variables and metadata, for what is said from now on. Variables that a function or the workflow
+   * has set stay. @throws CHAT_NOT_FOUND, CHAT_ENDED
    */
   async update(visitor: Visitor, id: string, { variables, metadata }: Passed): Promise<Chat> {
-    const { workflowId } = await this.byId(visitor, id);
-    const all = variables && JSON.stringify(variables);
-    const changes = {
-      ...(variables && { variables: workflowId === null ? all : this.scope.merged("variables", variables) }),
-      ...(metadata && { metadata: JSON.stringify(metadata) }),
-    };
-    if (Object.keys(changes).length > 0) {
-      const live = this.own(visitor).where({ id }).whereNot({ status: "ended" });
-      const changed = (await live.update(changes)) as number;
-      if (changed === 0) throw new DomainError("CHAT_ENDED", "The chat has ended.");
-    }
-    return this.byId(visitor, id);
+    await this.byId(visitor, id);
+    if (!variables && !metadata) return this.byId(visitor, id);
+    return this.scope.transaction(async (scope) => {
+      const live = () => scope.table("chats").where({ id }).whereNot({ status: "ended" });
+      const [row] = (await live().forUpdate()) as ChatRow[];
+      if (!row) throw new DomainError("CHAT_ENDED", "The chat has ended.");
+      const kept = row.workflowId === null ? {} : row.variables;
+      const changes = {
+        ...(variables && { variables: overruled({ ...kept, ...variables }, setIn(row)) }),
+        ...(metadata && { metadata }),
+      };
+      await live().update(encoded(changes));
+      return labelled({ ...row, ...changes });
+    });
   }
 
   /** @throws CHAT_NOT_FOUND, CHAT_ENDED */

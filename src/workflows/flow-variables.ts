@@ -1,5 +1,6 @@
 import type { ChatRow } from "../chats/chats";
-import type { Scope } from "../database/scope";
+import { overruled, setIn } from "../chats/set-variables";
+import { encoded, type Scope } from "../database/scope";
 import { VARIABLE_NAME } from "./workflow-nodes";
 
 type JsonObject = Record<string, unknown>;
@@ -8,23 +9,25 @@ type JsonObject = Record<string, unknown>;
 const MOST_FIELDS = 100;
 const DEEPEST = 30;
 
-/** Sets variables of a chat. @returns the chat with them */
+/** Sets variables of a chat, which nothing from outside changes afterwards. @returns the chat with them */
 export async function setVariables(scope: Scope, chat: ChatRow, values: JsonObject): Promise<ChatRow> {
   const clean = storable(values) as JsonObject; // an object stays one
-  await scope.transaction(async (scope) => {
-    await scope
-      .table("chats")
-      .where({ id: chat.id })
-      .update({ variables: scope.merged("variables", clean) });
+  return scope.transaction(async (scope) => {
+    const [row = chat] = (await scope.table("chats").where({ id: chat.id }).forUpdate()) as ChatRow[];
+    const setVariables = overruled(setIn(row), clean);
+    const variables = overruled(row.variables, setVariables);
+    await scope.table("chats").where({ id: chat.id }).update(encoded({ variables, setVariables }));
+    return { ...chat, variables, setVariables };
   });
-  return { ...chat, variables: { ...chat.variables, ...clean } };
 }
 
 /** The variables that a function's reply becomes: NAME, and NAME.FIELD for each field of an object. */
 export function variablesOf(name: string, reply: string): JsonObject {
   const value = parsed(reply);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { [name]: value };
-  const fields = Object.entries(value as JsonObject).filter(([field]) => VARIABLE_NAME.test(field));
+  const fields = Object.entries(value as JsonObject).filter(([field]) =>
+    VARIABLE_NAME.test(`${name}.${field}`),
+  );
   return {
     [name]: value,
     ...Object.fromEntries(

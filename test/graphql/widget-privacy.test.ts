@@ -238,15 +238,19 @@ describe("what the model is told of a person", () => {
     expect(await toldOn(second.visitor, "What did I say?")).not.toContain("4713");
   });
 
-  test("is all of it in a chat that the organization begins", async () => {
+  test("is nothing that was said unsigned in a chat that the organization begins", async () => {
     const assistantId = await newAssistant(running.api);
     const uniqueId = person();
-    const { visitor } = await visit({ assistantId, uniqueId });
-    await toldOn(visitor, "My secret is 4714.");
+    const unsigned = await visit({ assistantId, uniqueId });
+    await toldOn(unsigned.visitor, "My secret is 4714.");
+    const proven = await visit({ assistantId, ...(await signed(uniqueId)) });
+    await toldOn(proven.visitor, "My secret is 4715.");
     const chat = await newChat(running.api, assistantId, { uniqueId });
     const asked = model.asked.length;
     await say(running.api, chat, "Hello", "USER");
     await until(() => model.asked.length > asked);
-    expect(model.asked.at(-1)!.messages[0]!.content).toContain("4714");
+    const told = model.asked.at(-1)!.messages[0]!.content;
+    expect(told).toContain("4715");
+    expect(told).not.toContain("4714");
   });
 });

@@ -19,6 +19,7 @@ import * as audit from "./017-audit";
 import * as fileStore from "./018-file-store";
 import * as holds from "./019-holds";
 import * as rowSecurity from "./020-row-security";
+import * as provenance from "./021-provenance";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -42,4 +43,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "018-file-store": fileStore,
   "019-holds": holds,
   "020-row-security": rowSecurity,
+  "021-provenance": provenance,
 };

@@ -1,0 +1,152 @@
+import { createHmac } from "node:crypto";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { NUMBER } from "../support/calls";
+import { endChat, newChat, quietAssistant, say } from "../support/factories";
+import { until } from "../support/server";
+import { stubModel } from "../support/stub-model";
+import { startSession, VisitorClient } from "../support/visitor";
+
+const running = useApp({ WORKER: "on" });
+const CREDENTIAL =
+  "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
+
+let secret: string;
+let count = 0;
+beforeAll(async () => {
+  secret = (await running.api.gql("mutation { identitySecret }")).identitySecret as string;
+});
+
+/** How somebody talks with an assistant under an id. */
+interface Way {
+  readonly signed: boolean;
+  /** Says something and ends the conversation. @returns what the model was told before the answer */
+  readonly talk: (assistantId: string, uniqueId: string, words: string) => Promise<string>;
+}
+
+/** A model that remembers what is said as a fact. */
+async function remembering(words: string, work: () => Promise<void>): Promise<string> {
+  const model = await stubModel(
+    { call: "remember_fact", arguments: JSON.stringify({ fact: `Fact of ${words}` }) },
+    { text: ["Noted."] },
+  );
+  await running.api.gql(CREDENTIAL, { input: { provider: "OPENAI", apiKey: "k", baseUrl: model.url } });
+  await work();
+  await model.stop();
+  return String(model.asked[0]!.messages[0]!.content);
+}
+
+async function onPage(identity: object, words: string, assistantId: string): Promise<string> {
+  return remembering(words, async () => {
+    const { token } = await startSession(running.url, running.publicKey, { assistantId, ...identity });
+    const visitor = new VisitorClient(running.url, token);
+    const { id } = await visitor.start();
+    await visitor.post(id, words);
+    await until(async () => (await visitor.chat(id)).messages.some(({ role }) => role === "ASSISTANT"));
+    await visitor.end(id);
+  });
+}
+
+const WAYS: Record<string, Way> = {
+  "a page without a signature": {
+    signed: false,
+    talk: (assistantId, uniqueId, words) => onPage({ uniqueId }, words, assistantId),
+  },
+  "a page with a signature": {
+    signed: true,
+    talk: (assistantId, uniqueId, words) => {
+      const uniqueIdSignature = createHmac("sha256", secret).update(uniqueId).digest("hex");
+      return onPage({ uniqueId, uniqueIdSignature }, words, assistantId);
+    },
+  },
+  "a chat that a key started": {
+    signed: true,
+    talk: (assistantId, uniqueId, words) =>
+      remembering(words, async () => {
+        const id = await newChat(running.api, assistantId, { uniqueId });
+        await say(running.api, id, words, "USER");
+        await until(async () =>
+          (await messagesOf(id)).some(({ role, content }) => role === "ASSISTANT" && content),
+        );
+        await endChat(running.api, id);
+      }),
+  },
+};
+const CALLS: Readonly<Record<string, boolean>> = { userId: true, anonymousId: false };
+for (const [field, isSigned] of Object.entries(CALLS))
+  WAYS[`a call with ${field}`] = {
+    signed: isSigned,
+    talk: (assistantId, uniqueId, words) =>
+      remembering(words, async () => {
+        const body = {
+          ...{ assistantId, phoneNumber: NUMBER.answers, [field]: uniqueId },
+          metadata: { simulatedCustomer: [words] },
+        };
+        const { id } = await running.api.post("/rest/v1/call/phone", body, 200);
+        await until(async () => (await messagesOf(id)).some(({ role }) => role === "TOOL"));
+        await running.api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id });
+      }),
+  };
+
+const messagesOf = async (id: string): Promise<{ role: string; content: string | null }[]> =>
+  (await running.api.gql("query ($id: ID!) { chat(id: $id) { messages { role content } } }", { id })).chat
+    .messages;
+
+const pairs = Object.keys(WAYS).flatMap((one) => Object.keys(WAYS).map((other) => [one, other] as const));
+
+describe("what the model is told of a person", () => {
+  test.each(pairs)(
+    "what was said by %s is told by %s only where both or neither are signed",
+    async (one, other) => {
+      const assistantId = await quietAssistant(running.api);
+      const uniqueId = `person-${++count}`;
+      await WAYS[one]!.talk(assistantId, uniqueId, "4711");
+      const told = await WAYS[other]!.talk(assistantId, uniqueId, "4712");
+      const [first, second] = [WAYS[one]!.signed, WAYS[other]!.signed];
+      expect(told.includes("Fact of 4711")).toBe(first === second);
+      // No page without a signature knows that another browser was the same person.
+      expect(told.includes("Person: 4711")).toBe(first && second);
+    },
+  );
+
+  test("no unsigned words make room for themselves among those of a signed person", async () => {
+    const assistantId = await quietAssistant(running.api);
+    const uniqueId = `person-${++count}`;
+    const signed = WAYS["a chat that a key started"]!;
+    await signed.talk(assistantId, uniqueId, "4711");
+    await running.database.query(
+      `update end_users set facts = (
+         select json_agg(fact) from (
+           select fact from jsonb_array_elements(facts::jsonb) as fact
+           union all
+           select jsonb_build_object('text', 'Flood ' || n, 'createdAt', '2026-01-01T00:00:00.000Z', 'signed', false)
+           from generate_series(1, 50) as n) as every)
+       where unique_id = $1`,
+      [uniqueId],
+    );
+    await WAYS["a page without a signature"]!.talk(assistantId, uniqueId, "4712");
+    const told = await signed.talk(assistantId, uniqueId, "4713");
+    expect(told).toContain("Fact of 4711");
+    expect(told).not.toMatch(/Flood|4712/);
+  });
+
+  test.each([
+    ["signed ones go on to be told to signed ones", true, true, true],
+    ["unsigned ones to unsigned ones", false, false, true],
+    ["unsigned ones not to signed ones", false, true, false],
+    ["signed ones not to unsigned ones", true, false, false],
+  ])("of facts kept before they said where they come from, %s", async (_what, before, now, isTold) => {
+    const assistantId = await quietAssistant(running.api);
+    const uniqueId = `person-${++count}`;
+    const [key, page] = [WAYS["a chat that a key started"]!, WAYS["a page without a signature"]!];
+    await (before ? key : page).talk(assistantId, uniqueId, "4711");
+    await running.database.query(
+      `update end_users set facts = (
+         select json_agg(fact - 'signed') from jsonb_array_elements(facts::jsonb) as fact)
+       where unique_id = $1`,
+      [uniqueId],
+    );
+    const told = await (now ? key : page).talk(assistantId, uniqueId, "4712");
+    expect(told.includes("Fact of 4711")).toBe(isTold);
+  });
+});
