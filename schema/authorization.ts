@@ -166,6 +166,9 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateWebhookDestination: "settings",
   deleteWebhookDestination: "settings",
 
+  auditEvents: "organization",
+  auditHead: "organization",
+
   projects: "organization",
   project: "organization",
   createProject: "organization",

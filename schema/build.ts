@@ -8,6 +8,7 @@ import { AllLogsResolver } from "./all-logs";
 import { AnalyticsResolver } from "./analytics";
 import { AssistantResolver } from "./assistants";
 import { AttachedFileResolver } from "./attached-files";
+import { AuditResolver } from "./audit-events";
 import { CallResolver } from "./calls";
 import { CallWorkflowResolver, ChatWorkflowResolver } from "./chat-workflow";
 import { AssistantChatResolver, ChatResolver } from "./chats";
@@ -62,6 +63,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   CallWorkflowResolver,
   WidgetResolver,
   WidgetChatResolver,
+  AuditResolver,
 ];
 
 /** The GraphQL schema, with the catalogue's identifiers as enumerations, guarded. */

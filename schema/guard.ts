@@ -4,6 +4,7 @@ import { invalid } from "../src/errors";
 import { AUDIT, audited } from "./audit";
 import { authorize, AUTHORIZATION, authorizeNested, type Rule } from "./authorization";
 import type { Context } from "./context";
+import { recordDisclosures } from "./disclosures";
 import { problemsOf, ruleOf } from "./rules";
 import { nestedRules, rootsOf } from "./type-rules";
 
@@ -28,9 +29,11 @@ export function guard(schema: GraphQLSchema): void {
   const nested = nestedRules(schema);
   for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
   for (const type of Object.values(schema.getTypeMap()))
-    if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type))
+    if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type)) {
+      recordDisclosures(type);
       for (const field of Object.values(type.getFields()))
         guardNested(field as Field, nested.get(field) ?? []);
+    }
 }
 
 function guardRoot(fields: readonly Field[], changes: boolean): void {

@@ -45,6 +45,9 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   WebhookHealth: "analytics",
 
   AttachedFile: "organization",
+  AuditEvent: "organization",
+  AuditField: "organization",
+  AuditHead: "organization",
   Call: "organization",
   CallEvent: "organization",
   Chat: "organization",

@@ -10,7 +10,7 @@ import { prepare } from "../prepare";
 
 type Work = (database: Database, options: Readonly<Record<string, string | undefined>>) => Promise<unknown>;
 
-/** Runs a command on the database of the running server and prints its answer as one line of JSON. */
+/** Runs a command on the database of the running server and prints its answer, if there is one, as one line of JSON. */
 export function command(names: readonly string[], work: Work): void {
   run(names, work).catch((error: unknown) => {
     console.error((error as Error).message);
@@ -29,9 +29,19 @@ async function run(names: readonly string[], work: Work): Promise<void> {
   try {
     const config = await withEncryptionKeys(settings);
     await prepare(config, url);
-    console.log(JSON.stringify(await work(new Database(knex, offlinePorts(config)), values)));
+    const answer = await work(new Database(knex, offlinePorts(config)), values);
+    if (answer !== undefined) console.log(JSON.stringify(answer));
   } finally {
     await knex.destroy();
     await stop();
   }
+}
+
+/** Id of the organization that an option names, or of the default one. @throws Error for one that does not exist */
+export async function existingOrganization(database: Database, id: string | undefined): Promise<string> {
+  const found = id === undefined ? await database.defaultOrganizationId() : id;
+  const organizations = database.scope(found ?? "").shared("organizations");
+  const known = (await organizations.where({ id: found ?? "" })) as unknown[];
+  if (known.length === 0) throw new Error(`There is no organization ${id ?? ""}`);
+  return found!;
 }

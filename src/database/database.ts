@@ -89,6 +89,12 @@ export class Database {
     return row?.parleyKeepFacts ?? 0;
   }
 
+  /** Ids of all organizations. */
+  async organizationIds(): Promise<string[]> {
+    const rows = (await this.knex("organizations").select("id").orderBy("id")) as { id: string }[];
+    return rows.map(({ id }) => id);
+  }
+
   /** Organizations with rows of the audit log that are not numbered yet; at most 1,000. */
   async auditWaiting(): Promise<string[]> {
     const rows = (await this.knex.select("*").from(this.knex.raw("parley_audit_waiting()"))) as {

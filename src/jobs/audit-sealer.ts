@@ -31,9 +31,7 @@ export class AuditSealer {
 
   private async look(): Promise<void> {
     if (this.running) return;
-    this.running = this.seal().catch((error: unknown) =>
-      this.logger.warn({ err: error }, "the audit log was not sealed"),
-    );
+    this.running = this.seal().catch((error: unknown) => this.warn(error));
     await this.running;
     this.running = undefined;
     this.tell(TELL_EVERY_MS);
@@ -41,9 +39,14 @@ export class AuditSealer {
 
   private async seal(): Promise<void> {
     for (const organizationId of await this.database.auditWaiting()) {
-      const head = await this.database.scope(organizationId).of(AuditLog).seal();
+      const log = this.database.scope(organizationId).of(AuditLog);
+      const head = await log.seal().catch((error: unknown) => this.warn(error, organizationId));
       if (head) this.heads.set(organizationId, head);
     }
+  }
+
+  private warn(error: unknown, organizationId?: string): undefined {
+    this.logger.warn({ err: error, organizationId }, "the audit log was not sealed");
   }
 
   private tell(every: number): void {

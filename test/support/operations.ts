@@ -99,6 +99,9 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   updateWebhookDestination: ({ destinationId: id }) => ({ id, input: { name: "changed" } }),
   deleteWebhookDestination: ({ destinationId: id }) => ({ id }),
 
+  auditEvents: () => ({ first: 5, filter: { operation: "createKey" } }),
+  auditHead: () => ({}),
+
   projects: () => ({}),
   project: ({ projectId: id }) => ({ id }),
   createProject: () => ({ input: { name: "Bea" } }),

@@ -1,0 +1,50 @@
+import type { Database } from "../database/database";
+import type { Scope } from "../database/scope";
+import { AuditLog } from "./audit-log";
+import type { AuditHead, ChainedAudit } from "./chain";
+
+/** Rows read at once. */
+const BATCH = 1_000;
+
+/** The rows of an organization up to a head, in order, some at a time. */
+export async function* chainOf(scope: Scope, { position: last }: AuditHead): AsyncGenerator<ChainedAudit> {
+  for (let position = 0; position < last;) {
+    const rows = await scope.of(AuditLog).after(position, Math.min(BATCH, last - position));
+    yield* rows;
+    const reached = rows.at(-1);
+    if (!reached) return;
+    position = reached.position;
+  }
+}
+
+/** The whole log of an organization as NDJSON: one row a line, and the head of the chain at the end. */
+export async function* exportAudit(scope: Scope): AsyncGenerator<string> {
+  await scope.of(AuditLog).seal();
+  const head = await scope.of(AuditLog).head();
+  for await (const row of chainOf(scope, head)) yield `${JSON.stringify(row)}\n`;
+  yield `${JSON.stringify({ head: { organizationId: scope.organizationId, ...head } })}\n`;
+}
+
+/** Reads an export. @throws SyntaxError for a line that is no JSON */
+export function readExport(lines: Iterable<string>): { rows: ChainedAudit[]; heads: AuditHead[] } {
+  const rows: ChainedAudit[] = [];
+  const heads: AuditHead[] = [];
+  for (const line of lines) {
+    if (line.trim() === "") continue;
+    const entry = JSON.parse(line) as { head: AuditHead } | (ChainedAudit & { createdAt: string });
+    if ("head" in entry) heads.push(entry.head);
+    else rows.push({ ...entry, createdAt: new Date(entry.createdAt) });
+  }
+  return { rows, heads };
+}
+
+/** The heads of all organizations' chains, for a backup's manifest. What was committed before is in them. */
+export async function auditHeads(database: Database): Promise<(AuditHead & { organizationId: string })[]> {
+  const heads = [];
+  for (const organizationId of await database.organizationIds()) {
+    const log = database.scope(organizationId).of(AuditLog);
+    await log.seal();
+    heads.push({ organizationId, ...(await log.head()) });
+  }
+  return heads;
+}

@@ -1,0 +1,46 @@
+import type { Caller } from "../auth/caller";
+import type { AuditEntry } from "../database/audited-operation";
+import type { Scope } from "../database/scope";
+import { operationOf, type Origin } from "./note";
+
+/** A secret that is told. */
+export interface Disclosure {
+  readonly operation: string;
+  readonly recordType: string;
+  readonly recordId: string;
+  readonly field: string;
+}
+
+interface Batch {
+  readonly entries: AuditEntry[];
+  readonly written: Promise<void>;
+}
+
+/** Notes of one request which secrets it tells: those that are told at once by one statement. */
+export class Disclosures {
+  private batch: Batch | undefined;
+
+  constructor(private readonly scope: Scope) {}
+
+  /** Resolves when the note is stored: until then the secret is kept. */
+  note(caller: Caller | undefined, source: Origin, { field, recordId, ...told }: Disclosure): Promise<void> {
+    const about = { ...told, kind: "DISCLOSURE", fields: [{ name: field }] } as const;
+    const operation = operationOf(this.scope, caller, source, about);
+    operation.about(recordId);
+    this.batch ??= this.begin();
+    this.batch.entries.push(operation.entry!); // its record is known
+    return this.batch.written;
+  }
+
+  private begin(): Batch {
+    const entries: AuditEntry[] = [];
+    const written = new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.batch = undefined;
+      return this.scope.insertAll(
+        "audit_outbox",
+        entries.map((entry) => ({ ...entry })),
+      );
+    });
+    return { entries, written };
+  }
+}

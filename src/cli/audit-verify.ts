@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { chainOf, readExport } from "../audit/audit-export";
+import { AuditLog } from "../audit/audit-log";
+import type { AuditHead } from "../audit/chain";
+import { verifyChain, type AuditVerdict } from "../audit/verify";
+import type { Database } from "../database/database";
+import { command } from "./command";
+
+/**
+ * `npm run --silent audit:verify [-- --organization ID] [--head POSITION:HASH] [--file EXPORT]`: follows the chains of
+ * all organizations, of one, or of an export, and ends with exit code 1 where one is not as it was written.
+ */
+command(["organization", "head", "file"], async (database, { organization, head, file }) => {
+  const published = head === undefined ? [] : [headOf(head)];
+  if (published.length > 0 && organization === undefined && file === undefined)
+    throw new Error(
+      "--head is the head of one organization: name it with --organization, or an export with --file",
+    );
+  const verdicts =
+    file === undefined ? await stored(database, organization, published) : [await exported(file, published)];
+  if (verdicts.some(({ problem }) => problem)) process.exitCode = 1;
+  return verdicts;
+});
+
+async function exported(file: string, published: readonly AuditHead[]): Promise<AuditVerdict> {
+  const { rows, heads } = readExport(readFileSync(file, "utf8").split("\n"));
+  return verifyChain(rows, [...heads, ...published]);
+}
+
+async function stored(
+  database: Database,
+  organization: string | undefined,
+  published: readonly AuditHead[],
+): Promise<(AuditVerdict & { organizationId: string })[]> {
+  const ids = organization === undefined ? await database.organizationIds() : [organization];
+  const verdicts = [];
+  for (const organizationId of ids) {
+    const scope = database.scope(organizationId);
+    const head = await scope.of(AuditLog).head();
+    const all = { position: Number.MAX_SAFE_INTEGER, hash: "" };
+    const rows = chainOf(scope, published.length > 0 || head.position === 0 ? all : head);
+    verdicts.push({ organizationId, ...(await verifyChain(rows, [head, ...published])) });
+  }
+  return verdicts;
+}
+
+/** @throws Error for what is no head */
+function headOf(text: string): AuditHead {
+  const [, position, hash] = /^(\d{1,15}):([\da-f]{64})$/.exec(text) ?? [];
+  if (position === undefined || hash === undefined)
+    throw new Error("--head must be POSITION:HASH, such as 12:0d5f… with 64 hexadecimal digits");
+  return { position: Number(position), hash };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { recording } from "../support/audit";
+import { newAssistant, newChat } from "../support/factories";
+
+const running = useApp();
+const LIST = `query ($first: Int, $after: String, $filter: AuditEventFilter) {
+  auditEvents(first: $first, after: $after, filter: $filter) {
+    nodes { position kind actor keyId person address interface operation recordType recordId fields { name digest } }
+    pageInfo { hasNextPage endCursor } } }`;
+
+interface Node {
+  readonly position: number;
+  readonly operation: string;
+  readonly recordId: string;
+  readonly fields: { name: string; digest: string | null }[];
+}
+const listed = async (variables: object): Promise<Node[]> =>
+  (await running.api.gql(LIST, variables as Record<string, unknown>)).auditEvents.nodes;
+
+describe("auditEvents", () => {
+  test("shows an operation as soon as it was answered, the newest first", async () => {
+    const id = await newAssistant(running.api, { name: "Ada" });
+    await running.api.patch(`/rest/v1/assistants/${id}`, { name: "Bea" }, 200);
+    const [second, first] = await listed({ filter: { recordId: id } });
+    expect([first, second]).toMatchObject([
+      { operation: "createAssistant", interface: "REST", actor: "SECRET", recordType: "Assistant" },
+      { operation: "updateAssistant", interface: "REST", fields: [{ name: "name", digest: null }] },
+    ]);
+    expect(second!.position).toBeGreaterThan(first!.position);
+  });
+
+  test("is read page by page", async () => {
+    for (const name of ["a", "b", "c"]) await newAssistant(running.api, { name });
+    const all = await listed({ first: 100, filter: { operation: "createAssistant" } });
+    const page = async (after?: string) =>
+      (await running.api.gql(LIST, { first: 1, after, filter: { operation: "createAssistant" } }))
+        .auditEvents;
+    const one = await page();
+    const two = await page(one.pageInfo.endCursor);
+    expect([one.nodes[0], two.nodes[0]]).toEqual(all.slice(0, 2));
+    expect(one.pageInfo.hasNextPage).toBe(true);
+    expect((await page("abc")).nodes).toEqual([]);
+  });
+
+  test("finds what was done by and about a person, whose words and names it does not hold", async () => {
+    const assistantId = await newAssistant(running.api, { name: "Ada" });
+    const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+    const person = "grace.hopper@example.com";
+    const { startChat } = await running.api.gql(START, { input: { assistantId, uniqueId: person } });
+    const [found, ...others] = await listed({ filter: { person } });
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ operation: "startChat", recordId: startChat.id });
+    expect(JSON.stringify(await listed({ first: 100 }))).not.toContain(person);
+    expect(await listed({ filter: { person: "somebody else" } })).toEqual([]);
+  });
+
+  test("is narrowed by kind, actor, key, time and record", async () => {
+    const { token } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200);
+    const id = await newAssistant(running.api.as({ Authorization: `Bearer ${token}` }), { name: "By Ada" });
+    const [byToken] = await listed({ filter: { actor: "TOKEN", person: "ada" } });
+    expect(byToken).toMatchObject({ operation: "createAssistant", recordId: id });
+    const kinds = async (filter: object) =>
+      new Set((await listed({ first: 100, filter })).map(({ operation }) => operation));
+    expect([...(await kinds({ kind: "DISCLOSURE", recordType: "Organization" }))]).toContain("issueToken");
+    expect([...(await kinds({ from: "2999-01-01T00:00:00Z" }))]).toEqual([]);
+    expect([...(await kinds({ to: "2001-01-01T00:00:00Z" }))]).toEqual([]);
+    expect([...(await kinds({ keyId: "none" }))]).toEqual([]);
+  });
+
+  test("shows nothing of another organization", async () => {
+    const { api } = await running.otherOrganization();
+    await newAssistant(running.api, { name: "Ada" });
+    const { auditEvents } = await api.gql(LIST, {});
+    expect(auditEvents.nodes.filter(({ operation }: Node) => operation === "createAssistant")).toEqual([]);
+  });
+
+  test("ends with the head of the chain", async () => {
+    await newAssistant(running.api, { name: "Ada" });
+    const { auditHead } = await running.api.gql("{ auditHead { position hash } }");
+    const [last] = await listed({ first: 1 });
+    expect(auditHead).toEqual({ position: last!.position, hash: expect.stringMatching(/^[\da-f]{64}$/) });
+  });
+});
+
+describe("a secret that is told", () => {
+  const disclosed = async (work: () => Promise<unknown>) => {
+    const { id } = await running.api.get("/rest/v1/organization", 200);
+    const { rows } = await recording(running.database, id, work);
+    return rows.map(({ kind, operation, recordType, fields }) => [
+      kind,
+      operation,
+      `${recordType}.${fields[0]?.name}`,
+    ]);
+  };
+  const told = (operation: string, field: string) => [["DISCLOSURE", operation, field]];
+
+  test.each([
+    ["{ mine: keys { id value } }", told("keys", "Key.value")],
+    ["{ ... { keys { ...f } } } fragment f on Key { v: value }", told("keys", "Key.value")],
+    ["{ publicKey { value } }", []],
+    ["{ keys { id } }", []],
+    ["{ organization { analyticUrl } }", told("organization", "Organization.analyticUrl")],
+    ["{ organization { id } }", []],
+    ["mutation { identitySecret }", [["DISCLOSURE", "identitySecret", "Organization.undefined"]]],
+  ])("is recorded: %s", async (query, expected) => {
+    expect(await disclosed(() => running.api.gql(query))).toEqual(expected);
+  });
+
+  test("is recorded at any depth, for each record", async () => {
+    const created = { url: "https://example.com/hook", secret: "shared between us" };
+    await running.api.post("/rest/v1/settings", created, 201);
+    const chatId = await newChat(running.api, await newAssistant(running.api, { name: "Ada" }));
+    expect(chatId).toEqual(expect.any(String));
+    const nested = "{ webhookDestinations { deliveries { nodes { destination { secret } } } } }";
+    const rows = await disclosed(() => running.api.gql(nested));
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows)
+      expect(row).toEqual(["DISCLOSURE", "webhookDestinations", "WebhookDestination.secret"]);
+    expect(await disclosed(() => running.api.get("/rest/v1/settings", 201))).toEqual(
+      told("webhookDestinations", "WebhookDestination.secret"),
+    );
+  });
+
+  test("is kept from who is shown it masked, and not recorded then", async () => {
+    const { token } = await running.api.post("/rest/v1/organization/token", {}, 200);
+    const bearer = running.api.as({ Authorization: `Bearer ${token}` });
+    expect(await disclosed(() => bearer.gql("{ keys { value } }"))).toEqual([]);
+  });
+});
