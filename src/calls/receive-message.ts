@@ -4,13 +4,14 @@ import { Chats, type ChatRow } from "../chats/chats";
 import { oneAtATime } from "../chats/one-at-a-time";
 import type { Scope } from "../database/scope";
 import { Events } from "../events/events";
-import type { EngineAnswer, EngineMessage } from "../ports/voice-engine";
+import type { EngineAnswer, EngineMessage, Said } from "../ports/voice-engine";
 import { conclude, speakerOf } from "../workflows/speaker";
 import { callTools } from "./call-tools";
 import { Calls, type CallRow } from "./calls";
-import { claim } from "./claims";
+import { claim, keepTold, WORDS_LATE } from "./claims";
 import { noteHeard, type FoundCall } from "./live-call";
 import { orderOf } from "./order";
+import { settleTranscript } from "./settle-transcript";
 import { Transcript } from "./transcript";
 
 /** What became of a message. */
@@ -24,24 +25,27 @@ export interface Received {
 const RECORDING_LATE = 86_400_000;
 const NO_TRANSFER = "This call can't be transferred: no destination is set.";
 const APPLIED: Received = { outcome: "applied" };
+const REPEATED: Received = { outcome: "repeated" };
 const IGNORED: Received = { outcome: "ignored" };
+const UNKNOWN = "unknown";
 
-/** Takes what an engine tells of a call. Of an ended call nothing is taken but its recording. */
+/** Takes what an engine tells of a call. Of an ended call only what completes it is taken: words, recording, reason. */
 export async function receiveMessage(found: FoundCall, body: unknown): Promise<Received> {
   const message = found.scope.ports.voice.engine.read(body);
-  if (found.chat.status === "ended") return message.type === "report" ? keepReport(found, message) : IGNORED;
-  await noteHeard(found, body);
+  const ended = found.chat.status === "ended";
+  if (!ended) await noteHeard(found, body);
+  switch (message.type) {
+    case "transcript":
+      return message.final ? keepTranscript(found, body, message) : IGNORED;
+    case "conversation":
+      return keepConversation(found, message.said);
+    case "report":
+      return keepReport(found, message);
+  }
+  if (ended) return IGNORED;
   switch (message.type) {
     case "status":
       return changeStatus(found, message);
-    case "transcript":
-      return message.final
-        ? once(found, body, (scope, call) => new Transcript(scope, call).heard(message.said))
-        : IGNORED;
-    case "conversation":
-      return locked(found, async (scope, call) => new Transcript(scope, call).conversation(message.said));
-    case "report":
-      return keepReport(found, message);
     case "tool-calls":
       return callTools(found, message.calls, digestOf(body));
     case "assistant-request":
@@ -53,6 +57,29 @@ export async function receiveMessage(found: FoundCall, body: unknown): Promise<R
     case "other":
       return IGNORED;
   }
+}
+
+function keepTranscript(
+  found: FoundCall,
+  body: unknown,
+  { said, at }: EngineMessage & { type: "transcript" },
+): Promise<Received> {
+  const heard = { ...said, ...(at !== undefined && { at }) };
+  return held(found, async (scope, chat, call) => {
+    if (!(await claim(scope, chat.id, digestOf(body), heard))) return REPEATED;
+    if (chat.status === "ended") await settleTranscript(scope, chat, call);
+    else await new Transcript(scope, call).heard(said);
+    return APPLIED;
+  });
+}
+
+function keepConversation(found: FoundCall, said: readonly Said[]): Promise<Received> {
+  return held(found, async (scope, chat, call) => {
+    await keepTold(scope, chat.id, "conversation", said);
+    if (chat.status === "ended") await settleTranscript(scope, chat, call);
+    else await new Transcript(scope, call).conversation(said);
+    return APPLIED;
+  });
 }
 
 async function tellAssistant(found: FoundCall): Promise<Received> {
@@ -68,31 +95,44 @@ async function changeStatus(
   found: FoundCall,
   message: EngineMessage & { type: "status" },
 ): Promise<Received> {
+  const { status } = message;
+  if (status === "ended")
+    return held(found, async (scope, chat, call) => {
+      await settleTranscript(scope, chat, call); // before the end: events tell of the words first
+      const reason = chat.ending ?? message.endedReason ?? UNKNOWN;
+      return (await scope.of(Chats).endIfLive(chat.id, reason, false)) ? APPLIED : REPEATED;
+    });
   const { scope, chat } = found;
   return scope.transaction(async (scope) => {
-    const chats = scope.of(Chats);
-    const { status } = message;
-    const moved =
-      status === "ended"
-        ? await chats.endIfLive(chat.id, chat.ending ?? message.endedReason ?? "unknown", false)
-        : await chats.advance(chat.id, status);
-    if (!moved) return { outcome: "repeated" };
+    if (!(await scope.of(Chats).advance(chat.id, status))) return REPEATED;
     if (status === "in-progress") await scope.of(Calls).change(chat.id, { answeredAt: currentDate() });
     return APPLIED;
   });
 }
 
-/** The report at the end: the end, where nothing told it before, and the recording. */
+/** The report at the end: the end, if nothing told it before, and what was missing: words, recording, reason. */
 async function keepReport(found: FoundCall, report: EngineMessage & { type: "report" }): Promise<Received> {
-  const { scope, chat } = found;
-  const { recordingUrl, said } = report;
-  const endedReason = chat.ending ?? report.endedReason ?? "unknown";
-  await locked(found, (scope, call) => new Transcript(scope, call).conversation(said));
-  return scope.transaction(async (scope) => {
-    const ended = await scope.of(Chats).endIfLive(chat.id, endedReason, false);
-    const recorded = recordingUrl !== undefined && (await keepRecording(scope, chat.id, recordingUrl));
-    return ended || recorded ? APPLIED : { outcome: "repeated" };
+  const { recordingUrl, said, endedReason } = report;
+  const completed = await held(found, async (scope, chat, call) => {
+    await keepTold(scope, chat.id, "report", said);
+    const settled = await settleTranscript(scope, chat, call);
+    const ended = await scope.of(Chats).endIfLive(chat.id, chat.ending ?? endedReason ?? UNKNOWN, false);
+    const explained = endedReason !== undefined && (await keepReason(scope, chat.id, endedReason));
+    return settled || ended || explained ? APPLIED : REPEATED;
   });
+  if (recordingUrl === undefined) return completed;
+  const recorded = await found.scope.transaction((scope) =>
+    keepRecording(scope, found.chat.id, recordingUrl),
+  );
+  return recorded ? APPLIED : completed;
+}
+
+/** Why the call ended, if it ended without a reason. */
+async function keepReason(scope: Scope, id: string, endedReason: string): Promise<boolean> {
+  const unexplained = scope.table("chats").where({ id, status: "ended", endedReason: UNKNOWN });
+  const changed = (await unexplained.update({ endedReason, counted: false })) as number;
+  if (changed > 0) await scope.table("conversation_facts_kept").where({ chatId: id }).delete();
+  return changed > 0 && endedReason !== UNKNOWN;
 }
 
 async function keepRecording(scope: Scope, id: string, recordingUrl: string): Promise<boolean> {
@@ -117,36 +157,32 @@ const slow = (found: FoundCall, body: unknown): Promise<Received> =>
       .update({ errors: scope.appended("errors", entry) });
   });
 
-type Work = (scope: Scope, call: CallRow) => Promise<void>;
+type Work = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<Received>;
 
-/** Does `work` for a live call, one after another over all servers; each sees what those before it stored. */
-function locked({ scope, chat }: FoundCall, work: Work): Promise<Received> {
-  return oneAtATime(`${scope.organizationId}/${chat.id}`, () =>
+/**
+ * Does `work` for a call that is live, or that ended a short while ago, one after another over all servers; each sees
+ * what those before it stored.
+ */
+function held({ scope, chat: { id } }: FoundCall, work: Work): Promise<Received> {
+  return oneAtATime(`${scope.organizationId}/${id}`, () =>
     scope.transaction(async (scope) => {
-      const live = scope
-        .table("chats")
-        .select("id")
-        .where({ id: chat.id })
-        .whereNot({ status: "ended" })
-        .forUpdate();
-      const [row] = (await live) as unknown[];
-      const call = row === undefined ? undefined : await scope.of(Calls).row(chat.id);
-      if (!call) return IGNORED;
-      await work(scope, call);
-      return APPLIED;
+      const isCurrent = "(status <> 'ended' or ended_at > now() - ? * interval '1 millisecond')";
+      const current = scope.table("chats").where({ id }).whereRaw(isCurrent, [WORDS_LATE]).forUpdate();
+      const [chat] = (await current) as ChatRow[];
+      const call = chat && (await scope.of(Calls).row(id));
+      return call ? work(scope, chat, call) : IGNORED;
     }),
   );
 }
 
-/** The same, once for the same body. */
-async function once(found: FoundCall, body: unknown, work: Work): Promise<Received> {
-  let repeated = false;
-  const received = await locked(found, async (scope, call) => {
-    repeated = !(await claim(scope, call.chatId, digestOf(body)));
-    if (!repeated) await work(scope, call);
+/** Does `work` for a live call, once for the same body. */
+const once = (found: FoundCall, body: unknown, work: (scope: Scope, call: CallRow) => Promise<void>) =>
+  held(found, async (scope, chat, call) => {
+    if (chat.status === "ended") return IGNORED;
+    if (!(await claim(scope, call.chatId, digestOf(body)))) return REPEATED;
+    await work(scope, call);
+    return APPLIED;
   });
-  return repeated ? { outcome: "repeated" } : received;
-}
 
 const digestOf = (body: unknown): string =>
   createHash("sha256").update(JSON.stringify(body)).digest("base64url");

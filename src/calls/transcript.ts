@@ -3,9 +3,10 @@ import type { Scope } from "../database/scope";
 import type { Said } from "../ports/voice-engine";
 import type { CallRow } from "./calls";
 import { Calls } from "./calls";
+import { blocksOf, wordsOf } from "./whole-transcript";
 
 /** What stands on messages that came with a report of the whole conversation, and not one by one. */
-const FROM_CONVERSATION = { heard: "conversation" } as const;
+export const FROM_CONVERSATION = { heard: "conversation" } as const;
 
 /**
  * What was said in a call becomes its messages. Transcripts tell it one by one, as it was heard. Engines also repeat the
@@ -52,27 +53,13 @@ export class Transcript {
 
 const toSaid = ({ role, content }: Message): Said => ({ role: role as Said["role"], text: content ?? "" }); // spoken() has no others
 
-const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
-
 /** Whether what somebody said stands among these messages of theirs. */
 function covers(messages: readonly Message[], { role, text }: Said): boolean {
   const stored = messages
     .filter((message) => message.role === role)
-    .map(({ content }) => ` ${words(content ?? "").join(" ")} `);
-  const wanted = ` ${words(text).join(" ")} `;
+    .map(({ content }) => ` ${wordsOf(content ?? "").join(" ")} `);
+  const wanted = ` ${wordsOf(text).join(" ")} `;
   return stored.some((one) => one.includes(wanted));
-}
-
-/** One block for all that one side said until the other spoke. */
-function blocksOf(list: readonly Said[]): Said[] {
-  const blocks: Said[] = [];
-  for (const said of list) {
-    const last = blocks.at(-1);
-    if (last?.role === said.role)
-      blocks[blocks.length - 1] = { role: said.role, text: `${last.text} ${said.text}` };
-    else blocks.push(said);
-  }
-  return blocks;
 }
 
 /** What `told` has behind `stored`; nothing where the two tell different stories. */
@@ -86,7 +73,7 @@ function beyond(stored: readonly Said[], told: readonly Said[]): Said[] {
 
 /** The end of `text` behind the words of `beginning`; empty where it does not begin so. */
 function rest(beginning: string, text: string): string {
-  const known = words(beginning);
+  const known = wordsOf(beginning);
   const found = [...text.matchAll(/[\p{L}\p{N}']+/gu)];
   const begins = known.every((word, index) => found[index]?.[0].toLowerCase() === word);
   const next = found[known.length];

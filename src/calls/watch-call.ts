@@ -2,6 +2,7 @@ import { currentTime } from "../clock";
 import { Chats, type ChatRow } from "../chats/chats";
 import type { Scope } from "../database/scope";
 import { Calls, PAGE, type CallRow } from "./calls";
+import { forgetReports } from "./claims";
 import { enqueueStart, enqueueWatch } from "./jobs";
 
 /**
@@ -13,7 +14,10 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   const call = await scope.of(Calls).row(chatId);
   const chat = await scope.of(Chats).row(chatId);
   if (!call || !chat) return;
-  if (chat.status === "ended") return void (await scope.table("engine_callbacks").where({ chatId }).delete());
+  if (chat.status === "ended") {
+    const later = await forgetReports(scope, chatId, chat.endedAt!); // an ended chat has it
+    return later && enqueueWatch(scope, chatId, later);
+  }
   // Of a page's call nothing is heard: it is looked after once, when it has lasted long enough.
   if (call.engine === PAGE) return endFor(scope, chatId, "exceeded-max-duration");
   const now = currentTime();

@@ -83,7 +83,7 @@ const change: Build = (_table, _$, db) =>
 const LABEL_LENGTH = 80;
 
 /** The beginning of a text, cut between words where possible and never inside a character. */
-function firstOf(text: string): string {
+export function firstOf(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
   const letters = Array.from(line.slice(0, LABEL_LENGTH * 2));
   if (letters.length <= LABEL_LENGTH && line.length <= LABEL_LENGTH * 2) return line;

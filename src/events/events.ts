@@ -101,6 +101,16 @@ export class Events {
     return this.record("conversation-updated", { phoneNumber, ...chat }, data, { change: role, cause });
   }
 
+  /** Tells that the words of a call were completed after it was told. */
+  async conversationFilled(chat: EventChat): Promise<void> {
+    const data = {
+      messages: await this.messages(chat.id),
+      phoneNumber: chat.phoneNumber,
+      timestamp: new Date(),
+    };
+    await this.record("conversation-updated", chat, data, { change: "ASSISTANT" });
+  }
+
   async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
     await this.record("function-call", chat, { name, parameters }, { activity: name });
   }

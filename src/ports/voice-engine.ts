@@ -120,7 +120,13 @@ export interface VoiceEngine {
 /** What an engine tells of a call. */
 export type EngineMessage =
   | { readonly type: "status"; readonly status: EngineStatus; readonly endedReason?: string }
-  | { readonly type: "transcript"; readonly said: Said; readonly final: boolean }
+  | {
+      readonly type: "transcript";
+      readonly said: Said;
+      readonly final: boolean;
+      /** When it was said, in milliseconds by the engine's clock, if the engine tells. */
+      readonly at?: number;
+    }
   | { readonly type: "conversation"; readonly said: readonly Said[] }
   | { readonly type: "tool-calls"; readonly calls: readonly ToolCall[] }
   | {

@@ -86,7 +86,14 @@ function readTranscript(message: Json, name: string): EngineMessage {
   const said = text(message.transcript).trim();
   if (!role || said === "") return { type: "other" };
   const final = message.transcriptType === "final" || name.includes('"final"');
-  return { type: "transcript", said: { role, text: said }, final };
+  const at = timeIn(message.timestamp);
+  return { type: "transcript", said: { role, text: said }, final, ...(at !== undefined && { at }) };
+}
+
+/** A time in milliseconds, from a number or a date. */
+function timeIn(value: unknown): number | undefined {
+  const at = typeof value === "number" ? value : Date.parse(word(value) ?? "");
+  return Number.isFinite(at) ? at : undefined;
 }
 
 /** What was said, from either of the two forms in which Vapi tells it. */

@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { callOf, eventsOf, said, speaker } from "../support/calls";
+import { useEngine, type EngineCall } from "../support/engine";
+import { until } from "../support/server";
+
+const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: "1" });
+let assistantId: string;
+beforeAll(async () => {
+  assistantId = await speaker(running.api, { initialMessage: "" });
+}, 30_000);
+
+async function newCall(more: object = {}): Promise<EngineCall> {
+  // A line dials one call a second: these do not wait for one another.
+  await running.database.query("update calls set line = null");
+  return running.call(assistantId, more);
+}
+
+type Report = readonly [type: string, more: object];
+const TURNS = [
+  { role: "user", message: "Hello?" },
+  { role: "bot", message: "Good morning. How can I help?" },
+  { role: "user", message: "When do you open?" },
+  { role: "bot", message: "At nine." },
+];
+const heard = (role: string, transcript: string, timestamp: number): Report => [
+  "transcript",
+  { role, transcriptType: "final", transcript, timestamp },
+];
+const ENDED: Report = ["status-update", { status: "ended" }];
+const REPORT: Report = [
+  "end-of-call-report",
+  {
+    endedReason: "customer-ended-call",
+    artifact: { recordingUrl: "https://recordings.example/1.wav", messages: TURNS },
+  },
+];
+const UPDATE: Report = ["conversation-update", { messages: TURNS.slice(0, 2) }];
+const WHOLE = [
+  "USER: Hello?",
+  "ASSISTANT: Good morning.",
+  "ASSISTANT: How can I help?",
+  "USER: When do you open?",
+  "ASSISTANT: At nine.",
+];
+
+const orders = <T>(list: readonly T[]): T[][] =>
+  list.length === 0
+    ? [[]]
+    : list.flatMap((one, index) => orders(list.toSpliced(index, 1)).map((rest) => [one, ...rest]));
+
+/** The words of a call wherever they can be read. */
+async function everywhere(call: EngineCall) {
+  const { api, database } = running;
+  const whole = said(await callOf(api, call.id));
+  const log = await api.get(`/rest/v1/assistants/${assistantId}/log/${call.id}`, 200);
+  const events = (await eventsOf(api, call.id)).filter(({ name }) => name === "conversation-updated");
+  const facts = "select messages, ended_reason from conversation_facts where chat_id = $1";
+  const [counted] = await database.query<{ messages: number; ended_reason: string }>(facts, [call.id]);
+  const sequences = "select sequence from messages where chat_id = $1 order by sequence";
+  const numbers = (await database.query<{ sequence: number }>(sequences, [call.id])).map(
+    (row) => row.sequence,
+  );
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  expect(
+    log.messages.items.map(({ role, content }: Record<string, string>) => `${role}: ${content}`),
+  ).toEqual(whole);
+  expect(log.metadata.messageCount).toBe(whole.length);
+  expect(counted).toEqual({ messages: whole.length, ended_reason: log.metadata.endedReason });
+  const told = events.at(-1)!.payload.data.messages as { role: string; content: string }[];
+  expect(told.map(({ role, content }) => `${role === "bot" ? "ASSISTANT" : "USER"}: ${content}`)).toEqual(
+    whole,
+  );
+  return { whole, endedReason: log.metadata.endedReason, recordingUrl: log.recordingUrl };
+}
+
+describe("the words of a call are complete at the end", () => {
+  const SETS: Readonly<Record<string, readonly Report[]>> = {
+    "one transcript of several": [heard("user", "When do you open?", 3_000), ENDED, REPORT],
+    "transcripts in pieces": [
+      heard("assistant", "How can I help?", 2_000),
+      heard("user", "Hello?", 1_000),
+      ENDED,
+      REPORT,
+    ],
+    "a conversation as far as it went": [UPDATE, heard("assistant", "Good morning.", 2_000), ENDED, REPORT],
+  };
+  test.each(Object.entries(SETS))(
+    "%s, the end and the report, in every order, each of them twice",
+    async (_, reports) => {
+      const results = new Set<string>();
+      for (const order of orders(reports)) {
+        const call = await newCall();
+        // Again at once, and once more when all the others were told.
+        for (const [type, more] of [...order.flatMap((report) => [report, report]), ...order])
+          expect((await call.tell(type, more)).status).toBe(201);
+        const { whole, ...rest } = await everywhere(call);
+        expect(rest).toEqual({
+          endedReason: "customer-ended-call",
+          recordingUrl: "https://recordings.example/1.wav",
+        });
+        expect(whole.join(" ").replaceAll(/(USER|ASSISTANT): /g, "")).toBe(
+          TURNS.map(({ message }) => message).join(" "),
+        );
+        results.add(JSON.stringify(whole));
+      }
+      expect(results.size).toBe(1);
+    },
+    240_000,
+  );
+
+  test("every transcript, without a report, in every order", async () => {
+    const transcripts = WHOLE.slice(0, 3).map((line, index) => {
+      const [role, text] = line.split(": ");
+      return heard(role!.toLowerCase(), text!, 1_000 * index);
+    });
+    for (const order of orders([...transcripts, ENDED])) {
+      const call = await newCall();
+      for (const [type, more] of [...order, ...order]) await call.tell(type, more);
+      expect((await everywhere(call)).whole).toEqual(WHOLE.slice(0, 3));
+    }
+  }, 240_000);
+
+  test("the figures that were kept before the report agree with it", async () => {
+    const { database } = running;
+    const call = await newCall({ userId: "someone" });
+    await call.tell(...heard("user", "When do you open?", 3_000));
+    await call.tell(...ENDED);
+    await database.query("select graphile_worker.add_job('facts.keep')");
+    const counted = "select from chats where id = $1 and counted";
+    await until(async () => (await database.query(counted, [call.id])).length > 0);
+    await call.tell(...REPORT);
+    expect((await everywhere(call)).whole).toHaveLength(4);
+    const remembered = "select context from end_users where unique_id = 'someone'";
+    const [{ context }] = (await database.query(remembered)) as [{ context: string }];
+    expect(context).toContain("At nine.");
+  });
+
+  test("a client's own messages and calls of functions stay in their places", async () => {
+    const { api, database } = running;
+    const call = await newCall();
+    await call.tell(...heard("user", "Hello?", Date.now()));
+    const note = { aiChatId: call.id, role: "SYSTEM", channel: "VOICE", content: "A note", metadata: {} };
+    await api.post("/rest/v1/ai-chats/messages", note, 201);
+    await call.tell(...ENDED);
+    await call.tell(...REPORT);
+    const text = "select role, content from messages where chat_id = $1 order by sequence limit 3";
+    expect(await database.query(text, [call.id])).toEqual([
+      { role: "USER", content: "Hello?" },
+      { role: "SYSTEM", content: "A note" },
+      { role: "ASSISTANT", content: "Good morning. How can I help?" },
+    ]);
+  });
+});
