@@ -2,6 +2,7 @@ import { currentDate, currentTime } from "../clock";
 import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import type { Scope } from "../database/scope";
+import { Deadline, NotSent } from "../outbound/deadline";
 import { CallRefused, type EngineCall } from "../ports/voice-engine";
 import { conclude, speakerOf } from "../workflows/speaker";
 import { Calls, type CallRow } from "./calls";
@@ -19,6 +20,8 @@ const SETTLED = 2;
 interface Claim {
   readonly chat: ChatRow;
   readonly call: CallRow;
+  /** Number of the attempt: a later one is another server's. */
+  readonly attempt: number;
 }
 
 /**
@@ -29,8 +32,9 @@ export async function startCall(scope: Scope, chatId: string): Promise<void> {
   const waiting = await scope.of(Calls).row(chatId);
   if (!waiting) return;
   if (waiting.dialingSince !== null && (await foundAtEngine(scope, waiting, waiting.dialingSince))) return;
+  const deadline = new Deadline(scope.ports.voice.timeout);
   const claim = await scope.transaction((scope) => claimCall(scope, chatId));
-  if (claim) await dial(scope, claim);
+  if (claim) await dial(scope, claim, deadline);
 }
 
 /** @returns the call when the engine is to be asked now */
@@ -50,10 +54,11 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
         : await turnToDial(scope, call, call.line)
       : leftToSettle(call, timeout);
   if (wait > 0) return void (await enqueueStart(scope, chatId, currentDate(wait)));
-  const askedAt = currentDate();
+  const askedAt = scope.now();
   const dialingSince = call.dialingSince ?? askedAt;
-  await scope.of(Calls).change(chatId, { dialingSince, askedAt, dialAttempts: call.dialAttempts + 1 });
-  return { chat, call };
+  const attempt = call.dialAttempts + 1;
+  await scope.table("calls").where({ chatId }).update({ dialingSince, askedAt, dialAttempts: attempt });
+  return { chat, call, attempt };
 }
 
 /** Whether the engine has answered for the call, or called back of it. */
@@ -79,7 +84,8 @@ async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<
   return true;
 }
 
-async function dial(scope: Scope, { chat, call }: Claim): Promise<void> {
+async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<void> {
+  const { chat, call } = claim;
   const { engine, timeout } = scope.ports.voice;
   const { id, phoneNumber, userName, externalId } = chat;
   try {
@@ -95,13 +101,31 @@ async function dial(scope: Scope, { chat, call }: Claim): Promise<void> {
       ...(externalId !== null && { externalId }),
       ...(line?.from && { from: line.from }),
     };
-    await keepPlaced(scope, id, await engine.place(order, AbortSignal.timeout(timeout)));
+    await notTakenOver(scope, claim);
+    await keepPlaced(scope, id, await engine.place(order, deadline.signal()));
   } catch (error) {
+    if (error instanceof NotSent) return giveBack(scope, claim);
     await keepError(scope, id, error as Error);
     if (error instanceof CallRefused)
       await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
     else await enqueueStart(scope, id, currentDate(timeout * SETTLED));
   }
+}
+
+/** Asked of the database last, as a server that stalled may have been taken for dead. @throws NotSent if it was */
+async function notTakenOver(scope: Scope, { chat, attempt }: Claim): Promise<void> {
+  const { timeout } = scope.ports.voice;
+  const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
+  const mine = claimed.where("askedAt", ">", scope.now(-timeout)).select("chatId");
+  if (((await mine) as unknown[]).length === 0)
+    throw new NotSent("The call was not dialed: its claim had ended.");
+}
+
+/** Lets the call be dialled anew at once, as the engine was not asked; unless another server has claimed it. */
+async function giveBack(scope: Scope, { chat, attempt }: Claim): Promise<void> {
+  const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
+  const changed = (await claimed.update({ askedAt: null, dialAttempts: attempt - 1 })) as number;
+  if (changed > 0) await enqueueStart(scope, chat.id);
 }
 
 /** Keeps what the engine answered. A call that was ended meanwhile is hung up. */

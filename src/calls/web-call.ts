@@ -1,10 +1,11 @@
 import { currentDate } from "../clock";
 import { signToken } from "../auth/tokens";
-import { Chats } from "../chats/chats";
+import { Chats, type ChatRow } from "../chats/chats";
 import { keepError } from "../chats/keep-error";
 import { Configurations } from "../configurations/configurations";
 import { checkOrigin } from "../configurations/origins";
 import type { Scope } from "../database/scope";
+import { Deadline } from "../outbound/deadline";
 import { DomainError } from "../errors";
 import { CallRefused } from "../ports/voice-engine";
 import { begin, speakerOf } from "../workflows/speaker";
@@ -80,13 +81,14 @@ export async function openEngineCall(
   resolved: ResolvedTarget,
   callee: Callee,
 ): Promise<WebCall> {
-  const { engine, silence } = scope.ports.voice;
+  const { engine, silence, timeout } = scope.ports.voice;
+  const deadline = new Deadline(Math.min(timeout, PATIENCE));
   const id = await scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: engine.name, status: "queued" });
     await enqueueWatch(scope, id, currentDate(silence));
     return id;
   });
-  return { id, webCallUrl: await openAtEngine(scope, id) };
+  return { id, webCallUrl: await openAtEngine(scope, id, deadline) };
 }
 
 /** When a call that begins now has lasted long enough. */
@@ -106,21 +108,31 @@ async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<stri
   return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${token}`;
 }
 
+/** Keeps what the engine answered. A call that was ended meanwhile is hung up. */
+async function keepOpened(scope: Scope, chatId: string, engineCallId: string): Promise<void> {
+  const ended = await scope.transaction(async (scope) => {
+    const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+    const now = scope.now();
+    const changes = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
+    await scope.table("calls").where({ chatId }).update(changes);
+    await remember(scope, chatId, [lookupOf("engine", engineCallId)]);
+    if (chat?.status === "ended") await scope.enqueue("call.hangUp", { chatId });
+    return chat?.status === "ended";
+  });
+  if (ended) throw new CallRefused("The call had ended before the engine opened it.");
+}
+
 /** Nobody is called by it: a browser comes to it, so that it is asked for at once and not by a job. */
-async function openAtEngine(scope: Scope, chatId: string): Promise<string> {
-  const { engine, timeout } = scope.ports.voice;
+async function openAtEngine(scope: Scope, chatId: string, deadline: Deadline): Promise<string> {
+  const { engine } = scope.ports.voice;
   const chat = (await scope.of(Chats).row(chatId))!; // stored before
   const call = (await scope.of(Calls).row(chatId))!; // stored before
   try {
     const speaker = await speakerOf(scope, chat);
     if ("ending" in speaker) throw new CallRefused("The workflow has ended.", speaker.ending.reason);
-    const signal = AbortSignal.timeout(Math.min(timeout, PATIENCE));
-    const { id, url } = await engine.web!(await orderOf(scope, speaker, call), signal);
-    const now = currentDate();
-    await scope
-      .of(Calls)
-      .change(chatId, { engineCallId: id, dialedAt: now, dialingSince: now, askedAt: now });
-    await remember(scope, chatId, [lookupOf("engine", id)]);
+    const order = await orderOf(scope, speaker, call);
+    const { id, url } = await engine.web!(order, deadline.signal());
+    await keepOpened(scope, chatId, id);
     return url;
   } catch (error) {
     const reason = error instanceof CallRefused ? error.reason : "engine-unreachable";

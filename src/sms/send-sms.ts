@@ -2,6 +2,7 @@ import { currentDate, currentTime } from "../clock";
 import { keepError } from "../chats/keep-error";
 import { sendingOf } from "../chats/store-message";
 import type { Scope } from "../database/scope";
+import { Deadline, NotSent } from "../outbound/deadline";
 import { SmsDelayed, SmsRefused, type TelephonyLine } from "../ports/telephony";
 import { TelephonyConnections } from "../telephony/telephony-connections";
 import { Contact } from "./contacts";
@@ -71,11 +72,17 @@ async function sendOne(
   }
   if (await Contact.optedOut(scope, { ownNumber: line.phoneNumber, phoneNumber: to }))
     return void (await sent.change([row.id], { problem: "opted-out" }));
+  const deadline = new Deadline(TIMEOUT);
   if (!(await sent.claim(row))) return undefined;
   try {
-    const messageSid = await provider.send(line, { to, body }, AbortSignal.timeout(TIMEOUT));
+    await sent.notTakenOver(row, TIMEOUT);
+    const messageSid = await provider.send(line, { to, body }, deadline.signal());
     return void (await sent.change([row.id], { sentAt: currentDate(), messageSid }));
   } catch (error) {
+    if (error instanceof NotSent) {
+      await sent.giveBack(row);
+      return currentDate();
+    }
     return failed(scope, { ...row, attempts: attempts + 1 }, error as Error);
   }
 }

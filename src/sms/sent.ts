@@ -1,5 +1,5 @@
-import { currentDate } from "../clock";
 import type { Scope } from "../database/scope";
+import { NotSent } from "../outbound/deadline";
 
 /** A text that goes out. */
 export interface SentRow {
@@ -37,11 +37,31 @@ export class Sent {
     return last.map(({ messageSid }) => messageSid);
   }
 
-  /** Notes, before the provider is asked, that it is. @returns false when somebody else did meanwhile */
+  /** Records the attempt before calling the provider. @returns false if another process already did */
   async claim({ id, attempts }: SentRow): Promise<boolean> {
-    const changes = { via: "API", attempts: attempts + 1, askedAt: currentDate() };
+    const changes = { via: "API", attempts: attempts + 1, askedAt: this.scope.now() };
     const claimed = this.scope.table("sms_sent").where({ id, attempts }).whereNull("sentAt");
     return (await claimed.update(changes)) > 0;
+  }
+
+  /** Asked last before the provider is called, as a server that stalled may have been taken for dead. @throws NotSent if it was */
+  async notTakenOver({ id, attempts }: SentRow, timeout: number): Promise<void> {
+    const claimed = this.scope
+      .table("sms_sent")
+      .where({ id, attempts: attempts + 1 })
+      .whereNull("sentAt");
+    const mine = claimed.where("askedAt", ">", this.scope.now(-timeout)).select("id");
+    if (((await mine) as unknown[]).length === 0)
+      throw new NotSent("The SMS was not sent: its claim had ended.");
+  }
+
+  /** Takes back the record of an attempt in which the provider was not called, unless another process claimed it since. */
+  async giveBack({ id, attempts, askedAt }: SentRow): Promise<void> {
+    const claimed = this.scope
+      .table("sms_sent")
+      .where({ id, attempts: attempts + 1 })
+      .whereNull("sentAt");
+    await claimed.update({ attempts, askedAt });
   }
 
   async change(

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import pg from "pg";
 import { callOf, NUMBER, place, speaker, statusesOf } from "../support/calls";
 import { statement } from "../support/database";
 import {
+  afterTest,
   afterTests,
   type Env,
   freePort,
@@ -69,6 +71,45 @@ test(
     expect(vapi.asked(id)).toBe(1);
   },
   2 * PATIENCE,
+);
+
+test(
+  "a server that stands still between storing that it dials and asking the engine does not dial once another has",
+  async () => {
+    const DATABASE_URL = await preparedDatabase();
+    const quick = {
+      ...env,
+      DATABASE_URL,
+      PORT: "0",
+      VOICE_ENGINE_TIMEOUT_SECONDS: "1",
+      TAKEOVER_SECONDS: "2",
+    };
+    const door = await startServer({ ...quick, PORT: env.PORT!, WORKER: "off" });
+    const id = await place(door.api, await speaker(door.api, QUIET), "+14155550132");
+    const owner = new pg.Client({ connectionString: DATABASE_URL });
+    await owner.connect();
+    afterTest(() => owner.end());
+    // Who dials reads the assistant's configuration in between.
+    await owner.query("begin");
+    await owner.query("lock table voice_configurations in access exclusive mode");
+    const stalled = await startServer(quick);
+    const stored = "select from calls where chat_id = $1 and dial_attempts = 1";
+    await until(async () => (await owner.query(stored, [id])).rowCount === 1);
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and query like '%voice_configurations%'`;
+    await until(async () => ((await owner.query(waits)).rowCount ?? 0) > 0);
+    process.kill(stalled.pid, "SIGSTOP");
+    await owner.query("commit");
+    await startServer(quick);
+    await until(async () => (await callOf(door.api, id)).dialedAt !== null);
+    expect(vapi.asked(id)).toBe(1);
+    process.kill(stalled.pid, "SIGCONT");
+    // It ends only when what it was at has ended.
+    expect((await stalled.end("SIGTERM")).code).toBe(0);
+    expect(vapi.asked(id)).toBe(1);
+    expect(vapi.problems).toEqual([]);
+  },
+  3 * PATIENCE,
 );
 
 test(

@@ -1,0 +1,61 @@
+import { expect, test } from "@jest/globals";
+import { ChatStart } from "../../src/chats/start";
+import { newId } from "../../src/database/ids";
+import { Deadline, NotSent } from "../../src/outbound/deadline";
+import { Sent } from "../../src/sms/sent";
+import { Threads } from "../../src/sms/threads";
+import { useApp } from "../support/app";
+import { quietAssistant } from "../support/factories";
+import { connect, newPerson } from "../support/sms";
+
+const running = useApp({ WORKER: "off" });
+const TIMEOUT = 10_000;
+
+/** A text that waits to be sent. */
+async function waiting() {
+  const assistantId = await quietAssistant(running.api);
+  const { id: connectionId } = await connect(running, [assistantId]);
+  const [row] = await running.database.query<{ id: string }>("select id from organizations limit 1");
+  const scope = running.app.database.scope(row!.id);
+  const phoneNumber = newPerson();
+  const { id: chatId } = await scope.of(ChatStart).start({ assistantId, channel: "SMS", phoneNumber });
+  await scope.of(Threads).open({ chatId, connectionId, assistantId, phoneNumber });
+  await scope.insertAll("sms_sent", [{ id: newId(), chatId, via: "API", body: "Hello!" }]);
+  const sent = scope.of(Sent);
+  const read = async () => (await sent.open(chatId))[0]!;
+  return { sent, read };
+}
+
+test("a text is sent by the server that claimed it last, while its claim is fresh by the database's clock", async () => {
+  const { sent, read } = await waiting();
+  const first = await read();
+  expect(await sent.claim(first)).toBe(true);
+  await sent.notTakenOver(first, TIMEOUT);
+  expect(await sent.claim(first)).toBe(false);
+  const second = await read();
+  expect(await sent.claim(second)).toBe(true);
+  await expect(sent.notTakenOver(first, TIMEOUT)).rejects.toThrow(NotSent);
+  await sent.notTakenOver(second, TIMEOUT);
+  await running.database.query("update sms_sent set asked_at = asked_at - interval '11 seconds'");
+  await expect(sent.notTakenOver(second, TIMEOUT)).rejects.toThrow(NotSent);
+});
+
+test("an attempt in which nothing was sent is taken back, unless another server has claimed the text since", async () => {
+  const { sent, read } = await waiting();
+  const first = await read();
+  await sent.claim(first);
+  await sent.giveBack(first);
+  expect(await read()).toEqual(first);
+  await sent.claim(first);
+  const second = await read();
+  await sent.claim(second);
+  await sent.giveBack(first);
+  expect((await read()).attempts).toBe(2);
+});
+
+test("no request is sent after its deadline, and one that waits is aborted at it", async () => {
+  expect(() => new Deadline(0).signal()).toThrow(NotSent);
+  const signal = new Deadline(20).signal();
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  expect(signal.aborted).toBe(true);
+});
