@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
 import { Crypto } from "./auth/crypto";
 import { loadCatalog } from "./catalog/load-catalog";
+import { HANG_UP_CHANNEL } from "./calls/hang-up-call";
 import { TOKENS_CHANNEL } from "./chats/chats";
 import type { Config } from "./config";
 import { connect } from "./database/connect";
@@ -55,6 +56,7 @@ const CHANNELS = [
   DELIVERIES_CHANNEL,
   SMS_CHANNEL,
   RELEASE_CHANNEL,
+  HANG_UP_CHANNEL,
 ];
 const SWEEP_EVERY = 3_600_000;
 
@@ -81,6 +83,7 @@ export async function openService(
     forgetKey: (id) => credentials.forget(id),
     placeForJob: () => background?.placeForJob(),
   });
+  hangUpSimulated(ports);
   const database = new Database(knex, ports);
   const fileStore = new FileStore(database, storage);
   await claimFileStore(fileStore, config);
@@ -112,6 +115,14 @@ export async function openService(
 /** Named after the encryption keys, by which a rotation sees that every server has the new one. */
 const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
   new Listener(url, CHANNELS, new Crypto(keys).ids.slice(0, 5).join(","));
+
+/** Ends simulated calls that another server was told to end. */
+function hangUpSimulated({ voice: { engine }, listener }: Ports): void {
+  if (engine.real) return;
+  const call = ({ chatId }: Readonly<Record<string, string>>) => ({ callId: chatId!, since: new Date(0) });
+  const none = new AbortController().signal;
+  listener.on(HANG_UP_CHANNEL, (ids) => void engine.hangUp(call(ids), none).catch(() => undefined));
+}
 
 async function closePorts({ voice, telephone, outbound, checker }: Ports, listener: Listener): Promise<void> {
   await voice.engine.close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { useApp } from "../support/app";
+import { hangUpCall } from "../../src/calls/hang-up-call";
+import { startApp, useApp } from "../support/app";
 import {
   callOf,
   ended,
@@ -282,5 +283,20 @@ test("a whole call tells the same story to a webhook, a subscription, the log, R
   } finally {
     await subscriber.close();
     await receiver.stop();
+  }
+});
+
+test("a simulated call that one server plays is hung up by another", async () => {
+  const { api, database } = running;
+  const id = await place(api, await speaker(api), NUMBER.endless);
+  await until(async () => (await callOf(api, id)).status === "in-progress");
+  const text = "select organization_id from chats where id = $1";
+  const [row] = await database.query<{ organization_id: string }>(text, [id]);
+  const other = await startApp(database, { ...FAST, WORKER: "off" });
+  try {
+    await hangUpCall(other.app.database.scope(row!.organization_id), id);
+    expect((await ended(api, id)).endedReason).toBe("manually-canceled");
+  } finally {
+    await other.stop();
   }
 });
