@@ -1,10 +1,12 @@
+import { attachmentNote } from "../chats/attachments";
 import type { Message } from "../chats/messages";
 import type { ModelMessage } from "../ports/text-model";
 
 /** SYSTEM messages are shown to the model as what they are: a note, not the person's words. */
-export function toModel({ role, content, toolCalls, toolCallId, metadata }: Message): ModelMessage[] {
+export function toModel(message: Message): ModelMessage[] {
+  const { role, content, toolCalls, toolCallId, metadata } = message;
   const text = content ?? "";
-  if (role === "USER") return [{ role: "user", content: text }];
+  if (role === "USER") return [{ role: "user", content: withAttachments(message, text) }];
   if (role === "SYSTEM") return text === "" ? [] : [{ role: "user", content: `(Note: ${text})` }];
   if (role === "TOOL") {
     const name = typeof metadata.name === "string" ? metadata.name : "function";
@@ -20,6 +22,15 @@ export function toModel({ role, content, toolCalls, toolCallId, metadata }: Mess
   return text === "" && calls.length === 0
     ? []
     : [{ role: "assistant", content: text, ...(calls.length > 0 && { calls }) }];
+}
+
+/** A model is not shown what came with a text message, but that it came. */
+function withAttachments({ channel, metadata }: Message, text: string): string {
+  const { attachments, attachmentTypes } = metadata;
+  if (channel !== "SMS" || typeof attachments !== "number" || attachments < 1) return text;
+  const types = Array.isArray(attachmentTypes) ? attachmentTypes.map(String) : [];
+  const note = attachmentNote(attachments, types);
+  return text === note ? text : `${text}\n${note}`;
 }
 
 /**

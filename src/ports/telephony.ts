@@ -31,6 +31,8 @@ export interface ReceivedSms {
   readonly text: string;
   /** How many pictures and the like came with it. */
   readonly attachments: number;
+  /** Their media types, such as image/jpeg, if the provider tells. */
+  readonly attachmentTypes?: readonly string[];
   /** A word such as STOP that the provider answered by itself. */
   readonly answered?: "STOP" | "START" | "HELP";
 }

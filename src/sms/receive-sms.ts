@@ -1,4 +1,5 @@
 import { placeCall } from "../calls/place-call";
+import { attachmentNote } from "../chats/attachments";
 import { Chats } from "../chats/chats";
 import { Messages } from "../chats/messages";
 import { ChatStart } from "../chats/start";
@@ -124,13 +125,14 @@ async function converse(
   const answers = await contact.mayAnswer();
   const metadata = {
     messageSid: sms.messageSid,
-    ...(sms.attachments > 0 && { attachments: sms.attachments }),
+    ...(sms.attachments > 0 && { attachments: sms.attachments, attachmentTypes: sms.attachmentTypes ?? [] }),
   };
   const message = await scope.of(Messages).postIfLive({
     aiChatId: chatId,
     role: "USER",
     channel: "SMS",
-    content: sms.text.slice(0, LONGEST).toWellFormed() || ATTACHMENT,
+    content:
+      sms.text.slice(0, LONGEST).toWellFormed() || attachmentNote(sms.attachments, sms.attachmentTypes),
     metadata,
     unanswered: !answers || calls,
   });
@@ -140,8 +142,6 @@ async function converse(
   if (calls) await callBack(scope, connection.id, { chatId, assistantId, phoneNumber: sms.from });
   return { outcome: calls ? "call" : "turn", chatId, sequence: message.sequence, answer: null };
 }
-
-const ATTACHMENT = "(The person sent an attachment, which can't be seen here.)";
 
 interface Routed {
   readonly assistantId: string;

@@ -137,6 +137,17 @@ describe("a text that comes in", () => {
     expect(await text(running, number, newPerson(), "")).toEqual([]);
   });
 
+  test("with words and a picture: the model is told of the picture, and the words are stored as they are", async () => {
+    const from = newPerson();
+    const media = { NumMedia: "1", MediaContentType0: "image/jpeg" };
+    await text(running, number, from, "Is this yours?", media);
+    const asked = JSON.stringify(model.asked.at(-1)!.messages.at(-1));
+    expect(asked).toContain("Is this yours?");
+    expect(asked).toContain("a picture");
+    const [chat] = await chatsWith(running, assistantId, from);
+    expect(chat!.messages[0]!.content).toBe("Is this yours?");
+  });
+
   test("from a number of ours, or from one that can't be texted, has no effect", async () => {
     const other = await connect(running, [assistantId]);
     for (const from of [other.phoneNumber, number.phoneNumber, "12345", "BANK"]) {

@@ -195,6 +195,8 @@ function expectOk(answer: Answer): Answer {
 const WORDS = ["STOP", "START", "HELP"] as const;
 /** Ids have 34 characters; numbers and names, also of other services, fewer. */
 const LONGEST_NAME = 80;
+/** A text comes with at most this many media. */
+const MOST_MEDIA = 10;
 
 function read(parameters: Parameters): ReceivedSms | undefined {
   const values = new Map(parameters);
@@ -202,13 +204,18 @@ function read(parameters: Parameters): ReceivedSms | undefined {
   const [messageSid, to, from] = [value("MessageSid") || value("SmsSid"), value("To"), value("From")];
   if ([messageSid, to, from].some((name) => name === "" || name.length > LONGEST_NAME)) return undefined;
   const answered = WORDS.find((word) => word === value("OptOutType").toUpperCase());
-  const attachments = Number(value("NumMedia"));
+  const media = Number(value("NumMedia"));
+  const attachments = Number.isSafeInteger(media) && media > 0 ? media : 0;
+  const types = Array.from({ length: Math.min(attachments, MOST_MEDIA) }, (_, index) =>
+    value(`MediaContentType${index}`).slice(0, LONGEST_NAME),
+  );
   return {
     messageSid,
     to,
     from,
     text: value("Body").trim(),
-    attachments: Number.isSafeInteger(attachments) && attachments > 0 ? attachments : 0,
+    attachments,
+    ...(attachments > 0 && { attachmentTypes: types.filter((type) => type !== "") }),
     ...(answered && { answered }),
   };
 }
