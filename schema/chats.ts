@@ -107,7 +107,7 @@ export class ChatEvent {
   id!: string;
   @Field({
     description:
-      "conversation-updated: a message was stored. status-changed: the chat has another status. token: a piece of the answer that is being written.",
+      "conversation-updated: a message was stored. status-changed: the chat has another status. token: a piece of the answer that is being written. token-reset: the answer begins anew; discard the pieces shown since the last message.",
   })
   name!: string;
   @Field(() => ID, { description: "The chat." })

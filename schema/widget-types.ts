@@ -98,7 +98,7 @@ export class WidgetChatEvent {
   id!: string;
   @Field({
     description:
-      "message: one was stored. status: the chat has another status. token: a piece of the answer that is being written. activity: what the assistant does now.",
+      "message: one was stored. status: the chat has another status. token: a piece of the answer that is being written. token-reset: the answer begins anew; discard the pieces shown since the last message. activity: what the assistant does now.",
   })
   name!: string;
   @Field(() => WidgetMessage, { nullable: true, description: "The message that was stored." })

@@ -10,8 +10,11 @@ import { Messages, type Message } from "./messages";
 /** Something that happened in a chat. Its id resumes the stream behind it. */
 export interface ChatEvent {
   readonly id: string;
-  /** `conversation-updated` with the message, `status-changed` with the status, `token` with a piece of an answer. */
-  readonly name: "conversation-updated" | "status-changed" | "token" | "activity";
+  /**
+   * `conversation-updated` with the message, `status-changed` with the status, `token` with a piece of an answer,
+   * `token-reset` when the answer begins anew.
+   */
+  readonly name: "conversation-updated" | "status-changed" | "token" | "token-reset" | "activity";
   readonly chatId: string;
   readonly message: Message | null;
   readonly status: ChatStatus;
@@ -46,10 +49,14 @@ export async function chatEvents(
     const bell = new Bell();
     const ring = () => bell.ring();
     const tell = (event: ChatEvent) => void push(event).catch(() => undefined); // a reader who is too slow misses some
+    let shown = false; // something of an answer that is not stored yet
     const silence = [
       listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && ring())),
       listener.on(TOKENS_CHANNEL, (ids) => {
-        if (ids.chatId === chatId) tell(passing(chatId, { name: "token", text: ids.text ?? "" }));
+        if (ids.chatId !== chatId) return;
+        if (shown && ids.begins !== undefined) tell(passing(chatId, { name: "token-reset" }));
+        if (ids.text) tell(passing(chatId, { name: "token", text: ids.text }));
+        shown = Boolean(ids.text);
       }),
       listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
         if (withActivity && ids.chatId === chatId && activity !== undefined)
@@ -64,7 +71,10 @@ export async function chatEvents(
         setTimeout(ring, READ_AGAIN).unref();
         return nothing(place);
       });
-      for (const event of events) await push(event);
+      for (const event of events) {
+        if (event.message?.role === "ASSISTANT") shown = false;
+        await push(event);
+      }
       if (over) stop();
       else await bell.rung();
       place = next;

@@ -5,7 +5,14 @@ import { Messages } from "../chats/messages";
 import { Configurations, type JsonObject, type VoiceConfiguration } from "../configurations/configurations";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
-import { pauseAfter, type ModelCall, type ModelMessage, type ModelPart } from "../ports/text-model";
+import {
+  isPermanent,
+  pauseAfter,
+  type CutReason,
+  type ModelCall,
+  type ModelMessage,
+  type ModelPart,
+} from "../ports/text-model";
 import type { Ending } from "../workflows/course";
 import { speakerOf, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions } from "./functions";
@@ -66,10 +73,11 @@ async function* converse(
   notes.add("thinking"); // while the model does: what the database does now holds up nobody
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const now = turn;
-    const { text, calls } = yield* answer(listen(scope, turn, messages, question.signal), (piece) => {
+    const { text, calls, reason } = yield* answer(listen(scope, turn, messages, question.signal), (piece) => {
       notes.speaking(() => question.answering(metadataOf(now)));
       tokens.add(piece);
     });
+    if (reason) notes.next(() => question.answering({ ...metadataOf(now), finishReason: reason }));
     if (calls.length === 0) {
       const arrival = await turn.course?.afterAnswer();
       if (arrival && "ending" in arrival) yield* finish(scope, question, arrival.ending, notes);
@@ -103,17 +111,21 @@ async function speakerIn(scope: Scope, chat: ChatRow): Promise<Speaker | { endin
 async function* answer(
   parts: AsyncIterable<ModelPart>,
   say: (piece: string) => void,
-): AsyncGenerator<ModelPart, { text: string; calls: ModelCall[] }> {
+): AsyncGenerator<ModelPart, { text: string; calls: ModelCall[]; reason: CutReason | undefined }> {
   let text = "";
+  let reason: CutReason | undefined;
   const calls: ModelCall[] = [];
   for await (const part of parts)
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
-    else {
+    else if (part.type === "cut") {
+      reason = part.reason;
+      yield part;
+    } else {
       text += part.text;
       say(part.text);
       yield part;
     }
-  return { text, calls };
+  return { text, calls, reason };
 }
 
 /** In a workflow the engine does not know who says goodbye. */
@@ -166,7 +178,7 @@ async function* listen(
       return;
     } catch (error) {
       const pause = RETRIES[failures];
-      if (begun || pause === undefined || given.aborted) throw error;
+      if (begun || pause === undefined || given.aborted || isPermanent(error)) throw error;
       await sleep(pauseAfter(error, pause), undefined, { signal: given });
     }
   }

@@ -11,6 +11,10 @@ export class Tokens {
   private timer: NodeJS.Timeout | undefined;
   private sending: Promise<void> = Promise.resolve();
   private refused = false;
+  /** Whether something of this answer was sent. */
+  private sent = false;
+  /** The next piece is the first: what was shown before, also by a server that died, is no part of the answer. */
+  private first = true;
 
   constructor(
     private readonly scope: Scope,
@@ -31,9 +35,12 @@ export class Tokens {
     this.sending = this.sending.then(() => permitted);
   }
 
-  /** Forgets what was not sent yet, of an answer that is begun anew. */
+  /** Forgets what was not sent yet, and withdraws what was, of an answer that begins anew. */
   discard(): void {
     this.text = "";
+    if (this.sent) this.enqueue("");
+    this.sent = false;
+    this.first = true;
   }
 
   async flush(): Promise<void> {
@@ -57,15 +64,16 @@ export class Tokens {
     this.timer = undefined;
     const { text } = this;
     this.text = "";
-    for (let at = 0; at < text.length; at += LONGEST) {
-      const piece = text.slice(at, at + LONGEST);
-      this.sending = this.sending
-        .then(() => (this.refused ? undefined : this.tell(piece)))
-        .catch(() => undefined);
-    }
+    for (let at = 0; at < text.length; at += LONGEST) this.enqueue(text.slice(at, at + LONGEST));
   }
 
-  private tell(text: string): Promise<void> {
-    return this.scope.notify(TOKENS_CHANNEL, { chatId: this.chatId, text });
+  private enqueue(text: string): void {
+    const begins = this.first || text === "";
+    this.first = false;
+    this.sent = true;
+    const told = { chatId: this.chatId, text, ...(begins && { begins: "true" }) };
+    this.sending = this.sending
+      .then(() => (this.refused ? undefined : this.scope.notify(TOKENS_CHANNEL, told)))
+      .catch(() => undefined);
   }
 }

@@ -7,8 +7,10 @@ import type { ChannelConfiguration } from "../configurations/configurations";
 import type { Scope } from "../database/scope";
 import { publicError } from "../errors";
 import {
+  isPermanent,
   ModelFailure,
   pauseAfter,
+  type CutReason,
   type ModelCall,
   type ModelMessage,
   type ModelRequest,
@@ -34,6 +36,8 @@ class Overtaken extends Error {}
 interface Answer {
   readonly text: string;
   readonly calls: readonly ModelCall[];
+  /** Why it was cut. */
+  readonly finishReason: CutReason | undefined;
   /** The chat as it was at the first word. */
   readonly known: Conversation | undefined;
 }
@@ -107,7 +111,7 @@ async function converse(scope: Scope, begun: Prepared, shown: Shown): Promise<vo
   throw new Error(`The model called functions in ${MOST_ROUNDS} rounds without an answer.`);
 }
 
-/** Asks the model, and once more after a pause when it fails before anything of its answer was shown. */
+/** Asks the model, and again after a pause if it fails: what was shown of its answer is withdrawn. */
 async function ask(
   scope: Scope,
   turn: Prepared,
@@ -120,7 +124,7 @@ async function ask(
       return await listen(scope, turn, { ...turn.request, messages, signal }, shown);
     } catch (error) {
       const pause = RETRIES[failures];
-      if (pause === undefined || error instanceof Overtaken) throw error;
+      if (pause === undefined || error instanceof Overtaken || isPermanent(error)) throw error;
       shown.tokens.discard();
       await sleep(pauseAfter(error, pause));
     }
@@ -131,9 +135,11 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
   const { local, remote } = scope.ports.models;
   let text = "";
   let known: Promise<Conversation> | undefined;
+  let finishReason: CutReason | undefined;
   const calls: ModelCall[] = [];
   for await (const part of (request.credential ? remote : local).stream(request)) {
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
+    else if (part.type === "cut") finishReason = part.reason;
     else {
       if (text === "") {
         known = notOvertaken(turn, conversationOf(scope, turn.chat.id)); // while the model goes on
@@ -145,18 +151,19 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
     }
   }
   if (text.trim() === "" && calls.length === 0) throw new Error("The model answered with nothing.");
-  return { text, calls, known: await known?.catch(() => undefined) };
+  return { text, calls, finishReason, known: await known?.catch(() => undefined) };
 }
 
 async function finish(
   scope: Scope,
   turn: Prepared,
-  { text, known }: Answer,
+  { text, finishReason, known }: Answer,
   { tokens }: Shown,
 ): Promise<void> {
   const { quickReplies, goodbye } = await afterAnswer(scope, turn, text);
   const metadata = {
     ...turn.metadata,
+    ...(finishReason && { finishReason }),
     ...(turn.citations.length > 0 && { citations: turn.citations }),
     ...(quickReplies.length > 0 && { quickReplies }),
   };

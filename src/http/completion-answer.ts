@@ -1,11 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { currentTime } from "../clock";
-import type { ModelCall } from "../ports/text-model";
+import type { CutReason, ModelCall } from "../ports/text-model";
 
 /** Writes a chat completion as OpenAI's API has it: whole, or in pieces as they come. */
 export interface CompletionAnswer {
   text(text: string): void;
   call(call: ModelCall): void;
+  /** The answer was cut here. */
+  cut(reason: CutReason): void;
   end(): void;
 }
 
@@ -29,6 +31,7 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
   const at = created();
   let begun = false;
   let calls = 0;
+  let finish: "stop" | CutReason = "stop";
   res.statusCode = status;
   res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
   res.setHeader("Cache-Control", "no-cache");
@@ -44,8 +47,9 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
   return {
     text: (content) => send({ content }),
     call: (call) => send({ tool_calls: [{ index: calls++, ...toolCall(call) }] }),
+    cut: (reason) => void (finish = reason),
     end: () => {
-      send({}, calls > 0 ? "tool_calls" : "stop");
+      send({}, calls > 0 ? "tool_calls" : finish);
       res.end("data: [DONE]\n\n");
     },
   };
@@ -54,16 +58,18 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
 function whole(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
   let content = "";
   const calls: ModelCall[] = [];
+  let finish: "stop" | CutReason = "stop";
   return {
     text: (text) => void (content += text),
     call: (call) => void calls.push(call),
+    cut: (reason) => void (finish = reason),
     end: () => {
       const message = {
         role: "assistant",
         content: content === "" && calls.length > 0 ? null : content,
         ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
       };
-      const choices = [{ index: 0, message, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }];
+      const choices = [{ index: 0, message, finish_reason: calls.length > 0 ? "tool_calls" : finish }];
       res.writeHead(status, { "Content-Type": "application/json; charset=utf-8" });
       res.end(JSON.stringify({ id, object: "chat.completion", created: created(), model, choices }));
     },

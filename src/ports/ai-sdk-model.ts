@@ -4,13 +4,16 @@ import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
 import { load } from "./load";
 import { pairedCalls } from "./paired-calls";
+import { modelFailure } from "./provider-error";
 import {
   ModelFailure,
+  type CutReason,
   type ModelMessage,
   type ModelPart,
   type ModelRequest,
   type TextModel,
 } from "./text-model";
+import { ThinkFilter } from "./think-filter";
 
 /** What the SDK's vendors have in common. */
 type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
@@ -24,9 +27,7 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
       try {
         yield* parts(request, guardedFetch);
       } catch (error) {
-        const late = request.signal.aborted;
-        const message = late ? "The model did not answer in time." : (error as Error).message;
-        throw new ModelFailure(message, retryAfter(error), { cause: error });
+        throw modelFailure(error, request.signal.aborted);
       }
     },
   };
@@ -35,16 +36,25 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
 /** The vendors are asked by the interface that the SDK's own functions ask them by: of what those add, a turn needs nothing. */
 async function* parts(request: ModelRequest, guardedFetch: typeof fetch): AsyncGenerator<ModelPart> {
   const { stream } = await languageModel(request, guardedFetch).doStream(vendorRequest(request));
+  const thoughts = new ThinkFilter();
   let usable = false;
+  let reason: CutReason | undefined;
   for await (const part of stream) {
-    if (part.type === "error") throw part.error instanceof Error ? part.error : new Error(String(part.error));
-    if (part.type === "text-delta" && part.delta !== "") yield { type: "text", text: part.delta };
+    if (part.type === "error") throw modelFailure(part.error, false);
+    const text = part.type === "text-delta" ? thoughts.add(part.delta) : "";
+    if (text !== "") yield { type: "text", text };
     if (part.type === "tool-call")
       yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: parsed(part.input) };
-    usable ||= part.type === "text-delta" || part.type === "tool-call";
+    if (part.type === "finish") reason = CUT[part.finishReason.unified];
+    usable ||= text !== "" || part.type === "tool-call";
   }
-  if (!usable) throw new Error("The model answered with nothing.");
+  const rest = thoughts.end();
+  if (rest !== "") yield { type: "text", text: rest };
+  if (!usable && rest === "") throw new ModelFailure("The model answered with nothing.");
+  if (reason) yield { type: "cut", reason };
 }
+
+const CUT: Readonly<Record<string, CutReason>> = { length: "length", "content-filter": "content_filter" };
 
 function vendorRequest(request: ModelRequest): VendorRequest {
   const { system, messages, tools, temperature, maxTokens, signal } = request;
@@ -73,13 +83,6 @@ function parsed(input: string): unknown {
   } catch {
     return input;
   }
-}
-
-/** For how many milliseconds the vendor wants to be left alone. */
-function retryAfter(error: unknown): number {
-  const { responseHeaders } = error as { responseHeaders?: Record<string, string> };
-  const seconds = Number(responseHeaders?.["retry-after"]);
-  return seconds > 0 ? seconds * 1_000 : 0;
 }
 
 function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof fetch): VendorModel {

@@ -51,19 +51,34 @@ export interface ModelRequest {
 
 /** A piece of an answer, as it comes. */
 export type ModelPart =
-  { readonly type: "text"; readonly text: string } | ({ readonly type: "call" } & ModelCall);
+  | { readonly type: "text"; readonly text: string }
+  | ({ readonly type: "call" } & ModelCall)
+  /** The last part of an answer that was cut. */
+  | { readonly type: "cut"; readonly reason: CutReason };
+
+/** Why an answer was cut: it reached its longest, or the provider's filter stopped it. */
+export type CutReason = "length" | "content_filter";
+
+interface FailureOptions extends ErrorOptions {
+  /** For how many milliseconds the model wants to be left alone; 0 if it does not say. */
+  readonly retryAfter?: number;
+  /** Whether the same request fails again, as the key, the request or the quota is wrong. */
+  readonly permanent?: boolean;
+}
 
 /** A vendor's model gave no usable answer. */
 export class ModelFailure extends Error {
-  /** @param retryAfter for how many milliseconds it wants to be left alone; 0 where it says nothing of that */
-  constructor(
-    message: string,
-    readonly retryAfter = 0,
-    options?: ErrorOptions,
-  ) {
+  readonly retryAfter: number;
+  readonly permanent: boolean;
+
+  constructor(message: string, { retryAfter = 0, permanent = false, ...options }: FailureOptions = {}) {
     super(message, options);
+    this.retryAfter = retryAfter;
+    this.permanent = permanent;
   }
 }
+
+export const isPermanent = (error: unknown): boolean => error instanceof ModelFailure && error.permanent;
 
 /** Longest that a model which asks to be left alone is waited for, in milliseconds: a person waits too. */
 const LONGEST_PAUSE = 10_000;

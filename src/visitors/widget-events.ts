@@ -9,7 +9,7 @@ import { VisitorChats } from "./visitor-chats";
 /** Something that happened in a visitor's chat. Its id resumes the stream behind it. */
 export interface WidgetChatEvent {
   readonly id: string;
-  readonly name: "message" | "status" | "token" | "activity";
+  readonly name: "message" | "status" | "token" | "token-reset" | "activity";
   readonly message: VisitorMessage | null;
   readonly status: string;
   readonly text: string | null;
@@ -20,6 +20,7 @@ const NAMES = {
   "conversation-updated": "message",
   "status-changed": "status",
   token: "token",
+  "token-reset": "token-reset",
   activity: "activity",
 } as const;
 

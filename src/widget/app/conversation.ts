@@ -228,6 +228,7 @@ export class Conversation {
     if (name === "message" && message) this.stored(message, message.clientId);
     else if (name === "status" && status) this.turned(status);
     else if (name === "token" && this.sawBeginning) this.draft.value += text ?? "";
+    else if (name === "token-reset") this.draft.value = "";
     else if (name === "activity") this.does(activity ?? "");
   }
 

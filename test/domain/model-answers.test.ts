@@ -1,0 +1,114 @@
+import { describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { say as postAs } from "../support/factories";
+import { afterTest, until } from "../support/server";
+import type { Reply } from "../support/stub-model";
+import { Subscriber } from "../support/subscriber";
+import { talk as talkWith } from "../support/talk";
+
+const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.0/8" });
+const talk = async (replies: readonly Reply[], setting?: Parameters<typeof talkWith>[2]) => {
+  const made = await talkWith(running, replies, setting);
+  afterTest(() => made.answered().then(made.model.stop));
+  return made;
+};
+
+/** A stream of chat completions with these pieces, which ends for this reason. */
+const stream = (pieces: readonly string[], finish = "stop"): Reply => {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const text = pieces.map((content) => chunk({ content })).join("");
+  return { garbage: `${text}${chunk({}, finish)}data: [DONE]\n\n` };
+};
+/** A stream that holds an error. */
+const failing = (error: object): Reply => ({ garbage: `data: ${JSON.stringify({ error })}\n\n` });
+
+describe("an answer", () => {
+  test.each([
+    ["length", "length"],
+    ["content_filter", "content_filter"],
+  ])("that was cut by %s says so in its metadata", async (finish, told) => {
+    const { say } = await talk([stream(["We open ", "at"], finish)]);
+    expect(await say("When?")).toMatchObject({ content: "We open at", metadata: { finishReason: told } });
+  });
+
+  test("that is whole does not", async () => {
+    const { say } = await talk([stream(["We open at nine."])]);
+    expect((await say("When?")).metadata).not.toHaveProperty("finishReason");
+  });
+
+  test.each(["TEXT", "SMS"])("of a model that thinks aloud holds no thought, in %s", async (channel) => {
+    const pieces = ["<thi", "nk>They ask for", " hours.</th", "ink>\n\nWe open", " at nine."];
+    const { say, log } = await talk([stream(pieces)], { start: { channel } });
+    expect((await say("When?")).content).toBe("We open at nine.");
+    expect(JSON.stringify(await log())).not.toContain("hours");
+  });
+
+  test("that is a thought only is none", async () => {
+    const { say } = await talk([stream(["<think>Hm.</think>"]), stream(["Yes."])]);
+    expect((await say("Open?")).content).toBe("Yes.");
+  });
+});
+
+describe("an error inside a stream", () => {
+  test("stands in the log with the provider's type and message", async () => {
+    const { say, log } = await talk([
+      failing({ type: "server_error", message: "The engine is on fire.", code: null }),
+    ]);
+    expect((await say("Hello?")).metadata).toMatchObject({ error: true });
+    const { metadata } = await log();
+    expect(metadata.errors[0].message).toBe("server_error: The engine is on fire.");
+  });
+
+  test.each([
+    [
+      "a wrong key",
+      { type: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key." },
+    ],
+    [
+      "a context that is too long",
+      { type: "invalid_request_error", code: "context_length_exceeded", message: "Too long." },
+    ],
+    ["an exhausted quota", { type: "insufficient_quota", code: "insufficient_quota", message: "No quota." }],
+  ])("is not retried if it is permanent: %s", async (_, error) => {
+    const { model, say } = await talk([failing(error), stream(["Here I am."])]);
+    expect((await say("Hello?")).metadata).toMatchObject({ error: true });
+    expect(model.asked).toHaveLength(1);
+  });
+
+  test.each([400, 401, 402, 403, 404, 413])("nor is a request refused with %i", async (status) => {
+    const { model, say } = await talk([{ status }, stream(["Here I am."])]);
+    expect((await say("Hello?")).metadata).toMatchObject({ error: true });
+    expect(model.asked).toHaveLength(1);
+  });
+});
+
+test("what was shown of an answer that broke is withdrawn, and its words are not shown twice", async () => {
+  const { chatId, say } = await talk([
+    { half: "The answer" },
+    { text: ["The answer ", "is nine."], after: 300 },
+  ]);
+  const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
+  afterTest(() => subscriber.close());
+  const heard: { name: string; text?: string | null; message?: { role: string; content: string } | null }[] =
+    [];
+  const query =
+    'subscription ($id: ID!) { chatEvents(chatId: $id, after: "0") { name text message { role content } } }';
+  void subscriber.run(query, { id: chatId }, (data) => {
+    heard.push((data as { chatEvents: (typeof heard)[number] }).chatEvents);
+  });
+  await postAs(running.api, chatId, "A note", "SYSTEM");
+  await until(() => heard.length > 0); // it listens
+  await say("When?");
+  await until(() => heard.some(({ message }) => message?.role === "ASSISTANT"));
+  let draft = "";
+  const drafts: string[] = [];
+  for (const { name, text } of heard) {
+    if (name === "token") draft += text ?? "";
+    if (name === "token-reset") draft = "";
+    drafts.push(draft);
+  }
+  expect(heard.map(({ name }) => name)).toContain("token-reset");
+  expect(drafts).toContain("The answer");
+  expect(drafts.at(-1)).toBe("The answer is nine.");
+});
