@@ -82,8 +82,11 @@ export async function reportsOf(
 
 /** Deletes the reports of an ended call once no more are taken. @returns when to do so, if it is too early */
 export async function forgetReports(scope: Scope, chatId: string, endedAt: Date): Promise<Date | undefined> {
-  const isOver = "ended_at <= now() - ? * interval '1 millisecond'";
-  const over = scope.table("chats").select("id").where({ id: chatId }).whereRaw(isOver, [WORDS_LATE]);
+  const over = scope
+    .table("chats")
+    .select("id")
+    .where({ id: chatId })
+    .where("endedAt", "<=", scope.now(-WORDS_LATE));
   if (((await over) as unknown[]).length === 0) return new Date(endedAt.getTime() + WORDS_LATE);
   await scope.table("engine_callbacks").where({ chatId }).delete();
   return undefined;

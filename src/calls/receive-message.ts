@@ -166,9 +166,13 @@ type Work = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<Received>;
 function held({ scope, chat: { id } }: FoundCall, work: Work): Promise<Received> {
   return oneAtATime(`${scope.organizationId}/${id}`, () =>
     scope.transaction(async (scope) => {
-      const isCurrent = "(status <> 'ended' or ended_at > now() - ? * interval '1 millisecond')";
-      const current = scope.table("chats").where({ id }).whereRaw(isCurrent, [WORDS_LATE]).forUpdate();
-      const [chat] = (await current) as ChatRow[];
+      const [chat] = (await scope
+        .table("chats")
+        .where({ id })
+        .where((current) =>
+          current.whereNot({ status: "ended" }).orWhere("endedAt", ">", scope.now(-WORDS_LATE)),
+        )
+        .forUpdate()) as ChatRow[];
       const call = chat && (await scope.of(Calls).row(id));
       return call ? work(scope, chat, call) : IGNORED;
     }),
