@@ -106,7 +106,7 @@ export class Events {
     const data = {
       messages: await this.messages(chat.id),
       phoneNumber: chat.phoneNumber,
-      timestamp: new Date(),
+      timestamp: currentDate(),
     };
     await this.record("conversation-updated", chat, data, { change: "ASSISTANT" });
   }
