@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { overgrown, startConfined, type ConfinedProcess } from "./confined-process";
@@ -30,7 +31,7 @@ export function childReader(limits: Partial<ReaderLimits> = {}): DocumentReader 
   const all = { ...LIMITS, ...limits };
   return {
     async read(type, content) {
-      const child = startConfined([PROGRAM, type], all.memory);
+      const child = startConfined([join(realpathSync(process.cwd()), PROGRAM), type], all.memory);
       const [end] = await Promise.all([ending(child, all), feed(child, content)]);
       return readingOf(end, all);
     },

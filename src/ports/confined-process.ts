@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcessByStdio } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -10,10 +10,15 @@ export type ConfinedProcess = ChildProcessByStdio<Writable, Readable, null>;
 
 const MIB = 1_048_576;
 const LOOK_AGAIN = 20;
+/** Node's permissions don't cover what Node itself writes, such as traces: no file may grow, nor a crash leave its memory. */
+const WITHOUT_FILES = 'ulimit -f 0 && ulimit -c 0 && exec "$@"';
+/** Where what Node writes would stand: in a folder that takes no file, where the system has one. */
+const NOWHERE = existsSync("/proc/self") ? "/proc" : "/";
 
 /**
- * Starts Node with nothing of the environment, and without the right to write, to read anything but our own programs,
+ * Starts Node with nothing of the environment, in a folder that takes no files, and without the right to write, to read anything but our own programs,
  * to start processes or threads, or to load native code; `src/reader/cut-off.ts`, compiled, takes the network from it.
+ * @param args absolute paths, as the process does not run in our folder
  * @param memory resident, in bytes: `overgrown` watches it, as Node limits its heap alone
  */
 export function startConfined(args: readonly string[], memory: number): ConfinedProcess {
@@ -26,8 +31,9 @@ export function startConfined(args: readonly string[], memory: number): Confined
     : "--experimental-permission";
   const cutOff = ["--require", join(root, "dist/src/reader/cut-off.js")];
   const heap = `--max-old-space-size=${Math.floor(memory / 2 / MIB)}`;
-  return spawn(process.execPath, [permissions, ...may, ...cutOff, heap, ...args], {
-    cwd: root,
+  const command = [process.execPath, permissions, ...may, ...cutOff, heap, ...args];
+  return spawn("/bin/sh", ["-c", WITHOUT_FILES, "sh", ...command], {
+    cwd: NOWHERE,
     env: {},
     stdio: ["pipe", "pipe", "ignore"],
   });

@@ -6,6 +6,9 @@ import dgram from "node:dgram";
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
+import traces from "node:trace_events";
+import v8 from "node:v8";
+import wasi from "node:wasi";
 
 type Native = Record<string, unknown>;
 
@@ -26,6 +29,16 @@ const refuse = (): never => {
   throw new Error("There is no network here.");
 };
 for (const names of [dns, dns.promises]) Object.assign(names, { lookup: refuse, lookupService: refuse });
+
+// What Node writes by itself, its permissions do not cover: traces, snapshots, logs of the engine, files by WASI.
+const refuseFiles = (): never => {
+  throw new Error("No files are written here.");
+};
+Object.assign(traces, { createTracing: refuseFiles });
+Object.assign(wasi, { WASI: refuseFiles });
+for (const name of ["setFlagsFromString", "writeHeapSnapshot", "setHeapSnapshotNearHeapLimit"])
+  Object.assign(v8, { [name]: refuseFiles });
+Object.defineProperty(process, "report", { value: undefined });
 syncBuiltinESMExports();
 disarm("ChannelWrap", (new dns.Resolver() as unknown as Native)._handle);
 

@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,16 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startConfined } from "../../src/ports/confined-process";
 
 /** Counts whatever reaches it: by TCP, a Unix socket, UDP. */
-const canary = { reached: 0, tcp: 0, udp: 0, path: join(mkdtempSync(join(tmpdir(), "canary-")), "socket") };
+const canary = {
+  reached: 0,
+  tcp: 0,
+  udp: 0,
+  path: join(mkdtempSync(join(tmpdir(), "canary-")), "socket"),
+  root: process.cwd(),
+  folder: mkdtempSync(join(tmpdir(), "canary-")),
+  target: "",
+};
+canary.target = join(canary.folder, "target");
 const servers: (Server | ReturnType<typeof createSocket>)[] = [];
 
 beforeAll(async () => {
@@ -87,11 +96,52 @@ describe("whatever a document brings the process to do that reads it, it can't",
     ["look into itself by the inspector", `new (require("inspector").Session)().connect()`],
     ["load native code", `process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6")`],
     ["read the machine's files", `require("fs").readFileSync("/etc/passwd")`],
-    ["read the service's settings", `require("fs").readFileSync(".env")`],
-    ["write a file", `require("fs").writeFileSync("dist/x", "x")`],
+    ["read the service's settings", `require("fs").readFileSync(canary.root + "/.env")`],
+    ["write a file", `require("fs").writeFileSync(canary.root + "/dist/x", "x")`],
+    ["write a file where it runs", `require("fs").writeFileSync("x", "x")`],
   ])("%s", async (_what, code) => {
     expect(await inside(code)).toMatch(/^refused: |^nothing came of it$/);
     expect(canary.reached).toBe(0);
+  });
+
+  /** What Node writes by itself, without asking its own permissions. */
+  test.each([
+    [
+      "traces",
+      `require("trace_events").createTracing({ categories: ["node", "v8"] }).enable(); JSON.parse("1")`,
+    ],
+    ["a heap snapshot", `require("v8").writeHeapSnapshot()`],
+    ["a heap snapshot at a path", `require("v8").writeHeapSnapshot(canary.target)`],
+    [
+      "a heap snapshot when memory runs out",
+      `require("v8").setHeapSnapshotNearHeapLimit(1); const all = []; for (;;) all.push({})`,
+    ],
+    ["a report", `process.report.writeReport()`],
+    ["a report at a path", `process.report.directory = canary.folder; process.report.writeReport("target")`],
+    [
+      "what its compiler does",
+      `const v8 = require("v8");
+      v8.setFlagsFromString("--trace-turbo"); v8.setFlagsFromString("--trace-turbo-path=" + canary.folder);
+      v8.setFlagsFromString("--allow-natives-syntax");
+      new Function("function hot(x) { return x + 1 } %PrepareFunctionForOptimization(hot); hot(1); %OptimizeFunctionOnNextCall(hot); hot(2)")()`,
+    ],
+    [
+      "a log of its engine",
+      `require("v8").setFlagsFromString("--logfile=" + canary.target); require("v8").setFlagsFromString("--log-all")`,
+    ],
+    [
+      "by WASI",
+      `const { WASI } = require("wasi"); new WASI({ version: "preview1", preopens: { "/": canary.folder } })`,
+    ],
+  ])("leave %s behind", async (_what, code) => {
+    const before = [canary.root, canary.folder, tmpdir()].map((folder) => readdirSync(folder));
+    await inside(code);
+    const ofNode = /trace|report|heap|turbo|target|isolate|\.log$/i;
+    const after = [canary.root, canary.folder, tmpdir()].map((folder) => readdirSync(folder));
+    after.forEach((names, at) =>
+      expect(names.filter((name) => ofNode.test(name) && !before[at]!.includes(name))).toEqual([]),
+    );
+    expect(existsSync(canary.target)).toBe(false);
   });
 
   test("though it can do all else", async () => {
