@@ -44,7 +44,7 @@ describe("the type of a part of a form", () => {
     const body = part(headers) + end;
     const added = type === undefined ? "" : `Content-Type: ${type}\r\n`;
     for (const length of [1, 7, body.length])
-      expect(await typed(body, length)).toBe(`--${BOUNDARY}\r\n${added}${headers}\r\n\r\nx${end}`);
+      expect(await typed(body, length)).toBe(`\r\n--${BOUNDARY}\r\n${added}${headers}\r\n\r\nx${end}`);
   });
 
   test.each([
@@ -59,6 +59,6 @@ describe("the type of a part of a form", () => {
 
   test("reads no byte of a part without an end of its headers twice", async () => {
     const body = `--${BOUNDARY}\r\n`.repeat(2_000_000) + end;
-    expect(await typed(body, 1_000_000)).toBe(body);
+    expect((await typed(body, 1_000_000)) === `\r\n${body}`).toBe(true);
   });
 });
