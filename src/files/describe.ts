@@ -8,8 +8,8 @@ const ZIP = "application/zip";
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 /** More than the directory of any ordinary document. */
 const DIRECTORY_BYTES = 65_536;
-/** Behind what may stand before it. */
-const HTML = /^\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)*<(!doctype html|html|head|body)\b/i;
+/** After what may come before it. A comment ends at the first end: else many of them take exponential time. */
+const HTML = /^\s*(<\?xml[^>]*>\s*)?(<!--(?:(?!-->)[^])*-->\s*)*<(!doctype html|html|head|body)\b/i;
 
 /** A file's name as it may be shown: no folders, no control characters, at most 255 bytes; the ending is kept. */
 export function cleanName(name: string): string {
