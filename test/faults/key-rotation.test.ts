@@ -33,13 +33,13 @@ test("every encrypted column of the schema is one that is rotated", async () => 
 test(
   "keys are rotated while servers run: all that was sealed is read with the new key alone",
   async () => {
-    const { env, server, api, callId } = await waitingInstallation();
+    const { env, server, api } = await waitingInstallation();
     const headers = { "Idempotency-Key": "once" };
     await api.post("/rest/v1/assistants", { name: "Once" }, 200, headers);
     const { data: destinations } = await destinationsOf(api);
     const { id } = destinations[0] as { id: string };
     await api.patch(`/rest/v1/settings/${id}`, { secret: "another secret" }, 200);
-    await api.gql("{ organization { identitySecret } }").catch(() => undefined);
+    await api.gql("mutation { identitySecret }");
     const sealed = await sealedIn(env.DATABASE_URL!);
     expect(sealed.length).toBeGreaterThan(5);
 
@@ -63,13 +63,10 @@ test(
     expect(destinationsIn(await destinationsOf(kept))).toContain("another secret");
     const repeated = await kept.request("POST", "/rest/v1/assistants", { name: "Once" }, headers);
     expect(repeated.headers.get("idempotency-replayed")).toBe("true");
-    expect((await kept.get("/rest/v1/keys", 200)) as unknown).toEqual(
-      await only.api.get("/rest/v1/keys", 200),
-    );
+    expect(await kept.get("/rest/v1/organization/keys", 200)).toHaveLength(2);
     const ids = new Set((await sealedIn(env.DATABASE_URL!)).map((value) => value.split(".")[0]));
     expect(ids.size).toBe(1);
     expect(await leftUnder(env.DATABASE_URL!, sealed[0]!.split(".")[0]!)).toEqual([]);
-    expect(callId).toBeDefined();
   },
   LONG,
 );
@@ -92,7 +89,7 @@ test(
   LONG,
 );
 
-const destinationsOf = async (api: Api) => ({ data: (await api.get("/rest/v1/settings", 200)) as unknown[] });
+const destinationsOf = async (api: Api) => ({ data: (await api.get("/rest/v1/settings", 201)) as unknown[] });
 const destinationsIn = ({ data }: { data: unknown[] }) => JSON.stringify(data);
 
 /** Every sealed value, wherever it stands. */
