@@ -202,8 +202,8 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,
     streams: {
-      ...engineCallbacks({ database, engine: ports.voice.engine, metrics, logger }),
-      ...smsIntercept({ database, metrics, logger }),
+      ...engineCallbacks({ database, engine: ports.voice.engine, metrics, logger, addressOf }),
+      ...smsIntercept({ database, metrics, logger, addressOf }),
     },
     form: withDeclaredTypes,
     maxFileBytes: config.MAX_FILE_BYTES,

@@ -1,4 +1,3 @@
-import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { AuditLog } from "./audit-log";
 import type { AuditHead, ChainedAudit } from "./chain";
@@ -36,15 +35,4 @@ export function readExport(lines: Iterable<string>): { rows: ChainedAudit[]; hea
     else rows.push({ ...entry, createdAt: new Date(entry.createdAt) });
   }
   return { rows, heads };
-}
-
-/** The heads of all organizations' chains, for a backup's manifest. What was committed before is in them. */
-export async function auditHeads(database: Database): Promise<(AuditHead & { organizationId: string })[]> {
-  const heads = [];
-  for (const organizationId of await database.organizationIds()) {
-    const log = database.scope(organizationId).of(AuditLog);
-    await log.seal();
-    heads.push({ organizationId, ...(await log.head()) });
-  }
-  return heads;
 }

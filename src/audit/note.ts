@@ -8,7 +8,7 @@ export type AuditActor = Caller["kind"] | "OPERATOR" | "SYSTEM" | "PROVIDER";
 export type { AuditedField };
 
 /** Tables whose first new row is the record of an operation. */
-export type CreatedIn = "chats" | "files" | "telephony_connections";
+export type CreatedIn = "chats" | "files" | "telephony_connections" | "api_keys";
 
 /** How a request came in. */
 export interface Origin {
@@ -65,3 +65,44 @@ function personOf({ userId, visitor }: Caller): string | undefined {
 /** A person's words and identifiers by name and digest, all else by name. */
 export const fieldOf = (scope: Scope, name: string, value: unknown, isPersonal: boolean): AuditedField =>
   isPersonal && value != null ? { name, digest: digestOf(scope, value) } : { name };
+
+/** A command on the server, and what the service does for its operator at the start. */
+export function commandOf(
+  operation: string,
+  recordType: string,
+  fields: readonly AuditedField[],
+  creates?: CreatedIn,
+): AuditedOperation {
+  const note = { kind: "CHANGE", actor: "OPERATOR", interface: "COMMAND" } as const;
+  return new AuditedOperation({ ...note, operation, recordType, fields }, creates);
+}
+
+/** A job that changes or deletes what nobody asked it to just now, such as retention. */
+export function jobOf(
+  operation: string,
+  recordType: string,
+  fields: readonly AuditedField[],
+): AuditedOperation {
+  const note = { kind: "CHANGE", actor: "SYSTEM", interface: "JOB" } as const;
+  return new AuditedOperation({ ...note, operation, recordType, fields });
+}
+
+interface Callback {
+  readonly operation: string;
+  readonly recordType: string;
+  readonly address: string;
+  /** Telephone number of the person who called or wrote. */
+  readonly phoneNumber?: string | null;
+  readonly fields: readonly AuditedField[];
+}
+
+/** What a provider's callback changes, recorded with the first event of it or by the statement that stores it. */
+export function callbackOf(
+  scope: Scope,
+  { phoneNumber, ...about }: Callback,
+  creates?: CreatedIn,
+): AuditedOperation {
+  const person = phoneNumber == null ? null : digestOf(scope, phoneNumber);
+  const note = { kind: "CHANGE", actor: "PROVIDER", interface: "CALLBACK", person, ...about } as const;
+  return new AuditedOperation(note, creates, true);
+}

@@ -1,4 +1,5 @@
 import { currentDate } from "../clock";
+import { callbackOf } from "../audit/note";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { Deployments } from "../workflows/deployments";
@@ -18,7 +19,11 @@ class Opened extends Error {}
  * call has given it one. The engine asks as often as it likes: the call is opened once.
  * @returns whether the call is there now
  */
-export async function openInbound(database: Database, { secret, body }: Presented): Promise<boolean> {
+export async function openInbound(
+  database: Database,
+  { secret, body }: Presented,
+  address: string,
+): Promise<boolean> {
   const nobody = database.scope("");
   if (!isCommonSecret(nobody, secret)) return false;
   const { engine } = nobody.ports.voice;
@@ -31,7 +36,12 @@ export async function openInbound(database: Database, { secret, body }: Presente
   const scope = database.scope(owner.organizationId);
   const [deployment] = await scope.of(Deployments).on(owner.connectionId, "PHONE_INBOUND");
   if (!deployment) return false;
-  await open(scope, deployment.id, engineCallId, callerNumber).catch((error: unknown) => {
+  const operation = callbackOf(
+    scope,
+    { operation: "engineServerMessages", recordType: "Call", address, phoneNumber: callerNumber, fields: [] },
+    "chats",
+  );
+  await open(scope.audited(operation), deployment.id, engineCallId, callerNumber).catch((error: unknown) => {
     if (!(error instanceof Opened)) throw error;
   });
   return true;

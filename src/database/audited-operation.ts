@@ -34,10 +34,14 @@ export class AuditedOperation {
   private recordId: string | null | undefined;
   private isStored = false;
 
-  /** @param creates the table whose first new row is the record of the operation */
+  /**
+   * @param creates the table whose first new row is the record of the operation
+   * @param onlyWithEvents stored with the first event that the operation leads to, as it may change nothing worth one
+   */
   constructor(
     private readonly note: AuditNote,
     private readonly creates?: TenantTable,
+    readonly onlyWithEvents = false,
   ) {}
 
   /** Names the record that the operation is about; null for none, undefined while it is not known. */

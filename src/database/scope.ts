@@ -174,7 +174,7 @@ export class Scope {
   /** Stores the audit entry of the operation unless that has been done. */
   async storeAudit(): Promise<void> {
     const entry = this.operation?.entry;
-    if (!entry) return;
+    if (!entry || this.operation?.onlyWithEvents) return;
     await this.insert("audit_outbox", { ...entry });
     this.operation?.stored();
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
+import { callbackOf } from "../audit/note";
 import { callOf, noteHeard, type FoundCall, type Presented } from "../calls/live-call";
 import { Calls } from "../calls/calls";
 import { openInbound } from "../calls/inbound-call";
@@ -27,6 +28,8 @@ interface Parts {
   readonly database: Database;
   readonly engine: VoiceEngine;
   readonly metrics: Pick<Metrics, "countCallback">;
+  /** Address of the client. */
+  readonly addressOf: (req: IncomingMessage) => string;
   readonly logger: Logger;
 }
 
@@ -55,12 +58,30 @@ async function receive(
   const received = await unless<Received & { refused?: true }>(parts, { outcome: "ignored" }, async () => {
     const asked = presented(req, body);
     const known = () => callOf(database, asked);
-    const found = (await known()) ?? ((await openInbound(database, asked)) ? await known() : undefined);
-    return found ? receiveMessage(found, body) : { outcome: "ignored", refused: true };
+    const found =
+      (await known()) ??
+      ((await openInbound(database, asked, parts.addressOf(req))) ? await known() : undefined);
+    return found
+      ? receiveMessage(audited(parts, req, found, "engineServerMessages"), body)
+      : { outcome: "ignored", refused: true };
   });
   metrics.countCallback(engine.read(body).type, received.refused ? "refused" : received.outcome);
   res.writeHead(TAKEN, { "Content-Type": "application/json; charset=utf-8" });
   res.end(JSON.stringify(received.answer ?? {}));
+}
+
+/** The call with a scope that records what the engine changes of it. */
+function audited(
+  { addressOf }: Parts,
+  req: IncomingMessage,
+  { scope, ...found }: FoundCall,
+  operation: string,
+): FoundCall {
+  const { id, phoneNumber } = found.chat;
+  const about = { operation, recordType: "Call", address: addressOf(req), phoneNumber, fields: [] };
+  const callback = callbackOf(scope, about);
+  callback.about(id);
+  return { ...found, scope: scope.audited(callback) };
 }
 
 async function complete(
@@ -79,7 +100,10 @@ async function complete(
     { id: `chatcmpl-${newId()}`, model: request.model, status: TAKEN },
     request.stream,
   );
-  if (live) await unless(parts, undefined, () => converse(live, request, body, answer, res));
+  if (live)
+    await unless(parts, undefined, () =>
+      converse(audited(parts, req, live, "engineChatCompletions"), request, body, answer, res),
+    );
   else answer.text(UNKNOWN_CALL);
   answer.end();
 }

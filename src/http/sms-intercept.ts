@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
+import { callbackOf, fieldOf } from "../audit/note";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
@@ -13,6 +14,8 @@ import type { Metrics } from "./metrics";
 interface Parts {
   readonly database: Database;
   readonly metrics: Pick<Metrics, "countSms">;
+  /** Address of the client. */
+  readonly addressOf: (req: IncomingMessage) => string;
   readonly logger: Logger;
 }
 
@@ -26,7 +29,7 @@ export function smsIntercept(parts: Parts): { readonly interceptSms: Serve } {
 }
 
 async function intercept(
-  { database, metrics, logger }: Parts,
+  { database, metrics, logger, addressOf }: Parts,
   bells: Bells,
   req: IncomingMessage,
   res: ServerResponse,
@@ -41,10 +44,21 @@ async function intercept(
     throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
   }
   const { scope, connectionId, own } = found;
+  const fields = [fieldOf(scope, "phoneNumber", sms.from, true), fieldOf(scope, "content", sms.text, true)];
+  const about = {
+    operation: "interceptSms",
+    recordType: "TelephonyConnection",
+    phoneNumber: sms.from,
+    fields,
+  };
+  const received = callbackOf(scope, { ...about, address: addressOf(req) });
+  received.about(connectionId);
   const gone = new AbortController();
   res.on("close", () => gone.abort());
   // A number of ours that answers a number of ours would never end.
-  const receipt = own ? undefined : await scope.of(Receipts).accept(connectionId, sms, !bells.crowded);
+  const receipt = own
+    ? undefined
+    : await scope.audited(received).of(Receipts).accept(connectionId, sms, !bells.crowded);
   metrics.countSms(receipt ? "accepted" : "own-number");
   const answer = receipt ? await answerSms(scope, receipt, bells, gone.signal) : NOTHING;
   const { chatId } = answer;

@@ -1,3 +1,4 @@
+import { commandOf } from "../audit/note";
 import type { Scope } from "../database/scope";
 import { Keys } from "./keys";
 
@@ -18,8 +19,10 @@ export async function createOrganization(
     publicKey,
   }: { name: string; isDefault?: boolean; secretKey?: string; publicKey?: string },
 ): Promise<NewOrganization> {
-  return scope.transaction(async (scope) => {
-    const { organizationId } = scope;
+  const { organizationId } = scope;
+  const operation = commandOf("org:create", "Organization", [{ name: "name" }]);
+  operation.about(organizationId);
+  return scope.audited(operation).transaction(async (scope) => {
     await scope.shared("organizations").insert({ id: organizationId, name, isDefault });
     const keys = scope.of(Keys);
     const secret = await keys.create({ type: "SECRET" }, secretKey);

@@ -47,8 +47,19 @@ export class Receipts {
     const { patience } = this.scope.ports.telephone;
     const waitsUntil = waits ? currentDate(patience + MARGIN) : null;
     const job = JSON.stringify(this.scope.owned({ messageSid }));
-    const values = [messageSid, connectionId, JSON.stringify(sms), waitsUntil, waits ? null : "[]", job];
+    const { operation } = this.scope;
+    const audit = JSON.stringify(operation?.entry ? [operation.entry] : []);
+    const values = [
+      messageSid,
+      connectionId,
+      JSON.stringify(sms),
+      waitsUntil,
+      waits ? null : "[]",
+      job,
+      audit,
+    ];
     const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
+    if (row) operation?.stored();
     return row ?? (await this.of(messageSid))!; // somebody stored it before
   }
 
@@ -112,6 +123,9 @@ const accepting: Build = (_table, _$, db) =>
   with stored as (
     insert into sms_received (organization_id, message_sid, connection_id, sms, waits_until, answer)
     values ($1, $2, $3, $4::jsonb, $5, $6::jsonb) on conflict (organization_id, message_sid) do nothing returning *
+  ), audit as (
+    insert into audit_outbox (organization_id, id, entry)
+    select $1, asked.id, asked.entry from stored, json_to_recordset($8::json) as asked(id text, entry jsonb)
   )
   select stored.* from stored
   cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${TRIES})) as job`);
