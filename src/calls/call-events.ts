@@ -76,6 +76,4 @@ async function isPast(scope: Scope, { callId, after }: Wanted): Promise<boolean>
 }
 
 const isBehind = (one: Place, other: Place): boolean =>
-  one.transaction === other.transaction
-    ? one.id > other.id
-    : BigInt(one.transaction) > BigInt(other.transaction);
+  one.position === other.position ? one.id > other.id : BigInt(one.position) > BigInt(other.position);

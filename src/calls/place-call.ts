@@ -1,6 +1,6 @@
 import { currentDate } from "../clock";
 import { Assistants } from "../assistants/assistants";
-import type { ChatRow, Visited } from "../chats/chats";
+import { firstStatus, type ChatRow, type Visited } from "../chats/chats";
 import { EndUsers } from "../conversation/end-users";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
@@ -91,7 +91,7 @@ export async function openCall(
     workflowNodeId: flow && startOf(flow),
     channel: "VOICE",
     status,
-    statusEventId: newId(),
+    ...firstStatus(),
     phoneNumber,
     label: person.userName,
     ...person,

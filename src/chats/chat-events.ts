@@ -4,7 +4,7 @@ import type { Scope } from "../database/scope";
 import { newId } from "../database/ids";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../events/record";
 import { Bell } from "./bell";
-import { Chats, TOKENS_CHANNEL, type ChatStatus } from "./chats";
+import { Chats, TOKENS_CHANNEL, type Chat, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
 
 /** Something that happened in a chat. Its id resumes the stream behind it. */
@@ -102,29 +102,47 @@ interface Place {
 }
 
 async function beginning(scope: Scope, chatId: string, after: string | null | undefined): Promise<Place> {
-  const { messageCount, status, statusEventId } = await scope.of(Chats).byId(chatId);
+  const chat = await scope.of(Chats).byId(chatId);
+  const { messageCount, status, statusEventId } = chat;
   const ended = status === "ended";
   // Nothing comes behind the end.
   if (after == null || (ended && after === statusEventId)) return { sequence: messageCount, statusEventId };
-  const sequence = await placeOf(scope, chatId, after);
-  return { sequence, statusEventId: !ended && statusEventId <= after ? statusEventId : "" };
+  const { sequence, seen } = await placeOf(scope, chat, after);
+  return { sequence, statusEventId: !ended && seen ? statusEventId : "" };
 }
 
-/** How many messages of the chat a reader has seen whose last event was `after`. */
-async function placeOf(scope: Scope, chatId: string, after: string): Promise<number> {
-  const messages = () => scope.table("messages").where({ chatId });
+/** How many messages of the chat a reader has seen whose last event was `after`, and whether its present status. */
+async function placeOf(
+  scope: Scope,
+  chat: Chat,
+  after: string,
+): Promise<{ sequence: number; seen: boolean }> {
+  const { statusPlaces, statusEventId } = chat;
+  const messages = () => scope.table("messages").where({ chatId: chat.id });
   const [named] = (await messages().select("sequence").where({ id: after })) as { sequence: number }[];
-  if (named) return named.sequence;
-  // A change of the status: its id was made in order with those of messages, as far as clocks of servers agree.
-  const [seen] = (await messages().where("id", "<=", after).max("sequence as sequence")) as {
+  if (named) return { ...named, seen: !comesBefore({ ...named, id: after }, chat) };
+  const place = statusPlaces[after];
+  if (place !== undefined) return { sequence: place, seen: after === statusEventId };
+  // A change that an older server has noted: its id was made in order with those of messages, as far as clocks agree.
+  const [last] = (await messages().where("id", "<=", after).max("sequence as sequence")) as {
     sequence: number | null;
   }[];
-  return seen?.sequence ?? 0;
+  return { sequence: last?.sequence ?? 0, seen: statusEventId <= after };
+}
+
+/** Whether a message was stored before the chat got its present status. */
+function comesBefore(
+  { sequence, id }: Pick<Message, "sequence" | "id">,
+  { statusPlaces, statusEventId }: Pick<Chat, "statusPlaces" | "statusEventId">,
+): boolean {
+  const place = statusPlaces[statusEventId];
+  return place === undefined ? id < statusEventId : sequence <= place;
 }
 
 async function behind(scope: Scope, chatId: string, { sequence, statusEventId }: Place) {
   // The chat first: once it has ended no message follows, so that those read after it are all.
-  const { status, ...chat } = await scope.of(Chats).byId(chatId);
+  const chat = await scope.of(Chats).byId(chatId);
+  const { status } = chat;
   const messages = await scope.of(Messages).after(chatId, sequence);
   const over = status === "ended";
   const events: ChatEvent[] = messages.map((message) => ({
@@ -136,7 +154,7 @@ async function behind(scope: Scope, chatId: string, { sequence, statusEventId }:
     status,
   }));
   if (chat.statusEventId !== statusEventId) {
-    const later = over ? -1 : events.findIndex(({ id }) => id > chat.statusEventId);
+    const later = over ? -1 : messages.findIndex((message) => !comesBefore(message, chat));
     const changed = { ...EMPTY, id: chat.statusEventId, name: "status-changed", chatId, status } as const;
     events.splice(later < 0 ? events.length : later, 0, changed);
   }

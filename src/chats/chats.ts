@@ -20,8 +20,10 @@ export interface Chat {
   readonly assistantId: string;
   readonly channel: Channel;
   readonly status: ChatStatus;
-  /** Made anew at each change of the status, and sorts among the ids of the chat's messages. */
+  /** Made anew at each change of the status. */
   readonly statusEventId: string;
+  /** How many messages the chat had at each change of its status, by `statusEventId`. */
+  readonly statusPlaces: Readonly<Record<string, number>>;
   readonly label: string;
   readonly phoneNumber: string | null;
   readonly userId: string | null;
@@ -80,6 +82,12 @@ export const labelled = <R extends Pick<ChatRow, "label" | "phoneNumber" | "firs
   ...row,
   label: row.label ?? row.phoneNumber ?? row.firstWords ?? "",
 });
+
+/** What a new chat notes of its first status. */
+export function firstStatus() {
+  const statusEventId = newId();
+  return { statusEventId, statusPlaces: { [statusEventId]: 0 } };
+}
 
 /** What a list of chats is narrowed by: column, operator, value. */
 const conditionsOf = (after: string | null | undefined, filter: ChatFilter) =>
@@ -150,7 +158,7 @@ export class Chats {
       .table("chats")
       .where({ id })
       .whereIn("status", STATUSES.slice(0, STATUSES.indexOf(status)))
-      .update({ status, statusEventId: newId() })
+      .update({ status, ...this.changed() })
       .returning("*")) as ChatRow[];
     if (!row) return undefined;
     await this.scope.of(Events).statusChanged(row);
@@ -171,6 +179,13 @@ export class Chats {
     await this.endWhere(owner, reason);
   }
 
+  /** What a change of the status notes in the chat. */
+  private changed() {
+    const statusEventId = newId();
+    const statusPlaces = this.scope.noted("statusPlaces", statusEventId, "messageCount");
+    return { statusEventId, statusPlaces };
+  }
+
   private async endWhere(
     condition: { id: string } | { assistantId: string } | { workflowId: string },
     endedReason: string,
@@ -180,7 +195,7 @@ export class Chats {
       .table("chats")
       .where(condition)
       .whereNot({ status: "ended" })
-      .update({ status: "ended", statusEventId: newId(), endedAt: currentDate(), endedReason })
+      .update({ status: "ended", ...this.changed(), endedAt: currentDate(), endedReason })
       .returning("*")) as ChatRow[];
     const events = this.scope.of(Events);
     for (const row of rows) {

@@ -17,7 +17,7 @@ import { startOf } from "../workflows/flow";
 import { begin } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
-import { Chats, type Chat, type ChatRow, type Visited } from "./chats";
+import { Chats, firstStatus, type Chat, type ChatRow, type Visited } from "./chats";
 
 export interface StartChatInput extends Partial<Visited> {
   readonly assistantId?: string | null;
@@ -65,7 +65,7 @@ export class ChatStart {
         workflowNodeId: flow && startOf(flow),
         channel,
         status: "in-progress",
-        statusEventId: newId(),
+        ...firstStatus(),
         label: userId ?? undefined,
         userId: userId ?? undefined,
         uniqueId: uniqueId ?? undefined,

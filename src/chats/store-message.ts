@@ -68,11 +68,11 @@ function storing(message: MessageRow, { answers, unshown }: NewMessage): Omit<Ca
 const change: Build = (_table, _$, db) =>
   db.raw(`
   cause as (
-    update chats set message_count = $13, last_message_at = $14,
+    update chats set message_count = $13, event_count = event_count + 1, last_message_at = $14,
       first_words = coalesce(first_words, $15), answered_sequence = coalesce($17, answered_sequence)
     where chats.organization_id = $1 and id = $6 and status <> 'ended' and message_count = $13::integer - 1
       and ($16::integer is null or answered_sequence = $16)
-    returning assistant_id, case when $26::text is not null then pg_notify('${TOKENS_CHANNEL}',
+    returning assistant_id, event_count, case when $26::text is not null then pg_notify('${TOKENS_CHANNEL}',
       json_build_object('organizationId', $1::text, 'chatId', $6::text, 'text', $26::text)::text) end
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,

@@ -65,6 +65,12 @@ export class Database {
       .from(this.knex.raw("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]))) as never; // its columns
   }
 
+  /** Organizations with events that have no position in their ledger yet. */
+  async unplacedEvents(): Promise<string[]> {
+    const rows = this.knex.select("*").from(this.knex.raw("parley_unplaced_events()"));
+    return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
+  }
+
   /** Deletes events of all organizations older than so many days, but for those that were sent somewhere since. @returns how many */
   async expireEvents(days: number, most: number): Promise<number> {
     const expire = this.knex.raw("parley_expire_events(now() - ? * interval '1 day', ?)", [days, most]);

@@ -4,6 +4,7 @@ import type { Ports } from "../ports/ports";
 import type { AuditedOperation } from "./audited-operation";
 import type { Client } from "./connect";
 import { TRIES, type JobOptions } from "./job-options";
+import { Expressions } from "./expressions";
 import type { TenantTable } from "./tables";
 
 export { TRIES };
@@ -26,18 +27,20 @@ const MOST_ROWS = 500;
 const texts = new Map<string, string>();
 
 /** Everything bound to one organization. Tenant tables are reached through it or not at all. */
-export class Scope {
+export class Scope extends Expressions {
   private readonly made = new Map<unknown, unknown>();
 
   constructor(
-    private readonly db: Knex,
+    protected readonly db: Knex,
     readonly organizationId: string,
     readonly ports: Ports,
     /** What the caller should know of a request that went well. */
     readonly warnings: string[] = [],
     /** The operation to record in the audit log. */
     readonly operation?: AuditedOperation,
-  ) {}
+  ) {
+    super();
+  }
 
   /** The same scope on behalf of an operation that the audit log records in the transaction of its change. */
   audited(operation: AuditedOperation): Scope {
@@ -76,31 +79,6 @@ export class Scope {
       const some = rows.slice(at, at + MOST_ROWS).map((row) => ({ ...encoded(row), organizationId }));
       await this.bound(this.db(name)).insert(some);
     }
-  }
-
-  /** A JSON list with one more entry, for an update. */
-  appended(column: string, entry: object): Knex.Raw {
-    return this.db.raw("?? || ?::jsonb", [column, JSON.stringify([entry])]);
-  }
-
-  /** How long a JSON list is. */
-  lengthOf(column: string, name: string): Knex.Raw {
-    return this.db.raw("jsonb_array_length(??) as ??", [column, name]);
-  }
-
-  /** A JSON object with other values beside or in place of its own, for an update. */
-  merged(column: string, values: object): Knex.Raw {
-    return this.db.raw("?? || ?::jsonb", [column, JSON.stringify(values)]);
-  }
-
-  /** The database's time, so many milliseconds later: what stored times are compared with. */
-  now(offset = 0): Knex.Raw {
-    return this.db.raw("now() + ? * interval '1 millisecond'", [offset]);
-  }
-
-  /** A column as text, for types that JavaScript has no like of. */
-  asText(column: string, name: string): Knex.Raw {
-    return this.db.raw("??::text as ??", [column, name]);
   }
 
   /** What a job or a notification is told, with the organization that it is of. */

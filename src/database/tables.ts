@@ -13,6 +13,7 @@ export type TenantTable =
   | "idempotency_keys"
   | "projects"
   | "events"
+  | "ledger_heads"
   | "deliveries"
   | "end_users"
   | "model_credentials"

@@ -1,10 +1,11 @@
 import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
-import { connection, type Connection, type ConnectionQuery } from "../database/connection";
+import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { withoutNulls } from "../database/without-nulls";
 import { record, type Cause } from "./record";
+import { sequence } from "./sequencer";
 
 export type EventName =
   | "status-changed"
@@ -158,9 +159,13 @@ export class Events {
 
   /** The newest first. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
-    const { nodes, edges, pageInfo } = await connection<EventRow>(this.matching(filter), query);
-    const shown = edges.map(({ cursor, node }) => ({ cursor, node: toEvent(node) }));
-    return { nodes: nodes.map(toEvent), edges: shown, pageInfo };
+    await sequence(this.scope);
+    const take = query.first ?? 20;
+    const rows = this.matching(filter).whereNotNull("transaction");
+    if (query.after != null) await this.before(rows, query.after);
+    const newest = ["transaction", "id"].map((column) => ({ column, order: "desc" as const }));
+    const found = (await rows.orderBy(newest).limit(take + 1)) as EventRow[];
+    return connectionOf(found.map(toEvent), take);
   }
 
   /** Events by their ids, many by one statement. */
@@ -170,6 +175,14 @@ export class Events {
       return ids.map((id) => rows.filter((row) => row.id === id).map(toEvent)[0]);
     });
     return loader.load(id);
+  }
+
+  /** Narrows rows to those before an event; where it is gone meanwhile, to those whose ids are older. */
+  private async before(rows: ReturnType<Events["matching"]>, id: string): Promise<void> {
+    const position = this.scope.asText("transaction", "position");
+    const [at] = (await this.scope.table("events").select(position).where({ id })) as { position: string }[];
+    if (at) void rows.whereRaw("(transaction, id) < (?::xid8, ?)", [at.position, id]);
+    else void rows.where("id", "<", id);
   }
 
   private record(

@@ -1,25 +1,25 @@
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 import { toEvent, type Event, type EventRow } from "./events";
+import { sequence } from "./sequencer";
 
 /** A place in the ledger. */
 export interface Place {
-  readonly transaction: string;
+  readonly position: string;
+  /** Events from before there were sequencers share positions. */
   readonly id: string;
-  /** The snapshot in which the ledger ended here: what it shows lies before, though an older transaction was still open. */
-  readonly seen?: string | null;
 }
 
 /** An event without what it says. */
 export type EventHead = Pick<Event, "id" | "name" | "type" | "chatId">;
 
-/** The events of an organization in the order in which they came to be seen. */
+/** The events of an organization in the order of their positions. */
 export class Ledger {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * Those behind a place in the ledger, oldest first. What is still being written is left out, and all that was
-   * written after it, so that nothing can appear later behind a place that was passed.
+   * Those behind a place in the ledger, oldest first. What is still being written gets its position when it is
+   * committed, so that nothing can appear later behind a place that was passed.
    */
   async behind(from: Place, most: number): Promise<{ events: Event[]; place: Place }> {
     const { rows, place } = await this.rowsBehind<EventRow>(from, most, ["*"]);
@@ -33,34 +33,31 @@ export class Ledger {
   }
 
   private async rowsBehind<R extends { readonly id: string }>(
-    { transaction, id, seen }: Place,
+    from: Place,
     most: number,
     columns: readonly string[],
   ): Promise<{ rows: R[]; place: Place }> {
-    const events = this.scope.table("events");
-    if (seen) void events.whereRaw("not pg_visible_in_snapshot(transaction, ?::pg_snapshot)", [seen]);
-    const rows = (await events
-      .select(...columns, this.scope.asText("transaction", "written"))
-      .whereRaw("(transaction, id) > (?::xid8, ?)", [transaction, id])
-      .whereRaw("transaction < pg_snapshot_xmin(pg_current_snapshot())")
+    await sequence(this.scope);
+    const rows = (await this.scope
+      .table("events")
+      .select(...columns, this.scope.asText("transaction", "position"))
+      .whereRaw("(transaction, id) > (?::xid8, ?)", [from.position, from.id])
       .orderBy(["transaction", "id"])
-      .limit(most)) as (R & { readonly written: string })[];
+      .limit(most)) as (R & { readonly position: string })[];
     const last = rows.at(-1);
-    return { rows, place: { transaction: last?.written ?? transaction, id: last?.id ?? id, seen } };
+    return { rows, place: last ? { position: last.position, id: last.id } : from };
   }
 
   /** Where an event stands in the ledger; without one, its end. @throws EVENT_NOT_FOUND */
   async place(id: string | null | undefined): Promise<Place> {
+    await sequence(this.scope);
     const [row] = await this.scope.named<Place>(
       undefined,
       (table, $, db) =>
         id == null
-          ? db.raw(
-              `select pg_snapshot_xmin(pg_current_snapshot())::text as transaction, '' as id,
-                      pg_current_snapshot()::text as seen where $1::text is not null`,
-            )
+          ? table("ledger_heads").select(db.raw("(position + 1)::text as position"), db.raw("'' as id"))
           : table("events")
-              .select("id", db.raw("transaction::text as transaction"))
+              .select("id", db.raw("transaction::text as position"))
               .where({ id: $(1) }),
       id == null ? [] : [id],
     );

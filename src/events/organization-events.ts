@@ -7,8 +7,8 @@ import { EVENTS_CHANNEL } from "./record";
 import { Ledger, type Place } from "./ledger";
 
 const MOST = 200;
-/** An event that another transaction keeps back is looked for again after this many milliseconds. */
-const AGAIN = 100;
+/** After so many milliseconds without a notification, which may be lost, the ledger is read all the same. */
+const READ_AGAIN = 1_000;
 
 export type Listening = Pick<Listener, "on" | "onRenewed">;
 
@@ -66,10 +66,9 @@ export async function follow<T>(
       place = found.place;
       if (found.over) stop();
       if (found.more || due || stopped) continue;
-      // Once woken with nothing to see, an older transaction is still open: it will not ring for what it keeps back.
       await Promise.race([
         new Promise<void>((resolve) => (wake = resolve)),
-        sleep(AGAIN * 10, undefined, { ref: false }),
+        sleep(READ_AGAIN, undefined, { ref: false }),
       ]);
     }
     silence.forEach((end) => end());

@@ -28,7 +28,7 @@ export interface NewEvent {
 export interface Cause {
   /** Names the statement. */
   readonly name: string;
-  /** Parts of a `with`, of which `cause` has a row when something was changed. */
+  /** Parts of a `with`, of which `cause` has a row with the chat's new `event_count` when something was changed. */
   readonly change: Build;
   /** From $13 on. */
   readonly values: readonly unknown[];
@@ -116,11 +116,11 @@ const statement =
   ), chosen as (
     select wanted.id from wanted where own or not exists (select from wanted where own)
   ), event as (
-    insert into events (organization_id, id, name, type, assistant_id, chat_id, body)
-    select $1, $2, $3, $4, $5, $6, $7 from cause
+    insert into events (organization_id, id, name, type, assistant_id, chat_id, body, chat_sequence)
+    select $1, $2, $3, $4, $5, $6, $7, cause.event_count from cause
   ), sent as (
-    insert into deliveries (organization_id, id, event_id, destination_id, chat_id)
-    select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6 from chosen
+    insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
+    select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count from chosen, cause
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
     select $1, asked.id, asked.entry from cause, json_to_recordset($12::json -> 'audit') as asked(id text, entry jsonb)
@@ -137,4 +137,10 @@ const statement =
       [change(table, $, db) as Knex.Raw],
     );
 
-const nothing: Build = (_table, _$, db) => db.raw(`cause as (select)`);
+/** The chat's row is locked until the event is committed: its counter has the order in which events come to be seen. */
+const nothing: Build = (_table, _$, db) =>
+  db.raw(`
+  cause as (
+    update chats set event_count = event_count + 1 where chats.organization_id = $1 and id = $6
+    returning event_count
+  )`);

@@ -11,6 +11,7 @@ import { giveUpTurn, takeTurn } from "../conversation/turn";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { expireEvents } from "../events/expire-events";
+import { sequenceAll } from "../events/sequencer";
 import { embedPassages } from "../knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../knowledge/index-file";
 
@@ -93,6 +94,7 @@ export const outgoing: Readonly<
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
 export const periodicTasks = (eventDays: number) =>
   ({
+    "event.sequence": { at: "* * * * *", run: sequenceAll },
     "facts.keep": { at: "* * * * *", run: keepFacts },
     "event.expire": { at: "17 * * * *", run: (database) => expireEvents(database, eventDays) },
     "sms.expire": { at: "47 * * * *", run: expireSms },

@@ -4,6 +4,7 @@ import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 import { Events, type EventFilter } from "../events/events";
+import { sequence } from "../events/sequencer";
 import { DELIVERIES_CHANNEL } from "../events/record";
 import type { Outcome } from "../outbound/http";
 
@@ -84,11 +85,21 @@ export class Deliveries {
    * @returns how many; with `dryRun` nothing is sent
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
+    await sequence(this.scope);
     return this.scope.transaction(async (scope) => {
-      const wanted = scope.of(Events).matching(filter).select("id", "chatId").orderBy("id").limit(10_000);
-      const events = (await wanted) as { id: string; chatId: string | null }[];
+      const wanted = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
+      const events = (await wanted.orderBy(["transaction", "chatSequence", "id"]).limit(10_000)) as {
+        id: string;
+        chatId: string | null;
+        chatSequence: number;
+      }[];
       if (dryRun) return events.length;
-      const rows = events.map(({ id: eventId, chatId }) => ({ id: newId(), eventId, destinationId, chatId }));
+      const rows = events.map(({ id: eventId, ...place }) => ({
+        ...place,
+        id: newId(),
+        eventId,
+        destinationId,
+      }));
       await scope.insertAll("deliveries", rows);
       if (events.length > 0) await scope.notify(DELIVERIES_CHANNEL, { destinationId });
       return events.length;
@@ -112,7 +123,8 @@ export class Deliveries {
         // Not `not exists`: while statistics are older than a backlog, that is planned as a join that reads all of it.
         `(select 1 from deliveries earlier
           where earlier.organization_id = deliveries.organization_id and earlier.destination_id = deliveries.destination_id
-            and earlier.chat_id = deliveries.chat_id and earlier.event_id < deliveries.event_id and earlier.status = 'PENDING'
+            and earlier.chat_id = deliveries.chat_id and earlier.status = 'PENDING'
+            and (earlier.chat_sequence, earlier.event_id) < (deliveries.chat_sequence, deliveries.event_id)
             and (earlier.attempt = 0 or (earlier.claimed_until is not null and earlier.attempts = '[]'))
           limit 1) is null`,
       )

@@ -139,6 +139,7 @@ const CASES: Readonly<Record<Task, Case>> = {
     return { has: { fileId }, consequence };
   },
   "knowledge.embed": onlyLogged("knowledge.embed", { assistantId: newId() }),
+  "event.sequence": onlyLogged("event.sequence"),
   "facts.keep": onlyLogged("facts.keep"),
   "event.expire": onlyLogged("event.expire"),
   "sms.expire": onlyLogged("sms.expire"),

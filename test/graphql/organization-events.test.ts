@@ -94,14 +94,16 @@ describe("organizationEvents", () => {
     const following = follow(place.id);
     await say(running.api, chatId, "later, and seen earlier");
     await endChat(running.api, chatId);
+    await following.until("session-end");
     await slow.query("commit");
-    const told = await following.until("session-end");
+    const told = await following.until("call-recording");
     expect(told.map(({ name }) => name)).toEqual([
-      "call-recording",
       "conversation-updated",
       "status-changed",
       "session-end",
+      "call-recording",
     ]);
+    expect(ids(await ledger()).slice(-told.length)).toEqual(ids(told));
   });
 
   test("begins now where no event is named, and holds nothing of others", async () => {

@@ -20,6 +20,7 @@ import * as fileStore from "./018-file-store";
 import * as holds from "./019-holds";
 import * as rowSecurity from "./020-row-security";
 import * as provenance from "./021-provenance";
+import * as eventOrder from "./022-event-order";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -44,4 +45,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "019-holds": holds,
   "020-row-security": rowSecurity,
   "021-provenance": provenance,
+  "022-event-order": eventOrder,
 };
