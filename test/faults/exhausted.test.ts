@@ -32,6 +32,7 @@ describe("a database that takes no writes", () => {
       const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
       await setReadOnly(url, true);
       await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
+      expect((await api.gql("{ events(first: 1) { nodes { id } } }")).events).toEqual({ nodes: [] });
       expect(seen(await api.request("POST", "/rest/v1/assistants", { name: "Bea" }))).toEqual(UNAVAILABLE);
       expect(seen(await api.request("PATCH", `/rest/v1/assistants/${id}`, { name: "Bea" }))).toEqual(
         UNAVAILABLE,
