@@ -5,6 +5,7 @@ import {
   isListType,
   isObjectType,
   Kind,
+  OperationTypeNode,
   parse,
   TypeInfo,
   typeFromAST,
@@ -22,7 +23,7 @@ import {
   type SelectionSetNode,
   type VariableNode,
 } from "graphql";
-import { AUTHORIZATION, type Rule } from "../schema/authorization";
+import { accessOf, type Access } from "../schema/access";
 import type { Engine, Run } from "./run";
 import type { Route } from "./route";
 import { shaperOf, type Shape } from "./wire";
@@ -40,7 +41,7 @@ export interface Variable {
 export interface Operation {
   readonly name: string;
   /** Who may run it. */
-  readonly rule: Rule;
+  readonly access: Access;
   readonly definition: OperationDefinitionNode;
   readonly variables: readonly Variable[];
   /** The input of a JSON body. */
@@ -80,7 +81,10 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     input !== undefined && name in input.getFields() && !row.omit?.includes(name);
   const operation: Operation = {
     name: definition.name?.value ?? row.id,
-    rule: AUTHORIZATION[fieldOf(definition.selectionSet).name.value]!, // the schema has a rule for each
+    access: accessOf(
+      fieldOf(definition.selectionSet).name.value,
+      definition.operation === OperationTypeNode.MUTATION,
+    ),
     definition,
     variables,
     ...(input && { input }),

@@ -43,6 +43,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   theme: { primaryColor: "#0f766e", title: "Acme Dental" },
   mode: "VOICE_AND_CHAT",
   type: "TEXT",
+  assistantIds: ["0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11"],
+  permissions: ["read", "calls"],
   "Key.type": "SECRET",
   "CreateKeyInput.type": "PUBLIC",
   status: "ACTIVE",

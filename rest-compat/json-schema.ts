@@ -59,7 +59,11 @@ export class Components {
       const field = bare.getFields()[node.name.value]!;
       const name = responseName(node);
       const keepsNull = nullable.includes(name);
-      const schema = this.output(field.type, node.selectionSet, nullable);
+      const { "x-extension": extension } = ruleOf(field);
+      const schema: JsonSchema = {
+        ...this.output(field.type, node.selectionSet, nullable),
+        ...(extension && { "x-extension": extension }),
+      };
       properties[name] = described(
         keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
         field.description,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { authorize } from "../schema/authorization";
+import { admit } from "../schema/access";
 import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
@@ -97,7 +97,7 @@ async function handle(
   const caller = await callerFor(house, route.auth, req, res);
   if (!route.operation)
     throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: this server does not do that yet.`);
-  authorize(route.operation.rule, caller); // before anything of the request is read
+  admit(route.operation.access, caller); // before anything of the request is read
   const form = route.body === "multipart" ? await readForm(req, house) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
@@ -145,7 +145,12 @@ async function answer(
   if (key === undefined) return send(res, await work(context.scope), context.scope.warnings);
   const request = [route.id, req.url!, form?.identity ?? variables];
   // Who asks is part of the key: an answer may hold what another kind of caller is not shown.
-  const owned = JSON.stringify([caller?.kind, caller?.userId, key]);
+  const owned = JSON.stringify([
+    caller?.kind,
+    caller?.userId,
+    key,
+    ...(caller?.limits ? [caller.keyId] : []),
+  ]);
   const { replayed, ...kept } = await house.once(context.scope, owned, request, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   send(res, kept, context.scope.warnings);

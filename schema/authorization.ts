@@ -82,15 +82,6 @@ export type Rule = keyof typeof RULES;
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export const authorize = (rule: Rule, caller: Caller | undefined): void => RULES[rule](caller);
 
-/** As `authorize`, for a field below the root: whoever got there has a credential. @throws FORBIDDEN */
-export function authorizeNested(rule: Rule, caller: Caller | undefined): void {
-  try {
-    RULES[rule](caller);
-  } catch (error) {
-    throw error instanceof DomainError ? new DomainError("FORBIDDEN", error.message) : error;
-  }
-}
-
 /** One caller of each kind. */
 const EVERY_CALLER: readonly (Caller | undefined)[] = [
   undefined,

@@ -40,7 +40,7 @@ export function makeContext(
   caller: Caller | undefined,
   { scope, origin, spend = unlimited, requestId, interface: by = "GRAPHQL", address }: ContextOptions,
 ): Context {
-  const fresh = () => database.scope(caller?.organizationId ?? "");
+  const fresh = () => database.scope(caller?.organizationId ?? "", caller?.limits?.assistantIds);
   const source = { requestId, interface: by, address };
   return { caller, scope: scope ?? fresh(), fresh, origin, spend, requestId, source };
 }

@@ -1,4 +1,5 @@
 import { registerEnumType } from "type-graphql";
+import { PERMISSIONS } from "../src/auth/limits";
 import { CHANNELS, idsFor, type Catalog } from "../src/catalog/load-catalog";
 
 type Ids = Record<string, string>;
@@ -60,6 +61,11 @@ export const KeyType = enumOf(
   ["SECRET", "PUBLIC"],
 );
 export const KeyStatus = enumOf("KeyStatus", "Whether a key opens anything now.", ["ACTIVE", "INACTIVE"]);
+export const KeyPermission = enumOf(
+  "KeyPermission",
+  "What a key with limits may do: read records, write them, place and cancel calls, manage keys and tokens, manage webhooks, import records.",
+  PERMISSIONS,
+);
 export const MessageRole = enumOf(
   "MessageRole",
   "Who speaks in a message. An assistant answers USER; the others are stored as they are.",

@@ -1,12 +1,13 @@
 import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
 import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../src/errors";
+import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
 import { AUDIT, audited } from "./audit";
-import { authorize, AUTHORIZATION, authorizeNested, type Rule } from "./authorization";
+import { AUTHORIZATION } from "./authorization";
 import type { Context } from "./context";
 import { recordDisclosures } from "./disclosures";
 import { problemsOf, ruleOf } from "./rules";
-import { nestedRules, rootsOf } from "./type-rules";
+import { nestedAccess, rootsOf } from "./type-rules";
 
 type Field = GraphQLField<unknown, Context>;
 type Check = (args: Record<string, unknown>, context: Context) => void;
@@ -21,12 +22,13 @@ export function guard(schema: GraphQLSchema): void {
   const roots = rootsOf(schema);
   const operations = roots.flatMap((root) => Object.keys(root.getFields()));
   const without = operations.filter((name) => !(name in AUTHORIZATION));
-  const stale = Object.keys(AUTHORIZATION).filter((name) => !operations.includes(name));
+  const rows = [...Object.keys(AUTHORIZATION), ...Object.keys(PERMISSION_OF), ...IN_ASSISTANTS];
+  const stale = rows.filter((name) => !operations.includes(name));
   if (without.length > 0 || stale.length > 0)
     throw new Error(
       `The authorization table lacks ${without.join(", ") || "nothing"} and names the unknown ${stale.join(", ") || "nothing"}.`,
     );
-  const nested = nestedRules(schema);
+  const nested = nestedAccess(schema);
   for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type)) {
@@ -39,8 +41,9 @@ export function guard(schema: GraphQLSchema): void {
 function guardRoot(fields: readonly Field[], changes: boolean): void {
   for (const field of fields) {
     const values = checkOf(field);
+    const access = accessOf(field.name, changes);
     const check: Check = (args, context) => {
-      authorize(AUTHORIZATION[field.name]!, context.caller);
+      admit(access, context.caller);
       values(args, context);
       if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
     };
@@ -51,11 +54,11 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
   }
 }
 
-function guardNested(field: Field, rules: readonly Rule[]): void {
-  if (rules.length === 0 && field.args.length === 0) return;
+function guardNested(field: Field, needed: readonly Access[]): void {
+  if (needed.length === 0 && field.args.length === 0) return;
   const values = checkOf(field);
   const check: Check = (args, context) => {
-    for (const rule of rules) authorizeNested(rule, context.caller);
+    for (const access of needed) admitNested(access, context.caller);
     values(args, context);
   };
   field.resolve = behind(check, field.resolve ?? defaultFieldResolver);

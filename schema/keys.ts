@@ -2,8 +2,8 @@ import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver }
 import { Keys } from "../src/organization/keys";
 import { Deleted } from "./assistants";
 import type { Context } from "./context";
-import { KeyStatus, KeyType } from "./enums";
-import { NotNull } from "./rules";
+import { KeyPermission, KeyStatus, KeyType } from "./enums";
+import { Extension, NotNull, Rule } from "./rules";
 
 @ObjectType({
   description: "An API key of the organization, for the header X-API-Key.",
@@ -25,6 +25,25 @@ export class Key {
   createdAt!: Date;
   @Field(() => Date, { nullable: true, description: "When it was last used, to the minute." })
   lastUsedAt!: Date | null;
+  @Extension
+  @Field(() => String, { nullable: true, description: "Name; null if none was given." })
+  name!: string | null;
+  @Extension
+  @Field(() => Date, {
+    nullable: true,
+    description: "When it expires, and its tokens and sessions with it; null: never.",
+  })
+  expiresAt!: Date | null;
+  @Extension
+  @Field(() => [ID], {
+    nullable: true,
+    description:
+      "Assistants whose data it reaches; others are to it as if they did not exist, and records of the whole organization are FORBIDDEN. null: all assistants and the organization.",
+  })
+  assistantIds!: string[] | null;
+  @Extension
+  @Field(() => [KeyPermission], { nullable: true, description: "What it may do; null: everything." })
+  permissions!: string[] | null;
 }
 
 @InputType({ description: "A new key." })
@@ -35,6 +54,25 @@ export class CreateKeyInput {
   @NotNull
   @Field(() => KeyStatus, { nullable: true, description: "Whether it opens anything; ACTIVE without it." })
   status?: "ACTIVE" | "INACTIVE";
+  @Rule({ nullable: false, minLength: 1, maxLength: 255, "x-extension": true })
+  @Field({ nullable: true, description: "Name, 1 to 255 characters." })
+  name?: string;
+  @Rule({ nullable: false, "x-extension": true })
+  @Field({ nullable: true, description: "When it expires, in the future; never without it." })
+  expiresAt?: Date;
+  @Rule({ nullable: false, minItems: 1, maxItems: 100, "x-extension": true })
+  @Field(() => [ID], {
+    nullable: true,
+    description: "Assistants whose data it reaches, 1 to 100; all without it.",
+  })
+  assistantIds?: string[];
+  @Rule({ nullable: false, minItems: 1, maxItems: 10, "x-extension": true })
+  @Field(() => [KeyPermission], {
+    nullable: true,
+    description:
+      "What it may do, at least one; everything without it. import is given by the command line only.",
+  })
+  permissions?: ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
 }
 
 @InputType({ description: "A change of a key." })
@@ -62,9 +100,15 @@ export class KeyResolver {
     return scope.of(Keys).public(caller!);
   }
 
-  @Mutation(() => Key, { description: "Makes a key. Its value is shown in full here." })
-  createKey(@Arg("input", { description: "The new key." }) input: CreateKeyInput, @Ctx() { scope }: Context) {
-    return scope.of(Keys).create(input);
+  @Mutation(() => Key, {
+    description:
+      "Creates a key and shows its value in full. A key with limits creates keys within them: what the input leaves out is as in that key. Errors: ASSISTANT_NOT_FOUND, FORBIDDEN for limits that are wider.",
+  })
+  createKey(
+    @Arg("input", { description: "The new key." }) input: CreateKeyInput,
+    @Ctx() { scope, caller }: Context,
+  ) {
+    return scope.of(Keys).create(input, { caller: caller! });
   }
 
   @Mutation(() => Key, {
@@ -79,7 +123,10 @@ export class KeyResolver {
   }
 
   @Mutation(() => Deleted, { description: "Deletes a key; the tokens behind it end. Errors: KEY_NOT_FOUND." })
-  deleteKey(@Arg("id", () => ID, { description: "Id of the key." }) id: string, @Ctx() { scope }: Context) {
-    return scope.of(Keys).remove(id);
+  deleteKey(
+    @Arg("id", () => ID, { description: "Id of the key." }) id: string,
+    @Ctx() { scope, caller }: Context,
+  ) {
+    return scope.of(Keys).remove(id, caller!);
   }
 }

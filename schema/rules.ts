@@ -10,9 +10,12 @@ export interface InputRule {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   /** `uri`: an http or https URL; `cursor`: an entry of a list, of which only the shape is looked at. */
   readonly format?: "uri" | "cursor";
+  /** The field is an extension of the documented REST interface. */
+  readonly "x-extension"?: true;
 }
 
 /** Spec gap: text without a length of its own is at most 1 MiB. */
@@ -20,6 +23,8 @@ const TEXT_BYTES = 1_048_576;
 
 /** Puts a rule on a field of an input; both faces keep it. */
 export const Rule = (schema: InputRule): ReturnType<typeof Extensions> => Extensions({ schema });
+/** Marks a field of an answer as an extension of the documented REST interface. */
+export const Extension = Rule({ "x-extension": true });
 /** May be left out, but not set to null: the response always has it. */
 export const NotNull = Rule({ nullable: false });
 
@@ -55,8 +60,9 @@ function inList(
   type: GraphQLInputType,
   items: unknown[],
   path: string,
-  { maxItems = Infinity }: InputRule,
+  { minItems = 0, maxItems = Infinity }: InputRule,
 ): Problem[] {
+  if (items.length < minItems) return [{ path, message: `must have at least ${minItems} items` }];
   if (items.length > maxItems) return [{ path, message: `must have at most ${maxItems} items` }];
   return items.flatMap((item, index) => problemsOf(type, item, `${path}.${index}`));
 }

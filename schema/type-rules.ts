@@ -8,7 +8,8 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from "graphql";
-import { implies, AUTHORIZATION, type Rule } from "./authorization";
+import { accessOf, accessOfType, grants, type Access } from "./access";
+import type { Rule } from "./authorization";
 
 /**
  * Who may read the objects of each type through a nested field. A type without a row stops the start; pages and
@@ -103,28 +104,30 @@ type Field = GraphQLField<unknown, unknown>;
 
 /**
  * The fields below the roots that lead somebody who may read their type to what that caller may not read, each with
- * the rules to check. All others need no check: who got so far may go on.
+ * the access to check. All others need no check: whoever got so far may go on.
  * @throws Error that names an object type without a row, or a row without a type
  */
-export function nestedRules(schema: GraphQLSchema): Map<Field, readonly Rule[]> {
+export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[]> {
   const roots = rootsOf(schema);
   const types = Object.values(schema.getTypeMap()).filter(
     (type): type is GraphQLObjectType =>
       isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type),
   );
   requireRows(types);
-  const readers = new Map(types.map((type) => [type.name, new Set(rulesOf(schema, type))]));
+  const readers = new Map(types.map((type) => [type.name, accessesOf(schema, type)]));
   for (const root of roots)
     for (const field of Object.values(root.getFields()))
-      for (const type of reached(schema, field)) readers.get(type.name)?.add(AUTHORIZATION[field.name]!);
-  const checked = new Map<Field, readonly Rule[]>();
+      for (const type of reached(schema, field))
+        readers.get(type.name)?.push(accessOf(field.name, root === schema.getMutationType()));
+  const checked = new Map<Field, readonly Access[]>();
   for (const type of types)
     for (const field of Object.values(type.getFields())) {
-      const rules = [...new Set(reached(schema, field).flatMap((target) => rulesOf(schema, target)))];
-      const open = [...readers.get(type.name)!].every((reader) =>
-        rules.every((rule) => implies(reader, rule)),
+      const named = getNamedType(field.type);
+      const needed = isLeafType(named) ? [] : accessesOf(schema, named);
+      const isOpen = needed.every((access) =>
+        readers.get(type.name)!.every((reader) => grants(reader, access)),
       );
-      if (!open) checked.set(field, rules);
+      if (!isOpen) checked.set(field, needed);
     }
   return checked;
 }
@@ -132,7 +135,7 @@ export function nestedRules(schema: GraphQLSchema): Map<Field, readonly Rule[]> 
 export const rootsOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => !!type);
 
-/** The object types that a field may answer with, and what pages and connections among them hold. */
+/** The object types that a field may answer with; of a page or a connection also what it holds. */
 function reached(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedType[] {
   const named = getNamedType(type);
   if (isLeafType(named)) return [];
@@ -141,11 +144,11 @@ function reached(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedT
   return content === named ? own : [named, ...own];
 }
 
-/** The rules of a type; of several where it holds records of several types. */
-function rulesOf(schema: GraphQLSchema, type: GraphQLNamedType): Rule[] {
+/** Who may read a type; of an abstract one, and of what holds its records, each type that it may be. */
+function accessesOf(schema: GraphQLSchema, type: GraphQLNamedType): Access[] {
   const content = contentOf(type);
   const types = isAbstractType(content) ? schema.getPossibleTypes(content) : [content];
-  return types.map(({ name }) => TYPES[name]!);
+  return types.map(({ name }) => accessOfType(name, TYPES[name]!));
 }
 
 function requireRows(types: readonly GraphQLObjectType[]): void {

@@ -1,6 +1,6 @@
 import { group } from "../route";
 
-const KEY = "{ id value type status }";
+const KEY = "{ id value type status name expiresAt assistantIds permissions }";
 
 export const organization = group("Organization", "keyOrBearer", [
   {

@@ -146,7 +146,7 @@ export class Report {
     });
   }
 
-  /** Of the organization, or of the project; other filters don't apply to deliveries. */
+  /** Of the organization, or of the project; other filters don't apply to deliveries. None to who reaches some assistants only. */
   webhooks(): Promise<WebhookHealth> {
     return webhookHealth(this.scope, this.period, this.input.projectId ?? null);
   }

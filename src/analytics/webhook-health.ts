@@ -49,6 +49,7 @@ export async function webhookHealth(
       const own = table("webhook_destinations")
         .select("id")
         .where({ projectId: $(4) });
+      if (scope.assistantIds) rows.whereRaw("false");
       return (projectId === null ? rows : rows.whereIn("destinationId", own))
         .select(db.raw("(created_at at time zone ?)::date::text as day", [$(3)]), "status")
         .select(db.raw("attempt > 1 as retried, count(*)::float8 as count"))
@@ -89,6 +90,7 @@ export async function failingDestinations(
   scope: Scope,
   projectId: string | null,
 ): Promise<FailingDestination[]> {
+  if (scope.assistantIds) return [];
   const rows = scope
     .table("webhook_destinations")
     .select("id", "name", "url", "enabled", "failingSince", "failures")

@@ -1,3 +1,5 @@
+import type { Limits } from "./limits";
+
 /** Who is asking. Made once per request, from its credential. */
 export interface Caller {
   readonly organizationId: string;
@@ -9,8 +11,10 @@ export interface Caller {
   readonly userId?: string;
   /** Of a VISITOR: what the session is for. */
   readonly visitor?: Visitor;
-  /** When the token ends. */
+  /** When the token or the key ends. */
   readonly expiresAt?: Date;
+  /** Those of the key; undefined for one without limits. */
+  readonly limits?: Limits;
 }
 
 /** Somebody on a web page: who talks with one assistant or by one deployment, or who holds one chat and nothing else. */

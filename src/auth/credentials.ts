@@ -6,16 +6,25 @@ import { DomainError } from "../errors";
 import type { Caller } from "./caller";
 import type { Crypto } from "./crypto";
 import type { KeyType } from "./keys";
+import { limitsOf, type LimitColumns } from "./limits";
 import { verifyToken, type TokenClaims } from "./tokens";
 
 /** Headers of a request, or the payload of a WebSocket's `connection_init`, names in lower case. */
 export type CredentialHeaders = Readonly<Record<string, unknown>>;
 
-interface StoredKey {
+interface StoredKey extends LimitColumns {
   readonly organizationId: string;
   readonly id: string;
   readonly type: KeyType;
   readonly status: "ACTIVE" | "INACTIVE";
+  readonly expiresAt: Date | null;
+  /** Milliseconds from the reading to the end, by the database's clock. */
+  readonly remainingMs: number | null;
+}
+
+interface CachedKey extends StoredKey {
+  /** When it ends, on this process's monotonic clock. */
+  readonly endsAt: number;
 }
 
 /** The channel on which changed keys are told to every server process. */
@@ -25,7 +34,7 @@ const USED_PRECISION = 60_000;
 
 /** Turns credentials into callers. Keys are held in memory until they change: NOTIFY tells. */
 export class Credentials {
-  private readonly keys = new LRUCache<string, StoredKey>({ max: 10_000, ttl: 300_000 });
+  private readonly keys = new LRUCache<string, CachedKey>({ max: 10_000, ttl: 300_000 });
   private readonly ids = new LRUCache<string, string>({ max: 10_000, ttl: 300_000 });
   private readonly tokens = new LRUCache<string, TokenClaims>({ max: 10_000, ttl: 300_000 });
   private readonly used = new Map<string, number>();
@@ -57,9 +66,9 @@ export class Credentials {
   }
 
   /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */
-  async stillValid({ organizationId, keyId, expiresAt }: Omit<Caller, "kind">): Promise<boolean> {
-    if (expiresAt !== undefined && expiresAt.getTime() <= currentTime()) return false;
-    return keyId === undefined || (await this.keyById(organizationId, keyId))?.status === "ACTIVE";
+  async stillValid(caller: Caller): Promise<boolean> {
+    const { organizationId, keyId } = caller;
+    return !isOver(caller) && (keyId === undefined || isOpen(await this.keyById(organizationId, keyId)));
   }
 
   /** Drops what is remembered of a key, or of all keys. */
@@ -76,10 +85,11 @@ export class Credentials {
 
   private async byKey(value: string): Promise<Caller> {
     const stored = await this.keyByValue(value);
-    if (stored?.status !== "ACTIVE")
-      throw new DomainError("UNAUTHENTICATED", "The API key is unknown or inactive.");
+    if (!stored || !isOpen(stored))
+      throw new DomainError("UNAUTHENTICATED", "The API key is unknown, inactive or expired.");
     this.touch(stored);
-    return { organizationId: stored.organizationId, kind: stored.type, keyId: stored.id };
+    const { organizationId, type: kind, id: keyId, expiresAt } = stored;
+    return { organizationId, kind, keyId, ...(expiresAt && { expiresAt }), ...limited(stored) };
   }
 
   private async byBearer(authorization: string): Promise<Caller> {
@@ -88,15 +98,16 @@ export class Credentials {
       throw new DomainError("UNAUTHENTICATED", "Authorization must be `Bearer <token>`.");
     const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
     this.tokens.set(token, claims);
-    if (!(await this.stillValid(claims)))
+    const key = await this.keyById(claims.organizationId, claims.keyId);
+    if (isOver(claims) || !isOpen(key))
       throw new DomainError(
         "UNAUTHENTICATED",
         "The bearer token has expired, or the key behind it is no longer active.",
       );
-    return claims;
+    return { ...claims, ...limited(key) };
   }
 
-  private async keyByValue(value: string): Promise<StoredKey | undefined> {
+  private async keyByValue(value: string): Promise<CachedKey | undefined> {
     const lookup = this.crypto.lookup(value);
     const known = this.ids.get(lookup);
     const cached = known === undefined ? undefined : this.cached(known);
@@ -107,25 +118,29 @@ export class Credentials {
     return this.keyById(found.organizationId, found.keyId);
   }
 
-  private async keyById(organizationId: string, id: string): Promise<StoredKey | undefined> {
+  private async keyById(organizationId: string, id: string): Promise<CachedKey | undefined> {
     const cached = this.cached(id);
     if (cached) return cached;
     const { generation } = this;
     const scope = this.database.scope(organizationId);
-    const [key] = await scope.named<StoredKey>(
+    const [stored] = await scope.named<StoredKey>(
       "credential",
-      (table, $) => table("api_keys").where({ id: $(1) }),
+      (table, $, db) =>
+        table("api_keys")
+          .select("*", db.raw("(extract(epoch from expires_at - now()) * 1000)::float8 as remaining_ms"))
+          .where({ id: $(1) }),
       [id],
     );
+    const key = stored && { ...stored, endsAt: performance.now() + (stored.remainingMs ?? Infinity) };
     if (key && generation === this.generation) this.keys.set(id, key);
     return key;
   }
 
-  private cached(id: string): StoredKey | undefined {
+  private cached(id: string): CachedKey | undefined {
     return this.listener.connected ? this.keys.get(id) : undefined;
   }
 
-  private touch({ organizationId, id }: StoredKey): void {
+  private touch({ organizationId, id }: CachedKey): void {
     const now = currentTime();
     if (now - (this.used.get(id) ?? 0) < USED_PRECISION) return;
     this.used.set(id, now);
@@ -137,4 +152,16 @@ export class Credentials {
       .update({ lastUsedAt: new Date(now) })
       .catch(() => undefined);
   }
+}
+
+/** Whether a token has ended; the end of a key is a matter of the database's clock. */
+const isOver = ({ kind, expiresAt }: Pick<Caller, "kind" | "expiresAt">): boolean =>
+  kind !== "SECRET" && kind !== "PUBLIC" && expiresAt !== undefined && expiresAt.getTime() <= currentTime();
+
+const isOpen = (key: CachedKey | undefined): key is CachedKey =>
+  key?.status === "ACTIVE" && performance.now() < key.endsAt;
+
+function limited(key: CachedKey): Pick<Caller, "limits"> {
+  const limits = limitsOf(key);
+  return limits === undefined ? {} : { limits };
 }

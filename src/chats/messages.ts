@@ -64,6 +64,8 @@ export class Messages {
 
   /** Adds a message to a live chat; one of the person is answered in a turn. @throws CHAT_NOT_FOUND, CHAT_ENDED */
   async post(input: NewMessage): Promise<Message> {
+    // The statement that stores it looks for the chat in the whole organization.
+    if (this.scope.assistantIds) await this.scope.of(Chats).byId(input.aiChatId);
     const message = await this.postIfLive(input);
     if (message) return message;
     await this.scope.of(Chats).byId(input.aiChatId);

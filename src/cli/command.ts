@@ -10,17 +10,25 @@ import { prepare } from "../prepare";
 
 type Work = (database: Database, options: Readonly<Record<string, string | undefined>>) => Promise<unknown>;
 
-/** Runs a command on the database of the running server and prints its answer, if there is one, as one line of JSON. */
-export function command(names: readonly string[], work: Work): void {
-  run(names, work).catch((error: unknown) => {
+/**
+ * Runs a command on the database of the running server and prints its answer, if there is one, as one line of JSON.
+ * @param flags names of options without a value; one that is given is passed as "true"
+ */
+export function command(names: readonly string[], work: Work, flags: readonly string[] = []): void {
+  run(names, work, flags).catch((error: unknown) => {
     console.error((error as Error).message);
     process.exitCode = 1;
   });
 }
 
-async function run(names: readonly string[], work: Work): Promise<void> {
-  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
-  const { values } = parseArgs({ options });
+async function run(names: readonly string[], work: Work, flags: readonly string[]): Promise<void> {
+  const { values: given } = parseArgs({
+    options: Object.fromEntries<{ readonly type: "string" | "boolean" }>([
+      ...names.map((name) => [name, { type: "string" }] as const),
+      ...flags.map((name) => [name, { type: "boolean" }] as const),
+    ]),
+  });
+  const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
   await checkOwnership(settings.DATA_DIR);

@@ -1,12 +1,42 @@
 import { commandOf } from "../audit/note";
-import { Keys } from "../organization/keys";
+import { PERMISSIONS, type Permission } from "../auth/limits";
+import { Keys, type KeyInput } from "../organization/keys";
 import { command, existingOrganization } from "./command";
 
-/** `npm run --silent key:create [-- --organization ID] [--type SECRET|PUBLIC]`: without an id, for the default organization. */
-command(["organization", "type"], async (database, { organization, type = "SECRET" }) => {
-  if (type !== "SECRET" && type !== "PUBLIC") throw new Error("--type must be SECRET or PUBLIC");
-  const organizationId = await existingOrganization(database, organization);
-  const operation = commandOf("key:create", "Key", [{ name: "type" }], "api_keys");
-  const { id, value } = await database.scope(organizationId).audited(operation).of(Keys).create({ type });
-  return { organizationId, keyId: id, type, value };
-});
+const USAGE = `npm run --silent key:create [-- --organization ID] [--type SECRET|PUBLIC] [--name TEXT]
+  [--expires-at ISO8601] [--permissions read,write,calls,keys,webhooks] [--assistants ID,ID] [--import]`;
+const NAMES = ["organization", "type", "name", "expires-at", "permissions", "assistants"] as const;
+
+/** Creates a key for the default organization, or for another one by its id. */
+command(
+  NAMES,
+  async (database, { organization, type = "SECRET", ...given }) => {
+    if (type !== "SECRET" && type !== "PUBLIC") throw new Error(`--type must be SECRET or PUBLIC.\n${USAGE}`);
+    const organizationId = await existingOrganization(database, organization);
+    const limits = limitsOf(given);
+    const fields = ["type", ...Object.keys(limits)].map((name) => ({ name }));
+    const { id, value } = await database
+      .scope(organizationId)
+      .audited(commandOf("key:create", "Key", fields, "api_keys"))
+      .of(Keys)
+      .create({ type, ...limits });
+    return { organizationId, keyId: id, type, value, ...limits };
+  },
+  ["import"],
+);
+
+function limitsOf(given: Readonly<Record<string, string | undefined>>): KeyInput {
+  const { name, permissions, assistants, import: imports, "expires-at": end } = given;
+  const expiresAt = end === undefined ? undefined : new Date(end);
+  if (Number.isNaN(expiresAt?.getTime())) throw new Error(`--expires-at must be a date and time.\n${USAGE}`);
+  const allowed = permissions?.split(",") ?? (imports === undefined ? undefined : PERMISSIONS);
+  const unknown = allowed?.find((one) => !PERMISSIONS.includes(one as Permission));
+  if (unknown !== undefined) throw new Error(`--permissions names the unknown "${unknown}".\n${USAGE}`);
+  const all = [...(allowed ?? []), ...(imports === undefined ? [] : ["import"])] as Permission[];
+  return {
+    ...(name !== undefined && { name }),
+    ...(expiresAt && { expiresAt }),
+    ...(allowed && { permissions: [...new Set(all)] }),
+    ...(assistants !== undefined && { assistantIds: assistants.split(",") }),
+  };
+}

@@ -16,8 +16,9 @@ export class Database {
     return pool.numPendingAcquires() > 0;
   }
 
-  scope(organizationId: string): Scope {
-    return new Scope(this.knex, organizationId, this.ports);
+  /** @param assistantIds the assistants whose rows it finds; all without it */
+  scope(organizationId: string, assistantIds?: readonly string[]): Scope {
+    return new Scope(this.knex, organizationId, this.ports, [], undefined, assistantIds);
   }
 
   /** The organization that callers without credential stand for; undefined before it is made. */

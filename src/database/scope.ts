@@ -1,19 +1,17 @@
 import DataLoader from "dataloader";
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
+import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
 import type { Client } from "./connect";
 import { TRIES, type JobOptions } from "./job-options";
 import { Expressions } from "./expressions";
+import { namedText, type Build } from "./named-text";
 import type { TenantTable } from "./tables";
 
-export { TRIES };
+export { TRIES, type Build };
 
 type Row = Record<string, unknown>;
-type Table = (name: TenantTable) => Knex.QueryBuilder;
-/** A place in a named statement: `$(1)` is the first of its values. */
-type Place = (position: number) => Knex.Raw;
-export type Build = (table: Table, $: Place, db: Knex) => Knex.QueryBuilder | Knex.Raw;
 
 interface Statement {
   readonly key: string | undefined;
@@ -24,8 +22,6 @@ interface Statement {
 
 /** Of one statement: PostgreSQL takes 65,535 values. */
 const MOST_ROWS = 500;
-const texts = new Map<string, string>();
-
 /** Everything bound to one organization. Tenant tables are reached through it or not at all. */
 export class Scope extends Expressions {
   private readonly made = new Map<unknown, unknown>();
@@ -38,13 +34,16 @@ export class Scope extends Expressions {
     readonly warnings: string[] = [],
     /** The operation to record in the audit log. */
     readonly operation?: AuditedOperation,
+    /** Only rows of these assistants are found, where a table's rows belong to assistants. */
+    readonly assistantIds?: readonly string[],
   ) {
     super();
   }
 
   /** The same scope on behalf of an operation that the audit log records in the transaction of its change. */
   audited(operation: AuditedOperation): Scope {
-    return new Scope(this.db, this.organizationId, this.ports, this.warnings, operation);
+    const { db, organizationId, ports, warnings, assistantIds } = this;
+    return new Scope(db, organizationId, ports, warnings, operation, assistantIds);
   }
 
   warn(text: string): void {
@@ -53,7 +52,9 @@ export class Scope extends Expressions {
 
   /** The organization's rows of a table. Add to the condition with `where`; never with a top-level `orWhere`. */
   table(name: TenantTable): Knex.QueryBuilder {
-    return this.bound(this.db(name)).where(`${name}.organizationId`, this.organizationId);
+    const rows = this.bound(this.db(name)).where(`${name}.organizationId`, this.organizationId);
+    if (!this.assistantIds) return rows;
+    return ofAssistants(rows, name, this.db.raw("?::text[]", [[...this.assistantIds]]));
   }
 
   /** Rows of another tenant table of the same organization beside those of `query`, which must name its columns. */
@@ -139,9 +140,9 @@ export class Scope extends Expressions {
       await this.storeAudit();
       return result;
     }
-    const { organizationId, ports, warnings, operation } = this;
+    const { organizationId, ports, warnings, operation, assistantIds } = this;
     const inside = (trx: Knex) =>
-      new Scope(trx, organizationId, ports, warnings, operation).transaction(work);
+      new Scope(trx, organizationId, ports, warnings, operation, assistantIds).transaction(work);
     const begun = this.db.transaction(inside, { userParams: { organizationId } } as Knex.TransactionConfig);
     return begun.catch((error: unknown) => {
       operation?.rolledBack();
@@ -189,20 +190,18 @@ export class Scope extends Expressions {
   }
 
   private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {
-    const text = (key !== undefined && texts.get(key)) || this.text(build) + tail;
-    if (key !== undefined) texts.set(key, text);
+    const { assistantIds, organizationId } = this;
+    const { name, text } = namedText(
+      this.db,
+      { key, build, tail },
+      values.length,
+      assistantIds !== undefined,
+    );
     const client = this.db.client as Client;
-    const query = { ...(key !== undefined && { name: key }), text, values: [this.organizationId, ...values] };
+    const all = [organizationId, ...values, ...(text.isLimited ? [assistantIds] : [])];
+    const query = { ...(name !== undefined && { name }), text: text.sql, values: all };
     const rows = await client.named(asker, query, this.organizationId);
     return rows as R[]; // the caller knows which columns its statement selects
-  }
-
-  private text(build: Build): string {
-    const first = this.db.raw("$1");
-    const table: Table = (name) => this.db(name).where(`${name}.organizationId`, first);
-    return build(table, (position) => this.db.raw(`$${position + 1}`), this.db)
-      .toSQL()
-      .toNative().sql;
   }
 
   private bound(query: Knex.QueryBuilder): Knex.QueryBuilder {

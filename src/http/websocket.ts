@@ -124,13 +124,27 @@ function prepared(
   return { schema, document, operationName, variableValues, contextValue: makeContext(caller) };
 }
 
-/** Calls `over` when the caller's token ends or the key behind it no longer stands. */
+/** Most milliseconds between two looks at a credential that ends. */
+const LOOK_AGAIN = 60_000;
+
+/** Calls `over` when the caller's token or key ends, or the key behind it no longer stands. */
 function watch({ credentials, listener }: SocketOptions, caller: Caller, over: () => void): () => void {
-  const check = async () => (await credentials.stillValid(caller).catch(() => true)) || over();
-  const left = caller.expiresAt && Math.min(caller.expiresAt.getTime() - currentTime(), 2_147_483_647);
-  const timer = left === undefined ? undefined : setTimeout(() => void check(), Math.max(0, left + 50));
+  let timer: NodeJS.Timeout | undefined;
+  let isWatched = true;
+  const check = async () => {
+    if (!(await credentials.stillValid(caller).catch(() => true))) over();
+    else look();
+  };
+  const look = () => {
+    clearTimeout(timer);
+    if (!caller.expiresAt || !isWatched) return;
+    const left = caller.expiresAt.getTime() - currentTime() + 50;
+    timer = setTimeout(() => void check(), Math.min(Math.max(left, 1_000), LOOK_AGAIN));
+  };
+  look();
   const silence = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
   return () => {
+    isWatched = false;
     clearTimeout(timer);
     silence();
   };

@@ -25,8 +25,14 @@ export async function createOrganization(
   return scope.audited(operation).transaction(async (scope) => {
     await scope.shared("organizations").insert({ id: organizationId, name, isDefault });
     const keys = scope.of(Keys);
-    const secret = await keys.create({ type: "SECRET" }, secretKey);
-    const shown = await keys.create({ type: "PUBLIC" }, publicKey);
+    const secret = await keys.create(
+      { type: "SECRET" },
+      { ...(secretKey !== undefined && { value: secretKey }) },
+    );
+    const shown = await keys.create(
+      { type: "PUBLIC" },
+      { ...(publicKey !== undefined && { value: publicKey }) },
+    );
     return { organizationId, secretKey: secret.value, publicKey: shown.value };
   });
 }

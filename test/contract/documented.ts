@@ -35,7 +35,9 @@ const CHAT = {
 };
 const THEME = { object: "theme!", string: "mode!" };
 const WEBHOOK = { string: "id! url! name! secret! createdAt! updatedAt!" };
-const KEY = { string: "id! value! type! status!" };
+/** What a key has beside what the document shows is an extension, in an answer only if it was set. */
+const KEY = { string: "id! value! type! status! name expiresAt", array: "assistantIds permissions" };
+const NEW_KEY = { string: "type status name expiresAt", array: "assistantIds permissions" };
 const FILE = {
   string: "id! name! organizationId! mimeType! createdAt!",
   number: "size!",
@@ -96,7 +98,7 @@ export const DOCUMENTED: readonly Documented[] = [
     [`GET ${V1}/organization`, 200, { string: "id! analyticUrl" }],
     [`POST ${V1}/organization/token`, 200, { string: "token! expiresAt!" }, { string: "userId expiresIn" }],
     [`GET ${V1}/organization/keys`, 200, { list: KEY }],
-    [`POST ${V1}/organization/keys`, 200, KEY, { string: "type status" }],
+    [`POST ${V1}/organization/keys`, 200, KEY, NEW_KEY],
     [`GET ${V1}/organization/keys/public`, 200, KEY],
     [`GET ${V1}/organization/keys/{keyId}`, 200, KEY],
     [`PATCH ${V1}/organization/keys/{keyId}`, 200, KEY, { string: "status!" }],

@@ -163,6 +163,10 @@ test(
     expect(JSON.parse((await runToEnd("cli/key-create", env, ...options)).stdout)).toMatchObject({
       type: "PUBLIC",
     });
+    const limits = ["--import", "--permissions", "read", "--name", "Importer"];
+    const importer = JSON.parse((await runToEnd("cli/key-create", env, ...limits)).stdout);
+    const shown = await one.get(`/rest/v1/organization/keys/${importer.keyId}`, 200);
+    expect(shown).toMatchObject({ name: "Importer", permissions: ["read", "import"] });
     const { code, stderr } = await runToEnd("cli/key-create", env, "--organization", "nobody");
     expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no organization nobody\n" });
   },

@@ -26,7 +26,7 @@ export interface OpenApiDocument {
 /** An OpenAPI document as a judge: what it does not name, it refuses. */
 export class OpenApi {
   private readonly ajv = addFormats(
-    new Ajv2020({ allErrors: true, allowUnionTypes: true, keywords: ["components"] }),
+    new Ajv2020({ allErrors: true, allowUnionTypes: true, keywords: ["components", "x-extension"] }),
   );
   private readonly compiled = new Map<string, ValidateFunction>();
   private readonly strict: OpenApiDocument;

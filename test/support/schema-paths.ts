@@ -1,6 +1,7 @@
 import {
   getNamedType,
   isCompositeType,
+  isLeafType,
   isObjectType,
   isRequiredArgument,
   type GraphQLField,
@@ -53,17 +54,36 @@ const typesAt = (schema: GraphQLSchema, path: SchemaPath): readonly GraphQLObjec
   return isCompositeType(type) ? schema.getPossibleTypes(type) : [];
 };
 
-/** The operation that asks for a path and nothing else. */
-export function operationOf(kind: Operation["kind"], path: SchemaPath, world: World): Operation {
+/**
+ * The operation that asks for a path and nothing else.
+ * @param leaf what is asked for at its end
+ */
+export function operationOf(
+  kind: Operation["kind"],
+  path: SchemaPath,
+  world: World,
+  leaf = "{ __typename }",
+): Operation {
   const [{ field: root }, ...below] = path as [SchemaPath[number], ...SchemaPath];
   const selection = below.reduceRight(
     (inner, { on, field }) => `{ ... on ${on} { ${field.name}${argumentsOf(on, field, world)} ${inner} } }`,
-    "{ __typename }",
+    leaf,
   );
   const variables = root.args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(", ");
   const values = root.args.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
   const text = `${kind} ${variables && `(${variables})`} { ${root.name}${values && `(${values})`} ${selection} }`;
   return { kind, name: root.name, text };
+}
+
+/** Every field at the end of a path that is a value and takes no arguments. */
+export function leavesOf(schema: GraphQLSchema, path: SchemaPath): string {
+  const parts = typesAt(schema, path).map((type) => {
+    const names = Object.values(type.getFields())
+      .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some(isRequiredArgument))
+      .map(({ name }) => `${type.name}_${name}: ${name}`);
+    return `... on ${type.name} { ${["__typename", ...names].join(" ")} }`;
+  });
+  return parts.length > 0 ? `{ ${parts.join(" ")} }` : "";
 }
 
 /** Of lists one entry, as the cost of an operation is bounded. */

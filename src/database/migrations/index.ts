@@ -21,6 +21,7 @@ import * as holds from "./019-holds";
 import * as rowSecurity from "./020-row-security";
 import * as provenance from "./021-provenance";
 import * as eventOrder from "./022-event-order";
+import * as limitedKeys from "./023-limited-keys";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -46,4 +47,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "020-row-security": rowSecurity,
   "021-provenance": provenance,
   "022-event-order": eventOrder,
+  "023-limited-keys": limitedKeys,
 };

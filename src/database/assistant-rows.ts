@@ -1,0 +1,42 @@
+import type { Knex } from "knex";
+import type { TenantTable } from "./tables";
+
+/** The column that names the assistant of a row. Tables without one hold records of the whole organization. */
+const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
+  assistants: "id",
+  voice_configurations: "assistantId",
+  sms_configurations: "assistantId",
+  chat_configurations: "assistantId",
+  theme_configurations: "assistantId",
+  chats: "assistantId",
+  messages: "assistantId",
+  events: "assistantId",
+  end_users: "assistantId",
+  assistant_files: "assistantId",
+  question_outcomes: "assistantId",
+  conversation_facts: "assistantId",
+  function_facts: "assistantId",
+  conversation_facts_kept: "assistantId",
+  function_facts_kept: "assistantId",
+};
+
+/** Records that several assistants share: none of them exists for who reaches some assistants only. */
+const SHARED: readonly TenantTable[] = [
+  "projects",
+  "workflows",
+  "workflow_nodes",
+  "workflow_edges",
+  "deployments",
+];
+
+/** The rows of some assistants. */
+export function ofAssistants(rows: Knex.QueryBuilder, name: TenantTable, ids: Knex.Raw): Knex.QueryBuilder {
+  if (SHARED.includes(name)) return rows.whereRaw("false");
+  if (name === "calls")
+    return rows.whereRaw(
+      "exists (select from chats as c where c.organization_id = calls.organization_id and c.id = calls.chat_id and c.assistant_id = any(?))",
+      [ids],
+    );
+  const column = ASSISTANT[name];
+  return column === undefined ? rows : rows.whereRaw("?? = any(?)", [`${name}.${column}`, ids]);
+}

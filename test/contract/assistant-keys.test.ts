@@ -1,0 +1,247 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { routes } from "../../rest-compat/routes/index";
+import { IN_ASSISTANTS } from "../../schema/access";
+import { AUTHORIZATION } from "../../schema/authorization";
+import { rootsOf } from "../../schema/type-rules";
+import { faces } from "../../src/app";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { withoutRequest } from "../support/errors";
+import { exampleOf, send } from "../support/examples";
+import { said } from "../support/factories";
+import { operationsOf, run, variables, type Operation } from "../support/operations";
+import { leavesOf, nameOf, operationOf, pathsBelow, type SchemaPath } from "../support/schema-paths";
+import { Subscriber } from "../support/subscriber";
+import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
+
+const running = useApp();
+const { schema, rows } = faces(loadCatalog(), readConfig({}));
+const operations = operationsOf(schema);
+const another = worlds(() => running.api);
+
+/** The assistant that the key reaches, and what belongs to it. */
+let mine: World;
+/** Another assistant of the same organization. */
+let theirs: World;
+let byKey: Api;
+let byToken: Api;
+/** Stands in everything that is said by or about the other assistant. */
+const MARK = "Kilimanjaro";
+
+const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
+async function limitedTo(assistantId: string): Promise<Api> {
+  const { value } = await running.api.post(
+    "/rest/v1/organization/keys",
+    { assistantIds: [assistantId] },
+    200,
+  );
+  return running.api.as({ "X-API-Key": value });
+}
+
+beforeAll(async () => {
+  const { api } = running;
+  mine = await buildWorld(api);
+  theirs = await buildWorld(api);
+  await api.patch(`/rest/v1/assistants/${theirs.assistantId}`, { name: MARK, description: MARK }, 200);
+  for (const part of ["voice", "sms", "chat"])
+    await api.patch(`/rest/v1/assistants/${theirs.assistantId}/${part}`, { prompt: MARK }, 200);
+  await api.post("/rest/v1/ai-chats/messages", said(theirs.chatId, MARK), 201);
+  const call = { assistantId: theirs.assistantId, phoneNumber: "+12025550100", userName: MARK };
+  await api.post("/rest/v1/call/phone", call, 200);
+  byKey = await limitedTo(mine.assistantId);
+  byToken = bearer((await byKey.post("/rest/v1/organization/token", {}, 200)).token);
+}, 60_000);
+
+/** Examples that name a record of the whole organization beside those of the assistant. */
+const UNREACHED: Readonly<Record<string, string>> = {
+  analytics: "PROJECT_NOT_FOUND",
+  publicKey: "KEY_NOT_FOUND",
+};
+
+const own = operations.filter(
+  ({ name }) => IN_ASSISTANTS.has(name) && !["visitor", "key"].includes(AUTHORIZATION[name]!),
+);
+const wide = operations.filter(({ name }) => !IN_ASSISTANTS.has(name) && AUTHORIZATION[name] !== "visitor");
+
+test("a key limited to assistants reaches no record of the whole organization", async () => {
+  for (const operation of wide) {
+    const { code } = await run(byKey, operation, variables[operation.name]!(mine));
+    expect([operation.name, code]).toEqual([operation.name, "FORBIDDEN"]);
+  }
+}, 60_000);
+
+describe.each(own)("$kind $name", (operation) => {
+  const example = variables[operation.name]!;
+  const changes = operation.kind === "mutation";
+
+  test("runs within the assistants of a key", async () => {
+    const world = changes ? await another(example, "assistantId") : mine;
+    const api = changes ? await limitedTo(world.assistantId) : byKey;
+    const record = namedBy(example).some((name) => name === "keyId");
+    const { code } = await run(api, operation, example(world));
+    expect(code).toBe(record ? "KEY_NOT_FOUND" : UNREACHED[operation.name]);
+  });
+
+  for (const record of namedBy(example))
+    test(`answers for another assistant's ${record} exactly as for an unknown one`, async () => {
+      const untouched = changes && (await portrait(running.api, theirs));
+      for (const api of [byKey, byToken]) {
+        const foreign = await run(api, operation, example({ ...mine, [record]: theirs[record] }));
+        const unknown = await run(api, operation, example({ ...mine, [record]: unknownWorld()[record] }));
+        expect(foreign.code).toMatch(/_NOT_FOUND$/);
+        expect(foreign).toEqual(unknown);
+      }
+      if (changes) expect(await portrait(running.api, theirs)).toEqual(untouched);
+    });
+});
+
+const UPDATE = (type: string) =>
+  `mutation ($id: ID!, $input: ${type}!) { updateAssistant(id: $id, input: $input) { id } }`;
+const START = (name: string, type: string) =>
+  `mutation ($input: ${type}!) { ${name}(input: $input) { __typename } }`;
+
+test.each<[string, string, "workflowId" | "deploymentId" | "projectId"]>([
+  ["startChat", START("startChat", "StartChatInput"), "workflowId"],
+  ["startChat", START("startChat", "StartChatInput"), "deploymentId"],
+  ["startWebCall", START("startWebCall", "StartWebCallInput"), "workflowId"],
+  ["startWidgetSession", START("startWidgetSession", "WidgetSessionInput"), "deploymentId"],
+  ["updateAssistant", UPDATE("UpdateAssistantInput"), "projectId"],
+])("%s finds no record of the whole organization: %s %s", async (name, text, record) => {
+  const input = { [record]: mine[record] };
+  const error = await byKey.gqlError(
+    text,
+    name === "updateAssistant" ? { id: mine.assistantId, input } : { input },
+  );
+  expect(error.extensions.code).toMatch(/_NOT_FOUND$/);
+});
+
+const listed = rows.filter(({ operation, auth }) => operation && auth !== "none" && auth !== "public");
+const withoutWorld = (answer: object) => JSON.stringify(withoutRequest(answer as never));
+
+test.each(listed)("$method $path tells nothing of other assistants", async ({ id }) => {
+  const route = routes.find((row) => row.id === id)!;
+  const example = exampleOf(route.id);
+  const untouched = route.method === "get" ? undefined : await portrait(running.api, theirs);
+  if (route.method === "get") {
+    const { text } = await send(byKey, route, example(mine));
+    for (const trace of [MARK, ...Object.values(theirs)]) expect(text).not.toContain(trace);
+  }
+  for (const record of namedBy(example)) {
+    const foreign = await send(byKey, route, example({ ...mine, [record]: theirs[record] }));
+    const unknown = await send(byKey, route, example({ ...mine, [record]: unknownWorld()[record] }));
+    expect(foreign.status).toBeGreaterThanOrEqual(400);
+    expect(withoutWorld(foreign)).toBe(withoutWorld(unknown));
+  }
+  if (untouched) expect(await portrait(running.api, theirs)).toEqual(untouched);
+});
+
+/** By root and last step the shortest path. */
+function pathsOf(kind: Operation["kind"], name: string): SchemaPath[] {
+  const root = rootsOf(schema).find((type) => type.name.toLowerCase() === kind)!;
+  const byStep = new Map<string, SchemaPath>();
+  const all = pathsBelow(schema, root, name, () => true).toSorted((a, b) => b.length - a.length);
+  for (const path of all) byStep.set(`${path.at(-1)!.on}.${path.at(-1)!.field.name}`, path);
+  return [...byStep.values()].sort((a, b) => a.length - b.length);
+}
+
+test.each(own.filter(({ kind }) => kind === "query"))(
+  "no nested field below $name tells anything of other assistants",
+  async ({ kind, name }) => {
+    const closed: string[] = [];
+    const values = { ...variables[name]!(mine), ...(name === "analytics" && { input: {} }) };
+    for (const path of pathsOf(kind, name)) {
+      if (closed.some((begin) => nameOf(path).startsWith(`${begin}.`))) continue;
+      const operation = operationOf(kind, path, mine, leavesOf(schema, path));
+      const { data, code } = await run(byKey, operation, values);
+      if (code === "FORBIDDEN") closed.push(nameOf(path));
+      const told = JSON.stringify(data ?? null);
+      for (const trace of [MARK, ...Object.values(theirs)])
+        expect({ path: nameOf(path), trace, told: told.includes(trace) ? told : "" }).toEqual({
+          path: nameOf(path),
+          trace,
+          told: "",
+        });
+    }
+  },
+  120_000,
+);
+
+test("statistics count the conversations of its assistants, as with a filter", async () => {
+  const TOTALS = `query ($input: AnalyticsInput!) { analytics(input: $input) {
+    totals { conversations messages questions live } assistants { assistantId } functions { name calls }
+    endReasons { reason conversations } webhooks { deliveries } failingDestinations { id } } }`;
+  const { analytics } = await byKey.gql(TOTALS, { input: {} });
+  const filtered = await running.api.gql(TOTALS, { input: { assistantId: mine.assistantId } });
+  expect(analytics.totals.conversations).toBeGreaterThan(0);
+  expect(analytics).toEqual({
+    ...filtered.analytics,
+    webhooks: { deliveries: 0 },
+    failingDestinations: [],
+  });
+  const { analyticUrl } = await byKey.get("/rest/v1/organization", 200);
+  const page = bearer(new URL(analyticUrl).hash.replace("#token=", ""));
+  expect((await page.gql(TOTALS, { input: {} })).analytics).toEqual(analytics);
+});
+
+test("lists hold its assistants, chats, calls, logs and events alone", async () => {
+  const LISTS = `{ assistants { data { id } meta { itemCount } } calls { nodes { assistant { id } } }
+    logs(first: 100) { nodes { assistantId } } events(first: 100) { nodes { companionId } } }`;
+  const { assistants, calls, logs, events } = await byKey.gql(LISTS);
+  expect(assistants).toEqual({ data: [{ id: mine.assistantId }], meta: { itemCount: 1 } });
+  const ids = [
+    ...calls.nodes.map(({ assistant }: { assistant: { id: string } }) => assistant.id),
+    ...logs.nodes.map(({ assistantId }: { assistantId: string }) => assistantId),
+    ...events.nodes.map(({ companionId }: { companionId: string }) => companionId),
+  ];
+  expect(new Set(ids)).toEqual(new Set([mine.assistantId]));
+});
+
+test.each([
+  ["organizationEvents", "subscription { organizationEvents { chatId } }"],
+  [
+    "organizationEvents after an event",
+    "subscription ($after: ID) { organizationEvents(after: $after) { chatId } }",
+  ],
+])("%s tells what happens with its assistants alone", async (_name, text) => {
+  const subscriber = new Subscriber(running.url, { ...byKey.headers });
+  const chats: string[] = [];
+  const enough = new Promise<void>((resolve) => {
+    void subscriber.run(text, { after: mine.eventId }, (data) => {
+      chats.push((data as { organizationEvents: { chatId: string } }).organizationEvents.chatId);
+      if (chats.at(-1) === mine.chatId) resolve();
+    });
+  });
+  const post = (chatId: string) => running.api.post("/rest/v1/ai-chats/messages", said(chatId, MARK), 201);
+  // Whenever the subscription begins, one of the other assistant comes before its own.
+  const writing = setInterval(() => void post(theirs.chatId).then(() => post(mine.chatId)), 100);
+  await enough;
+  clearInterval(writing);
+  await subscriber.close();
+  expect(chats).not.toContain(theirs.chatId);
+});
+
+test("an answer kept for another key's Idempotency-Key is not its own", async () => {
+  const headers = { "Idempotency-Key": "shared" };
+  const message = said(theirs.chatId, "once");
+  await running.api.post("/rest/v1/ai-chats/messages", message, 201, headers);
+  const answer = await byKey.request("POST", "/rest/v1/ai-chats/messages", message, headers);
+  expect([answer.status, answer.body.code]).toEqual([404, "CHAT_NOT_FOUND"]);
+});
+
+test("a page's key that is limited to assistants shows these alone, also when a session goes on", async () => {
+  const SESSION = "mutation ($input: WidgetSessionInput!) { startWidgetSession(input: $input) { token } }";
+  const { value } = await running.api.post(
+    "/rest/v1/organization/keys",
+    { type: "PUBLIC", assistantIds: [mine.assistantId] },
+    200,
+  );
+  const page = running.api.as({ "X-API-Key": value });
+  const { startWidgetSession } = await page.gql(SESSION, { input: { assistantId: mine.assistantId } });
+  expect(await bearer(startWidgetSession.token).gql("{ widget { assistantId } }")).toEqual({
+    widget: { assistantId: mine.assistantId },
+  });
+  const refused = await page.gqlError(SESSION, { input: { assistantId: theirs.assistantId } });
+  expect(refused.extensions.code).toBe("ASSISTANT_NOT_FOUND");
+});

@@ -1,0 +1,147 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { routes } from "../../rest-compat/routes/index";
+import { accessOf } from "../../schema/access";
+import { AUTHORIZATION } from "../../schema/authorization";
+import { faces } from "../../src/app";
+import { PERMISSIONS, type Permission } from "../../src/auth/limits";
+import { loadCatalog } from "../../src/catalog/load-catalog";
+import { readConfig } from "../../src/config";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { exampleOf, send } from "../support/examples";
+import { quietAssistant } from "../support/factories";
+import { operationsOf, run, variables, type Operation } from "../support/operations";
+import { unknownWorld } from "../support/world";
+
+const running = useApp();
+const { schema, rows } = faces(loadCatalog(), readConfig({}));
+const operations = operationsOf(schema);
+/** Permissions that the interfaces give. */
+const GIVEN = PERMISSIONS.filter((permission) => permission !== "import");
+
+const KEYS = "/rest/v1/organization/keys";
+const newKey = async (permissions: readonly Permission[], type = "SECRET") =>
+  (await running.api.post(KEYS, { type, permissions }, 200)).value as string;
+const byKey = (value: string) => running.api.as({ "X-API-Key": value });
+const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
+
+const needed = ({ kind, name }: Operation) => accessOf(name, kind === "mutation").permission;
+
+test("reading needs read and changing needs write, but for calls, keys and webhooks", () => {
+  const others = operations.filter(
+    (operation) => needed(operation) !== (operation.kind === "mutation" ? "write" : "read"),
+  );
+  const by = (permission: Permission) =>
+    others
+      .filter((operation) => needed(operation) === permission)
+      .map(({ name }) => name)
+      .sort();
+  expect({ calls: by("calls"), keys: by("keys"), webhooks: by("webhooks") }).toEqual({
+    calls: ["cancelCall", "placeAssistantCall", "placeWorkflowCall", "startWebCall", "startWidgetCall"],
+    keys: ["createKey", "deleteKey", "identitySecret", "issueToken", "key", "keys", "updateKey"],
+    webhooks: [
+      "createWebhookDestination",
+      "deleteWebhookDestination",
+      "generateWebhookSecret",
+      "redeliver",
+      "replayEvents",
+      "testWebhookDestination",
+      "updateWebhookDestination",
+      "webhookDestinations",
+    ],
+  });
+});
+
+/** What runs is run on records that do not exist: only whether it is forbidden is looked at. */
+const codeOf = async (api: Api, operation: Operation) =>
+  (await run(api, operation, variables[operation.name]!(unknownWorld()))).code;
+
+describe.each(GIVEN)("a key with the permission %s", (permission) => {
+  let api: Api;
+  let token: Api;
+  beforeAll(async () => {
+    api = byKey(await newKey([permission]));
+    const issuing = byKey(await newKey([permission, "keys"]));
+    token = bearer((await issuing.post("/rest/v1/organization/token", {}, 200)).token);
+  });
+
+  const others = operations.filter(({ name }) => AUTHORIZATION[name] !== "visitor");
+  test("runs the operations that need it, and no others", async () => {
+    for (const operation of others) {
+      const code = await codeOf(api, operation);
+      const isForbidden = needed(operation) !== permission;
+      expect([operation.name, code === "FORBIDDEN"]).toEqual([operation.name, isForbidden]);
+    }
+  }, 120_000);
+
+  test("issues no token that is wider than itself", async () => {
+    const allowed: readonly unknown[] = [permission, "keys"];
+    for (const operation of others.filter(({ name }) => AUTHORIZATION[name] !== "key")) {
+      const code = await codeOf(token, operation);
+      const isForbidden = !allowed.includes(needed(operation));
+      expect([operation.name, code === "FORBIDDEN"]).toEqual([operation.name, isForbidden]);
+    }
+  }, 120_000);
+
+  test("is 403 on the REST paths whose operations need another one, and on no others", async () => {
+    for (const { id, auth, operation } of rows) {
+      if (auth === "none" || !operation) continue;
+      const route = routes.find((row) => row.id === id)!;
+      const caller = auth === "public" ? running.api.as({ "X-Public-Token": await tokenOf() }) : api;
+      const { status } = await send(caller, route, exampleOf(id)(unknownWorld()));
+      const isForbidden = operation.access.permission !== permission;
+      expect([id, status === 403]).toEqual([id, isForbidden]);
+    }
+  }, 120_000);
+
+  /** A token of the key itself, where pages take no SECRET key. */
+  async function tokenOf(): Promise<string> {
+    const issuing = byKey(await newKey([...new Set([permission, "keys" as const])]));
+    return (await issuing.post("/rest/v1/organization/token", {}, 200)).token as string;
+  }
+});
+
+describe("what a visitor may do", () => {
+  const SESSION = "mutation ($input: WidgetSessionInput!) { startWidgetSession(input: $input) { token } }";
+  const visiting = operations.filter(({ name }) => AUTHORIZATION[name] === "visitor");
+
+  test.each<[readonly Permission[]]>([[["write"]], [["write", "read"]], [["write", "calls"]]])(
+    "is what the page's key may: %j",
+    async (permissions) => {
+      const page = byKey(await newKey(permissions, "PUBLIC"));
+      const input = { assistantId: await quietAssistant(running.api) };
+      const { startWidgetSession } = await page.gql(SESSION, { input });
+      const session = bearer(startWidgetSession.token);
+      for (const operation of visiting) {
+        const isForbidden = !permissions.some((one) => one === needed(operation));
+        const code = await codeOf(session, operation);
+        expect([operation.name, code === "FORBIDDEN"]).toEqual([operation.name, isForbidden]);
+      }
+    },
+    60_000,
+  );
+
+  test("needs a session, which a key without write does not begin", async () => {
+    const page = byKey(await newKey(["read", "calls"], "PUBLIC"));
+    const input = { assistantId: await quietAssistant(running.api) };
+    expect((await page.gqlError(SESSION, { input })).extensions.code).toBe("FORBIDDEN");
+  });
+});
+
+test("a nested field needs the permission of what it leads to, also in the answer of a change", async () => {
+  const { api } = running;
+  const id = await quietAssistant(api);
+  const writing = byKey(await newKey(["write"]));
+  const RENAME = (selection: string) =>
+    `mutation ($id: ID!) { updateAssistant(id: $id, input: { name: "Bea" }) { id ${selection} } }`;
+  expect(await writing.gql(RENAME("name"), { id })).toEqual({ updateAssistant: { id, name: "Bea" } });
+  for (const selection of ["chats { nodes { id } }", "voice { prompt }", "project { id }"])
+    expect((await writing.gqlError(RENAME(selection), { id })).extensions.code).toBe("FORBIDDEN");
+  const reading = byKey(await newKey(["read"]));
+  const { createProject } = await api.gql('mutation { createProject(input: { name: "P" }) { id } }');
+  const PROJECT = "query ($id: ID!) { project(id: $id) { name webhookDestinations { secret } } }";
+  expect(await reading.gqlError(PROJECT, { id: createProject.id })).toMatchObject({
+    path: ["project", "webhookDestinations"],
+    extensions: { code: "FORBIDDEN" },
+  });
+});
