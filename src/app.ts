@@ -245,6 +245,7 @@ async function graphqlOf({ config, logger }: Service, engine: Engine, house: Hou
         address: house.addressOf(req),
       });
     },
+    requestId,
     maxFileBytes: config.MAX_FILE_BYTES,
     fail: (res, error) => sendError(house, res, refusalOf(error), { shape: forGraphQL }),
   });

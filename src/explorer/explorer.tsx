@@ -1,10 +1,10 @@
 import "./workers";
 import "graphiql/style.css";
 import "./explorer.css";
-import { createLocalStorage } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import { createRoot } from "react-dom/client";
 import { fetcher } from "./fetcher";
+import { forgetFormer, forThisTab } from "./session-storage";
 import { SharedHeaders } from "./shared-headers";
 import { explorerTabs } from "./tabs";
 
@@ -16,12 +16,17 @@ const defaultTabs = explorerTabs.map(({ query, variables }) => ({
   headers: NO_KEY_YET,
 }));
 
+function clear() {
+  forThisTab.clear();
+  location.reload();
+}
+
 function Explorer() {
   return (
     <GraphiQL
       fetcher={fetcher}
-      // Other software on the same host and port may have used GraphiQL too.
-      storage={createLocalStorage({ namespace: "parley-explorer" })}
+      // The widget and other pages share this origin: a key must not outlive the tab.
+      storage={forThisTab}
       defaultTabs={defaultTabs}
       defaultHeaders={NO_KEY_YET}
       defaultEditorToolsVisibility="headers"
@@ -34,6 +39,9 @@ function Explorer() {
         <a className="parley-rest" href="/rest/docs">
           REST documentation
         </a>
+        <button className="parley-clear" type="button" onClick={clear}>
+          Clear key and tabs
+        </button>
         <span className="parley-brand">Parley</span>
       </GraphiQL.Logo>
       <SharedHeaders />
@@ -41,5 +49,6 @@ function Explorer() {
   );
 }
 
+forgetFormer();
 const place = document.getElementById("explorer");
 if (place) createRoot(place).render(<Explorer />);

@@ -13,8 +13,8 @@ const TEMPLATE_ID = "019b8d62-7a80-7a31-8c52-4be1f07d9a36";
 
 const assistants: ExplorerTab = {
   query: `# Welcome to Parley.
-# 1. Put a secret key into the "Headers" below. It
-#    stays in this browser and goes with every tab.
+# 1. Put a secret key into the "Headers" below. It goes
+#    with every tab, and stays until this page is closed.
 # 2. Press the play button, or Ctrl-Enter.
 # The icon at the top left opens the documentation.
 

@@ -11,6 +11,7 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly apollo: ApolloServer<Context>;
   /** @throws UNAUTHENTICATED, RATE_LIMITED */
   readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
+  readonly requestId: (res: ServerResponse) => string;
   readonly maxFileBytes: number;
   /** Answers where no operation could be run. */
   readonly fail: (res: ServerResponse, error: unknown) => void;
@@ -48,12 +49,23 @@ export function graphqlHandler<Context extends BaseContext>(
       if (isForm(req) && !req.closed) await once(req, "close");
       if (body.kind !== "complete") throw new Error("An answer in parts, which no operation of ours has.");
       for (const [name, value] of headers) res.setHeader(name, value);
-      res.setHeader("Content-Length", Buffer.byteLength(body.string));
-      res.writeHead(status).end(body.string);
+      const text = status < 400 ? body.string : withRequestId(body.string, options.requestId(res));
+      res.setHeader("Content-Length", Buffer.byteLength(text));
+      res.writeHead(status).end(text);
     } catch (error) {
       fail(res, error);
     }
   };
+}
+
+/** What Apollo refuses by itself knows nothing of our ids. */
+function withRequestId(text: string, requestId: string): string {
+  const body = JSON.parse(text) as { errors?: { extensions?: Record<string, unknown> }[] };
+  const errors = body.errors?.map(({ extensions, ...error }) => ({
+    ...error,
+    extensions: { ...extensions, requestId },
+  }));
+  return JSON.stringify({ ...body, errors });
 }
 
 function requestOf({ method, headers, url, originalUrl = url }: Request, body: unknown): HTTPGraphQLRequest {
@@ -72,12 +84,19 @@ async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): 
     throw new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
   const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: JSON_BYTES };
   const body = isForm(req)
-    ? await processRequest(withDeclaredTypes(req), res, limits)
+    ? await processRequest(withDeclaredTypes(req), res, limits).catch(refuseForm)
     : await jsonOf(req, res);
   const { query } = body as { query?: unknown };
   if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
   return body;
+}
+
+/** The parser of forms tells of most that cannot be read without a status. */
+function refuseForm(error: unknown): never {
+  const { status, code, message } = Object(error) as Record<"status" | "code" | "message", unknown>;
+  if (status !== undefined || code !== undefined || error instanceof DomainError) throw error;
+  throw invalid([{ path: "", message: `the form cannot be read: ${String(message).slice(0, 200)}` }]);
 }
 
 const isForm = ({ headers }: Request): boolean =>

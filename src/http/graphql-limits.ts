@@ -65,6 +65,15 @@ function oneCall(context: ValidationContext): ASTVisitor {
   };
 }
 
+/** What an operation costs, and why it may not run. */
+interface Counted {
+  readonly cost?: { readonly requested: number; readonly limit: number; readonly left: number };
+  /** It costs too much. */
+  readonly problem?: GraphQLError;
+  /** A variable's null fills a place that takes none. */
+  readonly refusal?: GraphQLError;
+}
+
 /**
  * What an operation costs: about one for each object that it may return. A list counts its entries by `take`, `first`
  * or `last`.
@@ -74,25 +83,42 @@ export function costOf(
   query: DocumentNode,
   operationName: string | undefined,
   variables: Record<string, unknown>,
-) {
-  const requested = getComplexity({
-    schema,
-    query,
-    ...(operationName !== undefined && { operationName }),
-    variables,
-    estimators: [
-      ({ field, args, childComplexity }) => {
-        if (isLeafType(getNamedType(field.type))) return 0;
-        const { take, first, last } = args as Readonly<Record<string, unknown>>;
-        const entries = [take, first, last].find((count) => typeof count === "number") as number | undefined;
-        return Math.max(1, entries ?? 1) * (1 + childComplexity);
-      },
-    ],
-  });
+): Counted {
+  const requested = complexityOf(schema, query, operationName, variables);
+  if (requested instanceof GraphQLError) return { refusal: requested };
   const cost = { requested, limit: MOST_COST, left: MOST_COST - requested };
   const message = `The operation costs ${requested}, more than ${MOST_COST}: ask for fewer entries at once, or for fewer lists inside lists.`;
   return {
     cost,
     ...(requested > MOST_COST && { problem: new GraphQLError(message, { extensions: { cost } }) }),
   };
+}
+
+/** Refused by an error where a null fills a place that takes none: the values are looked at here first. */
+function complexityOf(
+  schema: GraphQLSchema,
+  query: DocumentNode,
+  operationName: string | undefined,
+  variables: Record<string, unknown>,
+): number | GraphQLError {
+  try {
+    return getComplexity({
+      schema,
+      query,
+      ...(operationName !== undefined && { operationName }),
+      variables,
+      estimators: [
+        ({ field, args, childComplexity }) => {
+          if (isLeafType(getNamedType(field.type))) return 0;
+          const { take, first, last } = args as Readonly<Record<string, unknown>>;
+          const entries = [take, first, last].find((count) => typeof count === "number") as
+            number | undefined;
+          return Math.max(1, entries ?? 1) * (1 + childComplexity);
+        },
+      ],
+    });
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
 }

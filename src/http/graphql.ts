@@ -4,6 +4,7 @@ import {
   type ApolloServerPlugin,
   type BaseContext,
   type GraphQLRequestContext,
+  type GraphQLRequestContextResponseForOperation,
   type GraphQLResponse,
 } from "@apollo/server";
 import {
@@ -17,10 +18,12 @@ import {
   type DocumentNode,
   type GraphQLFormattedError,
   type GraphQLSchema,
+  type OperationDefinitionNode,
 } from "graphql";
 import { LRUCache } from "lru-cache";
-import { publicError } from "../errors";
+import { publicError, type Problem } from "../errors";
 import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
+import { aboutValue, detailed, problemsOfVariables } from "./graphql-problems";
 
 /** A document that is ready to run, as app.ts gets it from the engine that REST uses too. */
 export interface Compiled<Context> {
@@ -83,34 +86,73 @@ function compiledDocuments<Context extends BaseContext>(
   return {
     requestDidStart: () =>
       Promise.resolve({
-        responseForOperation: async (request) => {
-          const { document, operation, operationName, queryHash, contextValue } = request;
-          if (operation.operation === OperationTypeNode.SUBSCRIPTION)
-            return failed([overWebSocket], "BAD_USER_INPUT");
-          const key = `${queryHash} ${operationName ?? ""}`;
-          const known: Kept<Context> =
-            documents.get(key) ?? options.compile(document, operationName ?? undefined);
-          documents.set(key, known);
-          const sent = request.request.variables ?? {};
-          const { errors: refused, coerced } = known.coerce(sent);
-          if (refused)
-            return failed(options.introspection ? refused : refused.map(withoutNames), "BAD_USER_INPUT");
-          // As they were sent: the cost coerces them itself, and an Upload can be coerced only once.
-          const counted = known.cost ?? costOf(options.schema, document, operationName ?? undefined, sent);
-          if (!operation.variableDefinitions?.length) known.cost = counted;
-          const { cost, problem } = counted;
-          if (problem) return failed([problem], "COST_LIMIT");
-          return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
+        didEncounterErrors: ({ errors, document }) => {
+          for (const error of errors) {
+            const told = document ? aboutValue(error, document) : error;
+            const { details } = (options.introspection ? told : withoutNames(told)).extensions;
+            if (details) error.extensions.details = details;
+          }
+          return Promise.resolve();
         },
+        responseForOperation: (request) => answerOf(options, documents, request),
       }),
   };
 }
 
+/** Runs one operation, or refuses it. */
+async function answerOf<Context extends BaseContext>(
+  options: GraphQLOptions<Context>,
+  documents: LRUCache<string, Kept<Context>>,
+  request: GraphQLRequestContextResponseForOperation<Context>,
+): Promise<GraphQLResponse> {
+  const { document, queryHash, contextValue } = request;
+  const operation = request.operation as OperationDefinitionNode | undefined; // Apollo asks without one too
+  const { operationName } = request;
+  if (!operation) return failed([unknownOperation(request.request.operationName)], "BAD_USER_INPUT");
+  if (operation.operation === OperationTypeNode.SUBSCRIPTION)
+    return failed([overWebSocket], "BAD_USER_INPUT");
+  const key = `${queryHash} ${operationName ?? ""}`;
+  const known: Kept<Context> = documents.get(key) ?? options.compile(document, operationName ?? undefined);
+  documents.set(key, known);
+  const sent = request.request.variables ?? {};
+  const { errors: refused, coerced } = known.coerce(sent);
+  if (refused) {
+    const wrong = detailed(
+      refused,
+      problemsOfVariables(options.schema, operation.variableDefinitions ?? [], sent),
+    );
+    return failed(options.introspection ? wrong : wrong.map(withoutNames), "BAD_USER_INPUT");
+  }
+  // As they were sent: the cost coerces them itself, and an Upload can be coerced only once.
+  const counted = known.cost ?? costOf(options.schema, document, operationName ?? undefined, sent);
+  if (!operation.variableDefinitions?.length) known.cost = counted;
+  if (counted.refusal) return failed([aboutValue(counted.refusal, document)], "BAD_USER_INPUT");
+  const { cost, problem } = counted;
+  if (problem) return failed([problem], "COST_LIMIT");
+  return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
+}
+
+const unknownOperation = (name: string | undefined) =>
+  new GraphQLError(
+    name === undefined
+      ? "The document holds no operation."
+      : `The document holds no operation "${name.slice(0, 100)}".`,
+    {
+      extensions: { details: [{ path: "operationName", message: "must name an operation of the document" }] },
+    },
+  );
+
 const overWebSocket = new GraphQLError("Subscriptions run over a WebSocket (graphql-ws) on this path.");
 
 /** An error without the names that graphql-js suggests; Apollo hides those of the document itself. */
-const withoutNames = ({ message, ...error }: GraphQLError): GraphQLError =>
-  new GraphQLError(message.replace(/ Did you mean .+$/s, ""), { nodes: error.nodes ?? null });
+function withoutNames({ message, nodes, extensions }: GraphQLError): GraphQLError {
+  const bare = (text: string) => text.replace(/ Did you mean .+$/s, "");
+  const details = (extensions.details as readonly Problem[] | undefined)?.map(({ path, message }) => ({
+    path,
+    message: bare(message),
+  }));
+  return new GraphQLError(bare(message), { nodes, extensions: details ? { details } : {} });
+}
 
 type Outcome = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
 
@@ -138,6 +180,7 @@ function answered<Context extends BaseContext>(
   return { http, body: { kind: "single", singleResult } };
 }
 
+/** What is refused before it runs; the request's id is added to each such answer. */
 function failed(errors: readonly GraphQLError[], code: string): GraphQLResponse {
   const singleResult = {
     errors: errors.map((error) => ({ ...error.toJSON(), extensions: { code, ...error.extensions } })),

@@ -17,6 +17,7 @@ import type { Caller } from "../auth/caller";
 import { KEYS_CHANNEL, type Credentials } from "../auth/credentials";
 import type { Listener } from "../database/listener";
 import { publicError } from "../errors";
+import { aboutValue } from "./graphql-problems";
 import { costOf, MOST_QUERY_BYTES, MOST_TOKENS, rulesOf } from "./graphql-limits";
 
 export interface SocketOptions {
@@ -119,8 +120,9 @@ function prepared(
         `Over the WebSocket only subscriptions run${introspection ? "; send queries and mutations by POST." : "."}`,
       ),
     ];
-  const { problem } = costOf(schema, document, operationName, variableValues);
-  if (problem) return [problem];
+  const counted = costOf(schema, document, operationName, variableValues);
+  if (counted.refusal) return [aboutValue(counted.refusal, document)];
+  if (counted.problem) return [counted.problem];
   return { schema, document, operationName, variableValues, contextValue: makeContext(caller) };
 }
 

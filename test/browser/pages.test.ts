@@ -36,6 +36,10 @@ const isMethod = (key: string) => ["get", "put", "post", "patch", "delete"].incl
 const expectText = (place: Locator, text: string) =>
   place.filter({ hasText: new RegExp(text.replaceAll(/[^\w ]/g, "\\$&").replaceAll(" ", "\\s")) }).waitFor();
 
+/** Everything that a page of this origin finds in a storage of the browser. */
+const keptIn = (page: Page, storage: "localStorage" | "sessionStorage") =>
+  page.evaluate<string>(`JSON.stringify(Object.entries(${storage}))`);
+
 const NOTHING = { elsewhere: [], errors: [], failed: [] };
 
 async function graphql(query: string, variables: object): Promise<Record<string, { id: string }>> {
@@ -170,6 +174,27 @@ describe("the explorer at /graphql", () => {
       expect(observed).toEqual(NOTHING);
     });
 
+    test("keeps the key for its own tab alone, until a button clears it", async () => {
+      expect(await keptIn(page, "sessionStorage")).toContain(app.secretKey);
+      expect(await keptIn(page, "localStorage")).not.toContain(app.secretKey);
+      const other = await page.context().newPage();
+      await other.goto(`${app.url}/widget/demo`);
+      expect(await keptIn(other, "sessionStorage")).not.toContain(app.secretKey);
+      await other.close();
+      await press("Clear key and tabs");
+      await expectText(pane("Headers"), `{"X-API-Key": ""}`);
+      await page.waitForTimeout(1000);
+      expect(await keptIn(page, "sessionStorage")).not.toContain(app.secretKey);
+      await openWithKey(app.secretKey); // as the tests after this one want it
+    });
+
+    test("removes a key that a version before has left in localStorage", async () => {
+      await page.evaluate(`localStorage.setItem("parley-explorer:headers", "parley_sk_former")`);
+      await page.reload();
+      await expectText(pane("Headers"), app.secretKey);
+      expect(await keptIn(page, "localStorage")).not.toContain("parley_sk_former");
+    });
+
     test("has variables prefilled, which only want an id", async () => {
       const id = await createAssistant("Configured in the explorer");
       await showVariables("ConfigureChat");
@@ -252,5 +277,7 @@ describe("the REST documentation at /rest/docs", () => {
     await page.locator("#operations-Assistants-listAssistants .execute").click();
     await page.locator(".live-responses-table .response-col_status").getByText("200").waitFor();
     expect(observed).toEqual(NOTHING);
+    expect(await keptIn(page, "sessionStorage")).toContain(app.secretKey);
+    expect(await keptIn(page, "localStorage")).not.toContain(app.secretKey);
   });
 });

@@ -1,0 +1,76 @@
+import {
+  coerceInputValue,
+  GraphQLError,
+  isInputType,
+  isNonNullType,
+  Kind,
+  typeFromAST,
+  visit,
+  type ASTNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  type VariableDefinitionNode,
+} from "graphql";
+import type { Problem } from "../errors";
+
+type Definitions = readonly VariableDefinitionNode[];
+
+/** What is wrong with variables, one problem for each error of graphql-js and in their order. */
+export function problemsOfVariables(
+  schema: GraphQLSchema,
+  definitions: Definitions,
+  values: Readonly<Record<string, unknown>>,
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const { variable, type: node, defaultValue } of definitions) {
+    const name = variable.name.value;
+    const type = typeFromAST(schema, node as never); // its overloads ask for one kind of type
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (!isInputType(type) || (value === undefined && (defaultValue || !isNonNullType(type)))) continue;
+    if (value === undefined) problems.push({ path: name, message: "is required" });
+    else if (value === null && isNonNullType(type))
+      problems.push({ path: name, message: "must not be null" });
+    else
+      coerceInputValue(value, type, (path, _value, { message }) =>
+        problems.push({ path: [name, ...path].join("."), message }),
+      );
+  }
+  return problems;
+}
+
+/** Errors of variables, each with the value that is wrong in `details`. */
+export const detailed = (errors: readonly GraphQLError[], problems: readonly Problem[]): GraphQLError[] =>
+  errors.map((error, index) => withDetails(error, problems[index]));
+
+/** An error about one value that stands in the document, or about a variable that fills its place. */
+export function aboutValue(error: GraphQLError, document: DocumentNode): GraphQLError {
+  const [node] = error.nodes ?? [];
+  const path = node && placeOf(node, document);
+  return withDetails(error, path === undefined ? undefined : { path, message: error.message });
+}
+
+function withDetails(error: GraphQLError, problem: Problem | undefined): GraphQLError {
+  const { message, nodes, extensions } = error;
+  if (!problem) return error;
+  return new GraphQLError(message, { nodes, extensions: { ...extensions, details: [problem] } });
+}
+
+/** Names of the argument and the fields around a value, or of the variable that it is; undefined for what is no value. */
+function placeOf(node: ASTNode, document: DocumentNode): string | undefined {
+  if (node.kind === Kind.VARIABLE) return node.name.value;
+  if (!/Value$/.test(node.kind)) return undefined;
+  let path: string | undefined;
+  visit(document, {
+    enter: (one, _key, parent, _steps, ancestors) => {
+      if (one !== node) return;
+      path = [...ancestors, parent!]
+        .flatMap((ancestor) => ("kind" in ancestor ? nameOf(ancestor) : []))
+        .join(".");
+    },
+  });
+  return path;
+}
+
+/** The name of an argument or of a field of an object, if it is one. */
+const nameOf = (node: ASTNode): readonly string[] =>
+  node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD ? [node.name.value] : [];
