@@ -158,8 +158,9 @@ export class ChatResolver {
     description:
       "What happens in a chat, from now on or behind an event, whichever server stored it; ends with the chat. Errors: CHAT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
-      const { fresh, scope } = context as Context;
-      return chatEvents(fresh, scope.ports.listener, args as { chatId: string; after?: string });
+      const { fresh, scope, tooSlow } = context as Context;
+      const wanted = args as { chatId: string; after?: string };
+      return chatEvents(fresh, scope.ports.listener, { ...wanted, tooSlow });
     },
   })
   chatEvents(

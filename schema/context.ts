@@ -20,9 +20,11 @@ export interface Context {
   readonly origin: string | undefined;
   /** Counts what a visitor does. @throws RATE_LIMITED */
   readonly spend: (what: Limited) => Promise<void>;
+  /** Gives up on a subscriber for whom too much is waiting. */
+  readonly tooSlow: () => void;
 }
 
-export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend">> {
+export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend" | "tooSlow">> {
   readonly requestId: string;
   /** GRAPHQL without it. */
   readonly interface?: Origin["interface"];
@@ -38,9 +40,10 @@ const unlimited = () => Promise.resolve();
 export function makeContext(
   database: Database,
   caller: Caller | undefined,
-  { scope, origin, spend = unlimited, requestId, interface: by = "GRAPHQL", address }: ContextOptions,
+  { scope, origin, spend = unlimited, requestId, interface: by = "GRAPHQL", ...rest }: ContextOptions,
 ): Context {
+  const { address, tooSlow = () => undefined } = rest;
   const fresh = () => database.scope(caller?.organizationId ?? "", caller?.limits?.assistantIds);
   const source = { requestId, interface: by, address };
-  return { caller, scope: scope ?? fresh(), fresh, origin, spend, requestId, source };
+  return { caller, scope: scope ?? fresh(), fresh, origin, spend, tooSlow, requestId, source };
 }

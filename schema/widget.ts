@@ -146,8 +146,8 @@ export class WidgetChatResolver {
     description:
       "What happens in a chat of the visitor, from now on or behind an event; ends with the chat. Errors: CHAT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
-      const { fresh, scope } = context as Context;
-      const wanted = args as { chatId: string; after?: string };
+      const { fresh, scope, tooSlow } = context as Context;
+      const wanted = { ...(args as { chatId: string; after?: string }), tooSlow };
       return widgetChatEvents(fresh, scope.ports.listener, visitorOf(context as Context), wanted);
     },
   })

@@ -25,8 +25,6 @@ import { engineCallbacks } from "./http/engine-callbacks";
 import { apolloServer } from "./http/graphql";
 import { graphqlHandler } from "./http/graphql-handler";
 import { fileHandles, health } from "./http/health";
-import { RateLimits } from "./http/limits";
-import type { Metrics } from "./http/metrics";
 import { foreignOrigin } from "./http/origin";
 import { pages } from "./http/pages";
 import { recordings } from "./http/recordings";
@@ -104,7 +102,10 @@ async function compose(parts: Service): Promise<{ answer: RequestListener; stop:
     introspection: config.GRAPHQL_INTROSPECTION,
     credentials: parts.credentials,
     listener: parts.listener,
-    makeContext: (caller) => makeContext(database, caller, { requestId: "subscription" }),
+    makeContext: (caller, tooSlow) => makeContext(database, caller, { requestId: "subscription", tooSlow }),
+    limits: parts.limits,
+    most: { address: config.SOCKETS_PER_ADDRESS, organization: config.SOCKETS_PER_ORGANIZATION },
+    metrics: parts.metrics,
     format: shownError,
   });
   return {
@@ -121,10 +122,17 @@ async function routed(
   { schema, engine, rows }: ReturnType<typeof faces>,
   draining: () => boolean,
 ): Promise<RequestListener> {
-  const { logger, database, crypto, metrics } = parts;
-  const house = houseOf(parts, metrics);
+  const { logger, database, crypto, metrics, limits } = parts;
+  const house = houseOf(parts);
   const rest = restRouter(house, rows);
   const app = express().disable("x-powered-by").disable("etag");
+  const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
+  const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
+  const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
+  const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
+  app.use(health(checks, draining, () => database.hold()));
+  app.get("/metrics", metrics.page);
+  app.use(limits.pages);
   app.use(pages({ publicDir }));
   app.use(widgetPages({ publicDir, scopeOf: (id) => database.scope(id), ...house }));
   const document = openApi(rows, schema);
@@ -133,10 +141,6 @@ async function routed(
   app.use("/graphql", (req, res) => void graphql(req, res));
   app.get("/files/:organizationId/:id", downloads(database, crypto));
   if (!parts.ports.voice.engine.real) app.use(recordings());
-  const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
-  const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
-  app.use(health(checks, draining, () => database.hold()));
-  app.get("/metrics", metrics.page);
   app.get("/", start);
   app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));
   app.use((req) => {
@@ -170,13 +174,10 @@ interface WholeHouse extends House {
   readonly defaultOrganization: () => Promise<string>;
 }
 
-function houseOf({ config, logger, database, credentials, ports }: Service, metrics: Metrics): WholeHouse {
+function houseOf(parts: Service): WholeHouse {
+  const { config, logger, database, credentials, ports, limits } = parts;
   const addressOf = clientAddress(config.TRUST_PROXY);
-  const limits = new RateLimits(
-    { organization: config.RATE_LIMIT_ORGANIZATION, anonymous: config.RATE_LIMIT_ANONYMOUS },
-    addressOf,
-  );
-  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, addressOf);
+  const visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, limits.sourceOf);
   const open = settingsOpenTo(config);
   let known: string | undefined;
   const defaultOrganization = async () => (known ??= await database.defaultOrganizationId()) ?? "";
@@ -202,8 +203,8 @@ function houseOf({ config, logger, database, credentials, ports }: Service, metr
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,
     streams: {
-      ...engineCallbacks({ database, engine: ports.voice.engine, metrics, logger, addressOf }),
-      ...smsIntercept({ database, metrics, logger, addressOf }),
+      ...engineCallbacks({ ...parts, engine: ports.voice.engine, addressOf }),
+      ...smsIntercept({ ...parts, addressOf }),
     },
     form: withDeclaredTypes,
     maxFileBytes: config.MAX_FILE_BYTES,

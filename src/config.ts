@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { DATABASE_SETTINGS } from "./database-settings";
+import { LIMIT_SETTINGS } from "./limit-settings";
 import { flag, isHostName, isRange, list, oneOf, url, whole } from "./setting-kinds";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
@@ -71,21 +72,7 @@ export const SETTINGS = {
   ...TELEPHONY_SETTINGS,
   ...VOICE_SETTINGS,
   GRAPHQL_INTROSPECTION: [flag.default(true), "`on`", "Whether the GraphQL schema may be asked for."],
-  RATE_LIMIT_ORGANIZATION: [
-    whole(1, 1_000_000).default(600),
-    "`600`",
-    "Requests a second for one organization, in one process.",
-  ],
-  RATE_LIMIT_ANONYMOUS: [
-    whole(1, 1_000_000).default(20),
-    "`20`",
-    "Requests a second for one address without a credential; loopback is not limited.",
-  ],
-  RATE_LIMIT_VISITOR: [
-    whole(3, 1_000_000).default(30),
-    "`30`",
-    "Messages a minute that one visitor of a web page may send, a chat counting as three; one address may ten times as much, a session counting as three. Loopback is not limited.",
-  ],
+  ...LIMIT_SETTINGS,
   TRUST_PROXY: [
     list
       .refine((entries) => entries.every(isRange), {

@@ -17,6 +17,7 @@ import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/reco
 import { FileStore, guardedStorage } from "./files/file-store";
 import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
+import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
 import { beginWhenReleased } from "./jobs/held-jobs";
 import { startJobs } from "./jobs/start-jobs";
@@ -44,6 +45,7 @@ export interface Service {
   readonly ports: Ports;
   readonly metrics: Metrics;
   readonly fileStore: FileStore;
+  readonly limits: RateLimits;
   /** Stops what works in the background, then lets go of the database. */
   close(): Promise<void>;
 }
@@ -104,6 +106,7 @@ export async function openService(
     ports,
     metrics,
     fileStore,
+    limits: new RateLimits(config),
     close: async () => {
       await background?.stop();
       await closePorts(ports, listener);

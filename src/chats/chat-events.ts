@@ -30,6 +30,8 @@ export interface Followed {
   readonly after?: string | null;
   /** Whether what the assistant does is told too. */
   readonly withActivity?: boolean;
+  /** Told once when the reader is so slow that the queue of passing events is full; the stream ends then. */
+  readonly tooSlow?: () => void;
 }
 
 /**
@@ -42,13 +44,19 @@ export interface Followed {
 export async function chatEvents(
   fresh: () => Scope,
   listener: Pick<Listener, "on" | "onRenewed">,
-  { chatId, after, withActivity = false }: Followed,
+  { chatId, after, withActivity = false, tooSlow = () => undefined }: Followed,
 ): Promise<Repeater<ChatEvent>> {
   let place = await beginning(fresh(), chatId, after);
   return new Repeater<ChatEvent>(async (push, stop) => {
+    let stopped = false;
     const bell = new Bell();
     const ring = () => bell.ring();
-    const tell = (event: ChatEvent) => void push(event).catch(() => undefined); // a reader who is too slow misses some
+    const give = async (event: ChatEvent) => {
+      if (stopped || !(await pushed(push, event))) return;
+      tooSlow();
+      stop();
+    };
+    const tell = (event: ChatEvent) => void give(event);
     let shown = false; // something of an answer that is not stored yet
     const silence = [
       listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && ring())),
@@ -64,7 +72,6 @@ export async function chatEvents(
       }),
       listener.onRenewed(ring),
     ];
-    let stopped = false;
     void stop.then(() => ((stopped = true), ring()));
     while (!stopped) {
       const { events, next, over } = await behind(fresh(), chatId, place).catch(() => {
@@ -73,7 +80,7 @@ export async function chatEvents(
       });
       for (const event of events) {
         if (event.message?.role === "ASSISTANT") shown = false;
-        await push(event);
+        await give(event);
       }
       if (over) stop();
       else await bell.rung();
@@ -81,6 +88,16 @@ export async function chatEvents(
     }
     silence.forEach((end) => end());
   });
+}
+
+/** Resolves when the reader has come so far. @returns whether the queue of what waits for the reader, 1,024 events, was full */
+async function pushed(push: (event: ChatEvent) => Promise<unknown>, event: ChatEvent): Promise<boolean> {
+  try {
+    await push(event); // throws at once when it is full
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** After how many milliseconds a reading that failed is tried again. */

@@ -12,6 +12,7 @@ import { newId } from "../database/ids";
 import type { VoiceEngine } from "../ports/voice-engine";
 import { completionAnswer, type CompletionAnswer } from "./completion-answer";
 import { readCompletion, type CompletionRequest } from "./completion-request";
+import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
 
 /** Answers a request itself. The body is parsed JSON, of any shape. */
@@ -30,6 +31,7 @@ interface Parts {
   readonly metrics: Pick<Metrics, "countCallback">;
   /** Address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
+  readonly limits: Pick<RateLimits, "admits">;
   readonly logger: Logger;
 }
 
@@ -48,6 +50,9 @@ export function engineCallbacks(parts: Parts): EngineCallbacks {
   };
 }
 
+/** What became of a message: applied or not, or that it was not looked at. */
+type Taken = Omit<Received, "outcome"> & { readonly outcome: Received["outcome"] | "refused" | "limited" };
+
 async function receive(
   parts: Parts,
   req: IncomingMessage,
@@ -55,17 +60,18 @@ async function receive(
   body: unknown,
 ): Promise<void> {
   const { database, engine, metrics } = parts;
-  const received = await unless<Received & { refused?: true }>(parts, { outcome: "ignored" }, async () => {
+  const received = await unless<Taken>(parts, { outcome: "ignored" }, async () => {
     const asked = presented(req, body);
     const known = () => callOf(database, asked);
+    const told = await known();
+    if (!(await admitted(parts, req, told))) return { outcome: "limited" };
     const found =
-      (await known()) ??
-      ((await openInbound(database, asked, parts.addressOf(req))) ? await known() : undefined);
+      told ?? ((await openInbound(database, asked, parts.addressOf(req))) ? await known() : undefined);
     return found
       ? receiveMessage(audited(parts, req, found, "engineServerMessages"), body)
-      : { outcome: "ignored", refused: true };
+      : { outcome: "refused" };
   });
-  metrics.countCallback(engine.read(body).type, received.refused ? "refused" : received.outcome);
+  metrics.countCallback(engine.read(body).type, received.outcome);
   res.writeHead(TAKEN, { "Content-Type": "application/json; charset=utf-8" });
   res.end(JSON.stringify(received.answer ?? {}));
 }
@@ -84,6 +90,18 @@ function audited(
   return { ...found, scope: scope.audited(callback) };
 }
 
+const isLive = ({ chat }: FoundCall): boolean => chat.status !== "ended";
+
+/** Whether a callback is within its limit. What carries the secret of a live call always is. */
+async function admitted(
+  { limits }: Parts,
+  req: IncomingMessage,
+  found: FoundCall | undefined,
+): Promise<boolean> {
+  // The last words of a call, told after its end, do not wait for what strangers send from the same address.
+  return (found && isLive(found)) || limits.admits("callback", req, found?.chat.id);
+}
+
 async function complete(
   parts: Parts,
   req: IncomingMessage,
@@ -93,8 +111,9 @@ async function complete(
   const { database, metrics } = parts;
   const request = readCompletion(body);
   const found = await unless(parts, undefined, () => callOf(database, presented(req, body)));
-  const live = found && found.chat.status !== "ended" ? found : undefined;
-  metrics.countCallback("completion", live ? "applied" : "refused");
+  const live = found && isLive(found) ? found : undefined;
+  const refused = (await admitted(parts, req, found)) ? "refused" : "limited";
+  metrics.countCallback("completion", live ? "applied" : refused);
   const answer = completionAnswer(
     res,
     { id: `chatcmpl-${newId()}`, model: request.model, status: TAKEN },

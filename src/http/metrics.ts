@@ -16,14 +16,14 @@ export class Metrics {
 
   private readonly callbacks = new Counter({
     name: "parley_engine_callbacks_total",
-    help: "Callbacks of the voice engine: applied, repeated, ignored, or refused for they belong to no live call.",
+    help: "Callbacks of the voice engine: applied, repeated, ignored, refused as they belong to no live call, or limited as too many came.",
     labelNames: ["type", "outcome"],
     registers: [this.registry],
   });
 
   private readonly sms = new Counter({
     name: "parley_sms_received_total",
-    help: "SMS that came in, accepted, from a number of ours, or refused for their signature.",
+    help: "SMS that came in: accepted, from a number of ours, refused for their signature, or limited as too many came.",
     labelNames: ["outcome"],
     registers: [this.registry],
   });
@@ -32,6 +32,13 @@ export class Metrics {
     name: "parley_jobs_given_up_total",
     help: "Jobs that were given up after all attempts, by task.",
     labelNames: ["task"],
+    registers: [this.registry],
+  });
+
+  private readonly sockets = new Counter({
+    name: "parley_websockets_given_up_total",
+    help: "WebSockets that were closed or not opened: slow as the client read too slowly, limited as it asked for too much.",
+    labelNames: ["reason"],
     registers: [this.registry],
   });
 
@@ -68,6 +75,10 @@ export class Metrics {
 
   countGivenUp(task: string): void {
     this.givenUp.inc({ task });
+  }
+
+  countSocket(reason: "slow" | "limited"): void {
+    this.sockets.inc({ reason });
   }
 
   readonly page: RequestHandler = async (_req, res) => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Caller } from "../auth/caller";
 import type { Config } from "../config";
 import { DomainError } from "../errors";
-import { isLoopback } from "./limits";
+import { isLoopback } from "./client-address";
 import { foreignOrigin } from "./origin";
 
 type Openness = "all" | "loopback" | "none";

@@ -9,6 +9,7 @@ import { answerSms, Bells, noteAnswered, type SmsAnswer } from "../sms/answer-sm
 import { Receipts } from "../sms/receipts";
 import { TelephonyConnections } from "../telephony/telephony-connections";
 import type { Serve } from "./engine-callbacks";
+import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
 
 interface Parts {
@@ -16,6 +17,7 @@ interface Parts {
   readonly metrics: Pick<Metrics, "countSms">;
   /** Address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
+  readonly limits: Pick<RateLimits, "take">;
   readonly logger: Logger;
 }
 
@@ -29,7 +31,7 @@ export function smsIntercept(parts: Parts): { readonly interceptSms: Serve } {
 }
 
 async function intercept(
-  { database, metrics, logger, addressOf }: Parts,
+  { database, metrics, limits, logger, addressOf }: Parts,
   bells: Bells,
   req: IncomingMessage,
   res: ServerResponse,
@@ -38,6 +40,10 @@ async function intercept(
   const { provider } = database.scope("").ports.telephone;
   const sms = provider.read(parameters);
   const found = sms && (await connectionOf(database, sms, req, parameters));
+  await limits.take(req, res, found?.scope).catch((error: unknown) => {
+    metrics.countSms("limited");
+    throw error;
+  });
   if (!found) {
     metrics.countSms("refused");
     // Whether the number is connected here is not told.

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import type { Caller } from "../auth/caller";
-import { count, isLoopback } from "./limits";
+import type { SourceOf } from "./client-address";
+import { count, visitorOf } from "./limits";
 
 /** What each thing that a visitor does counts as. */
 const POINTS = { message: 1, chat: 3, session: 3 } as const;
@@ -16,30 +17,23 @@ export class VisitorLimits {
 
   constructor(
     messages: number,
-    private readonly addressOf: (req: IncomingMessage) => string,
+    private readonly sourceOf: SourceOf,
   ) {
     this.visitor = new RateLimiterMemory({ points: messages, duration: MINUTE });
     this.address = new RateLimiterMemory({ points: messages * VISITORS, duration: MINUTE });
   }
 
-  /** Counts what is done; callers on loopback are not counted. @throws RATE_LIMITED */
+  /** Counts what is done; callers on loopback are counted only where the settings say so. @throws RATE_LIMITED */
   async spend(
     req: IncomingMessage,
     res: ServerResponse,
     caller: Caller | undefined,
     what: keyof typeof POINTS,
   ): Promise<void> {
-    const address = this.addressOf(req);
-    if (isLoopback(address)) return;
-    await count(res, "address", this.address, address, POINTS[what]);
+    const source = this.sourceOf(req);
+    if (source === undefined) return;
+    await count(res, "address", this.address, source, POINTS[what]);
     const visitor = caller?.visitor;
-    if (visitor)
-      await count(
-        res,
-        "visitor",
-        this.visitor,
-        "chatId" in visitor ? visitor.chatId : visitor.id,
-        POINTS[what],
-      );
+    if (visitor) await count(res, "visitor", this.visitor, visitorOf(visitor), POINTS[what]);
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
 import {
   getOperationAST,
   GraphQLError,
@@ -16,22 +17,31 @@ import { currentTime } from "../clock";
 import type { Caller } from "../auth/caller";
 import { KEYS_CHANNEL, type Credentials } from "../auth/credentials";
 import type { Listener } from "../database/listener";
-import { publicError } from "../errors";
+import { DomainError, publicError } from "../errors";
+import { BoundedSocket, PARTING, TOO_MANY, TOO_SLOW } from "./bounded-socket";
 import { aboutValue } from "./graphql-problems";
 import { costOf, MOST_QUERY_BYTES, MOST_TOKENS, rulesOf } from "./graphql-limits";
+import { visitorOf, type RateLimits } from "./limits";
+import type { Metrics } from "./metrics";
+import { OpenSockets } from "./open-sockets";
 
 export interface SocketOptions {
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
   readonly credentials: Credentials;
   readonly listener: Pick<Listener, "on">;
-  readonly makeContext: (caller: Caller) => unknown;
+  /** @param tooSlow gives up on a subscriber for whom too much is waiting */
+  readonly makeContext: (caller: Caller, tooSlow: () => void) => unknown;
+  readonly limits: RateLimits;
+  /** Most open sockets of one address and of one organization. */
+  readonly most: { readonly address: number; readonly organization: number };
+  readonly metrics: Pick<Metrics, "countSocket">;
   readonly format: (error: GraphQLError) => GraphQLError;
 }
 
 interface Extra extends Record<PropertyKey, unknown> {
   readonly request: IncomingMessage;
-  readonly socket: { close(code: number, reason: string): void };
+  readonly socket: BoundedSocket;
   caller?: Caller;
   unwatch?: () => void;
 }
@@ -39,24 +49,37 @@ type Payload = Record<string, unknown>;
 
 /** How often a socket is pinged, in milliseconds; one that does not answer is closed. */
 const KEEP_ALIVE = 12_000;
-/** How long a client may take to answer that its socket is closed, in milliseconds. */
-const PARTING = 2_000;
-/** What a visitor of a web page may follow at once on a socket; a page follows one chat. */
-const MOST_FOLLOWED = 10;
-const tooMany = new GraphQLError(`A visitor may follow ${MOST_FOLLOWED} chats at once.`, {
-  extensions: { code: "RATE_LIMITED" },
-});
+/** Subscriptions at once on one socket: of a visitor, whose page follows one chat, and of others. */
+const MOST_FOLLOWED = { visitor: 10, others: 100 } as const;
+/** Open sockets of one visitor. */
+const MOST_OF_VISITOR = 20;
+const tooMany = (most: number) =>
+  new GraphQLError(`At most ${most} subscriptions run at once on one connection.`, {
+    extensions: { code: "RATE_LIMITED" },
+  });
 const lowerCase = (payload: Payload) =>
   Object.fromEntries(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** Subscriptions at /graphql over graphql-ws. The credential stands in the payload of `connection_init`. */
 export function subscriptions(server: Server, options: SocketOptions): { close(): Promise<void> } {
+  const open = new OpenSockets();
   // Not `{ server }`: the server's own errors, such as a port in use, would be printed as the WebSocket's.
-  const sockets = new WebSocketServer({ noServer: true, path: "/graphql", maxPayload: 1_048_576 });
-  server.on("upgrade", (request, socket, head) =>
-    sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit("connection", opened, request)),
-  );
-  const closing = useServer<Payload, Extra>(protocol(options), sockets, KEEP_ALIVE);
+  const sockets = new WebSocketServer<typeof BoundedSocket>({
+    noServer: true,
+    path: "/graphql",
+    maxPayload: 1_048_576,
+    WebSocket: BoundedSocket,
+  });
+  server.on("upgrade", (request, socket, head) => {
+    const accept = () =>
+      sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit("connection", opened, request));
+    void admit(options, open, request, socket).then((admitted) => admitted && accept());
+  });
+  sockets.on("connection", (socket, request) => {
+    if (options.limits.sourceOf(request) !== undefined) socket.limitFrames();
+    socket.onGivenUp = (reason) => options.metrics.countSocket(reason === TOO_SLOW ? "slow" : "limited");
+  });
+  const closing = useServer<Payload, Extra>(protocol(options, open), sockets, KEEP_ALIVE);
   return {
     close: async () => {
       const late = setTimeout(() => sockets.clients.forEach((socket) => socket.terminate()), PARTING);
@@ -66,29 +89,46 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
   };
 }
 
-function protocol(options: SocketOptions): ServerOptions<Payload, Extra> {
+/** Counts a new connection for its address, and answers one too many with 429. */
+async function admit(
+  { limits, most, metrics }: SocketOptions,
+  open: OpenSockets,
+  request: IncomingMessage,
+  socket: Duplex,
+): Promise<boolean> {
+  socket.on("error", () => socket.destroy()); // the client may go away meanwhile
+  const source = limits.sourceOf(request);
+  if (source === undefined) return true;
+  const leave = (await limits.admits("connection", request)) && open.open(`address ${source}`, most.address);
+  if (leave) socket.once("close", leave);
+  else {
+    metrics.countSocket("limited");
+    socket.end(
+      "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+    );
+  }
+  return leave !== false && leave !== undefined;
+}
+
+function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payload, Extra> {
   const rules = [...specifiedRules, ...rulesOf()];
+  const { limits } = options;
   return {
     schema: options.schema,
     connectionInitWaitTimeout: 10_000,
-    onConnect: async ({ connectionParams, extra }) => {
-      const caller = await options.credentials
-        .caller(lowerCase(connectionParams ?? {}))
-        .catch(() => undefined);
-      if (!caller) return false;
-      extra.caller = caller;
-      extra.unwatch = watch(options, caller, () =>
-        extra.socket.close(CloseCode.Forbidden, "The credential has ended."),
-      );
-      return true;
-    },
+    onConnect: ({ connectionParams, extra }) => connect(options, open, extra, connectionParams ?? {}),
     onDisconnect: ({ extra }) => extra.unwatch?.(),
-    onSubscribe: ({ extra, subscriptions }, _id, { query, variables, operationName }) => {
-      const visits = extra.caller?.kind === "VISITOR";
-      if (visits && Object.keys(subscriptions).length > MOST_FOLLOWED) return [tooMany];
+    onSubscribe: async ({ extra, subscriptions }, _id, { query, variables, operationName }) => {
+      const { request, caller, socket } = extra;
+      const most = caller!.kind === "VISITOR" ? MOST_FOLLOWED.visitor : MOST_FOLLOWED.others;
+      if (Object.keys(subscriptions).length > most) return [tooMany(most)];
       try {
-        return prepared(options, rules, query, variables ?? {}, operationName ?? undefined, extra.caller!);
+        await limits.take(request, undefined, caller);
+        const context = options.makeContext(caller!, () => socket.giveUp(TOO_SLOW));
+        return prepared(options, rules, query, variables ?? {}, operationName ?? undefined, context);
       } catch (error) {
+        if (error instanceof DomainError)
+          return [new GraphQLError(error.message, { extensions: { code: error.code } })];
         return [error instanceof GraphQLError ? error : new GraphQLError("The request is not valid.")];
       }
     },
@@ -100,13 +140,52 @@ function protocol(options: SocketOptions): ServerOptions<Payload, Extra> {
   };
 }
 
+/** Finds whose connection it is, and counts it. @returns false where it is nobody's */
+async function connect(
+  options: SocketOptions,
+  open: OpenSockets,
+  extra: Extra,
+  headers: Payload,
+): Promise<boolean> {
+  const { request, socket } = extra;
+  const caller = await options.credentials.caller(lowerCase(headers)).catch(() => undefined);
+  const within = await isWithin(options.limits.take(request, undefined, caller));
+  if (!within || (caller && !hold(options, open, extra, caller))) socket.giveUp(TOO_MANY);
+  if (!caller) return false;
+  extra.caller = caller;
+  extra.unwatch = watch(options, caller, () =>
+    socket.close(CloseCode.Forbidden, "The credential has ended."),
+  );
+  return true;
+}
+
+/** Counts a socket for its credential while it is open. @returns false when there are too many */
+function hold({ limits, most }: SocketOptions, open: OpenSockets, extra: Extra, caller: Caller): boolean {
+  if (limits.sourceOf(extra.request) === undefined) return true;
+  const { organizationId, visitor } = caller;
+  const places = [open.open(`organization ${organizationId}`, most.organization)];
+  if (visitor) places.push(open.open(`visitor ${organizationId} ${visitorOf(visitor)}`, MOST_OF_VISITOR));
+  for (const leave of places) if (leave) extra.socket.once("close", leave);
+  return places.every((leave) => leave !== undefined);
+}
+
+/** @throws what is no refusal */
+const isWithin = (counted: Promise<void>): Promise<boolean> =>
+  counted.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof DomainError && error.code === "RATE_LIMITED") return false;
+      throw error;
+    },
+  );
+
 function prepared(
-  { schema, introspection, makeContext }: SocketOptions,
+  { schema, introspection }: SocketOptions,
   rules: (typeof specifiedRules)[number][],
   query: string,
   variableValues: Record<string, unknown>,
   operationName: string | undefined,
-  caller: Caller,
+  contextValue: unknown,
 ): ExecutionArgs | GraphQLError[] {
   if (Buffer.byteLength(query) > MOST_QUERY_BYTES)
     return [new GraphQLError("The query must be at most 64 KiB.")];
@@ -123,7 +202,7 @@ function prepared(
   const counted = costOf(schema, document, operationName, variableValues);
   if (counted.refusal) return [aboutValue(counted.refusal, document)];
   if (counted.problem) return [counted.problem];
-  return { schema, document, operationName, variableValues, contextValue: makeContext(caller) };
+  return { schema, document, operationName, variableValues, contextValue };
 }
 
 /** Most milliseconds between two looks at a credential that ends. */

@@ -1,6 +1,6 @@
 import { map, pipe, filter } from "@graphql-yoga/subscription";
 import type { Visitor } from "../auth/caller";
-import { chatEvents, type ChatEvent } from "../chats/chat-events";
+import { chatEvents, type ChatEvent, type Followed } from "../chats/chat-events";
 import type { Listener } from "../database/listener";
 import type { Scope } from "../database/scope";
 import { shownMessage, type VisitorMessage } from "./visitor-messages";
@@ -29,10 +29,10 @@ export async function widgetChatEvents(
   fresh: () => Scope,
   listener: Pick<Listener, "on" | "onRenewed">,
   visitor: Visitor,
-  { chatId, after }: { chatId: string; after?: string | null },
+  followed: Pick<Followed, "chatId" | "after" | "tooSlow">,
 ): Promise<AsyncIterable<WidgetChatEvent>> {
-  await fresh().of(VisitorChats).byId(visitor, chatId);
-  const events = await chatEvents(fresh, listener, { chatId, after, withActivity: true });
+  await fresh().of(VisitorChats).byId(visitor, followed.chatId);
+  const events = await chatEvents(fresh, listener, { ...followed, withActivity: true });
   return pipe(events, map(shown), filter(isShown));
 }
 
