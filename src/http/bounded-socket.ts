@@ -22,15 +22,10 @@ export class BoundedSocket extends WebSocket {
 
   override send(...given: unknown[]): void {
     (super.send as (...given: unknown[]) => void)(...given); // any of its forms
-    this.check();
+    if (this.bufferedAmount > MOST_WAITING) this.giveUp(TOO_SLOW);
   }
 
-  override pong(...given: unknown[]): void {
-    (super.pong as (...given: unknown[]) => void)(...given);
-    this.check();
-  }
-
-  /** Counts what the client sends. */
+  /** Counts what the client sends. A flood of pings alone is cut off by the library. */
   limitFrames(): void {
     const count = () => {
       const second = Math.floor(performance.now() / 1_000);
@@ -48,9 +43,5 @@ export class BoundedSocket extends WebSocket {
     this.onGivenUp(reason);
     this.close(TRY_AGAIN_LATER, reason);
     setTimeout(() => this.terminate(), PARTING).unref();
-  }
-
-  private check(): void {
-    if (this.bufferedAmount > MOST_WAITING) this.giveUp(TOO_SLOW);
   }
 }
