@@ -83,7 +83,7 @@ export async function openService(
       () => backupRuns(knex),
     ),
     forgetKey: (id) => credentials.forget(id),
-    placeForJob: () => background?.placeForJob(),
+    placeForJob: (organizationId) => background?.placeForJob(organizationId),
   });
   hangUpSimulated(ports);
   const database = new Database(knex, ports);
@@ -218,7 +218,7 @@ async function startBackground(options: BackgroundOptions): Promise<Background> 
     failed: (error) => logger.error({ err: error }, "jobs could not be started after the release"),
   });
   return {
-    placeForJob: () => held.begun()?.jobs?.place(),
+    placeForJob: (organizationId) => held.begun()?.jobs?.place(organizationId),
     stop: async () => {
       clock.stop();
       await held.stop();

@@ -83,7 +83,7 @@ async function withJobs(
 ): Promise<Recorded[]> {
   const wanted = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
   const urgent = scope.inTransaction ? undefined : wanted.find((job) => job.urgent);
-  const place = urgent && scope.ports.placeForJob();
+  const place = urgent && scope.ports.placeForJob(scope.organizationId);
   if (!place) return write(wanted);
   let id: string | null | undefined;
   try {

@@ -4,10 +4,11 @@ import type { Logger } from "pino";
 import { newId } from "../database/ids";
 import { TRIES } from "../database/scope";
 import type { BegunJob, JobPlace } from "../ports/ports";
+import { Shares } from "./shares";
 import { hold, soleName } from "./sole";
 
-/** Jobs at once in this process, beside those that its workers find. */
-const MOST = 20;
+/** Jobs at once in this process, beside those that its workers find; half of them for one organization alone. */
+const MOST = 48;
 /** How long is waited for what still runs when the process ends, and until it is tried again to note an end, in milliseconds. */
 const PATIENCE = 5_000;
 const PAUSE = 1_000;
@@ -19,7 +20,7 @@ export class AtOnce {
   /** Under which they are begun. */
   readonly id = `at-once-${newId()}`;
   private readonly running = new Map<string, Promise<void>>();
-  private places = MOST;
+  private readonly shares = new Shares(MOST);
   private stopped = false;
 
   constructor(
@@ -28,21 +29,22 @@ export class AtOnce {
     private readonly logger: Logger,
   ) {}
 
-  /** Undefined when there is none. */
-  place(): JobPlace | undefined {
-    if (this.stopped || this.places === 0) return undefined;
-    this.places--;
-    return {
-      worker: this.id,
-      leave: () => void this.places++,
-      take: (job) => {
-        const run = this.run(job).finally(() => {
-          this.places++;
-          this.running.delete(job.id);
-        });
-        this.running.set(job.id, run);
-      },
-    };
+  /** Undefined when there is none, or the organization holds its share. */
+  place(organizationId: string): JobPlace | undefined {
+    const leave = this.stopped ? undefined : this.shares.take(organizationId);
+    return (
+      leave && {
+        worker: this.id,
+        leave,
+        take: (job) => {
+          const run = this.run(job).finally(() => {
+            leave();
+            this.running.delete(job.id);
+          });
+          this.running.set(job.id, run);
+        },
+      }
+    );
   }
 
   /** Leaves to others what was begun for it and it never heard of, as when the connection broke behind the commit. */

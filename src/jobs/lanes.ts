@@ -65,12 +65,13 @@ export class Lanes {
   room(lane: Lane): number {
     const { lastAnswer, timedOut } = lane;
     const own = lastAnswer !== undefined && lastAnswer < QUICK ? MOST.quickDestination : MOST.destination;
+    const held = this.count(ofOrganization(lane));
     const limits = [
       own - lane.inFlight,
-      MOST.organization - this.count(ofOrganization(lane)),
-      MOST.process - this.count(ALL),
+      MOST.organization - held,
+      share(MOST.process - this.count(ALL), held),
     ];
-    if (timedOut) limits.push(MOST.slow - this.count(SLOW));
+    if (timedOut) limits.push(share(MOST.slow - this.count(SLOW), held));
     return Math.min(...limits);
   }
 
@@ -116,6 +117,9 @@ export class Lanes {
     return this.counts.get(key) ?? 0;
   }
 }
+
+/** How many more an organization may take that holds some: it may hold as many as are free, which leaves some for others. */
+const share = (free: number, held: number): number => Math.ceil((free - held) / 2);
 
 const ALL = "all";
 const SLOW = "slow";

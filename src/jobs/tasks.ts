@@ -64,7 +64,7 @@ export const soleTasks = {
   },
 } satisfies Record<string, Task>;
 
-/** Slow tasks that nobody waits for: they run beside the others, two at a time. */
+/** Slow tasks that nobody waits for: they run beside the others, a few at a time. */
 export const slowTasks = {
   "file.index": {
     run: (scope, { fileId }, lastTry) => indexFile(scope, fileId!, lastTry),

@@ -16,12 +16,15 @@ import { AtOnce, requeue } from "./at-once";
 import { freeJobs } from "./free-jobs";
 import { GivenUp } from "./given-up";
 import { LastingRunner } from "./lasting-runner";
+import { shared } from "./shares";
 import { alone, soleName } from "./sole";
 import { slowTasks, soleTasks, tasks, type Payload, type PeriodicTask, type Task } from "./tasks";
 
-/** Jobs at once in this process. */
-const CONCURRENCY = 20;
-const SLOW_CONCURRENCY = 2;
+/** Jobs at once in this process, half of them for one organization alone. */
+const CONCURRENCY = 32;
+const SLOW_CONCURRENCY = 4;
+/** Connections of those that find them; most jobs wait for something else. */
+const CONNECTIONS = 15;
 /**
  * Without batches the library lets the promise of noting a job's end reject unheard, which ends the process when the
  * database is away.
@@ -73,7 +76,7 @@ export async function startWorker({
   await beat();
   const timer = setInterval(() => void beat(), takeover / 6).unref();
   return {
-    place: () => atOnce.place(),
+    place: (organizationId) => atOnce.place(organizationId),
     stop: async () => {
       clearInterval(timer);
       const mine = ids();
@@ -86,7 +89,7 @@ export async function startWorker({
   };
 }
 
-/** Those for what somebody waits for, and those for the rest. */
+/** Those for what somebody waits for, those for what takes long, and one for what is done at its time. */
 function runnersOf(
   database: Database,
   pool: Pool,
@@ -101,21 +104,25 @@ function runnersOf(
     preset: BATCHES,
   };
   const quickTasks = { ...taskList(database, tasks), ...soleTaskList(database, pool) };
-  const quick = { ...common, taskList: quickTasks, concurrency: CONCURRENCY };
+  const quick = { ...common, ...shared(quickTasks, CONCURRENCY), concurrency: CONCURRENCY };
   const slow = {
     ...common,
-    taskList: { ...taskList(database, slowTasks), ...periodicList(database, periodic) },
-    parsedCronItems: calendar(periodic),
+    ...shared(taskList(database, slowTasks), SLOW_CONCURRENCY),
     concurrency: SLOW_CONCURRENCY,
   };
-  return [quick, slow].map((options) => new LastingRunner(options, pool, logger));
+  const timed = {
+    ...common,
+    taskList: periodicList(database, periodic),
+    parsedCronItems: calendar(periodic),
+    concurrency: 1,
+  };
+  return [quick, slow, timed].map((options) => new LastingRunner(options, pool, logger));
 }
 
 function poolOf(connectionString: string, logger: Logger): Pool {
-  const max = CONCURRENCY / 2 + SLOW_CONCURRENCY + 3;
   // That a job was begun or is over need not outlast a crash of the database: it is begun anew then, as after any other.
   const options = "-c synchronous_commit=off";
-  const pool = new Pool({ connectionString, max, application_name: "parley worker", options });
+  const pool = new Pool({ connectionString, max: CONNECTIONS, application_name: "parley worker", options });
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
 }

@@ -94,8 +94,8 @@ export interface Ports {
   readonly listener: Pick<Listener, "on" | "onRenewed">;
   /** Address that clients reach the service by, without a slash at its end. */
   readonly publicUrl: () => string;
-  /** Undefined where this process runs no jobs, or has no room. */
-  readonly placeForJob: () => JobPlace | undefined;
+  /** Undefined where this process runs no jobs, or has no room for this organization. */
+  readonly placeForJob: (organizationId: string) => JobPlace | undefined;
   /** Drops what this process remembers of a key, at once; the others hear of it. */
   readonly forgetKey: (keyId: string) => void;
 }

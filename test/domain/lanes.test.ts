@@ -43,6 +43,15 @@ describe("deliveries in flight are at most", () => {
     expect(others.reduce((sum, count) => sum + count)).toBe(56);
   });
 
+  test("so many of one organization that another finds room, also among those that hang", () => {
+    const lanes = new Lanes();
+    for (let n = 0; n < 8; n++) fill(lanes, lane(lanes, "hangs", `h${n}`, HANGS));
+    expect(fill(lanes, lane(lanes, "other", "hangs too", HANGS))).toBeGreaterThan(0);
+    for (let organization = 0; organization < 5; organization++)
+      for (let n = 0; n < 8; n++) fill(lanes, lane(lanes, `greedy ${organization}`, `g${organization}/${n}`));
+    expect(fill(lanes, lane(lanes, "modest", "m"))).toBeGreaterThan(0);
+  });
+
   test("what they were when all have ended, however their destinations changed meanwhile", () => {
     const lanes = new Lanes();
     const all = Array.from({ length: 20 }, (_, n) =>

@@ -11,6 +11,7 @@ import { afterTest, until } from "../support/server";
 import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on" });
+const ORGANIZATION = "an organization";
 
 /** Jobs to be found. */
 const waiting = (task: string) =>
@@ -76,9 +77,9 @@ test("what is asked for while the same goes on is left to be found, and done onc
     if (++times === 1) await new Promise<void>((resolve) => (letGo = resolve));
   });
   const payload = { id: newId() };
-  expect(await ask(here.place()!, "test.twice", payload)).toBe(true);
+  expect(await ask(here.place(ORGANIZATION)!, "test.twice", payload)).toBe(true);
   await until(() => times === 1);
-  expect(await ask(here.place()!, "test.twice", payload)).toBe(false);
+  expect(await ask(here.place(ORGANIZATION)!, "test.twice", payload)).toBe(false);
   expect(await begun("test.twice")).toHaveLength(1);
   expect(await waiting("test.twice")).toEqual([{ payload }]);
   const pool = new pg.Pool({ connectionString: running.database.ownerUrl });
@@ -94,7 +95,7 @@ test("what is asked for while the same goes on is left to be found, and done onc
 test("of a job that fails there is one to be found", async () => {
   const here = atOnce(() => Promise.reject(new Error("No luck.")));
   const payload = { id: newId() };
-  expect(await ask(here.place()!, "test.fails", payload)).toBe(true);
+  expect(await ask(here.place(ORGANIZATION)!, "test.fails", payload)).toBe(true);
   await until(async () => (await waiting("test.fails")).length === 1);
   expect(await waiting("test.fails")).toEqual([{ payload }]);
   expect(await begun("test.fails")).toEqual([]);
@@ -104,7 +105,7 @@ test("a job whose end can't be noted stays with its server until it can", async 
   const rename = (from: string, to: string) => running.database.query(`alter table ${from} rename to ${to}`);
   let done = (): void => undefined;
   const here = atOnce(() => new Promise<void>((resolve) => (done = resolve)));
-  expect(await ask(here.place()!, "test.away", { id: newId() })).toBe(true);
+  expect(await ask(here.place(ORGANIZATION)!, "test.away", { id: newId() })).toBe(true);
   await until(async () => (await names()).length === 1);
   await rename("begun_jobs", "begun_jobs_away");
   done();
@@ -130,13 +131,14 @@ test("a job that was begun, of which its server never heard as the connection br
   expect(await database.query("select payload from graphile_worker._private_jobs")).toEqual([{ payload }]);
 });
 
-test("twenty have room, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {
+test("24 of one organization have room beside others, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {
   const here = atOnce(() => new Promise(() => undefined));
-  for (let count = 0; count < 20; count++)
-    expect(await ask(here.place()!, "test.many", { id: newId() })).toBe(true);
-  expect(here.place()).toBeUndefined();
+  for (let count = 0; count < 24; count++)
+    expect(await ask(here.place(ORGANIZATION)!, "test.many", { id: newId() })).toBe(true);
+  expect(here.place(ORGANIZATION)).toBeUndefined();
+  expect(await ask(here.place("another organization")!, "test.many", { id: newId() })).toBe(true);
   await here.stop();
-  expect(here.place()).toBeUndefined();
+  expect(here.place("a third one")).toBeUndefined();
   expect(await begun("test.many")).toEqual([]);
-  expect(await waiting("test.many")).toHaveLength(20);
+  expect(await waiting("test.many")).toHaveLength(25);
 });

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { Shares } from "../../src/jobs/shares";
+
+describe("places that organizations share", () => {
+  test("go to one alone up to the half", () => {
+    const shares = new Shares(20);
+    const taken = Array.from({ length: 40 }, () => shares.take("one")).filter((leave) => leave !== undefined);
+    expect(taken).toHaveLength(10);
+    expect(shares.full()).toEqual(["one"]);
+    taken[0]!();
+    taken[0]!();
+    expect(shares.full()).toEqual([]);
+    expect(shares.take("one")).toBeDefined();
+    expect(shares.take("one")).toBeUndefined();
+  });
+
+  test("are left for others however many organizations take all that they get, up to one less than there are", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 64 }), fc.integer({ min: 1, max: 8 }), (places, greedy) => {
+        const shares = new Shares(places);
+        for (let name = 0; name < greedy; name++) while (shares.take(`greedy ${name}`));
+        // Each leaves at least as many as it holds.
+        const left = places >= 2 ** greedy;
+        if (left) expect(shares.take("modest")).toBeDefined();
+      }),
+    );
+  });
+
+  test("come back when they are given back", () => {
+    const shares = new Shares(3);
+    const leaves = ["one", "two", "three"].map((name) => shares.take(name));
+    expect(leaves.map((leave) => leave !== undefined)).toEqual([true, true, true]);
+    expect(shares.take("four")).toBeUndefined();
+    leaves[1]!();
+    expect(shares.take("four")).toBeDefined();
+  });
+});
