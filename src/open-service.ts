@@ -83,7 +83,7 @@ export async function openService(
       () => backupRuns(knex),
     ),
     forgetKey: (id) => credentials.forget(id),
-    placeForJob: (organizationId) => background?.placeForJob(organizationId),
+    placeForJob: (id) => background?.placeForJob(id),
   });
   hangUpSimulated(ports);
   const database = new Database(knex, ports);
