@@ -162,6 +162,7 @@ describe("who may import what", () => {
             "src/config",
             "src/database-settings",
             "src/setting-kinds",
+            "src/limit-settings",
             "src/telephony-settings",
             "src/voice-settings",
             "cli",
