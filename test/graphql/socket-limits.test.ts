@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { WebSocket } from "ws";
+import { WebSocket, type RawData } from "ws";
 import { TOKENS_CHANNEL } from "../../src/chats/chats";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
@@ -20,6 +20,7 @@ afterEach(() => {
   open = [];
 });
 
+const textOf = (data: RawData) => (data as Buffer).toString("utf8"); // as ws gives it without other options
 let clients = 0;
 const newAddress = () => `203.0.113.${++clients}`;
 
@@ -52,7 +53,7 @@ function connect(address: string | undefined): Promise<Opened> {
 /** Presents a credential; resolves when the server has taken it, or has closed the socket. */
 async function begin({ socket, closed }: Opened, key = running.secretKey): Promise<void> {
   const acknowledged = new Promise<void>((resolve) =>
-    socket.on("message", (data) => String(data).includes("connection_ack") && resolve()),
+    socket.on("message", (data) => textOf(data).includes("connection_ack") && resolve()),
   );
   socket.send(JSON.stringify({ type: "connection_init", payload: { "X-API-Key": key } }));
   await Promise.race([acknowledged, closed]);
@@ -117,7 +118,7 @@ describe("WebSocket connections", () => {
     await begin(one);
     const errors: string[] = [];
     one.socket.on("message", (data) => {
-      const { type, payload } = JSON.parse(String(data)) as { type: string; payload: unknown };
+      const { type, payload } = JSON.parse(textOf(data)) as { type: string; payload: unknown };
       if (type === "error") errors.push(JSON.stringify(payload));
     });
     for (let id = 0; id < 120; id++) subscribe(one, chat, String(id));
@@ -130,7 +131,7 @@ test("a subscriber that stops reading is disconnected when its queue is full, an
   const chat = await newChat(running.api, await quietAssistant(running.api));
   const [slow, quick] = [await connect(undefined), await connect(undefined)];
   const heard: string[] = [];
-  quick.socket.on("message", (data) => heard.push(String(data)));
+  quick.socket.on("message", (data) => heard.push(textOf(data)));
   for (const one of [slow, quick]) {
     await begin(one);
     subscribe(one, chat);
