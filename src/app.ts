@@ -128,8 +128,6 @@ async function routed(
   const app = express().disable("x-powered-by").disable("etag");
   const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
   const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
-  const files = async () => ((await parts.fileStore.inReach()) ? "ok" : "not shared");
-  const checks = { database: () => database.health(), files, fileHandles, clock: clockHealth };
   app.use(health(checks, draining, () => database.hold()));
   app.get("/metrics", metrics.page);
   app.use(limits.pages);

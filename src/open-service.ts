@@ -21,6 +21,7 @@ import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
 import { beginWhenReleased } from "./jobs/held-jobs";
 import { startJobs } from "./jobs/start-jobs";
+import { BoundedAnswers } from "./outbound/bounds";
 import { outbound } from "./outbound/http";
 import { childReader } from "./ports/child-reader";
 import { keptStorage } from "./ports/kept-storage";
@@ -76,12 +77,14 @@ export async function openService(
   const listener = listenerOf(config, url);
   const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
   let background: Background | undefined = undefined;
-  const storage = openStorage(config);
+  const answers = boundedAnswers(logger);
+  const storage = openStorage(config, answers);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
     storage: keptStorage(
       guardedStorage(storage, () => fileStore.inReach()),
       () => backupRuns(knex),
     ),
+    answers,
     forgetKey: (id) => credentials.forget(id),
     placeForJob: (id) => background?.placeForJob(id),
   });
@@ -144,14 +147,20 @@ async function claimFileStore(fileStore: FileStore, config: Config): Promise<voi
   });
 }
 
+const boundedAnswers = (logger: Logger) =>
+  new BoundedAnswers((err, provider, bound) =>
+    logger.error({ err, provider, bound }, "an answer is too long"),
+  );
+
 function portsOf(
   config: Config,
   server: Server,
   listener: Listener,
   vectors: boolean,
-  later: Pick<Ports, "forgetKey" | "placeForJob" | "storage">,
+  given: Pick<Ports, "forgetKey" | "placeForJob" | "storage"> & { readonly answers: BoundedAnswers },
 ): Ports {
-  const reach = outbound(config.OUTBOUND_ALLOW);
+  const { answers, ...later } = given;
+  const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);
   const ownUrl = () => addressOf(server, config.HOST);
   const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
   return {
@@ -159,11 +168,11 @@ function portsOf(
     catalog: loadCatalog(config.CATALOG_FILE),
     listener,
     outbound: reach,
-    models: openModels(config, reach.fetch),
-    voice: openVoice(config, { publicUrl, ownUrl }),
-    telephone: openTelephony(config, publicUrl),
+    models: openModels(config, reach.fetch, answers),
+    voice: openVoice(config, { publicUrl, ownUrl }, answers),
+    telephone: openTelephony(config, publicUrl, answers),
     publicUrl,
-    embeddings: vectors ? openEmbeddings(config, reach.fetch) : undefined,
+    embeddings: vectors ? openEmbeddings(config, reach.fetch, answers) : undefined,
     reader: childReader(),
     checker: threadChecker(),
     ...later,

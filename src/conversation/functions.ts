@@ -104,6 +104,7 @@ export async function callFunction(
     body: JSON.stringify(body),
     headers,
     timeout: TIMEOUT,
+    provider: "the server of a function",
     readBytes: READ_BYTES,
   });
   return { ...replyOf(outcome), request: { url, body } };

@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { Agent, buildConnector, request, type Dispatcher } from "undici";
 import { AddressRules } from "./addresses";
+import { BoundedAnswers } from "./bounds";
 
 /** What a receiver answered, or why there is no answer. */
 export type Outcome =
@@ -21,6 +22,8 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** In all, in milliseconds. */
   readonly timeout: number;
+  /** Who answers, for the log. */
+  readonly provider?: string;
   /** How much of the answer is read, in bytes. */
   readonly readBytes: number;
 }
@@ -48,14 +51,14 @@ const systemResolve: Resolve = async (name) =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
 
 /** An outbound client that reaches public addresses, and what `allowed` names. */
-export function outbound(allowed: readonly string[], resolve: Resolve = systemResolve): Outbound {
+export function outbound(
+  allowed: readonly string[],
+  resolve: Resolve = systemResolve,
+  answers = new BoundedAnswers(),
+): Outbound {
   const rules = new AddressRules(allowed);
-  const agent = new Agent({
-    connect: connector(rules, resolve),
-    connections: 16,
-    pipelining: 1,
-    maxResponseSize: -1,
-  });
+  const connect = connector(rules, resolve);
+  const agent = new Agent({ connect, connections: 16, pipelining: 1, maxResponseSize: -1 });
   return {
     problemWith: (url) => problemWith(url, rules),
     close: () => agent.destroy(),
@@ -63,7 +66,7 @@ export function outbound(allowed: readonly string[], resolve: Resolve = systemRe
       const problem = problemWith(String(input), rules);
       return problem ? Promise.reject(new Error(REFUSED)) : fetched(agent, String(input), init);
     }) as typeof fetch,
-    async post({ url, body, headers, timeout, readBytes }) {
+    async post({ url, body, headers, timeout, readBytes, provider = "a receiver" }) {
       const problem = problemWith(url, rules);
       if (problem) return { kind: "failed", error: problem, timedOut: false };
       const signal = AbortSignal.timeout(timeout);
@@ -75,7 +78,9 @@ export function outbound(allowed: readonly string[], resolve: Resolve = systemRe
           dispatcher: agent,
           signal,
         });
-        const { text, complete } = await read(answer.body, readBytes);
+        const { text, complete } = await read(answer.body, readBytes, () =>
+          answers.exceeded(provider, `${readBytes} bytes`),
+        );
         if (!complete) signal.throwIfAborted(); // an answer that comes by drops is none
         return { kind: "answered", status: answer.statusCode, headers: answer.headers, body: text, complete };
       } catch (error) {
@@ -159,6 +164,7 @@ function connector(rules: AddressRules, resolve: Resolve): buildConnector.connec
 async function read(
   body: Dispatcher.ResponseData["body"],
   limit: number,
+  exceeded: () => void,
 ): Promise<{ text: string; complete: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -166,8 +172,9 @@ async function read(
     for await (const chunk of body) {
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
-      if (size >= limit)
-        return { text: Buffer.concat(chunks).subarray(0, limit).toString("utf8"), complete: false };
+      if (size <= limit) continue;
+      exceeded();
+      return { text: Buffer.concat(chunks).subarray(0, limit).toString("utf8"), complete: false };
     }
     return { text: Buffer.concat(chunks).toString("utf8"), complete: true };
   } catch {

@@ -2,6 +2,7 @@ import type * as Anthropic from "@ai-sdk/anthropic";
 import type * as Groq from "@ai-sdk/groq";
 import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
+import { BOUNDS, MODEL_WORDS, type BoundedAnswers } from "../outbound/bounds";
 import { load } from "./load";
 import { pairedCalls } from "./paired-calls";
 import { modelFailure } from "./provider-error";
@@ -21,11 +22,11 @@ type VendorRequest = Parameters<VendorModel["doStream"]>[0];
 type VendorMessage = VendorRequest["prompt"][number];
 
 /** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
-export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
+export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers): TextModel {
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
       try {
-        yield* parts(request, guardedFetch);
+        yield* parts(request, guardedFetch, answers);
       } catch (error) {
         throw modelFailure(error, request.signal.aborted);
       }
@@ -34,13 +35,22 @@ export function aiSdkModel(guardedFetch: typeof fetch): TextModel {
 }
 
 /** The vendors are asked by the interface that the SDK's own functions ask them by: of what those add, a turn needs nothing. */
-async function* parts(request: ModelRequest, guardedFetch: typeof fetch): AsyncGenerator<ModelPart> {
-  const { stream } = await languageModel(request, guardedFetch).doStream(vendorRequest(request));
+async function* parts(
+  request: ModelRequest,
+  guardedFetch: typeof fetch,
+  answers: BoundedAnswers,
+): AsyncGenerator<ModelPart> {
+  const { provider } = request.model;
+  const reach = answers.fetch(request.credential!.guarded ? guardedFetch : fetch, provider, BOUNDS.model);
+  const { stream } = await languageModel(request, reach).doStream(vendorRequest(request));
+  let words = 0; // in bytes
   const thoughts = new ThinkFilter();
   let usable = false;
   let reason: CutReason | undefined;
   for await (const part of stream) {
     if (part.type === "error") throw modelFailure(part.error, false);
+    if ("delta" in part) words += Buffer.byteLength(part.delta);
+    if (words > MODEL_WORDS) throw answers.exceeded(provider, `${MODEL_WORDS} bytes of text`);
     const text = part.type === "text-delta" ? thoughts.add(part.delta) : "";
     if (text !== "") yield { type: "text", text };
     if (part.type === "tool-call")
@@ -85,12 +95,12 @@ function parsed(input: string): unknown {
   }
 }
 
-function languageModel({ model, credential }: ModelRequest, guardedFetch: typeof fetch): VendorModel {
-  const { apiKey = "none", baseUrl: baseURL, guarded } = credential!; // without one the local model is asked
+function languageModel({ model, credential }: ModelRequest, reach: typeof fetch): VendorModel {
+  const { apiKey = "none", baseUrl: baseURL } = credential!; // without one the local model is asked
   const options = {
     apiKey,
     ...(baseURL !== undefined && { baseURL }),
-    ...(guarded && { fetch: guardedFetch }),
+    fetch: reach,
   };
   switch (model.baseUrl === undefined ? model.provider : "COMPATIBLE") {
     case "OPENAI":

@@ -1,6 +1,7 @@
 import { Crypto } from "../auth/crypto";
 import { loadCatalog } from "../catalog/load-catalog";
 import type { Config } from "../config";
+import { BoundedAnswers } from "../outbound/bounds";
 import { outbound } from "../outbound/http";
 import { childReader } from "./child-reader";
 import { openModels } from "./open-models";
@@ -13,17 +14,18 @@ import { threadChecker } from "./thread-checker";
 /** Ports of a process that serves nobody: the first steps on a new database, and the command line. */
 export function offlinePorts(config: Config): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
+  const answers = new BoundedAnswers();
   return {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
     catalog: loadCatalog(config.CATALOG_FILE),
-    storage: openStorage(config),
+    storage: openStorage(config, answers),
     embeddings: undefined,
     reader: childReader(),
     checker: threadChecker(),
     outbound: reach,
-    models: openModels(config, reach.fetch),
-    voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }),
-    telephone: openTelephony(config, () => ""),
+    models: openModels(config, reach.fetch, answers),
+    voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }, answers),
+    telephone: openTelephony(config, () => "", answers),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
     publicUrl: () => config.PUBLIC_BASE_URL ?? "",
     placeForJob: () => undefined,

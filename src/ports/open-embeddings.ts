@@ -1,11 +1,16 @@
 import type { Config } from "../config";
+import type { BoundedAnswers } from "../outbound/bounds";
 import { aiSdkEmbeddings } from "./ai-sdk-embeddings";
 import type { Embeddings } from "./ports";
 
 type Settings = Pick<Config, "EMBEDDING_MODEL" | "EMBEDDING_API_KEY" | "EMBEDDING_BASE_URL">;
 
 /** The embedding model that the settings name; undefined where they switch it off. */
-export function openEmbeddings(settings: Settings, guardedFetch: typeof fetch): Embeddings | undefined {
+export function openEmbeddings(
+  settings: Settings,
+  guardedFetch: typeof fetch,
+  answers: BoundedAnswers,
+): Embeddings | undefined {
   const { EMBEDDING_MODEL: model, EMBEDDING_API_KEY: apiKey, EMBEDDING_BASE_URL: baseUrl } = settings;
   if (model === "off") return undefined;
   const credential = {
@@ -14,5 +19,5 @@ export function openEmbeddings(settings: Settings, guardedFetch: typeof fetch): 
     ...(baseUrl !== undefined && { baseUrl }),
   };
   const own = apiKey === undefined && baseUrl === undefined ? {} : { credential };
-  return { model, remote: aiSdkEmbeddings(guardedFetch), ...own };
+  return { model, remote: aiSdkEmbeddings(guardedFetch, answers), ...own };
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config";
+import type { BoundedAnswers } from "../outbound/bounds";
 import { aiSdkModel } from "./ai-sdk-model";
 import { localModel } from "./local-model";
 import type { Models } from "./ports";
@@ -15,13 +16,13 @@ type Settings = Pick<
 >;
 
 /** The text models, with what the settings give for each vendor. */
-export function openModels(settings: Settings, guardedFetch: typeof fetch): Models {
+export function openModels(settings: Settings, guardedFetch: typeof fetch, answers: BoundedAnswers): Models {
   const given = (apiKey: string | undefined, baseUrl: string | undefined) => ({
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
   });
   return {
-    remote: aiSdkModel(guardedFetch),
+    remote: aiSdkModel(guardedFetch, answers),
     local: localModel,
     timeout: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     credentials: {

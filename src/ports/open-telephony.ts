@@ -1,4 +1,5 @@
 import type { Config } from "../config";
+import { BOUNDS, type BoundedAnswers } from "../outbound/bounds";
 import { outbound } from "../outbound/http";
 import type { Telephone } from "./ports";
 import { twilioTelephony } from "./twilio/twilio-telephony";
@@ -6,11 +7,12 @@ import { twilioTelephony } from "./twilio/twilio-telephony";
 const TWILIO = { api: "https://api.twilio.com", messaging: "https://messaging.twilio.com" } as const;
 
 /** The telephony provider that the settings name. */
-export function openTelephony(config: Config, publicUrl: () => string): Telephone {
+export function openTelephony(config: Config, publicUrl: () => string, answers: BoundedAnswers): Telephone {
   const { TWILIO_BASE_URL: base } = config;
   const hosts = base === undefined ? [] : [new URL(base).hostname.replace(/^\[|\]$/g, "")];
   const reach = outbound([...config.OUTBOUND_ALLOW, ...hosts]);
-  const provider = twilioTelephony(base === undefined ? TWILIO : { api: base, messaging: base }, reach.fetch);
+  const addresses = base === undefined ? TWILIO : { api: base, messaging: base };
+  const provider = twilioTelephony(addresses, answers.fetch(reach.fetch, "Twilio", BOUNDS.telephony));
   return {
     provider: {
       ...provider,

@@ -1,4 +1,5 @@
 import type { Config } from "../config";
+import { BOUNDS, type BoundedAnswers } from "../outbound/bounds";
 import { outbound } from "../outbound/http";
 import type { Voice } from "./ports";
 import { simulator } from "./simulator/simulator";
@@ -14,13 +15,14 @@ interface Addresses {
 const LOOPBACK = ["127.0.0.0/8", "::1", "localhost"];
 
 /** The voice engine that the settings name: without a key of one the simulator. */
-export function openVoice(config: Config, { publicUrl, ownUrl }: Addresses): Voice {
+export function openVoice(config: Config, { publicUrl, ownUrl }: Addresses, answers: BoundedAnswers): Voice {
   const { VAPI_API_KEY: apiKey, VAPI_BASE_URL: baseUrl } = config;
   const real = apiKey !== undefined;
   const hosts = real
     ? [...config.OUTBOUND_ALLOW, new URL(baseUrl).hostname.replace(/^\[|\]$/g, "")]
     : [...LOOPBACK, config.HOST];
   const reach = outbound(hosts);
+  const bounded = answers.fetch(reach.fetch, real ? "Vapi" : "the simulator", BOUNDS.voice);
   const engine = real
     ? vapiEngine(
         {
@@ -29,12 +31,12 @@ export function openVoice(config: Config, { publicUrl, ownUrl }: Addresses): Voi
           ...(config.VAPI_PHONE_NUMBER_ID !== undefined && { phoneNumberId: config.VAPI_PHONE_NUMBER_ID }),
           ...(config.VAPI_PUBLIC_KEY !== undefined && { publicKey: config.VAPI_PUBLIC_KEY }),
         },
-        reach.fetch,
+        bounded,
       )
     : simulator({
         speed: config.SIMULATOR_SPEED,
         heartbeat: Math.min(5_000, config.CALL_SILENCE_SECONDS * 250),
-        reach: reach.fetch,
+        reach: bounded,
         recordingUrl: (id) => `${publicUrl()}/simulator/recordings/${encodeURIComponent(id)}.wav`,
       });
   return {

@@ -25,7 +25,14 @@ export async function send(
     "user-agent": "Parley/1.0 (webhook)",
     ...signatureHeaders(claim.eventId, body, secrets, Math.floor(startedAt.getTime() / 1_000)),
   };
-  const outcome = await outbound.post({ url, body, headers, timeout, readBytes: READ_BYTES });
+  const outcome = await outbound.post({
+    url,
+    body,
+    headers,
+    timeout,
+    provider: "a webhook destination",
+    readBytes: READ_BYTES,
+  });
   const status = await scope.of(Deliveries).record(claim, outcome, startedAt);
   if (status !== undefined)
     await destinations.noteOutcome(claim.destinationId, outcome, status === "DELIVERED", failingSince);

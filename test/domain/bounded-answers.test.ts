@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { BoundedAnswers, BOUNDS, MODEL_WORDS, type Bound } from "../../src/outbound/bounds";
+import { outbound } from "../../src/outbound/http";
+import { aiSdkEmbeddings } from "../../src/ports/ai-sdk-embeddings";
+import { aiSdkModel } from "../../src/ports/ai-sdk-model";
+import { openStorage } from "../../src/ports/open-storage";
+import { configOf } from "../support/config";
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+type Behaviour = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Writes the same piece again and again, as fast as it is read. */
+function endless(res: ServerResponse, piece: string): void {
+  const write = () => {
+    while (!res.destroyed && res.write(piece));
+  };
+  res.on("drain", write);
+  write();
+}
+const delta = (content: string) =>
+  `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
+const events = { "content-type": "text/event-stream" };
+const behaviours: Readonly<Record<string, Behaviour>> = {
+  "streams words without end": (_req, res) => endless(res.writeHead(200, events), delta("word ".repeat(200))),
+  "streams comments without end": (_req, res) =>
+    endless(res.writeHead(200, events), `: ${"x".repeat(100)}\n`),
+  "streams a line without end": (_req, res) => endless(res.writeHead(200, events), "x".repeat(10_000)),
+  "sends a body without end": (_req, res) =>
+    endless(res.writeHead(200, { "content-type": "application/json" }), "[1,2,3],\n".repeat(1_000)),
+  "sends a bomb": (_req, res) =>
+    void res
+      .writeHead(200, { ...events, "content-encoding": "gzip" })
+      .end(gzipSync(Buffer.alloc(64 * MIB, "\n"))),
+  "sends a head and then nothing": (_req, res) => void res.writeHead(200, events).flushHeaders(),
+};
+
+let behave: Behaviour = (_req, res) => void res.end();
+let url = "";
+let sent = 0;
+const server = createServer((req, res) => {
+  req.resume();
+  const write = res.write.bind(res) as (chunk: string) => boolean;
+  res.write = ((chunk: string) => ((sent += chunk.length), write(chunk))) as typeof res.write;
+  behave(req, res);
+});
+const reach = outbound(["127.0.0.0/8"]);
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await reach.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+let told: [provider: string, bound: string][] = [];
+beforeEach(() => {
+  told = [];
+  sent = 0;
+});
+const answers = new BoundedAnswers((_error, provider, bound) => void told.push([provider, bound]));
+
+const model = { id: "M", provider: "OPENAI", model: "m" } as never;
+const credential = (guarded: boolean) => ({ apiKey: "key", baseUrl: `${url}/v1`, guarded });
+async function ask(guarded: boolean): Promise<unknown> {
+  const signal = AbortSignal.timeout(20_000);
+  const request = {
+    model,
+    credential: credential(guarded),
+    system: "",
+    tools: [],
+    temperature: 0,
+    maxTokens: 9,
+  };
+  const messages = [{ role: "user", content: "Hello" }];
+  const parts = aiSdkModel(reach.fetch, answers).stream({ ...request, messages, signal } as never);
+  for await (const part of parts) void part;
+  return undefined;
+}
+
+describe.each([
+  ["at an address of the operator", false],
+  ["at an address of a customer", true],
+])("a model %s", (_where, guarded) => {
+  test.each([
+    ["streams words without end", `${MODEL_WORDS} bytes of text`],
+    ["streams comments without end", `${BOUNDS.model.bytes} bytes`],
+    ["streams a line without end", `${BOUNDS.model.line} bytes in a line`],
+  ])("that %s is cut off, and the bound is told", async (what, bound) => {
+    behave = behaviours[what]!;
+    await expect(ask(guarded)).rejects.toThrow();
+    expect(told).toContainEqual(["OPENAI", bound]);
+    expect(sent).toBeLessThan(32 * MIB);
+  });
+
+  test("that sends a bomb is cut off", async () => {
+    behave = behaviours["sends a bomb"]!;
+    await expect(ask(guarded)).rejects.toThrow();
+    if (!guarded) expect(told).toContainEqual(["OPENAI", `${BOUNDS.model.bytes} bytes`]);
+  });
+});
+
+describe("any provider asked by fetch", () => {
+  const bound: Bound = { bytes: MIB, line: 64 * KIB, milliseconds: 300 };
+  const get = async (limits: Bound) =>
+    (await answers.fetch(fetch, "a provider", limits)(url, { signal: AbortSignal.timeout(20_000) })).text();
+
+  test.each([
+    ["sends a body without end", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
+    ["streams a line without end", `${64 * KIB} bytes in a line`, { ...bound, milliseconds: 20_000 }],
+    ["sends a bomb", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
+    ["sends a head and then nothing", "300 ms", bound],
+  ])("that %s is cut off, and the bound is told", async (what, passed, limits) => {
+    behave = behaviours[what]!;
+    await expect(get(limits)).rejects.toThrow(`The answer of a provider exceeds ${passed}.`);
+    expect(told).toEqual([["a provider", passed]]);
+  });
+
+  test("is read whole within its bound", async () => {
+    behave = (_req, res) => void res.end(`${"x".repeat(64 * KIB)}\n`.repeat(10));
+    expect(await get({ ...bound, milliseconds: 20_000 })).toHaveLength(10 * (64 * KIB + 1));
+    behave = (_req, res) => void res.writeHead(204).end();
+    expect(await get({ ...bound, milliseconds: 20_000 })).toBe("");
+    expect(told).toEqual([]);
+  });
+
+  test("is not told of when the one who asked gives up", async () => {
+    behave = behaviours["sends a head and then nothing"]!;
+    const giving = answers.fetch(fetch, "a provider", bound)(url, { signal: AbortSignal.timeout(50) });
+    await expect(giving.then((answer) => answer.text())).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 2 * bound.milliseconds));
+    expect(told).toEqual([]);
+  });
+});
+
+test("an embedding model that sends without end is cut off at 16 MiB", async () => {
+  behave = behaviours["sends a body without end"]!;
+  const signal = AbortSignal.timeout(30_000);
+  const asked = aiSdkEmbeddings(reach.fetch, answers).embed(["text"], {
+    model: "m",
+    credential: credential(true),
+    signal,
+  });
+  await expect(asked).rejects.toThrow();
+  expect(told).toEqual([["the embedding model", `${16 * MIB} bytes`]]);
+});
+
+test("a store of files that lists without end is cut off", async () => {
+  behave = (_req, res) =>
+    endless(
+      res.writeHead(200, { "content-type": "application/xml" }),
+      "<ListBucketResult></ListBucketResult>\n",
+    );
+  const storage = openStorage(
+    configOf({ S3_BUCKET: "files", S3_ENDPOINT: url, S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "key" }),
+    answers,
+  );
+  await expect(storage.list()[Symbol.asyncIterator]().next()).rejects.toThrow();
+  expect(told[0]).toEqual(["the store of files", `${4 * MIB} bytes`]);
+});
+
+test("a webhook or function that answers without end is cut off at its bound, which is told", async () => {
+  behave = behaviours["sends a body without end"]!;
+  const bounded = outbound(["127.0.0.0/8"], undefined, answers);
+  const request = { url, body: "{}", headers: {}, timeout: 10_000, readBytes: 64 * KIB };
+  const outcome = await bounded.post({ ...request, provider: "a webhook destination" });
+  expect(outcome).toMatchObject({ kind: "answered", complete: false });
+  expect(told).toEqual([["a webhook destination", `${64 * KIB} bytes`]]);
+  await bounded.close();
+});
