@@ -61,12 +61,12 @@ describe("turns are shared fairly between organizations", () => {
         const { api } = await running.otherOrganization();
         const before = hanging.open.size;
         const chats = await talking(api, hanging.url, 100);
-        await Promise.all(chats.map((chat) => say(api, chat, "Hello?")));
+        await Promise.all(chats.map((chat) => say(api, chat, "Hello?", "USER")));
         await until(() => hanging.open.size > before);
       }
       const { api } = await running.otherOrganization();
       const [chat] = await talking(api, model.url, 1);
-      await say(api, chat!, "Are you there?");
+      await say(api, chat!, "Are you there?", "USER");
       await until(() => answered(api, chat!));
       expect(hanging.open.size).toBeGreaterThan(0);
     },
