@@ -1,75 +1,54 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
-import { newAssistant, newChat, say } from "../support/factories";
-import { until } from "../support/server";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { answeredBy } from "../support/sms";
+import { afterTest, until } from "../support/server";
 import { stubModel } from "../support/stub-model";
 
 const running = useApp({ WORKER: "on" });
-const CREDENTIAL = `mutation ($baseUrl: String!) {
-  setModelCredential(input: { provider: OPENAI, apiKey: "key", baseUrl: $baseUrl }) { provider } }`;
+/** More turns than one process takes of one organization, at once and from the queue. */
+const MANY = 60;
+const MESSAGES = "query ($id: ID!) { chat(id: $id) { messages(last: 5) { role content } } }";
 
-/** A model that takes questions and answers none of them. */
-async function hangingModel() {
-  const open = new Set<ServerResponse>();
-  const server = createServer((req, res) => {
-    open.add(res);
-    req.resume();
-    res.on("close", () => open.delete(res));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    open,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+async function answered(api: Api, id: string): Promise<boolean> {
+  const { chat } = (await api.gql(MESSAGES, { id })) as { chat: { messages: { role: string }[] } };
+  return chat.messages.some(({ role }) => role === "ASSISTANT");
 }
 
-let hanging: Awaited<ReturnType<typeof hangingModel>>;
-let model: Awaited<ReturnType<typeof stubModel>>;
-beforeAll(async () => {
-  hanging = await hangingModel();
-  model = await stubModel({ text: ["Here I am."] });
-});
-afterAll(async () => {
-  await hanging.stop();
-  await model.stop();
-});
+/** Posts a person's message to so many new chats of a new organization, which a model answers. */
+async function ask(model: { readonly url: string }, count: number) {
+  const { api } = await running.otherOrganization();
+  await answeredBy({ api }, model);
+  const assistantId = await quietAssistant(api);
+  const chats = await Promise.all(Array.from({ length: count }, () => newChat(api, assistantId)));
+  await Promise.all(chats.map((chat) => say(api, chat, "Are you there?", "USER")));
+  return { api, chats };
+}
 
-const talking = async (api: Api, url: string, chats: number) => {
-  await api.gql(CREDENTIAL, { baseUrl: url });
-  const assistantId = await newAssistant(api);
-  await api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage: "" }, 200);
-  return Promise.all(Array.from({ length: chats }, () => newChat(api, assistantId)));
-};
-const MESSAGES = "query ($id: ID!) { chat(id: $id) { messages(last: 5) { role content } } }";
-const answered = async (api: Api, id: string) => {
-  const { chat } = (await api.gql(MESSAGES, { id })) as { chat: { messages: { content: string }[] } };
-  return chat.messages.some(({ content }) => content === "Here I am.");
-};
-
-describe("turns are shared fairly between organizations", () => {
-  test.each([1, 2])(
-    "with %i whose models hang, another's turn is taken",
-    async (count) => {
-      for (let made = 0; made < count; made++) {
-        const { api } = await running.otherOrganization();
-        const before = hanging.open.size;
-        const chats = await talking(api, hanging.url, 100);
-        await Promise.all(chats.map((chat) => say(api, chat, "Hello?", "USER")));
-        await until(() => hanging.open.size > before);
-      }
-      const { api } = await running.otherOrganization();
-      const [chat] = await talking(api, model.url, 1);
-      await say(api, chat!, "Are you there?", "USER");
-      await until(() => answered(api, chat!));
-      expect(hanging.open.size).toBeGreaterThan(0);
-    },
-    120_000,
-  );
-});
+test.each([1, 2])(
+  "a turn is taken while the models of %i other organizations hang in many turns",
+  async (organizations) => {
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const hanging = await stubModel({ text: ["At ", "last."], held });
+    const model = await stubModel({ text: ["Here I am."] });
+    afterTest(async () => {
+      await hanging.stop();
+      await model.stop();
+    });
+    for (let made = 0; made < organizations; made++) {
+      const before = hanging.asked.length;
+      await ask(hanging, MANY);
+      await until(() => hanging.asked.length > before);
+    }
+    const { api, chats } = await ask(model, 1);
+    await until(() => answered(api, chats[0]!));
+    expect(hanging.asked.length).toBeLessThan(MANY * organizations); // the rest waits for its share
+    letGo();
+    await until(() => hanging.asked.length === MANY * organizations);
+    const left = "select from begun_jobs union all select from graphile_worker._private_jobs";
+    await until(async () => (await running.database.query(left)).length === 0);
+  },
+  120_000,
+);
