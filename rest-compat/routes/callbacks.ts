@@ -56,4 +56,20 @@ export const callbacks = group("Callbacks", "none", [
     refuses: ["FORBIDDEN"],
     bodyLimit: 64 * 1024,
   },
+  {
+    id: "smsStatus",
+    post: "/webhooks/<telephony_provider>/sms-status",
+    summary: "What the telephony provider reports of an SMS's delivery",
+    stream: "smsStatus",
+    body: "form",
+    takes: {
+      MessageSid: "SM00000000000000000000000000000001",
+      From: "+12025550100",
+      To: "+12025550123",
+      MessageStatus: "delivered",
+    },
+    answers: { "text/xml": "<Response></Response>" },
+    refuses: ["FORBIDDEN"],
+    bodyLimit: 64 * 1024,
+  },
 ]);

@@ -28,6 +28,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly smsStatus = new Counter({
+    name: "parley_sms_status_total",
+    help: "Reports of how SMS were delivered: applied, repeated, or refused for their signature.",
+    labelNames: ["outcome"],
+    registers: [this.registry],
+  });
+
   private readonly givenUp = new Counter({
     name: "parley_jobs_given_up_total",
     help: "Jobs that were given up after all attempts, by task.",
@@ -71,6 +78,10 @@ export class Metrics {
 
   countSms(outcome: string): void {
     this.sms.inc({ outcome });
+  }
+
+  countSmsStatus(outcome: string): void {
+    this.smsStatus.inc({ outcome });
   }
 
   countGivenUp(task: string): void {

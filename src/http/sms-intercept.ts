@@ -11,10 +11,11 @@ import { TelephonyConnections } from "../telephony/telephony-connections";
 import type { Serve } from "./engine-callbacks";
 import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
+import { smsStatus } from "./sms-status";
 
 interface Parts {
   readonly database: Database;
-  readonly metrics: Pick<Metrics, "countSms">;
+  readonly metrics: Pick<Metrics, "countSms" | "countSmsStatus">;
   /** Address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly limits: Pick<RateLimits, "take">;
@@ -23,11 +24,14 @@ interface Parts {
 
 const NOTHING: SmsAnswer = { texts: [], taken: [] };
 
-/** Takes a text that came in at the telephony provider, and answers it. The body is a form. */
-export function smsIntercept(parts: Parts): { readonly interceptSms: Serve } {
+/** What the telephony provider sends: texts that came in, which are answered, and reports of those that went out. Bodies are forms. */
+export function smsIntercept(parts: Parts): { readonly interceptSms: Serve; readonly smsStatus: Serve } {
   const { ports } = parts.database.scope("");
   const bells = new Bells(ports.listener);
-  return { interceptSms: (req, res, body) => intercept(parts, bells, req, res, body as Parameters) }; // as the row says
+  return {
+    interceptSms: (req, res, body) => intercept(parts, bells, req, res, body as Parameters), // as the row says
+    ...smsStatus(parts),
+  };
 }
 
 async function intercept(

@@ -44,7 +44,11 @@ export interface Telephone {
   readonly provider: Telephony;
   /** Where the provider brings texts that came in. */
   readonly interceptUrl: () => string;
-  /** How long such a request waits for the answer to its text, in milliseconds. */
+  /** Where the provider reports how texts were delivered. */
+  readonly statusUrl: () => string;
+  /** Whether the provider can reach that. */
+  readonly reportsDelivery: boolean;
+  /** How long a request with a text waits for the answer to its text, in milliseconds. */
   readonly patience: number;
 }
 

@@ -41,6 +41,18 @@ export interface ReceivedSms {
 export interface OutgoingSms {
   readonly to: string;
   readonly body: string;
+  /** Where its delivery is reported to. */
+  readonly statusUrl?: string;
+}
+
+/** What the provider reports of a text that it took. */
+export interface SmsStatus {
+  readonly messageSid: string;
+  /** The number that it goes out from. */
+  readonly from: string;
+  /** Such as sent, delivered, undelivered, failed. */
+  readonly status: string;
+  readonly errorCode?: string;
 }
 
 /** The provider said that it sends no such text: asking again is of no use. */
@@ -94,6 +106,8 @@ export interface Telephony {
   signed(authToken: string, url: string, parameters: Parameters, signature: string): boolean;
   /** Reads a request; undefined where it holds no text. */
   read(parameters: Parameters): ReceivedSms | undefined;
+  /** Reads a report of a text's delivery; undefined if it holds none. */
+  readStatus(parameters: Parameters): SmsStatus | undefined;
   /** The body that answers a request: texts to send back, which may be none. */
   answer(texts: readonly string[]): { readonly type: string; readonly body: string };
   close(): Promise<void>;

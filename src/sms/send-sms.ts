@@ -76,7 +76,9 @@ async function sendOne(
   if (!(await sent.claim(row))) return undefined;
   try {
     await sent.notTakenOver(row, TIMEOUT);
-    const messageSid = await provider.send(line, { to, body }, deadline.signal());
+    const { reportsDelivery, statusUrl } = scope.ports.telephone;
+    const sms = { to, body, ...(reportsDelivery && { statusUrl: statusUrl() }) };
+    const messageSid = await provider.send(line, sms, deadline.signal());
     return void (await sent.change([row.id], { sentAt: currentDate(), messageSid }));
   } catch (error) {
     if (error instanceof NotSent) {

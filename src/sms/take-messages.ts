@@ -28,7 +28,8 @@ export async function takeMessages(
     .map(({ content }) => content?.trim() ?? "");
   const texts = split(words.filter((text) => text !== "").join("\n\n"));
   await threads.sentUpTo(chatId, messages.at(-1)!.sequence);
-  const rows = texts.map((body) => ({ id: newId(), chatId, via, body }));
+  const messageId = messages.findLast(isAnswer)?.id;
+  const rows = texts.map((body) => ({ id: newId(), chatId, via, body, messageId }));
   await scope.insertAll("sms_sent", rows);
   return rows;
 }

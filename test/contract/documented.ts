@@ -145,6 +145,7 @@ export const DOCUMENTED: readonly Documented[] = [
     [`POST ${V1}/webhooks/vapi/server-messages`, 201],
     [`POST ${V1}/webhooks/vapi/custom-llm/chat/completions`, 201],
     ["POST /webhooks/twilio/intercept-sms", 200],
+    ["POST /webhooks/twilio/sms-status", 200],
   ]),
 ];
 

@@ -129,6 +129,7 @@ export const examples = {
   engineServerMessages: () => ({ body: { message: { type: "status-update" } } }),
   engineChatCompletions: () => ({ body: { model: "any", messages: [] } }),
   interceptSms: () => ({}),
+  smsStatus: () => ({}),
 } satisfies Record<RouteId, (world: World) => Call>;
 
 /** Fields that a body needs though each of them may be left out: one of several must be there. */

@@ -158,7 +158,7 @@ export class Twilio {
     const { To = "", From = "", Body = "", ...rest } = Object.fromEntries(form) as Record<string, string>;
     if (req.headers["content-type"] !== "application/x-www-form-urlencoded")
       return this.refuse(res, "Messages.json takes a form");
-    this.expectOnly(form, ["To", "From", "Body", "MessagingServiceSid"]);
+    this.expectOnly(form, ["To", "From", "Body", "MessagingServiceSid", "StatusCallback"]);
     if (!/^\+\d+$/.test(To) || !/^\+\d+$/.test(From)) return this.refuse(res, `To ${To}, From ${From}`);
     if (rest.MessagingServiceSid !== undefined && !SERVICE_SID.test(rest.MessagingServiceSid))
       return this.refuse(res, `MessagingServiceSid ${rest.MessagingServiceSid}`);

@@ -22,6 +22,7 @@ import * as rowSecurity from "./020-row-security";
 import * as provenance from "./021-provenance";
 import * as eventOrder from "./022-event-order";
 import * as limitedKeys from "./023-limited-keys";
+import * as smsDelivery from "./024-sms-delivery";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -48,4 +49,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "021-provenance": provenance,
   "022-event-order": eventOrder,
   "023-limited-keys": limitedKeys,
+  "024-sms-delivery": smsDelivery,
 };

@@ -8,6 +8,7 @@ import type {
   TelephonyLine,
 } from "../telephony";
 import { SmsDelayed, SmsRefused } from "../telephony";
+import { readStatus } from "./read-status";
 import { isSigned } from "./signature";
 
 interface Addresses {
@@ -64,6 +65,7 @@ export function twilioTelephony(addresses: Addresses, reach: typeof fetch): Tele
     find: (line, sms, sent, signal) => api.find(line, sms, sent, signal),
     signed: isSigned,
     read,
+    readStatus,
     answer: (texts) => ({ type: "text/xml; charset=utf-8", body: twiml(texts) }),
     close: () => Promise.resolve(),
   };
@@ -115,9 +117,14 @@ class TwilioApi {
       : { path: "messagingServiceSid", message: "is a messaging service that does not have this number" };
   }
 
-  async send(line: TelephonyLine, { to, body }: OutgoingSms, signal: AbortSignal): Promise<string> {
+  async send(
+    line: TelephonyLine,
+    { to, body, statusUrl }: OutgoingSms,
+    signal: AbortSignal,
+  ): Promise<string> {
     const form = new URLSearchParams({ To: to, From: line.phoneNumber, Body: body });
     if (line.messagingServiceSid !== undefined) form.set("MessagingServiceSid", line.messagingServiceSid);
+    if (statusUrl !== undefined) form.set("StatusCallback", statusUrl);
     const answer = await this.ask(line, signal, `${this.accountUrl(line)}/Messages.json`, form);
     const { status, retryAfter } = answer;
     if (LATER.includes(status)) throw new SmsDelayed(`Twilio answered with status ${status}.`, retryAfter);

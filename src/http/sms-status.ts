@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Database } from "../database/database";
+import { DomainError } from "../errors";
+import type { Parameters } from "../ports/telephony";
+import { keepDelivery } from "../sms/delivery";
+import { TelephonyConnections } from "../telephony/telephony-connections";
+import type { Serve } from "./engine-callbacks";
+import type { Metrics } from "./metrics";
+
+interface Parts {
+  readonly database: Database;
+  readonly metrics: Pick<Metrics, "countSmsStatus">;
+}
+
+/** Takes the telephony provider's reports of how texts were delivered. The body is a form. */
+export const smsStatus = (parts: Parts): { readonly smsStatus: Serve } => ({
+  smsStatus: (req, res, body) => take(parts, req, res, body as Parameters), // as the row says
+});
+
+async function take(
+  { database, metrics }: Parts,
+  { url = "", headers }: IncomingMessage,
+  res: ServerResponse,
+  parameters: Parameters,
+): Promise<void> {
+  const { provider, statusUrl } = database.scope("").ports.telephone;
+  const report = provider.readStatus(parameters);
+  const [owner] = report ? await database.ownersOfNumbers(report.from) : [];
+  const scope = owner && database.scope(owner.organizationId);
+  const line = owner && (await scope!.of(TelephonyConnections).lineOf(owner.connectionId));
+  const signature = headers[provider.signatureHeader];
+  const signed = statusUrl() + url.slice(url.split("?", 1)[0]!.length);
+  const isSigned =
+    line && typeof signature === "string" && provider.signed(line.authToken, signed, parameters, signature);
+  if (!report || !scope || !isSigned) {
+    metrics.countSmsStatus("refused");
+    throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
+  }
+  const news = await keepDelivery(scope, report);
+  metrics.countSmsStatus(news ? "applied" : "repeated");
+  const { type, body } = provider.answer([]);
+  res.writeHead(200, { "Content-Type": type });
+  res.end(body);
+}

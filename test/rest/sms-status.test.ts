@@ -1,0 +1,80 @@
+import { beforeAll, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { quietAssistant } from "../support/factories";
+import { until } from "../support/server";
+import { bring, chatsWith, connect, newPerson, type Connected } from "../support/sms";
+import type { Params } from "../support/twilio";
+
+const PUBLIC = "https://parley.example";
+const STATUS = "/webhooks/twilio/sms-status";
+// No request waits for the answer: it goes out by the API.
+const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0", PUBLIC_BASE_URL: PUBLIC });
+let assistantId: string;
+let number: Connected;
+beforeAll(async () => {
+  assistantId = await quietAssistant(running.api);
+  number = await connect(running, [assistantId]);
+}, 30_000);
+
+/** A text that was sent; what is reported of it, and what stands on its message. */
+async function sent() {
+  const from = newPerson();
+  const words = { at: PUBLIC } as const;
+  await bring(
+    running,
+    number,
+    { MessageSid: `SM${from}`, From: from, To: number.phoneNumber, Body: "Hi" },
+    words,
+  );
+  await until(() => running.twilio.sentTo(from).length === 1);
+  const { sid, ...form } = running.twilio.sentTo(from)[0]!;
+  const noted = "select from sms_sent where message_sid = $1";
+  await until(async () => (await running.database.query(noted, [sid])).length === 1);
+  const report = (MessageStatus: string, more: Params = {}, signature?: string) =>
+    bring(
+      running,
+      number,
+      { MessageSid: sid, From: number.phoneNumber, To: from, MessageStatus, ...more },
+      {
+        at: PUBLIC,
+        path: STATUS,
+        ...(signature !== undefined && { signature }),
+      },
+    );
+  const shown = async () => {
+    const [chat] = await chatsWith(running, assistantId, from);
+    return chat!.messages.at(-1)!.metadata.delivery as unknown;
+  };
+  return { report, shown, form: form as unknown as Params };
+}
+
+test("a text asks for reports of its delivery", async () => {
+  const { form } = await sent();
+  expect(form.StatusCallback).toBe(PUBLIC + STATUS);
+});
+
+test("the message shows how it was delivered, whatever the order of the reports", async () => {
+  const { report, shown } = await sent();
+  expect(await shown()).toBeUndefined();
+  expect((await report("sent")).status).toBe(200);
+  expect(await shown()).toEqual({ status: "sent" });
+  for (const status of ["delivered", "sent", "queued", "delivered"]) await report(status);
+  expect(await shown()).toEqual({ status: "delivered" });
+});
+
+test("the message shows why it was not delivered", async () => {
+  const { report, shown } = await sent();
+  await report("undelivered", { ErrorCode: "30005" });
+  expect(await shown()).toEqual({ status: "undelivered", errorCode: "30005" });
+});
+
+test("a report with another signature, of another status or of an unknown number is refused", async () => {
+  const { report, shown } = await sent();
+  for (const answer of [
+    await report("delivered", {}, "wrong"),
+    await report("received"),
+    await report("delivered", { From: "+12025550199" }),
+  ])
+    expect([answer.status, answer.body.code]).toEqual([403, "FORBIDDEN"]);
+  expect(await shown()).toBeUndefined();
+});
