@@ -123,6 +123,7 @@ describe("the words of a call are complete at the end", () => {
   test("the figures that were kept before the report agree with it", async () => {
     const { database } = running;
     const call = await newCall({ userId: "someone" });
+    await database.query("update chats set identity_proven = true where id = $1", [call.id]);
     await call.tell(...heard("user", "When do you open?", 3_000));
     await call.tell(...ENDED);
     await database.query("select graphile_worker.add_job('facts.keep')");
@@ -130,8 +131,8 @@ describe("the words of a call are complete at the end", () => {
     await until(async () => (await database.query(counted, [call.id])).length > 0);
     await call.tell(...REPORT);
     expect((await everywhere(call)).whole).toHaveLength(4);
-    const remembered = "select context from end_users where unique_id = 'someone'";
-    const [{ context }] = (await database.query(remembered)) as [{ context: string }];
+    const remembered = "select signed_context from end_users where unique_id = 'someone'";
+    const [{ signed_context: context }] = (await database.query(remembered)) as [{ signed_context: string }];
     expect(context).toContain("At nine.");
   });
 
