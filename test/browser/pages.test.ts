@@ -186,6 +186,8 @@ describe("the explorer at /graphql", () => {
       await page.waitForTimeout(1000);
       expect(await keptIn(page, "sessionStorage")).not.toContain(app.secretKey);
       await openWithKey(app.secretKey); // as the tests after this one want it
+      // It is stored half a second later.
+      await page.waitForTimeout(1000);
     });
 
     test("removes a key that a version before has left in localStorage", async () => {
