@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { DomainError, invalid } from "../src/errors";
+import { markSources } from "../src/json-source";
 
 const LIMIT = 8 * 1024 * 1024;
 /** How long what comes behind a refused body is read away, in milliseconds: a client reads the answer only after it has sent all. */
@@ -38,7 +39,10 @@ export async function readJson(req: IncomingMessage, res: ServerResponse, limit 
   const bytes = await readBytes(req, res, limit);
   if (bytes.length === 0) return undefined;
   try {
-    return JSON.parse(utf8.decode(bytes));
+    const text = utf8.decode(bytes);
+    const body = JSON.parse(text) as unknown;
+    markSources(text, body);
+    return body;
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : "it is not UTF-8";
     throw invalid([{ path: "", message: `the body is not valid JSON: ${reason.slice(0, 200)}` }]);

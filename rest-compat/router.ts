@@ -4,6 +4,7 @@ import { admit } from "../schema/access";
 import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
+import { revealed } from "../src/json-source";
 import { readFields, readJson } from "./body";
 import { callerFor } from "./caller-for";
 import type { CompiledRoute } from "./compile";
@@ -174,7 +175,7 @@ function send(res: ServerResponse, { status, body }: Answer, warnings: readonly 
       "Warning",
       warnings.map((warning) => `299 parley "${warning}"`),
     );
-  const text = JSON.stringify(body);
+  const text = revealed(JSON.stringify(body));
   res.statusCode = status;
   res.setHeader("Content-Type", "application/json; charset=utf-8");
   res.setHeader("Content-Length", Buffer.byteLength(text));

@@ -81,8 +81,8 @@ export const coerce = (
 ) => getVariableValues(schema, variableDefinitions ?? [], values, { maxErrors: 50 });
 
 /**
- * What graphql-jit cannot do: a variable inside an object or list literal, or one that decides about a field. And what
- * asks for the schema itself, as the copy that is compiled against differs from it.
+ * What graphql-jit cannot do: a variable inside an object or list literal, one that decides about a field, or a literal
+ * whose text counts. And what asks for the schema itself, as the copy that is compiled against differs from it.
  */
 function isForPlain(document: DocumentNode): boolean {
   let found = false;
@@ -91,6 +91,7 @@ function isForPlain(document: DocumentNode): boolean {
   visit(document, {
     ObjectValue: literal,
     ListValue: literal,
+    ObjectField: ({ name }) => void (found ||= name.value === "functions"),
     Variable: () => void (found ||= literals > 0),
     Field: ({ name }) => void (found ||= name.value === "__schema" || name.value === "__type"),
     Directive: ({ name }) => void (found ||= name.value === "skip" || name.value === "include"),

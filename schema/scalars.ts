@@ -1,6 +1,8 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from "graphql";
 import { GraphQLDateTimeISO } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
+import { keepSource, shownJson } from "../src/json-source";
+import { jsonOf } from "./literal-source";
 
 const MAX_DEPTH = 32;
 const MAX_KEYS = 20_000;
@@ -42,18 +44,21 @@ const problemOf = (value: unknown): string | undefined =>
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: "JSONObject",
   description: "A JSON object of free form: at most 32 levels deep, 20,000 keys over all levels, 1 MiB.",
-  serialize: (value) => value,
+  serialize: shownJson,
   parseValue: (value) => {
     const problem = problemOf(value);
     if (problem) throw new GraphQLError(problem);
-    return value as Record<string, unknown>; // shown by the line above
+    keepSource(value as object); // shown by the line above
+    return value as Record<string, unknown>;
   },
   parseLiteral: (node, variables) => {
     const value = valueFromASTUntyped(node, variables);
     // Checked before it becomes JSON, which would write a number beyond range as null.
     const problem = problemOf(value);
     if (problem) throw new TypeError(problem); // graphql-js says where it stands and what was found there
-    return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+    const json = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+    keepSource(json, jsonOf(node, variables));
+    return json;
   },
   extensions: { schema: { type: "object", additionalProperties: true } },
 });

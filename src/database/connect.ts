@@ -4,6 +4,7 @@ import knex, { type Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transaction.js";
 import pg, { type PoolClient, type QueryArrayResult } from "pg";
+import { readStored } from "../json-source";
 import { patiently } from "./patience";
 
 /** Settings of a connection that services never see. */
@@ -190,10 +191,18 @@ function time(text: string): Date {
   );
 }
 
+/** The type json, which keeps the text; jsonb does not. */
+const JSON_TEXT = 114;
+
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [TIMESTAMPTZ]: time,
+  [JSON_TEXT]: readStored,
+};
+
 const types = {
   getTypeParser: (type: number, format?: string): unknown =>
-    type === TIMESTAMPTZ && format !== "binary"
-      ? time
+    format !== "binary" && type in PARSERS
+      ? PARSERS[type]
       : pg.types.getTypeParser(type, format === "binary" ? "binary" : "text"),
 };
 

@@ -1,5 +1,6 @@
 import DataLoader from "dataloader";
 import type { Knex } from "knex";
+import { storedText } from "../json-source";
 import type { Ports } from "../ports/ports";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
@@ -220,8 +221,6 @@ export function encoded(row: Row): Row {
   for (const [name, value] of Object.entries(row))
     if (value !== undefined)
       result[name] =
-        typeof value === "object" && value !== null && !(value instanceof Date)
-          ? JSON.stringify(value)
-          : value;
+        typeof value === "object" && value !== null && !(value instanceof Date) ? storedText(value) : value;
   return result;
 }

@@ -1,4 +1,5 @@
 import { WebSocket } from "ws";
+import { revealed } from "../json-source";
 
 /** Bytes that may wait for a client to read them. */
 const MOST_WAITING = 8_388_608;
@@ -20,8 +21,9 @@ export class BoundedSocket extends WebSocket {
   private frames = 0;
   private second = 0;
 
-  override send(...given: unknown[]): void {
-    (super.send as (...given: unknown[]) => void)(...given); // any of its forms
+  override send(data: unknown, ...given: unknown[]): void {
+    const shown = typeof data === "string" ? revealed(data) : data;
+    (super.send as (...given: unknown[]) => void)(shown, ...given); // any of its forms
     if (this.bufferedAmount > MOST_WAITING) this.giveUp(TOO_SLOW);
   }
 

@@ -4,6 +4,7 @@ import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest
 import express from "express";
 import processRequest from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../errors";
+import { markSources } from "../json-source";
 import { withDeclaredTypes } from "./declared-types";
 import { MOST_QUERY_BYTES } from "./graphql-limits";
 
@@ -22,7 +23,15 @@ type Request = IncomingMessage & { readonly originalUrl?: string };
 export type GraphQLHandler = (req: Request, res: ServerResponse) => Promise<void>;
 
 const JSON_BYTES = 8 * 1024 * 1024;
-const readJson = express.json({ limit: JSON_BYTES });
+const utf8 = new TextDecoder();
+/** Bodies that may hold functions, whose text is kept. */
+const texts = new WeakMap<IncomingMessage, string>();
+const readJson = express.json({
+  limit: JSON_BYTES,
+  verify: (req, _res, bytes, encoding) => {
+    if (encoding === "utf-8" && bytes.includes("functions")) texts.set(req, utf8.decode(bytes));
+  },
+});
 
 /** POST and GET /graphql: what a request brings along, read and limited, then Apollo. Express is not in the way of it. */
 export function graphqlHandler<Context extends BaseContext>(
@@ -104,8 +113,11 @@ const isForm = ({ headers }: Request): boolean =>
 
 function jsonOf(req: Request, res: ServerResponse): Promise<unknown> {
   return new Promise((resolve, reject) =>
-    readJson(req, res, (error?: unknown) =>
-      error ? reject(error as Error) : resolve((req as { body?: unknown }).body ?? {}),
-    ),
+    readJson(req, res, (error?: unknown) => {
+      if (error) return reject(error as Error);
+      const { body = {} } = req as { body?: unknown };
+      markSources(texts.get(req) ?? "", body);
+      resolve(body);
+    }),
   );
 }

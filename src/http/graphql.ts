@@ -22,6 +22,7 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import { publicError, type Problem } from "../errors";
+import { revealed } from "../json-source";
 import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
 import { aboutValue, detailed, problemsOfVariables } from "./graphql-problems";
 
@@ -69,6 +70,7 @@ export function apolloServer<Context extends BaseContext>(
     parseOptions: { maxTokens: MOST_TOKENS },
     validationRules: rulesOf(),
     stopOnTerminationSignals: false,
+    stringifyResult: (result) => `${revealed(JSON.stringify(result))}\n`,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
