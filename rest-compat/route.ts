@@ -42,6 +42,8 @@ export interface Route {
   readonly omit?: readonly string[];
   /** Fields that are `null` in the answer where they are empty, instead of being left out. */
   readonly nullable?: readonly string[];
+  /** Its work waits for HTTP: no transaction of the database is open meanwhile. */
+  readonly waits?: true;
   /** Statuses that differ from the usual one of a code. */
   readonly errors?: Partial<Readonly<Record<ErrorCode, number>>>;
 }
@@ -60,6 +62,7 @@ type Row = Pick<
   | "body"
   | "omit"
   | "nullable"
+  | "waits"
   | "errors"
 > &
   Partial<Pick<Route, "success" | "auth">> &

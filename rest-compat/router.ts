@@ -19,6 +19,15 @@ interface Answer {
 }
 type Work = (scope: Context["scope"]) => Promise<Answer>;
 
+/** A request that carries an Idempotency-Key. */
+interface Repeatable {
+  readonly key: string;
+  /** Everything that makes it the same request. */
+  readonly content: unknown;
+  /** Its work waits for HTTP. */
+  readonly waits: boolean;
+}
+
 /** What the REST face needs of the house. */
 export interface House {
   /** The caller of a request, rate limits applied. @throws UNAUTHENTICATED, RATE_LIMITED */
@@ -40,8 +49,7 @@ export interface House {
   readonly makeContext: (caller: Caller | undefined, options: ContextOptions) => Context;
   readonly once: (
     scope: Context["scope"],
-    key: string,
-    request: unknown,
+    request: Repeatable,
     work: Work,
   ) => Promise<Answer & { replayed: boolean }>;
   readonly log: (error: unknown, requestId: string) => void;
@@ -144,7 +152,7 @@ async function answer(
   const work: Work = (scope) => run(route, house.makeContext(caller, { ...options, scope }), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) return send(res, await work(context.scope), context.scope.warnings);
-  const request = [route.id, req.url!, form?.identity ?? variables];
+  const content = [route.id, req.url!, form?.identity ?? variables];
   // Who asks is part of the key: an answer may hold what another kind of caller is not shown.
   const owned = JSON.stringify([
     caller?.kind,
@@ -152,7 +160,8 @@ async function answer(
     key,
     ...(caller?.limits ? [caller.keyId] : []),
   ]);
-  const { replayed, ...kept } = await house.once(context.scope, owned, request, work);
+  const request = { key: owned, content, waits: route.waits === true };
+  const { replayed, ...kept } = await house.once(context.scope, request, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   send(res, kept, context.scope.warnings);
 }

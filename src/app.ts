@@ -197,7 +197,7 @@ function houseOf(parts: Service): WholeHouse {
       spend: (what) => visits.spend(req, res, caller, what),
     }),
     makeContext: (caller, options) => makeContext(database, caller, options),
-    once: (scope, key, request, work) => scope.of(Idempotency).once(key, request, work),
+    once: (scope, request, work) => scope.of(Idempotency).once(request, work),
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,
     streams: {

@@ -9,6 +9,7 @@ export const files = group("Files", "key", [
     post: "/rest/v1/files/upload",
     success: 201,
     body: "multipart",
+    waits: true,
     summary: "Upload a file, with a JSON object in the form field `metadata`",
     document: `mutation UploadFile($file: Upload!, $metadata: JSONObject) { result: uploadFile(file: $file, metadata: $metadata) ${FILE} }`,
   },

@@ -11,6 +11,7 @@ export type TenantTable =
   | "chats"
   | "messages"
   | "idempotency_keys"
+  | "idempotency_claims"
   | "projects"
   | "events"
   | "ledger_heads"

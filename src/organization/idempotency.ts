@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { currentDate } from "../clock";
+import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 
@@ -14,48 +14,94 @@ interface Kept {
   readonly sealedBody: string;
 }
 
-/** How long an answer is kept for its key, in milliseconds. */
-const KEPT = 86_400_000;
+interface Claim {
+  readonly claim: string;
+  readonly requestHash: string;
+}
+
+/** A request under its key. */
+export interface Repeatable {
+  readonly key: string;
+  /** Everything that makes it the same request. */
+  readonly content: unknown;
+  /** Its work waits for HTTP, so it runs outside of any transaction. */
+  readonly waits: boolean;
+}
+
+type Work = (scope: Scope) => Promise<Answer>;
+type Given = Answer & { readonly replayed: boolean };
+
+const KEPT_MS = 86_400_000;
+
+/** How long work that waits keeps its key if its process dies: longer than any operation of REST may take. */
+const CLAIMED_MS = 60_000;
 
 /** Answers to requests that carried an Idempotency-Key: repeated within a day, they are answered again and not done again. */
 export class Idempotency {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * Does `work` once for `key`: its effect and its answer are committed together, or neither is.
-   * @param request everything that makes it the same request
+   * Does `work` once for a key. Its effect and its answer are committed together, or neither is. Work that waits for
+   * HTTP claims the key first and stores its answer afterwards, each in a transaction of its own.
    * @throws REQUEST_IN_PROGRESS while the first one runs; IDEMPOTENCY_KEY_REUSED for another request under the same key
    */
-  async once(
-    key: string,
-    request: unknown,
-    work: (scope: Scope) => Promise<Answer>,
-  ): Promise<Answer & { replayed: boolean }> {
-    const requestHash = createHash("sha256").update(JSON.stringify(request)).digest("base64url");
+  async once({ key, content, waits }: Repeatable, work: Work): Promise<Given> {
+    const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url");
+    if (waits) return this.claimed(key, hash, work);
     return this.scope.transaction(async (scope) => {
-      if (!(await scope.tryLock(`idempotency:${key}`)))
-        throw new DomainError("REQUEST_IN_PROGRESS", "A request with this Idempotency-Key is still running.");
-      const kept = await this.kept(scope, key);
-      if (!kept) return { ...(await this.keep(scope, key, requestHash, await work(scope))), replayed: false };
-      if (kept.requestHash !== requestHash)
-        throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
-      const body: unknown = JSON.parse(this.open(key, kept.sealedBody));
-      return { status: kept.status, body, replayed: true };
+      const kept = await this.kept(scope, key, hash);
+      return kept ?? this.keep(scope, key, hash, await work(scope));
     });
   }
 
-  private async kept(scope: Scope, key: string): Promise<Kept | undefined> {
-    const old = currentDate(-KEPT);
-    await scope.table("idempotency_keys").where("createdAt", "<", old).delete();
-    const [row] = (await scope.table("idempotency_keys").where({ key })) as Kept[];
-    return row;
+  private async claimed(key: string, requestHash: string, work: Work): Promise<Given> {
+    const { scope } = this;
+    const claim = newId();
+    const kept = await scope.transaction(async (scope) => {
+      const kept = await this.kept(scope, key, requestHash);
+      if (!kept) await scope.insert("idempotency_claims", { key, claim, requestHash });
+      return kept;
+    });
+    if (kept) return kept;
+    const answer = await work(scope).catch(async (error: unknown) => {
+      // After a timeout the work may go on, so its key stays claimed until the claim expires.
+      if (!(error instanceof DomainError && error.code === "TIMEOUT")) await this.release(scope, key, claim);
+      throw error;
+    });
+    return scope.transaction(async (scope) => {
+      const isOurs = await this.release(scope, key, claim);
+      return isOurs ? this.keep(scope, key, requestHash, answer) : { ...answer, replayed: false };
+    });
+  }
+
+  /**
+   * The answer that is kept for the key, which nobody else can use until the transaction ends.
+   * @throws REQUEST_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
+   */
+  private async kept(scope: Scope, key: string, requestHash: string): Promise<Given | undefined> {
+    if (!(await scope.tryLock(`idempotency:${key}`))) throw inProgress();
+    await scope.table("idempotency_keys").where("createdAt", "<", scope.now(-KEPT_MS)).delete();
+    await scope.table("idempotency_claims").where("claimedAt", "<", scope.now(-CLAIMED_MS)).delete();
+    const [kept] = (await scope.table("idempotency_keys").where({ key })) as Kept[];
+    const [claim] = (await scope.table("idempotency_claims").where({ key })) as Claim[];
+    if ((kept ?? claim ?? { requestHash }).requestHash !== requestHash)
+      throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
+    if (kept)
+      return { status: kept.status, body: JSON.parse(this.open(key, kept.sealedBody)), replayed: true };
+    if (claim) throw inProgress();
+    return undefined;
+  }
+
+  /** @returns whether the claim still stood */
+  private async release(scope: Scope, key: string, claim: string): Promise<boolean> {
+    return (await scope.table("idempotency_claims").where({ key, claim }).delete()) > 0;
   }
 
   /** Sealed, for the answer may hold a key or a secret. */
-  private async keep(scope: Scope, key: string, requestHash: string, answer: Answer): Promise<Answer> {
+  private async keep(scope: Scope, key: string, requestHash: string, answer: Answer): Promise<Given> {
     const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), this.context(key));
     await scope.insert("idempotency_keys", { key, requestHash, status: answer.status, sealedBody });
-    return answer;
+    return { ...answer, replayed: false };
   }
 
   private open(key: string, sealedBody: string): string {
@@ -66,3 +112,6 @@ export class Idempotency {
     return `${this.scope.organizationId}/idempotency_keys/${key}`;
   }
 }
+
+const inProgress = () =>
+  new DomainError("REQUEST_IN_PROGRESS", "A request with this Idempotency-Key is still running.");

@@ -23,6 +23,7 @@ import * as provenance from "./021-provenance";
 import * as eventOrder from "./022-event-order";
 import * as limitedKeys from "./023-limited-keys";
 import * as smsDelivery from "./024-sms-delivery";
+import * as idempotencyClaims from "./025-idempotency-claims";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -50,4 +51,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "022-event-order": eventOrder,
   "023-limited-keys": limitedKeys,
   "024-sms-delivery": smsDelivery,
+  "025-idempotency-claims": idempotencyClaims,
 };
