@@ -177,6 +177,11 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   testFunction: "organization",
   endUser: "organization",
   forgetEndUser: "organization",
+  deleteLog: "organization",
+  deleteLogs: "organization",
+  updateRetention: "organization",
+  erasures: "organization",
+  erasure: "organization",
   identitySecret: "organization",
 
   calls: "organization",

@@ -16,6 +16,7 @@ import { ConfigurationResolver } from "./configurations";
 import { ChatUserResolver, ConversationResolver, EndUserResolver } from "./conversation";
 import { DeploymentResolver } from "./deployments";
 import { fillEnums } from "./enums";
+import { ErasureResolver } from "./erasures";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events";
 import { FileResolver } from "./files";
 import { guard } from "./guard";
@@ -23,6 +24,7 @@ import { KeyResolver } from "./keys";
 import { LogResolver } from "./logs";
 import { OrganizationResolver } from "./organization";
 import { AssistantProjectResolver, DestinationProjectResolver, ProjectResolver } from "./projects";
+import { RetentionResolver } from "./retention";
 import { DateTime } from "./scalars";
 import { TelephonyResolver } from "./telephony";
 import { WebhookResolver } from "./webhooks";
@@ -55,6 +57,8 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   ConversationResolver,
   EndUserResolver,
   ChatUserResolver,
+  ErasureResolver,
+  RetentionResolver,
   WorkflowResolver,
   WorkflowNodeResolver,
   WorkflowEdgeResolver,

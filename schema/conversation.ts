@@ -75,16 +75,6 @@ export class EndUser {
   facts!: EndUserFact[];
 }
 
-@ObjectType({ description: "What was erased.", simpleResolvers: true })
-export class ForgetReceipt {
-  @Field(() => Int, { description: "Facts." })
-  facts!: number;
-  @Field(() => Int, { description: "Kept ends of conversations." })
-  contexts!: number;
-  @Field(() => Int, { description: "Chats that no longer name the person." })
-  chats!: number;
-}
-
 @ObjectType({ description: "How a function answered in a test.", simpleResolvers: true })
 export class FunctionTest {
   @Field(() => JSONObject, {
@@ -168,16 +158,6 @@ export class ConversationResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(EndUsers).find(uniqueId);
-  }
-
-  @Mutation(() => ForgetReceipt, {
-    description: "Erases what is remembered of a person, and their name from their chats.",
-  })
-  forgetEndUser(
-    @Arg("uniqueId", { description: "Your id of the person." }) uniqueId: string,
-    @Ctx() { scope }: Context,
-  ) {
-    return scope.of(EndUsers).forget(uniqueId);
   }
 
   @Mutation(() => String, {

@@ -5,7 +5,7 @@ import { CHANNELS, idsFor, type Catalog } from "../src/catalog/load-catalog";
 type Ids = Record<string, string>;
 
 /** An enumeration of which each value is its own name. */
-function enumOf(name: string, description: string, ids: readonly string[] = []): Ids {
+export function enumOf(name: string, description: string, ids: readonly string[] = []): Ids {
   const values: Ids = {};
   fill(values, ids);
   registerEnumType(values, { name, description });

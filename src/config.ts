@@ -3,6 +3,7 @@ import { z } from "zod";
 import { DATABASE_SETTINGS } from "./database-settings";
 import { LIMIT_SETTINGS } from "./limit-settings";
 import { flag, isHostName, isRange, list, oneOf, url, whole } from "./setting-kinds";
+import { RETENTION_SETTINGS } from "./retention-settings";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
 
@@ -133,11 +134,7 @@ export const SETTINGS = {
     "`30`",
     "After how long without a message a text or SMS chat ends.",
   ],
-  EVENT_RETENTION_DAYS: [
-    whole(1, 36_500).default(30),
-    "`30`",
-    "For how many days events and their deliveries are kept, failures among them, which can be replayed as long.",
-  ],
+  ...RETENTION_SETTINGS,
   WORKER: [
     flag.default(true),
     "`on`",

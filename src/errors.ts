@@ -26,8 +26,10 @@ export type ErrorCode =
   | "WORKFLOW_NODE_NOT_FOUND"
   | "WORKFLOW_EDGE_NOT_FOUND"
   | "TELEPHONY_CONNECTION_NOT_FOUND"
+  | "ERASURE_NOT_FOUND"
   | "NOT_FOUND"
   | "CHAT_ENDED"
+  | "CHAT_LIVE"
   | "CHANNEL_DISABLED"
   | "WORKFLOW_HAS_PROBLEMS"
   | "DEPLOYMENT_NOT_CALLABLE"
@@ -80,6 +82,7 @@ const MISSING = {
   WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "There is no node with this id in this workflow."],
   WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "There is no edge with this id."],
   TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "There is no telephony connection with this id."],
+  Erasure: ["ERASURE_NOT_FOUND", "No erasure with this id."],
   Deployment: ["DEPLOYMENT_NOT_FOUND", "There is no deployment with this id."],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 

@@ -27,6 +27,7 @@ import { childReader } from "./ports/child-reader";
 import { keptStorage } from "./ports/kept-storage";
 import { openEmbeddings } from "./ports/open-embeddings";
 import { openModels } from "./ports/open-models";
+import { openRetention } from "./ports/open-retention";
 import { openStorage } from "./ports/open-storage";
 import { openTelephony } from "./ports/open-telephony";
 import { openVoice } from "./ports/open-voice";
@@ -175,6 +176,7 @@ function portsOf(
     embeddings: vectors ? openEmbeddings(config, reach.fetch, answers) : undefined,
     reader: childReader(),
     checker: threadChecker(),
+    retention: openRetention(config),
     ...later,
   };
 }
@@ -247,7 +249,6 @@ function keepSweeping(database: Database, storage: Ports["storage"], logger: Log
 
 const timesOf = (config: Config) => ({
   idleMinutes: config.IDLE_TIMEOUT_MINUTES,
-  eventDays: config.EVENT_RETENTION_DAYS,
   takeover: config.TAKEOVER_SECONDS * 1_000,
   webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
 });

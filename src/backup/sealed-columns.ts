@@ -32,5 +32,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     found: { table: "call_lookup", by: "chat_id", prefix: "secret:" },
   },
   ofRow("idempotency_keys", "sealed_body", "key"),
+  ofRow("erasures", "sealed_target"),
+  { table: "organizations", column: "sealed_erasure_key", key: [], context: "erasure" },
   { table: "organizations", column: "sealed_identity_secret", key: [], context: "identity" },
 ];

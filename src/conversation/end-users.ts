@@ -28,9 +28,11 @@ interface MemoryRow {
   /** The end of the last unsigned conversation on a page, and whose it was. */
   readonly context: string | null;
   readonly contextVisitorId: string | null;
+  readonly contextChatId: string | null;
   /** The same of the last conversation that was signed, or the organization's own. */
   readonly signedContext: string | null;
   readonly signedContextVisitorId: string | null;
+  readonly signedContextChatId: string | null;
 }
 
 /** A chat with a person who is remembered. */
@@ -100,14 +102,18 @@ export class EndUsers {
     return [...facts, ...(context ? [`The last conversation ended so:\n${context}`] : [])].join("\n");
   }
 
-  /** Adds a fact that was said in a chat; the oldest of its kind make room. */
+  /** Adds a fact that was said in a chat, unless that was removed meanwhile; the oldest of its kind make room. */
   async remember(assistantId: string, chat: ChatOfPerson, text: string): Promise<void> {
     const fact = text.trim().slice(0, FACT_LENGTH);
     if (fact === "") return;
     const signed = chat.identityProven;
-    await this.change(assistantId, chat, ({ facts }) => ({
-      facts: withFact(facts, { text: fact, createdAt: currentDate().toISOString(), signed }),
-    }));
+    await this.scope.transaction(async (scope) => {
+      const chats = scope.table("chats").select("id").where({ id: chat.id }).forKeyShare();
+      if (((await chats) as unknown[]).length === 0) return;
+      await scope.of(EndUsers).change(assistantId, chat, ({ facts }) => ({
+        facts: withFact(facts, { text: fact, createdAt: currentDate().toISOString(), signed }),
+      }));
+    });
   }
 
   /** Keeps how a chat ended, for the next one with the same assistant. */
@@ -130,32 +136,9 @@ export class EndUsers {
     const context = lines.map((line) => line.slice(0, FACT_LENGTH).toWellFormed()).join("\n");
     await this.change(assistantId, chat, () =>
       identityProven
-        ? { signedContext: context, signedContextVisitorId: visitorId }
-        : { context, contextVisitorId: visitorId },
+        ? { signedContext: context, signedContextVisitorId: visitorId, signedContextChatId: chatId }
+        : { context, contextVisitorId: visitorId, contextChatId: chatId },
     );
-  }
-
-  /** Erases what is remembered under an id, and its chats' link to the person. @returns what was erased */
-  async forget(uniqueId: string): Promise<{ facts: number; contexts: number; chats: number }> {
-    return this.scope.transaction(async (scope) => {
-      const users = (await scope
-        .table("end_users")
-        .where({ uniqueId })
-        .delete()
-        .returning("*")) as MemoryRow[];
-      const chats = await scope.table("chats").where({ uniqueId }).update({
-        uniqueId: null,
-        visitorId: null,
-        userId: null,
-        label: null,
-        userName: null,
-        anonymousId: null,
-        externalId: null,
-      });
-      const facts = users.reduce((sum, user) => sum + user.facts.length, 0);
-      const contexts = users.flatMap(({ context, signedContext }) => [context, signedContext]);
-      return { facts, contexts: contexts.filter((context) => context !== null).length, chats };
-    });
   }
 
   /** The secret that signs ids, made when it is first asked for. */

@@ -72,14 +72,6 @@ export class Database {
     return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
   }
 
-  /** Deletes events of all organizations older than so many days, but for those that were sent somewhere since. @returns how many */
-  async expireEvents(days: number, most: number): Promise<number> {
-    const expire = this.knex.raw("parley_expire_events(now() - ? * interval '1 day', ?)", [days, most]);
-    const rows = this.knex.select("*").from(expire);
-    const [row] = (await rows) as { parleyExpireEvents: number }[];
-    return row?.parleyExpireEvents ?? 0;
-  }
-
   /** Deletes notes of texts of all organizations older than so many days, of each kind at most so many. @returns how many */
   async expireSms(days: number, most: number): Promise<number> {
     const expire = this.knex.raw("parley_expire_sms(now() - ? * interval '1 day', ?)", [days, most]);
@@ -143,6 +135,18 @@ export class Database {
   async time(): Promise<Date> {
     const { rows } = await this.knex.raw<{ rows: { now: Date }[] }>("select clock_timestamp() as now");
     return rows[0]!.now;
+  }
+
+  /** Ids of all organizations. */
+  async organizationIds(): Promise<string[]> {
+    const rows = this.knex.select("*").from(this.knex.raw("parley_organizations()"));
+    return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
+  }
+
+  /** Erasures of all organizations that are not done and at which nobody worked for so many seconds. */
+  async unfinishedErasures(silence: number): Promise<{ organizationId: string; erasureId: string }[]> {
+    const found = this.knex.raw("parley_unfinished_erasures(? * interval '1 second')", [silence]);
+    return (await this.knex.select("*").from(found)) as never; // its columns
   }
 
   async close(): Promise<void> {

@@ -38,6 +38,8 @@ export type TenantTable =
   | "audit_outbox"
   | "audit_events"
   | "audit_heads"
+  | "erasures"
+  | "retentions"
   | View;
 
 /** Views over them, of the same organization: what was said in conversations, counted. */

@@ -17,8 +17,6 @@ export interface JobsOptions {
   readonly logger: Logger;
   /** After how many minutes without a message a text or SMS chat ends. */
   readonly idleMinutes: number;
-  /** For how many days events are kept. */
-  readonly eventDays: number;
   /** After how many milliseconds without a sign of life a server is taken for dead. */
   readonly takeover: number;
   /** How many milliseconds the receiver of a webhook has for its answer. */
@@ -37,7 +35,6 @@ export async function startJobs({
   outbound,
   logger,
   idleMinutes,
-  eventDays,
   takeover,
   webhookTimeout,
   countGivenUp,
@@ -45,7 +42,7 @@ export async function startJobs({
   const worker = await startWorker({
     database,
     url,
-    periodic: periodicTasks(eventDays),
+    periodic: periodicTasks,
     takeover,
     logger,
     countGivenUp,

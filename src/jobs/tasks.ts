@@ -1,8 +1,10 @@
 import { keepFacts } from "../analytics/keep-facts";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../calls/give-up";
+import { eraseCall } from "../calls/erase-call";
 import { hangUpCall } from "../calls/hang-up-call";
 import { startCall } from "../calls/start-call";
 import { watchCall } from "../calls/watch-call";
+import { enforceRetention } from "../retention/enforce";
 import { expireSms } from "../sms/expire-sms";
 import { giveUpReceived, giveUpSending } from "../sms/give-up";
 import { receiveSms, tellBySms } from "../sms/receive-sms";
@@ -10,7 +12,9 @@ import { sendSms } from "../sms/send-sms";
 import { giveUpTurn, takeTurn } from "../conversation/turn";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
-import { expireEvents } from "../events/expire-events";
+import { Erasures } from "../erasure/erasures";
+import { sweepChat } from "../erasure/remove-chats";
+import { resumeErasures } from "../erasure/resume";
 import { sequenceAll } from "../events/sequencer";
 import { embedPassages } from "../knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../knowledge/index-file";
@@ -50,6 +54,14 @@ export const tasks = {
     run: (scope, { chatId }) => hangUpCall(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpHangUp(scope, chatId!),
   },
+  "call.erase": {
+    run: eraseCall,
+    givenUp: onlyLogged, // nothing of the call is stored here any more
+  },
+  "chat.sweep": {
+    run: (scope, { chatId }) => sweepChat(scope, chatId!),
+    givenUp: onlyLogged,
+  },
 } satisfies Record<string, Task>;
 
 /** Tasks that do all that there is to do for their ids: one job with the same ids runs at a time. */
@@ -74,6 +86,10 @@ export const slowTasks = {
     run: (scope, owner) => embedPassages(scope, owner),
     givenUp: onlyLogged, // the passages are found by their words
   },
+  "erasure.run": {
+    run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
+    givenUp: onlyLogged, // erasure.resume has it begun again
+  },
 } satisfies Record<string, Task>;
 
 /** Whether a task reaches people, or a model that answers them: what a restored copy must not repeat. */
@@ -85,20 +101,23 @@ export const outgoing: Readonly<
   "call.start": true,
   "call.watch": false,
   "call.hangUp": false,
+  "call.erase": false,
+  "chat.sweep": false,
   "chat.turn": true,
   "sms.send": true,
   "file.index": false,
   "knowledge.embed": false,
+  "erasure.run": false,
 };
 
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
-export const periodicTasks = (eventDays: number) =>
-  ({
-    "event.sequence": { at: "* * * * *", run: sequenceAll },
-    "facts.keep": { at: "* * * * *", run: keepFacts },
-    "event.expire": { at: "17 * * * *", run: (database) => expireEvents(database, eventDays) },
-    "sms.expire": { at: "47 * * * *", run: expireSms },
-  }) satisfies Record<string, PeriodicTask>;
+export const periodicTasks = {
+  "event.sequence": { at: "* * * * *", run: sequenceAll },
+  "facts.keep": { at: "* * * * *", run: keepFacts },
+  "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
+  "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
+  "sms.expire": { at: "47 * * * *", run: expireSms },
+} satisfies Record<string, PeriodicTask>;
 
 export interface PeriodicTask {
   readonly at: string;

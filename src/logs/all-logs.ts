@@ -64,6 +64,13 @@ export class AllLogs {
     return connectionOf(found.map(entryOf), take);
   }
 
+  /** Ended ones that a filter wants, and that began by a moment in the database's own form. */
+  ended(filter: LogFilter, until?: string): Knex.QueryBuilder {
+    const rows = this.matching({}, filter).where({ status: "ended" });
+    if (until !== undefined) rows.where("startedAt", "<=", until);
+    return filter.search ? this.indexed(rows, filter) : rows;
+  }
+
   private matching({ after }: ConnectionQuery, filter: LogFilter): Knex.QueryBuilder {
     const { assistantId, type, startedAfter, startedBefore } = filter;
     const rows = this.scope.table("chats");

@@ -36,6 +36,11 @@ const KEPT_MS = 86_400_000;
 /** How long work that waits keeps its key if its process dies: longer than any operation of REST may take. */
 const CLAIMED_MS = 60_000;
 
+/** Answers that are opened at once, and how long a text is that is no part of a key by chance. */
+const LOOKED_AT = 500;
+const TELLING = 4;
+const holdsAny = (body: string, texts: readonly string[]) => texts.some((text) => body.includes(text));
+
 /** Answers to requests that carried an Idempotency-Key: repeated within a day, they are answered again and not done again. */
 export class Idempotency {
   constructor(private readonly scope: Scope) {}
@@ -95,6 +100,27 @@ export class Idempotency {
   /** @returns whether the claim still stood */
   private async release(scope: Scope, key: string, claim: string): Promise<boolean> {
     return (await scope.table("idempotency_claims").where({ key, claim }).delete()) > 0;
+  }
+
+  /** Drops the answers that hold one of these texts, or whose key does. */
+  async forget(texts: readonly string[]): Promise<void> {
+    const whole = texts.map((text) => JSON.stringify(text));
+    const inKey = texts.filter((text) => text.length >= TELLING);
+    for (let last = ""; ;) {
+      const rows = (await this.scope
+        .table("idempotency_keys")
+        .where("key", ">", last)
+        .orderBy("key")
+        .limit(LOOKED_AT)) as (Kept & { key: string })[];
+      const told = rows.filter(
+        ({ key, sealedBody }) =>
+          inKey.some((text) => key.includes(text)) || holdsAny(this.open(key, sealedBody), whole),
+      );
+      const keys = told.map(({ key }) => key);
+      await this.scope.table("idempotency_keys").whereIn("key", keys).delete();
+      if (rows.length < LOOKED_AT) return;
+      last = rows.at(-1)!.key;
+    }
   }
 
   /** Sealed, for the answer may hold a key or a secret. */

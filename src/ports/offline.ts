@@ -5,6 +5,7 @@ import { BoundedAnswers } from "../outbound/bounds";
 import { outbound } from "../outbound/http";
 import { childReader } from "./child-reader";
 import { openModels } from "./open-models";
+import { openRetention } from "./open-retention";
 import { openStorage } from "./open-storage";
 import { openTelephony } from "./open-telephony";
 import { openVoice } from "./open-voice";
@@ -28,6 +29,7 @@ export function offlinePorts(config: Config): Ports {
     telephone: openTelephony(config, () => "", answers),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
     publicUrl: () => config.PUBLIC_BASE_URL ?? "",
+    retention: openRetention(config),
     placeForJob: () => undefined,
     forgetKey: () => undefined,
   };

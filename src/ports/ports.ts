@@ -88,6 +88,11 @@ export interface Ports {
   readonly telephone: Telephone;
   /** Undefined where the database can't keep vectors, or the settings want none. */
   readonly embeddings: Embeddings | undefined;
+  /** Days for which things are kept where an organization has not chosen; null: for ever. */
+  readonly retention: Readonly<Record<"LOGS" | "RECORDINGS" | "EVENTS", number | null>> & {
+    /** Days for which a shorter retention is announced. */
+    readonly noticeDays: number;
+  };
   /** Reads uploaded documents. */
   readonly reader: DocumentReader;
   /** Checks the arguments of functions. */

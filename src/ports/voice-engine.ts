@@ -108,6 +108,8 @@ export interface VoiceEngine {
   find(call: CallReference, signal: AbortSignal): Promise<EngineCall | undefined>;
   /** Ends the call; nothing happens when it has ended. @throws Error when the engine does not answer */
   hangUp(call: CallReference, signal: AbortSignal): Promise<void>;
+  /** Deletes what the engine keeps of a call: recording, transcript, numbers; nothing happens when it has none. @throws Error when it does not answer */
+  erase(call: CallReference, signal: AbortSignal): Promise<void>;
   /** Reads a callback's body, whatever it holds. */
   read(body: unknown): EngineMessage;
   /** The call that a callback or a question for an answer names. */

@@ -184,6 +184,7 @@ describe("who may import what", () => {
             "src/database-settings",
             "src/setting-kinds",
             "src/limit-settings",
+            "src/retention-settings",
             "src/telephony-settings",
             "src/voice-settings",
             "cli",

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { forget } from "../support/erasures";
 import { Receiver } from "../support/receiver";
 import { stubModel, type Reply } from "../support/stub-model";
 import { talk as talkWith, type Setting } from "../support/talk";
@@ -214,8 +215,7 @@ describe("a turn with a model", () => {
     expect(String(model.asked.at(-1)!.messages[0]!.content)).toContain("Person: I am Zoe");
     const known = await api.gql(`{ endUser(uniqueId: "zoe") { facts { text } chats { nodes { id } } } }`);
     expect(known.endUser).toMatchObject({ facts: [{ text: "Is called Zoe." }], chats: { nodes: [{}, {}] } });
-    const forget = `mutation { forgetEndUser(uniqueId: "zoe") { facts contexts chats } }`;
-    expect((await api.gql(forget)).forgetEndUser).toEqual({ facts: 1, contexts: 1, chats: 2 });
+    expect(await forget(running, { uniqueId: "zoe" })).toMatchObject({ facts: 1, contexts: 1, chats: 2 });
     expect(await meet("Hello")).not.toContain("Zoe");
   });
 

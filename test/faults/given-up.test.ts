@@ -28,11 +28,7 @@ const server = () =>
     TAKEOVER_SECONDS: "2",
   });
 
-type Task =
-  | keyof typeof tasks
-  | keyof typeof soleTasks
-  | keyof typeof slowTasks
-  | keyof ReturnType<typeof periodicTasks>;
+type Task = keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks | keyof typeof periodicTasks;
 /** Enqueues a job. @returns its consequence, once it was given up, and what its payload holds */
 type Case = () => Promise<{ readonly has?: object; readonly consequence: () => Promise<void> }>;
 
@@ -140,8 +136,12 @@ const CASES: Readonly<Record<Task, Case>> = {
   },
   "knowledge.embed": onlyLogged("knowledge.embed", { assistantId: newId() }),
   "event.sequence": onlyLogged("event.sequence"),
+  "call.erase": onlyLogged("call.erase", { callId: newId(), since: new Date(0).toISOString() }),
+  "chat.sweep": onlyLogged("chat.sweep", { chatId: newId() }),
+  "erasure.run": onlyLogged("erasure.run", { erasureId: newId() }),
+  "erasure.resume": onlyLogged("erasure.resume"),
   "facts.keep": onlyLogged("facts.keep"),
-  "event.expire": onlyLogged("event.expire"),
+  "retention.enforce": onlyLogged("retention.enforce"),
   "sms.expire": onlyLogged("sms.expire"),
 };
 

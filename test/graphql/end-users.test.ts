@@ -25,13 +25,10 @@ describe("the person of a chat", () => {
     expect(endUser.id).toBe(chat.user.id);
   });
 
-  test("is nobody without a uniqueId, and once they were forgotten", async () => {
+  test("is nobody without a uniqueId", async () => {
     const { api } = running;
-    const assistantId = await newAssistant(api);
-    const chats = [await newChat(api, assistantId), await newChat(api, assistantId, { uniqueId: "ghost" })];
-    await api.gql(`mutation { forgetEndUser(uniqueId: "ghost") { chats } }`);
-    for (const id of chats)
-      expect((await api.gql(`query ($id: ID!) { chat(id: $id) { ${USER} } }`, { id })).chat.user).toBeNull();
+    const id = await newChat(api, await newAssistant(api));
+    expect((await api.gql(`query ($id: ID!) { chat(id: $id) { ${USER} } }`, { id })).chat.user).toBeNull();
   });
 });
 

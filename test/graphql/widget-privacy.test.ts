@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "../../src/database/ids";
 import { useApp } from "../support/app";
+import { forget } from "../support/erasures";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/server";
 import { stubModel } from "../support/stub-model";
@@ -152,9 +153,7 @@ describe("earlier chats", () => {
     const known = await signed(uniqueId);
     const { visitor, visitorToken } = await visit({ assistantId, ...known });
     await visitor.start();
-    await running.api.gql("mutation ($id: String!) { forgetEndUser(uniqueId: $id) { chats } }", {
-      id: uniqueId,
-    });
+    await forget(running, { uniqueId });
     expect(await visitor.chats()).toEqual([]);
     for (const input of [{ ...known }, { uniqueId }, {}])
       expect(await (await visit({ assistantId, visitorToken, ...input })).visitor.chats()).toEqual([]);

@@ -190,6 +190,8 @@ export interface Behaviour {
 /** A local server that speaks Vapi's API as far as it is used, and refuses what that would refuse. */
 export class FakeVapi {
   readonly calls: FakeCall[] = [];
+  /** Ids of calls that were deleted. */
+  readonly deleted: string[] = [];
   /** Bodies of POST /call, and when they came. */
   readonly created: { readonly body: VapiCreate; readonly at: number }[] = [];
   /** What was posted to the control address of a call. */
@@ -237,9 +239,18 @@ export class FakeVapi {
     const key = pathname === "/call/web" ? "Bearer public" : "Bearer key";
     if (req.headers.authorization !== key) return send(res, 401, { message: "Invalid Key" });
     if (req.method === "POST") return this.create(pathname, body, res);
+    if (req.method === "DELETE") return this.remove(pathname, res);
     if (pathname === "/call") return this.list(Object.fromEntries(searchParams), res);
     const found = this.calls.find(({ id }) => pathname === `/call/${id}`);
     return found ? send(res, 200, this.shown(found)) : send(res, 404, { message: "Not Found" });
+  }
+
+  private remove(path: string, res: ServerResponse): void {
+    const index = this.calls.findIndex(({ id }) => path === `/call/${id}`);
+    if (index < 0) return send(res, 404, { message: "Not Found" });
+    const [call] = this.calls.splice(index, 1);
+    this.deleted.push(call!.id);
+    send(res, 200, { id: call!.id });
   }
 
   private async create(path: string, body: unknown, res: ServerResponse): Promise<void> {

@@ -20,6 +20,8 @@ const RECORDS = [
   "deploymentId",
   "connectionId",
   "visitorChatId",
+  "erasureId",
+  "logId",
 ] as const;
 export type RecordId = (typeof RECORDS)[number];
 type WantedId = RecordId | "visitorToken";
@@ -60,12 +62,13 @@ export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): P
     isHeard &&
     (await api.post("/rest/v1/settings", { url: "https://example.com/events", secret: "shared" }, 201));
   const made: (Partial<World> | false)[] = await Promise.all([
-    (isHeard || wants("chatId")) && buildChats(api, assistantId),
+    (isHeard || wants("chatId", "logId")) && buildChats(api, assistantId),
     wants("fileId") &&
       idOf(
         "fileId",
         api.post("/rest/v1/files/upload", form("notes.txt", "some notes", { source: "world" }), 201),
       ),
+    wants("erasureId") && idOf("erasureId", erasing(api)),
     wants("keyId") && idOf("keyId", api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200)),
     wants("projectId") &&
       idOf("projectId", makes(api, "createProject", "CreateProjectInput", { name: "Project" })),
@@ -90,9 +93,15 @@ const makes = async (api: Api, mutation: string, type: string, input: object): P
 
 const idOf = async (name: RecordId, made: Promise<{ id: string }>) => ({ [name]: (await made).id });
 
+const erasing = async (api: Api): Promise<{ id: string }> =>
+  (await api.gql(`mutation { forgetEndUser(uniqueId: "nobody") { id } }`)).forgetEndUser;
+
 async function buildChats(api: Api, assistantId: string) {
-  const [chatId] = await Promise.all([buildChat(api, assistantId, false), buildChat(api, assistantId, true)]);
-  return { chatId };
+  const [chatId, logId] = await Promise.all([
+    buildChat(api, assistantId, false),
+    buildChat(api, assistantId, true),
+  ]);
+  return { chatId, logId };
 }
 
 async function buildDeployed(api: Api, assistantId: string) {

@@ -24,6 +24,8 @@ import * as eventOrder from "./022-event-order";
 import * as limitedKeys from "./023-limited-keys";
 import * as smsDelivery from "./024-sms-delivery";
 import * as idempotencyClaims from "./025-idempotency-claims";
+import * as erasures from "./026-erasures";
+import * as retention from "./027-retention";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -52,4 +54,6 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "023-limited-keys": limitedKeys,
   "024-sms-delivery": smsDelivery,
   "025-idempotency-claims": idempotencyClaims,
+  "026-erasures": erasures,
+  "027-retention": retention,
 };

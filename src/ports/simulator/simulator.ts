@@ -28,6 +28,10 @@ export function simulator(options: SimulatorOptions): VoiceEngine {
     web: undefined,
     find: ({ callId }) => Promise.resolve(calls.get(callId)?.engineCall),
     hangUp: ({ callId }) => Promise.resolve(calls.get(callId)?.hangUp("manually-canceled")),
+    erase: ({ callId }) => {
+      calls.delete(callId);
+      return Promise.resolve();
+    },
     read: readMessage,
     names: namesOf,
     answer: answerMessage,

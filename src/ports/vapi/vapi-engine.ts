@@ -70,6 +70,7 @@ export function vapiEngine(settings: VapiSettings, reach: typeof fetch): VoiceEn
       return found && engineCall(found);
     },
     hangUp: (call, signal) => api.hangUp(call, signal),
+    erase: (call, signal) => api.erase(call, signal),
     read: readMessage,
     names: namesOf,
     answer: answerMessage,
@@ -162,9 +163,14 @@ class VapiApi {
     if (answer.status >= 500) throw new Error(`Vapi did not end the call: status ${answer.status}.`);
   }
 
-  /** @returns undefined for 404 on reading. @throws CallRefused where Vapi took the request and said no */
+  async erase(call: CallReference, signal: AbortSignal): Promise<void> {
+    const found = await this.find(call, signal);
+    if (found) await this.send("DELETE", `/call/${encodeURIComponent(found.id)}`, signal);
+  }
+
+  /** @returns undefined for 404 on reading and deleting. @throws CallRefused where Vapi took the request and said no */
   private async send<T>(
-    method: "GET" | "POST",
+    method: "GET" | "POST" | "DELETE",
     path: string,
     signal: AbortSignal,
     { body, secrets = [], key = this.settings.apiKey }: Given = {},
@@ -177,7 +183,7 @@ class VapiApi {
     });
     const text = await answer.text();
     if (answer.ok) return JSON.parse(text) as T;
-    if (method === "GET" && answer.status === 404) return undefined as T;
+    if (method !== "POST" && answer.status === 404) return undefined as T;
     const reason = [...secrets, key].reduce((told, secret) => told.replaceAll(secret, "…"), text);
     const message = `Vapi answered with status ${answer.status}: ${reason.slice(0, REASON_LENGTH)}`;
     // 408, 409, 425 and 429 may be answered differently later.

@@ -1,0 +1,110 @@
+import { Chats } from "../chats/chats";
+import type { Build, Scope } from "../database/scope";
+import { DomainError } from "../errors";
+import { Files } from "../files/files";
+import { Idempotency } from "../organization/idempotency";
+import { chatsOf, IDENTIFIER_KINDS, isRemembered, type Person } from "./person";
+import { MOST_CHATS, removeChats, type Count, type RemovedChat } from "./remove-chats";
+
+/** Live chats that one round ends. */
+const MOST_LIVE = 50;
+
+/**
+ * Erases what was stored of a person up to a moment. Every step finds what is left of its work, so that an erasure
+ * that was broken off goes on when it is begun again. Chats go last, as all else is found by them.
+ */
+export async function erasePerson(scope: Scope, person: Person, until: string, count: Count): Promise<void> {
+  await endLive(scope, person, until);
+  const chats = (await chatsOf(scope, person, until).select("id", "uniqueId")) as Pick<
+    RemovedChat,
+    "id" | "uniqueId"
+  >[];
+  const ids = chats.map(({ id }) => id);
+  const names = [...new Set([person.value, ...chats.flatMap(({ uniqueId }) => uniqueId ?? [])])];
+  await scope.of(Idempotency).forget([...names, ...ids]);
+  await scope.write("erasure.jobs", jobs, [ids, person.kind === "phoneNumber" ? person.value : null]);
+  await removeFiles(scope, names, ids, count);
+  for (let at = 0; at < ids.length; at += MOST_CHATS)
+    await removeChats(scope, ids.slice(at, at + MOST_CHATS), {
+      count,
+      also: (scope, removed) => forgetFacts(scope, namesIn(removed), until, count),
+    });
+  if (isRemembered(person))
+    await scope.transaction((scope) => forgetFacts(scope, [person.value], until, count));
+  if (person.kind === "phoneNumber") await removeTexts(scope, person.value, until, count);
+}
+
+/** Jobs that wait and are told of one of these chats, or of the number. */
+const jobs: Build = (_table, _$, db) => db.raw("select parley_forget_jobs($1, $2::text[], $3)");
+
+const namesIn = (chats: readonly RemovedChat[]): string[] => [
+  ...new Set(chats.flatMap(({ uniqueId }) => uniqueId ?? [])),
+];
+
+async function endLive(scope: Scope, person: Person, until: string): Promise<void> {
+  for (;;) {
+    const live = chatsOf(scope, person, until).whereNot({ status: "ended" }).select("id").limit(MOST_LIVE);
+    const ids = ((await live) as { id: string }[]).map(({ id }) => id);
+    if (ids.length === 0) return;
+    for (const id of ids) await scope.transaction((scope) => scope.of(Chats).endIfLive(id, "erased"));
+  }
+}
+
+/** What assistants remember under these ids. A turn that still runs remembers nothing more, as its chat is gone. */
+async function forgetFacts(
+  scope: Scope,
+  uniqueIds: readonly string[],
+  until: string,
+  count: Count,
+): Promise<void> {
+  const rows = (await scope
+    .table("end_users")
+    .whereIn("uniqueId", uniqueIds)
+    .where("createdAt", "<=", until)
+    .delete()
+    .returning(["facts", "context", "signedContext"])) as {
+    facts: unknown[];
+    context: string | null;
+    signedContext: string | null;
+  }[];
+  const facts = rows.reduce((sum, row) => sum + row.facts.length, 0);
+  await count(scope, { facts, contexts: rows.flatMap((row) => [row.context, row.signedContext]).filter((text) => text !== null).length });
+}
+
+/** Files whose metadata names the person, or one of their chats. */
+async function removeFiles(
+  scope: Scope,
+  names: readonly string[],
+  chatIds: readonly string[],
+  count: Count,
+): Promise<void> {
+  const found = (await scope
+    .table("files")
+    .select("id")
+    .where((either) => {
+      for (const kind of IDENTIFIER_KINDS)
+        either.orWhereRaw("files.metadata ->> ? = any(?::text[])", [kind, [...names]]);
+      either.orWhereRaw("files.metadata ->> 'chatId' = any(?::text[])", [[...chatIds]]);
+    })) as { id: string }[];
+  for (const { id } of found) {
+    await scope.of(Files).remove(id).catch(ignoreMissing);
+    await count(scope, { files: 1 });
+  }
+}
+
+function ignoreMissing(error: Error): void {
+  if (!(error instanceof DomainError)) throw error;
+}
+
+/** Texts from a number that led to no chat, and what is noted of the number. */
+async function removeTexts(scope: Scope, phoneNumber: string, until: string, count: Count): Promise<void> {
+  await scope.transaction(async (scope) => {
+    const texts = (await scope
+      .table("sms_received")
+      .whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber])
+      .where("createdAt", "<=", until)
+      .delete()) as number;
+    await scope.table("sms_contacts").where({ phoneNumber }).delete();
+    await count(scope, { texts });
+  });
+}

@@ -1,0 +1,64 @@
+import type { Database } from "../database/database";
+import type { Scope } from "../database/scope";
+import { removeChats } from "../erasure/remove-chats";
+import { expireEvents } from "../events/expire-events";
+import { Retention } from "./retention";
+import { expireRecordings } from "./expire-recordings";
+
+/** Of one organization, before the next one's turn comes. */
+const MOST_LOGS = 100;
+const MOST_TEXTS = 500;
+/** After so long the next run goes on, so that one does not hold up other slow jobs, in milliseconds. */
+const RUN_MS = 120_000;
+
+/** Deletes what organizations keep no longer, some of each in turn. */
+export async function enforceRetention(database: Database): Promise<void> {
+  const begun = performance.now();
+  let left = await database.organizationIds();
+  while (left.length > 0 && performance.now() - begun < RUN_MS) {
+    const more: string[] = [];
+    for (const id of left) if (await enforceOnce(database.scope(id))) more.push(id);
+    left = more;
+  }
+}
+
+/** @returns whether there is more to delete */
+async function enforceOnce(scope: Scope): Promise<boolean> {
+  const { LOGS, RECORDINGS, EVENTS } = await scope.transaction((scope) => scope.of(Retention).settle());
+  const more = [
+    LOGS !== null && (await expireLogs(scope, LOGS)),
+    LOGS !== null && (await expireTexts(scope, LOGS)),
+    RECORDINGS !== null && (await expireRecordings(scope, RECORDINGS)),
+    EVENTS !== null && (await expireEvents(scope, EVENTS)),
+  ];
+  return more.includes(true);
+}
+
+/** With their messages, recordings, texts and events. Live conversations stay. */
+async function expireLogs(scope: Scope, days: number): Promise<boolean> {
+  const old = (await scope
+    .table("chats")
+    .select("id")
+    .where({ status: "ended" })
+    .whereRaw("started_at < now() - ? * interval '1 day'", [days])
+    .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
+    .orderBy("startedAt")
+    .limit(MOST_LOGS)) as { id: string }[];
+  await removeChats(
+    scope,
+    old.map(({ id }) => id),
+  );
+  return old.length === MOST_LOGS;
+}
+
+/** Records of texts that led to no conversation. */
+async function expireTexts(scope: Scope, days: number): Promise<boolean> {
+  const old = scope
+    .table("sms_received")
+    .select("messageSid")
+    .whereNull("chatId")
+    .whereRaw("created_at < now() - ? * interval '1 day'", [days])
+    .limit(MOST_TEXTS);
+  const gone = (await scope.table("sms_received").whereIn("messageSid", old).delete()) as number;
+  return gone === MOST_TEXTS;
+}

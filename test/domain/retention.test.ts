@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { until } from "../support/server";
+import type { Api } from "../support/api";
+
+const running = useApp({ WORKER: "on" });
+const RETENTION = "logsDays recordingsDays eventsDays pending { kind days from }";
+const UPDATE = `mutation ($input: UpdateRetentionInput!) { updateRetention(input: $input) { ${RETENTION} } }`;
+const update = async (api: Api, input: object) => (await api.gql(UPDATE, { input })).updateRetention;
+const state = async (api: Api) =>
+  (await api.gql(`{ organization { warnings retention { ${RETENTION} } } }`)).organization;
+
+let api: Api;
+let organizationId: string;
+let assistantId: string;
+beforeEach(async () => {
+  const other = await running.otherOrganization();
+  ({ api, organizationId } = other);
+  assistantId = await quietAssistant(api);
+});
+
+/** An ended chat with a message, of so many days ago. */
+async function log(daysAgo: number): Promise<string> {
+  const id = await newChat(api, assistantId, { uniqueId: "zoe" });
+  await say(api, id, "Some words");
+  await endChat(api, id);
+  await age(id, daysAgo);
+  return id;
+}
+async function age(id: string, days: number): Promise<void> {
+  const { database } = running;
+  const text = `update chats set started_at = started_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day' where id = $1`;
+  await database.query(text, [id, days]);
+}
+/** Lets so many days pass since the organization was told. */
+const noticePasses = (days: number) =>
+  running.database.query(
+    "update retentions set told_at = told_at - $2 * interval '1 day' where organization_id = $1",
+    [organizationId, days],
+  );
+/** Has the job done that runs again and again. */
+async function enforce(): Promise<void> {
+  const { database } = running;
+  await database.query("select graphile_worker.add_job('retention.enforce', job_key => 'retention.enforce')");
+  const waiting = "select from graphile_worker.jobs where task_identifier = 'retention.enforce'";
+  await until(async () => (await database.query(waiting)).length === 0);
+}
+const left = async (table: string, ids: readonly string[]): Promise<string[]> => {
+  const column = table === "chats" ? "id" : "chat_id";
+  const rows = await running.database.query<{ id: string }>(
+    `select distinct ${column} as id from ${table} where ${column} = any($1) order by 1`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+};
+
+describe("retention", () => {
+  test("keeps logs for ever and events for 30 days until the organization chooses", async () => {
+    const days = { logsDays: null, recordingsDays: null, eventsDays: 30, pending: [] };
+    expect(await state(api)).toEqual({ warnings: [], retention: days });
+  });
+
+  test("that is shorter deletes nothing until it was announced for the days of notice", async () => {
+    const ids = [await log(40), await log(20)];
+    const changed = await update(api, { logsDays: 30 });
+    expect(changed).toMatchObject({ logsDays: 30, pending: [{ kind: "LOGS", days: 30 }] });
+    const { warnings } = await state(api);
+    expect(warnings).toEqual([expect.stringMatching(/^Logs older than 30 days will be deleted from \d{4}-/)]);
+    await enforce();
+    await noticePasses(6.9);
+    await enforce();
+    expect(await left("chats", ids)).toEqual(ids);
+    await noticePasses(0.2);
+    await enforce();
+    for (const table of ["chats", "messages", "events"])
+      expect([table, await left(table, ids)]).toEqual([table, [ids[1]]]);
+    expect((await state(api)).warnings).toEqual([]);
+  });
+
+  test("that is longer holds at once, and a shorter one is announced anew", async () => {
+    await update(api, { logsDays: 30 });
+    await noticePasses(5);
+    expect((await update(api, { logsDays: null })).pending).toEqual([]);
+    await update(api, { logsDays: 30 });
+    await noticePasses(6);
+    await update(api, { logsDays: 10 });
+    await noticePasses(2);
+    const id = await log(40);
+    await enforce();
+    expect(await left("chats", [id])).toEqual([id]);
+    expect((await state(api)).retention.pending).toMatchObject([{ days: 10 }]);
+  });
+
+  test("leaves live conversations and those of other organizations", async () => {
+    const live = await newChat(api, assistantId);
+    await running.database.query(
+      "update chats set started_at = started_at - interval '90 days' where id = $1",
+      [live],
+    );
+    const theirs = await log(40);
+    const { api: first } = running;
+    ({ organizationId } = await running.otherOrganization());
+    await update(first, { logsDays: 30 });
+    await enforce();
+    expect(await left("chats", [live, theirs])).toEqual([live, theirs].sort());
+  });
+
+  test("of recordings takes their address, and the events that tell it", async () => {
+    const id = await log(40);
+    await running.database.query("update chats set recording_url = 'https://r.example/1.wav' where id = $1", [
+      id,
+    ]);
+    await update(api, { recordingsDays: 10 });
+    await noticePasses(8);
+    await enforce();
+    const { log: shown } = await api.gql(
+      "query ($a: ID!, $id: ID!) { log(assistantId: $a, id: $id) { recordingUrl messages } }",
+      { a: assistantId, id },
+    );
+    expect(shown).toMatchObject({ recordingUrl: "", messages: { items: [{ content: "Some words" }] } });
+  });
+
+  test("of many logs is enforced in one run", async () => {
+    const id = await log(40);
+    const copy = `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at, ended_at)
+      select organization_id, 'many-' || n, assistant_id, channel, status, status_event_id, started_at, ended_at from chats, generate_series(1, 450) n where id = $1`;
+    await running.database.query(copy, [id]);
+    await update(api, { logsDays: 30 });
+    await noticePasses(8);
+    await enforce();
+    const text = "select from chats where organization_id = $1";
+    expect(await running.database.query(text, [organizationId])).toEqual([]);
+  });
+
+  test.each([{ logsDays: 0 }, { eventsDays: 36_501 }, { recordingsDays: -1 }])(
+    "cannot be %j",
+    async (input) => {
+      const error = await api.gqlError(UPDATE, { input });
+      expect(error.extensions.code).toBe("BAD_USER_INPUT");
+      expect(error.message).toContain(Object.keys(input)[0]);
+    },
+  );
+
+  test("is planned with an index", async () => {
+    const { database } = running;
+    await newAssistant(api);
+    const plan = await database.query<{ "QUERY PLAN": string }>(
+      `explain select id from chats where organization_id = 'x' and status = 'ended'
+         and started_at < now() - 30 * interval '1 day' order by started_at limit 100`,
+    );
+    expect(JSON.stringify(plan)).toContain("chats_age");
+  });
+});

@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Database } from "../../src/database/database";
+import { ended, speaker } from "./calls";
+import type { EngineApp } from "./engine";
+import { newChat, newAssistant, endChat } from "./factories";
+import { upload } from "./files";
+import { Receiver } from "./receiver";
+import { until } from "./server";
+import { answeredBy, bring, connect } from "./sms";
+import { stubModel } from "./stub-model";
+import { smsOf } from "./twilio";
+import { VisitorClient } from "./visitor";
+
+/** Stands in all that a person says, is called or is known by. */
+export const MARK = "zqmarkzq";
+/** Their number. */
+export const PHONE = "+41783999123";
+/** What they are known by. A page's ids are shorter than 30 characters. */
+export const IDS = {
+  uniqueId: `unique-${MARK}`,
+  userId: `user-${MARK}`,
+  anonymousId: `anonymous-${MARK}`,
+  phoneNumber: PHONE,
+} as const;
+
+const WORDS = `My name is ${MARK}.`;
+/** As the provider knows the service. */
+const PUBLIC_URL = "https://parley.example";
+const POST = "mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { content } }";
+const ATTACH =
+  "mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }";
+
+/** Has a person use all that there is, who says, is called and sends the mark. @returns ids of the conversations */
+export async function meetMarkedPerson(app: EngineApp): Promise<string[]> {
+  const server = await new Receiver((res) => void res.end(JSON.stringify(`booked for ${MARK}`))).start();
+  const model = await stubModel(
+    { call: "book", arguments: JSON.stringify({ name: MARK }) },
+    { call: "remember_fact", arguments: JSON.stringify({ fact: `Is called ${MARK}.` }) },
+    { text: [`Hello ${MARK}`] },
+  );
+  await answeredBy(app, model);
+  try {
+    return await meet(app, server.url);
+  } finally {
+    await model.stop();
+    await server.stop();
+  }
+}
+
+async function meet(app: EngineApp, serverUrl: string): Promise<string[]> {
+  await app.api.post("/rest/v1/settings", { url: serverUrl, secret: "shared" }, 201);
+  const parameters = { type: "object", properties: { name: { type: "string" } } };
+  const functions = [{ name: "book", description: "Books.", parameters, serverUrl }];
+  const assistantId = await speaker(app.api, { initialMessage: "", functions });
+  await app.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { functions }, 200);
+  const texted = await newAssistant(app.api);
+  const ids = [await chat(app, assistantId), await visit(app, assistantId), await call(app, assistantId)];
+  const number = await connect(app, [texted]);
+  for (const words of [WORDS, "STOP"])
+    await bring(app, number, smsOf(number, PHONE, words), { at: PUBLIC_URL });
+  const { id: fileId } = await upload(app.api, { content: WORDS, metadata: { uniqueId: IDS.uniqueId } });
+  await app.api.gql(ATTACH, { assistantId, fileId });
+  const passages = "select from passages where content like $1";
+  await until(async () => (await app.database.query(passages, [`%${MARK}%`])).length > 0);
+  await notice(app, number.id);
+  await app.app.database.keepFacts(500);
+  return [...ids, ...(await chatsByPhone(app))];
+}
+
+async function chat({ api }: EngineApp, assistantId: string): Promise<string> {
+  const { uniqueId, userId } = IDS;
+  const aiChatId = await newChat(api, assistantId, {
+    uniqueId,
+    userId,
+    variables: { name: MARK },
+    metadata: { name: MARK },
+  });
+  const message = { aiChatId, role: "USER", channel: "TEXT", content: WORDS, metadata: { name: MARK } };
+  await api.gql(POST, { input: message });
+  const kept = { ...message, role: "ASSISTANT" };
+  await api.post("/rest/v1/ai-chats/messages", kept, 201, { "Idempotency-Key": `key-of-${MARK}` });
+  await api.post("/rest/v1/ai-chats/messages", kept, 201, { "Idempotency-Key": "another-key" });
+  await endChat(api, aiChatId, `because of ${MARK}`);
+  return newChat(api, assistantId, { uniqueId });
+}
+
+async function visit({ url, publicKey }: EngineApp, assistantId: string): Promise<string> {
+  const visitor = await VisitorClient.of(url, publicKey, { assistantId, uniqueId: IDS.uniqueId });
+  const { id } = await visitor.start({ variables: { name: MARK }, metadata: { name: MARK } });
+  await visitor.post(id, WORDS, `client-${MARK}`);
+  return id;
+}
+
+async function call(app: EngineApp, assistantId: string): Promise<string> {
+  const { userId, anonymousId } = IDS;
+  const about = { userName: MARK, externalId: MARK, metadata: { name: MARK }, variables: { name: MARK } };
+  const engine = await app.call(assistantId, { userId, anonymousId, ...about }, PHONE);
+  await engine.tell("status-update", { status: "in-progress" });
+  await engine.tell("transcript", { role: "user", transcriptType: "final", transcript: WORDS });
+  const asked = { id: "t1", type: "function", function: { name: "book", arguments: { name: MARK } } };
+  await engine.tell("tool-calls", { toolCallList: [asked] });
+  await engine.tell("hang");
+  const recordingUrl = `https://recordings.example/${MARK}.wav`;
+  await engine.tell("end-of-call-report", { endedReason: MARK, artifact: { recordingUrl, messages: [] } });
+  await ended(app.api, engine.id);
+  return engine.id;
+}
+
+/** A text to the person that waits to be sent. */
+async function notice({ app, api }: EngineApp, connectionId: string): Promise<void> {
+  const { id } = await api.get("/rest/v1/organization", 200);
+  const job = { connectionId, to: PHONE, text: `Dear ${MARK}` };
+  const runAt = new Date(Date.now() + 86_400_000);
+  await app.database.scope(id as string).enqueue("sms.tell", job, { runAt });
+}
+
+async function chatsByPhone({ database }: EngineApp): Promise<string[]> {
+  const rows = await database.query<{ id: string }>("select id from chats where phone_number = $1", [PHONE]);
+  return rows.map(({ id }) => id);
+}
+
+type Opener = (row: Record<string, string>) => string;
+/** Contexts of sealed columns that may hold a person's words. */
+const CONTEXTS: Readonly<Record<string, Opener>> = {
+  "idempotency_keys.sealed_body": ({ organization_id, key }) => `${organization_id}/idempotency_keys/${key}`,
+  "erasures.sealed_target": ({ organization_id, id }) => `${organization_id}/erasures/${id}`,
+};
+
+/** Tables of the service and of its jobs in which a mark stands, with how many rows. */
+export async function tablesWith(app: EngineApp, marks: readonly string[]): Promise<Record<string, number>> {
+  const tables = await app.database.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  );
+  const found: Record<string, number> = {};
+  for (const { name } of tables) {
+    const rows = await app.database.query<{ row: Record<string, string> }>(
+      `select to_jsonb(t) as row from ${name} t`,
+    );
+    const opened = rows.map(({ row }) =>
+      JSON.stringify(unsealed(app.app.database, name.split(".")[1]!, row)),
+    );
+    const count = opened.filter((row) => marks.some((mark) => row.includes(mark))).length;
+    if (count > 0) found[name.replace("public.", "")] = count;
+  }
+  return found;
+}
+
+function unsealed(database: Database, table: string, row: Record<string, string>): Record<string, string> {
+  const { crypto } = database.scope("").ports;
+  const entries = Object.entries(row).map(([column, value]) => {
+    const context = CONTEXTS[`${table}.${column}`];
+    return [column, context && value ? crypto.open(value, context(row)) : value] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Files under a folder whose name or content has a mark. */
+export function filesWith(folder: string, marks: readonly string[]): string[] {
+  const paths = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
+  const files = paths.filter((path) => statSync(path).isFile());
+  return files.filter((path) =>
+    marks.some((mark) => path.includes(mark) || readFileSync(path).includes(mark)),
+  );
+}
