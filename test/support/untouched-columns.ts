@@ -32,6 +32,8 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   // How the service runs. Jobs are told ids only; those that are told more are removed with the person.
   begun_jobs: "payload task worker",
   file_store: "id",
+  // What a restored copy waits for, in words of the service.
+  holds: "id note reason",
   knex_migrations: "name",
   sole_jobs: "name",
   worker_heartbeats: "worker_id",
