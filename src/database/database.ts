@@ -137,8 +137,8 @@ export class Database {
     return rows[0]!.now;
   }
 
-  /** Ids of all organizations. */
-  async organizationIds(): Promise<string[]> {
+  /** Ids of all organizations, also for a role that sees one at a time. */
+  async everyOrganization(): Promise<string[]> {
     const rows = this.knex.select("*").from(this.knex.raw("parley_organizations()"));
     return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
   }

@@ -33,7 +33,7 @@ const sent = (eventDaysAgo: number, triedDaysAgo: number, status: string) =>
 /** Deletes what is older, of every organization. */
 async function expire(days: number): Promise<void> {
   const { database } = running.app;
-  for (const id of await database.organizationIds()) while (await expireEvents(database.scope(id), days));
+  for (const id of await database.everyOrganization()) while (await expireEvents(database.scope(id), days));
 }
 const left = async (): Promise<string[]> => {
   const rows = await running.database.query<{ id: string }>("select id from events order by created_at");

@@ -4,7 +4,7 @@
  */
 export const UNTOUCHED: Readonly<Record<string, string>> = {
   // What an organization configures.
-  api_keys: "id organization_id sealed_value status type",
+  api_keys: "assistant_ids id name organization_id permissions sealed_value status type",
   assistant_files: "assistant_id file_id organization_id problem status",
   assistants: "description id name organization_id project_id variables",
   chat_configurations:
@@ -32,6 +32,7 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   // How the service runs. Jobs are told ids only; those that are told more are removed with the person.
   begun_jobs: "payload task worker",
   file_store: "id",
+  ledger_heads: "organization_id",
   // What a restored copy waits for, in words of the service.
   holds: "id note reason",
   knex_migrations: "name",
