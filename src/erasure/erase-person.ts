@@ -68,7 +68,10 @@ async function forgetFacts(
     signedContext: string | null;
   }[];
   const facts = rows.reduce((sum, row) => sum + row.facts.length, 0);
-  await count(scope, { facts, contexts: rows.flatMap((row) => [row.context, row.signedContext]).filter((text) => text !== null).length });
+  await count(scope, {
+    facts,
+    contexts: rows.flatMap((row) => [row.context, row.signedContext]).filter((text) => text !== null).length,
+  });
 }
 
 /** Files whose metadata names the person, or one of their chats. */

@@ -24,7 +24,10 @@ export interface RemoveOptions {
   readonly also?: (scope: Scope, chats: readonly RemovedChat[]) => Promise<void>;
 }
 
-export type RemovedChat = Pick<ChatRow, "id" | "assistantId" | "uniqueId" | "recordingUrl" | "endedAt" | "identityProven">;
+export type RemovedChat = Pick<
+  ChatRow,
+  "id" | "assistantId" | "uniqueId" | "recordingUrl" | "endedAt" | "identityProven"
+>;
 
 /** Of one statement: deliveries go with events. */
 const MOST_EVENTS = 500;
