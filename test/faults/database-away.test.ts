@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type EmbeddedDatabase, startEmbedded } from "../../src/database/embedded";
 import type { Answer } from "../support/api";
+import { type Proxy, proxyTo } from "../support/proxy";
 import {
   afterTest,
   afterTests,
@@ -34,32 +33,11 @@ async function ownDatabase(): Promise<OwnDatabase> {
   };
 }
 
-/** A way to a database that can be made to hang, as a lost network does: nothing comes through and nothing breaks. */
-async function throughProxy(url: string): Promise<{ url: string; hang(): void; goOn(): void }> {
-  const { hostname, port } = new URL(url);
-  const sockets = new Set<Socket>();
-  let hangs = false;
-  const proxy = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    near.pipe(far).pipe(near);
-    for (const socket of [near, far]) {
-      sockets.add(socket.on("error", () => [near, far].forEach((end) => end.destroy())));
-      if (hangs) socket.pause();
-    }
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  afterTest(() => {
-    proxy.close();
-    sockets.forEach((socket) => socket.destroy());
-  });
-  const through = new URL(url);
-  through.port = String((proxy.address() as AddressInfo).port);
-  const all = (hang: boolean) => {
-    hangs = hang;
-    for (const socket of sockets) socket[hang ? "pause" : "resume"]();
-  };
-  return { url: through.href, hang: () => all(true), goOn: () => all(false) };
+/** A way to a database, for the test. */
+async function throughProxy(url: string): Promise<Proxy> {
+  const proxy = await proxyTo(url);
+  afterTest(proxy.stop);
+  return proxy;
 }
 
 const seen = ({ status, headers, body }: Answer) => ({

@@ -1,0 +1,118 @@
+import { readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { startApp } from "../support/app";
+import { createDatabase, statement, type TestDatabase } from "../support/database";
+import { type Proxy, proxyTo } from "../support/proxy";
+import { PATIENCE, until } from "../support/server";
+import { rows } from "../support/suite";
+import { callerOf, type Target, targets } from "../support/targets";
+import { buildWorld, type World } from "../support/world";
+
+let database: TestDatabase;
+let proxy: Proxy;
+let running: Awaited<ReturnType<typeof startApp>>;
+let world: World;
+
+beforeAll(async () => {
+  jest.spyOn(console, "log").mockImplementation(() => undefined); // knex tells there of each connection that breaks
+  database = await createDatabase();
+  proxy = await proxyTo(database.url);
+  running = await startApp({ ...database, url: proxy.url });
+  world = await buildWorld(running.api);
+  const functions = [{ name: "echo" }]; // its workflow has set others
+  await running.api.patch(`/rest/v1/assistants/${world.assistantId}/chat`, { functions }, 200);
+}, 2 * PATIENCE);
+afterAll(async () => {
+  await running.stop();
+  proxy.stop();
+  await database.drop();
+});
+
+/** Tables of which a server writes by itself: what it says of its own life. */
+const OF_SERVERS: readonly string[] = ["knex_migrations_lock"];
+
+/** Everything that is stored: a digest of each table's rows, and the names of the files. */
+async function stored(): Promise<unknown> {
+  const tables = await database.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'public' order by 1",
+  );
+  expect(tables.length).toBeGreaterThan(35);
+  const digests: Record<string, string> = {};
+  for (const { name } of tables.filter(({ name }) => !OF_SERVERS.includes(name))) {
+    const text = `select count(*) || ' ' || coalesce(md5(string_agg(t::text, '' order by t::text)), '') as digest from ${name} t`;
+    digests[name] = (await database.query<{ digest: string }>(text))[0]!.digest;
+  }
+  return { digests, files: readdirSync(running.dataDir, { recursive: true }).sort() };
+}
+
+const ask = (target: Target) => target.ask(callerOf(target, running.api, world), world);
+
+/** All goes on, and what was refused is not done afterwards either. */
+async function expectWell(before: unknown): Promise<void> {
+  const read = `/rest/v1/assistants/${world.assistantId}`;
+  await until(async () => (await running.api.request("GET", read)).status === 200);
+  await until(async () => (await running.api.request("GET", "/health/ready")).status === 200);
+  expect(await stored()).toEqual(before);
+  await running.api.patch(read, { name: "Cleo" }, 200);
+}
+
+/** Whoever is refused for what was sent needs no database for that; a callback of nobody's is taken without effect. */
+const UNKNOWN_SENDER = [undefined, "UNAUTHENTICATED", "FORBIDDEN", "401", "403"];
+
+const away = rows(targets, 16);
+describe(`while the database is away, ${away.title} routes and operations`, () => {
+  let before: unknown;
+  beforeAll(async () => {
+    before = await stored();
+    proxy.leave();
+  });
+
+  test.each(away.rows)("$title is told so, with Retry-After", async (target) => {
+    const { code, status, retryAfter } = await ask(target);
+    if (target.caller === "provider") return expect(["UNAVAILABLE", ...UNKNOWN_SENDER]).toContain(code);
+    if (target.title.startsWith("subscription")) return expect(code).toMatch(/UNAVAILABLE|closed with/);
+    expect(code).toBe("UNAVAILABLE");
+    if (target.face === "REST") expect({ status, retryAfter }).toEqual({ status: 503, retryAfter: "2" });
+  });
+
+  test("live it is, nothing is left half-done, and all is well when the database is back", async () => {
+    expect((await running.api.request("GET", "/health/live")).status).toBe(200);
+    expect((await running.api.request("GET", "/health/ready")).status).toBe(503);
+    expect(await stored()).toEqual(before);
+    proxy.comeBack();
+    await expectWell(before);
+  });
+});
+
+/** Makes every new transaction read-only, as on a standby, or lets it write again. */
+async function setReadOnly(readOnly: boolean): Promise<void> {
+  const postgres = process.env.TEST_POSTGRES!;
+  const name = new URL(database.ownerUrl).pathname.slice(1);
+  await statement(postgres, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
+  proxy.leave(); // connections keep what they began with
+  proxy.comeBack();
+}
+
+const readOnly = rows(targets, 16);
+describe(`while the database takes no writes, ${readOnly.title} routes and operations`, () => {
+  let before: unknown;
+  beforeAll(async () => {
+    before = await stored();
+    await setReadOnly(true);
+    const read = `/rest/v1/assistants/${world.assistantId}`;
+    await until(async () => (await running.api.request("GET", read)).status === 200);
+  });
+
+  test.each(readOnly.rows)("$title reads, or is told so", async (target) => {
+    const { code, status, retryAfter } = await ask(target);
+    expect(["UNAVAILABLE", "CHANNEL_DISABLED", ...UNKNOWN_SENDER]).toContain(code);
+    if (status === 503) expect(retryAfter).toBe("2");
+  });
+
+  test("live it is, nothing is left half-done, and all is well when it writes again", async () => {
+    expect((await running.api.request("GET", "/health/live")).status).toBe(200);
+    expect(await stored()).toEqual(before);
+    await setReadOnly(false);
+    await expectWell(before);
+  });
+});

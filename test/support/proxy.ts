@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A way to a database that can be made to hang, as a lost network does, or to break, as when nobody is there. */
+export interface Proxy {
+  readonly url: string;
+  /** From now on nothing comes through and nothing breaks. */
+  hang(): void;
+  goOn(): void;
+  /** From now on every connection breaks, new ones among them. */
+  leave(): void;
+  comeBack(): void;
+  stop(): void;
+}
+
+export async function proxyTo(url: string): Promise<Proxy> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let hangs = false;
+  let isAway = false;
+  const server = createServer((near) => {
+    if (isAway) return void near.destroy();
+    const far = connect(Number(port), hostname);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) {
+      const end = () => [near, far].forEach((end) => end.destroy());
+      sockets.add(socket.on("error", end).on("close", () => sockets.delete(socket)));
+      if (hangs) socket.pause();
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const through = new URL(url);
+  through.port = String((server.address() as AddressInfo).port);
+  const all = (hang: boolean) => {
+    hangs = hang;
+    for (const socket of sockets) socket[hang ? "pause" : "resume"]();
+  };
+  const destroyAll = () => sockets.forEach((socket) => socket.destroy());
+  return {
+    url: through.href,
+    hang: () => all(true),
+    goOn: () => all(false),
+    leave: () => {
+      isAway = true;
+      destroyAll();
+    },
+    comeBack: () => void (isAway = false),
+    stop: () => {
+      server.close();
+      destroyAll();
+    },
+  };
+}
