@@ -1,0 +1,198 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { callerOf, type Target, targets, textOf } from "../support/targets";
+import { closeRaw, rawRequest, type RawAnswer } from "../support/raw";
+import { PATIENCE } from "../support/server";
+import { LONG, rows } from "../support/suite";
+import { buildWorld, type World } from "../support/world";
+
+const running = useApp({ OPEN_SETTINGS: "false", MAX_FILE_BYTES: "1000000" });
+let world: World;
+let strangers: World;
+/** A credential of every class, and what only looks like one. */
+const credentials: Record<string, Readonly<Record<string, string>>> = {
+  none: {},
+  "unknown key": { "X-API-Key": "parley_sk_x" },
+  "unreadable token": { Authorization: "Bearer a.b.c" },
+  "another scheme": { Authorization: "Basic eA==" },
+};
+const CLASSES = [
+  "PUBLIC key",
+  "key that may do nothing here",
+  "token",
+  "token of a user",
+  "visitor's session",
+];
+
+beforeAll(async () => {
+  const { api } = running;
+  world = await buildWorld(api);
+  strangers = await buildWorld((await running.otherOrganization()).api);
+  const bearer = async (body: object) => ({
+    Authorization: `Bearer ${(await api.post("/rest/v1/organization/token", body, 200)).token}`,
+  });
+  const scoped = await api.post("/rest/v1/organization/keys", { permissions: ["webhooks"] }, 200);
+  const made = [
+    { "X-API-Key": running.publicKey },
+    { "X-API-Key": scoped.value as string },
+    await bearer({}),
+    await bearer({ userId: "ada" }),
+    { Authorization: `Bearer ${world.visitorToken}` },
+  ];
+  CLASSES.forEach((name, index) => (credentials[name] = made[index]!));
+}, 2 * PATIENCE);
+afterAll(closeRaw);
+
+const headersOf = (target: Target) => callerOf(target, running.api, world).headers;
+
+/** Sends a body, whatever it is, to where the target is; while it is under way the service says that it lives. */
+async function attack(target: Target, body: string, type: string): Promise<RawAnswer> {
+  const headers = { ...headersOf(target), "Content-Type": type };
+  const path = target.path(world);
+  const [answer, live] = await Promise.all([
+    rawRequest(running.url, { method: target.method, path, headers, body }),
+    running.api.request("GET", "/health/live"),
+  ]);
+  expect(live.status).toBe(200);
+  return answer;
+}
+
+/** Decided: no failure of ours, and JSON that says what is wrong where something is. */
+function expectDecided({ status, text, headers }: RawAnswer): void {
+  expect({ status: status < 500 ? "below 500" : status, text }).toEqual({ status: "below 500", text });
+  if (status < 400) return;
+  expect(headers["content-type"]).toMatch(/json/);
+  const { code, errors } = JSON.parse(text) as { code?: string; errors?: { extensions: { code: string } }[] };
+  const codes = errors?.map(({ extensions }) => extensions.code) ?? [code];
+  for (const one of codes) {
+    expect(one).toMatch(/^[A-Z_]+$/);
+    expect(one).not.toMatch(/^INTERNAL/);
+  }
+}
+
+/** The body of a target, with this in the place of all that it may be sent. */
+const bodyWith = ({ face, name }: Target, value: string): string =>
+  face === "REST" ? value : `{"query":${JSON.stringify(textOf(name))},"variables":${value}}`;
+
+const JSON_TYPE = "application/json";
+const HUGE = JSON.stringify({ name: "x".repeat(9_000_000) });
+const DEEP = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+const FORM = `--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${"x".repeat(2_000_000)}`;
+const readsJson = ({ face, method, caller }: Target) =>
+  caller !== "provider" && (face === "GraphQL" || method === "PATCH");
+
+const each = rows(targets, 12);
+describe(`${each.title} routes and operations`, () => {
+  test.each(each.rows)("$title takes no body of megabytes", async (target) => {
+    const answer = await attack(target, bodyWith(target, HUGE), JSON_TYPE);
+    expectDecided(answer);
+    if (readsJson(target)) expect(answer.status).toBe(413);
+    expectDecided(await attack(target, FORM, "multipart/form-data; boundary=x"));
+  });
+
+  test.each(each.rows)("$title takes no JSON of twenty thousand levels", async (target) => {
+    const answer = await attack(target, bodyWith(target, DEEP), JSON_TYPE);
+    expectDecided(answer);
+    if (readsJson(target) && target.face === "REST") expect(answer.status).toBe(400);
+  });
+
+  test.each(each.rows)("$title takes no body of another type", async (target) => {
+    for (const type of [
+      "text/plain",
+      "application/xml",
+      "application/json; charset=utf-16",
+      ";",
+      "multipart/form-data",
+    ]) {
+      const answer = await attack(target, bodyWith(target, "{}"), type);
+      expectDecided(answer);
+      if (readsJson(target)) expect(answer.status).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  test.each(each.rows)("$title is decided for every class of credential", async (target) => {
+    for (const name of Object.keys(credentials)) {
+      const { code, status = 200 } = await target.ask(running.api.as(credentials[name]!), unaware());
+      expect([name, code]).not.toEqual([name, expect.stringMatching(/^INTERNAL|^UNAVAILABLE|^5/)]);
+      expect([name, status]).toEqual([name, expect.any(Number)]);
+      expect(status).toBeLessThan(500);
+    }
+  });
+
+  test.each(each.rows.filter(({ records, caller }) => records.length > 0 && caller !== "provider"))(
+    "$title finds nothing by another organization's ids",
+    async (target) => {
+      const { code } = await target.ask(callerOf(target, running.api, world), strangers);
+      expect(code).toMatch(/_NOT_FOUND$/);
+    },
+  );
+
+  test("nothing of that has harmed the service", async () => {
+    await running.api.get("/health/ready", 200);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
+
+/** Of another organization, so that what is let in changes nothing of ours. */
+const unaware = (): World => strangers;
+
+/** The beginning of a request, whose rest is not sent yet. */
+async function begin(target: Target) {
+  const { hostname, port, host } = new URL(running.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  const body = bodyWith(target, "{}");
+  const lines = Object.entries({
+    Host: host,
+    ...headersOf(target),
+    "Content-Type": JSON_TYPE,
+    Connection: "close",
+  });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const answered = new Promise<string>((resolve) => {
+    let text = "";
+    socket.setEncoding("utf8").on("data", (more: string) => (text += more));
+    socket.on("error", () => undefined).on("close", () => resolve(text));
+  });
+  socket.write(
+    `${target.method} ${target.path(world)} HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 1)}`,
+  );
+  return { answered, finish: () => socket.write(body.slice(1)), give: () => socket.destroy() };
+}
+
+const slow = rows(targets, 40);
+describe(`bodies that come slowly, to ${slow.title} routes and operations at once`, () => {
+  test(
+    "hold up nobody, and are answered as any other when they are complete",
+    async () => {
+      const begun = await Promise.all(slow.rows.map(begin));
+      expect((await running.api.request("GET", "/health/live")).status).toBe(200);
+      await running.api.get("/rest/v1/assistants", 200);
+      begun.forEach(({ finish }) => finish());
+      for (const { answered } of begun) {
+        const status = Number(/^HTTP\/1.1 (\d+)/.exec(await answered)?.[1]);
+        expect(status).toBeGreaterThanOrEqual(200);
+        expect(status).toBeLessThan(500);
+      }
+    },
+    2 * PATIENCE,
+  );
+
+  test(
+    "have an end to the server's patience",
+    async () => {
+      const { server } = running.app;
+      expect(server.requestTimeout).toBeGreaterThan(0);
+      expect(server.requestTimeout).toBeLessThanOrEqual(300_000);
+      if (!LONG) return; // it looks every 30 s
+      server.requestTimeout = 1_000;
+      server.headersTimeout = 1_000;
+      const begun = await Promise.all(slow.rows.map(begin));
+      for (const { answered } of begun) expect(await answered).toMatch(/^HTTP\/1.1 [2-4]\d\d /);
+    },
+    3 * PATIENCE,
+  );
+});

@@ -1,0 +1,91 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import { routes } from "../../rest-compat/routes/index";
+import { AUTHORIZATION } from "../../schema/authorization";
+import { SETTINGS } from "../../src/config";
+import { rows } from "../support/suite";
+import { targets } from "../support/targets";
+
+const ROOT = join(__dirname, "../..");
+const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+};
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => `${folder}/${name}`);
+const all = filesIn("test");
+
+/** What a script gives jest to look for. */
+const patternsOf = (script: string) => scripts[script]!.split(" ").filter((word) => word.startsWith("test/"));
+const filesOf = (script: string) =>
+  all.filter((name) => patternsOf(script).some((pattern) => name.startsWith(pattern)));
+const texts = new Map<string, string>();
+for (const name of new Set([...filesOf("test:attack"), ...filesOf("test:faults")]))
+  texts.set(name, readFileSync(join(ROOT, name), "utf8"));
+
+const LIKE_OPENAI = "read as OpenAI's, whose models stand for all vendors in these rows";
+const WITHOUT_VECTORS = "the rows run without pgvector; test/domain/embeddings.test.ts has its failures";
+const OWN_TESTS = "what it ends or deletes is tried with rows of its age in test/domain";
+const MORE_SECONDS = "a time that only grows; the rows hold the answer itself back";
+
+/** Settings that no row of the two suites sets, and why. */
+const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
+  ANTHROPIC_API_KEY: LIKE_OPENAI,
+  ANTHROPIC_BASE_URL: LIKE_OPENAI,
+  DATABASE_JOBS_URL: "every row runs under the role of the jobs, by test/support/app.ts",
+  EMBEDDING_API_KEY: WITHOUT_VECTORS,
+  EMBEDDING_BASE_URL: WITHOUT_VECTORS,
+  EMBEDDING_MODEL: WITHOUT_VECTORS,
+  EVENT_RETENTION_DAYS: OWN_TESTS,
+  GROQ_API_KEY: LIKE_OPENAI,
+  GROQ_BASE_URL: LIKE_OPENAI,
+  IDLE_TIMEOUT_MINUTES: OWN_TESTS,
+  LOG_RETENTION_DAYS: OWN_TESTS,
+  MODEL_TIMEOUT_SECONDS: MORE_SECONDS,
+  RATE_LIMIT_LOOPBACK: "which callers the other limits apply to: they are tried as callers from elsewhere",
+  RECORDING_RETENTION_DAYS: OWN_TESTS,
+  RETENTION_NOTICE_DAYS: OWN_TESTS,
+  S3_REGION: "part of a signature that test/domain/s3-storage.test.ts checks",
+  TELEPHONY_PROVIDER: "a segment of paths; test/rest/sms.test.ts has another one",
+  WEBHOOK_TIMEOUT_SECONDS: MORE_SECONDS,
+};
+
+describe("test:attack and test:faults", () => {
+  test.each(["test:attack", "test:faults"])("%s is long, and every path in it names files", (script) => {
+    expect(scripts[script]).toContain("TEST_LENGTH=long");
+    expect(patternsOf(script)).not.toEqual([]);
+    for (const pattern of patternsOf(script))
+      expect([pattern, all.filter((name) => name.startsWith(pattern)).length]).not.toEqual([pattern, 0]);
+  });
+
+  test("take every REST route and every GraphQL operation", () => {
+    const named = (face: string) => targets.filter((target) => target.face === face).map(({ name }) => name);
+    expect(named("REST")).toEqual(routes.map(({ id }) => id));
+    expect(named("GraphQL").sort()).toEqual(Object.keys(AUTHORIZATION).sort());
+    for (const folder of ["attack", "faults"])
+      expect(existsSync(join(ROOT, `test/${folder}/every-operation.test.ts`))).toBe(true);
+  });
+
+  test("set every setting in some row, but for those of which it is said why not", () => {
+    const without = Object.keys(SETTINGS).filter(
+      (name) => ![...texts.values()].some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+    );
+    expect(without.sort()).toEqual(Object.keys(WITHOUT_ROW).sort());
+  });
+});
+
+describe("a sample of rows", () => {
+  test("is as large as is asked, spread evenly, and tells how many of how many it is", () => {
+    const { title, rows: taken } = rows([..."abcdefghij"], 5);
+    const isLong = process.env.TEST_LENGTH === "long";
+    expect(taken.join("")).toBe(isLong ? "abcdefghij" : "acegi");
+    expect(title).toBe(isLong ? "10 of 10" : "5 of 10");
+  });
+
+  test("is all that there is where that is less", () => {
+    expect(rows([1, 2], 5)).toEqual({ title: "2 of 2", rows: [1, 2] });
+  });
+});
