@@ -18,6 +18,7 @@ import { Templates } from "../src/assistants/templates";
 import { Configurations } from "../src/configurations/configurations";
 import { ConfigurationWarning } from "./configuration-warnings";
 import type { Context } from "./context";
+import { Deadline, PAGE_DEADLINE_MS } from "./deadline";
 import {
   ChatConfiguration,
   SmsConfiguration,
@@ -110,6 +111,7 @@ export const AssistantPage = PageOf(() => Assistant, "Assistant");
 
 @Resolver(() => Assistant)
 export class AssistantResolver {
+  @Deadline(PAGE_DEADLINE_MS)
   @Query(() => AssistantPage, { description: "The organization's assistants." })
   assistants(@Args() args: AssistantsArgs, @Ctx() { scope }: Context) {
     return scope.of(Assistants).list(args);

@@ -2,6 +2,7 @@ import { Arg, Args, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver }
 import { Files, type Upload as FileUpload } from "../src/files/files";
 import { Deleted } from "./assistants";
 import type { Context } from "./context";
+import { Deadline, PAGE_DEADLINE_MS } from "./deadline";
 import { PageArgs, PageOf } from "./page";
 import { JSONObject, Upload } from "./scalars";
 
@@ -40,6 +41,7 @@ const FilePage = PageOf(() => File, "File");
 
 @Resolver()
 export class FileResolver {
+  @Deadline(PAGE_DEADLINE_MS)
   @Query(() => FilePage, { description: "The organization's files." })
   files(@Args() args: PageArgs, @Ctx() { scope }: Context) {
     return scope.of(Files).list(args);

@@ -43,29 +43,85 @@ export interface Source {
   readonly values?: readonly unknown[];
 }
 
+/**
+ * Bytes of one statement of a page, as stored: unpacked they are at most a hundred times as many, which PostgreSQL
+ * writes well within the statement timeout.
+ */
+const PART_BYTES = 262_144;
+
 /** One page of rows, which sort by their id, that is by creation: two named statements side by side. */
-export async function page<T>(
-  scope: Scope,
-  { key, rows, columns, values = [] }: Source,
-  query: PageQuery,
-): Promise<Page<T>> {
+export async function page<T>(scope: Scope, source: Source, query: PageQuery): Promise<Page<T>> {
+  const { key, rows, values = [] } = source;
   const { order, take, offset } = window(query);
-  const sorted: Build = (...parts) =>
-    rows(...parts)
-      .select([...columns])
-      .orderBy("id", order);
   const counted: Build = (...parts) => rows(...parts).count("*");
-  const behind = values.length + 2; // the organization is the first value of every named statement
-  const [data, [total]] = await Promise.all([
-    scope.named<T>(
-      `${key}.${order}`,
-      sorted,
-      [...values, take, offset],
-      ` limit $${behind} offset $${behind + 1}`,
-    ),
+  const [found, [total]] = await Promise.all([
+    scope.named<Found>(`${key}.${order}`, unlessLarge(source, order), [...values, take, offset]),
     scope.named<{ count: string }>(`${key}.count`, counted, values),
   ]);
-  return { data, meta: metaOf(query, Number(total?.count)) };
+  const isLarge = found[0]?.storedBytes != null;
+  const data = isLarge ? await inParts<T>(scope, source, found) : found.map(withoutSize);
+  return { data: data as T[], meta: metaOf(query, Number(total?.count)) };
+}
+
+/** A row, or of a large page its id and size alone. */
+interface Found {
+  readonly id: string;
+  readonly storedBytes: number | null;
+}
+
+const withoutSize = ({ storedBytes: _, ...row }: Found) => row;
+
+/** Rows of a page; if they are large together, only their ids and sizes. Sizes are told without unpacking anything. */
+function unlessLarge({ rows, columns, values = [] }: Source, order: "asc" | "desc"): Build {
+  return (table, $, db) => {
+    const names = columns.map((name) => db.ref(name).toQuery());
+    const bytes = names.map((name) => `coalesce(pg_column_size(${name}), 0)`).join(" + ");
+    const sorted = rows(table, $, db).select([...columns, db.raw(`${bytes} as stored_bytes`)]);
+    const { sql } = sorted.orderBy("id", order).toSQL().toNative();
+    const behind = values.length + 2; // the organization is the first value of every named statement
+    const shown = names.map((name) =>
+      name === '"id"' ? name : `case when total_bytes <= ${PART_BYTES} then ${name} end as ${name}`,
+    );
+    return db.raw(
+      `select ${shown.join(", ")}, case when total_bytes > ${PART_BYTES} then stored_bytes end as stored_bytes
+       from (select *, sum(stored_bytes) over () as total_bytes
+             from (${sql} limit $${behind} offset $${behind + 1}) as cut) as page
+       order by id ${order}`,
+    );
+  };
+}
+
+/** The same rows by one statement after another; those that were deleted meanwhile are left out. */
+async function inParts<T>(
+  scope: Scope,
+  { key, rows, columns, values = [] }: Source,
+  found: readonly Found[],
+): Promise<T[]> {
+  const byIds: Build = (table, $, db) =>
+    rows(table, $, db)
+      .select([...columns])
+      .where("id", db.raw("any(?::text[])", [$(values.length + 1)]));
+  const read = new Map<string, T>();
+  for (const ids of partsOf(found)) {
+    const part = await scope.named<T & { id: string }>(`${key}.part`, byIds, [...values, ids]);
+    for (const row of part) read.set(row.id, row);
+  }
+  return found.flatMap(({ id }) => read.get(id) ?? []);
+}
+
+/** Ids in parts of bounded size; one row is a part however large it is. */
+function partsOf(found: readonly Found[]): string[][] {
+  const parts: string[][] = [];
+  let room = 0;
+  for (const { id, storedBytes } of found) {
+    room -= storedBytes!;
+    if (room < 0 || parts.length === 0) {
+      parts.push([]);
+      room = PART_BYTES - storedBytes!;
+    }
+    parts.at(-1)!.push(id);
+  }
+  return parts;
 }
 
 /** One page of a list that is short enough to be held in memory, sorted as `order` says when it is ascending. */
