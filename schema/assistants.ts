@@ -134,7 +134,7 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Makes an assistant with all four configurations, set to working defaults. Errors: for an unknown project PROJECT_NOT_FOUND.",
+      "Makes an assistant with all four configurations, set to working defaults. Errors: QUOTA_EXCEEDED; for an unknown project PROJECT_NOT_FOUND.",
   })
   createAssistant(
     @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
@@ -168,7 +168,7 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Copies an assistant or template, its variables and configurations included, its attached files not. Errors: ASSISTANT_NOT_FOUND.",
+      "Copies an assistant or template, its variables and configurations included, its attached files not. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.",
   })
   duplicateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant or template." }) id: string,

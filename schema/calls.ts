@@ -134,7 +134,7 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with an assistant. It is accepted at once; the rest is told by events. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+      "Calls a telephone number with an assistant. It is accepted at once; the rest is told by events. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED.",
   })
   placeAssistantCall(
     @Arg("input", { description: "Who is called, and who speaks." })
@@ -147,7 +147,7 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with a workflow or a deployment. Errors: WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_CALLABLE.",
+      "Calls a telephone number with a workflow or a deployment. Errors: WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_CALLABLE, QUOTA_EXCEEDED.",
   })
   placeWorkflowCall(
     @Arg("input", { description: "Who is called, and what runs." })
@@ -160,7 +160,7 @@ export class CallResolver {
   @Dials
   @Mutation(() => WebCall, {
     description:
-      "Opens a call that a browser holds. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, FORBIDDEN for a page of an origin that is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
+      "Opens a call that a browser holds. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, FORBIDDEN for a page of an origin that is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
   })
   async startWebCall(
     @Arg("input", { description: "Who speaks." }) { assistantId, workflowId, ...callee }: StartWebCallInput,

@@ -131,7 +131,7 @@ export class ChatResolver {
 
   @Mutation(() => Chat, {
     description:
-      "Opens a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, CHANNEL_DISABLED.",
+      "Opens a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, CHANNEL_DISABLED, QUOTA_EXCEEDED.",
   })
   startChat(
     @Arg("input", { description: "The chat to open." }) input: StartChatInput,

@@ -59,7 +59,7 @@ export class FileResolver {
 
   @Mutation(() => File, {
     description:
-      "Uploads a file, by the GraphQL multipart request specification. Errors: PAYLOAD_TOO_LARGE, INSUFFICIENT_STORAGE.",
+      "Uploads a file, by the GraphQL multipart request specification. Errors: PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.",
   })
   async uploadFile(
     @Arg("file", () => Upload, { description: "The file." }) file: Promise<FileUpload>,

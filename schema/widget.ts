@@ -88,7 +88,9 @@ export class WidgetChatResolver {
     return context.scope.of(VisitorChats).list(visitorOf(context));
   }
 
-  @Mutation(() => WidgetChat, { description: `Begins a chat. Errors: ${TARGET_ERRORS}, RATE_LIMITED.` })
+  @Mutation(() => WidgetChat, {
+    description: `Begins a chat. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, RATE_LIMITED.`,
+  })
   async startWidgetChat(
     @Arg("input", { description: "The chat to begin." }) { channel = "TEXT", ...passed }: WidgetChatInput,
     @Ctx() context: Context,
@@ -132,7 +134,7 @@ export class WidgetChatResolver {
 
   @Extensions({ dials: true })
   @Mutation(() => WebCall, {
-    description: `Begins a call that the voice engine holds, where \`engineVoice\` says so. Errors: ${TARGET_ERRORS}, UNAVAILABLE, RATE_LIMITED.`,
+    description: `Begins a call that the voice engine holds, where \`engineVoice\` says so. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, UNAVAILABLE, RATE_LIMITED.`,
   })
   async startWidgetCall(
     @Arg("input", { description: "What is known of the visitor." }) passed: WidgetCallInput,

@@ -1,6 +1,6 @@
 import { flag, whole } from "./setting-kinds";
 
-/** The settings of how much callers may ask for in a span of time. */
+/** The settings of how much callers may ask for in a span of time, and how much an organization may have. */
 export const LIMIT_SETTINGS = {
   RATE_LIMIT_ORGANIZATION: [
     whole(1, 1_000_000).default(600),
@@ -41,6 +41,26 @@ export const LIMIT_SETTINGS = {
     flag.default(false),
     "`false`",
     "Whether the limits apply to callers on this machine too.",
+  ],
+  QUOTA_STORED_BYTES: [
+    whole(1, Number.MAX_SAFE_INTEGER).default(10_737_418_240),
+    "`10737418240` (10 GiB)",
+    "Bytes of uploaded files that one organization may keep; an upload over it is refused with 403 `QUOTA_EXCEEDED`.",
+  ],
+  QUOTA_FILES: [
+    whole(1, 10_000_000).default(100_000),
+    "`100000`",
+    "Files that one organization may keep; further ones are refused with 403 `QUOTA_EXCEEDED`.",
+  ],
+  QUOTA_ASSISTANTS: [
+    whole(1, 10_000_000).default(10_000),
+    "`10000`",
+    "Assistants that one organization may have; further ones are refused with 403 `QUOTA_EXCEEDED`.",
+  ],
+  QUOTA_LIVE_CHATS: [
+    whole(1, 10_000_000).default(50_000),
+    "`50000`",
+    "Live chats and calls of one organization, of all channels; further ones are refused with 403 `QUOTA_EXCEEDED`, a text with a fixed answer, and an inbound call is not answered.",
   ],
   SOCKETS_PER_ADDRESS: [
     whole(1, 1_000_000).default(2_000),

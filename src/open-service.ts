@@ -28,6 +28,7 @@ import { keptStorage } from "./ports/kept-storage";
 import { openEmbeddings } from "./ports/open-embeddings";
 import { openModels } from "./ports/open-models";
 import { openRetention } from "./ports/open-retention";
+import { openQuotas } from "./ports/open-quotas";
 import { openStorage } from "./ports/open-storage";
 import { openTelephony } from "./ports/open-telephony";
 import { openVoice } from "./ports/open-voice";
@@ -177,6 +178,7 @@ function portsOf(
     reader: childReader(),
     checker: threadChecker(),
     retention: openRetention(config),
+    quotas: openQuotas(config),
     ...later,
   };
 }

@@ -7,6 +7,7 @@ import { page, type Page, type PageQuery } from "../database/page";
 import { encoded, type Build, type Scope } from "../database/scope";
 import { missing } from "../errors";
 import { AttachedFiles } from "../knowledge/attached-files";
+import { Quotas } from "../organization/quotas";
 import { Projects } from "../projects/projects";
 import { Templates } from "./templates";
 
@@ -86,10 +87,10 @@ export class Assistants {
     return { data: data.map(own), meta };
   }
 
-  /** Makes the assistant and its four configurations, with working defaults, in one statement. */
+  /** Makes the assistant and its four configurations, with working defaults. @throws QUOTA_EXCEEDED */
   async create(input: AssistantInput): Promise<Assistant> {
     await this.checkProject(input);
-    return this.write({ ...input, id: newId() }, {});
+    return this.scope.transaction((scope) => scope.of(Assistants).write({ ...input, id: newId() }, {}));
   }
 
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
@@ -122,7 +123,7 @@ export class Assistants {
     if (held.length === 0) missing("Assistant");
   }
 
-  /** Copies an assistant or a template: description, variables and all four configurations; not its attached files. */
+  /** Copies an assistant or a template: description, variables and all four configurations; not its attached files. @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED */
   async duplicate(id: string): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       const source = await scope.of(Assistants).byId(id);
@@ -166,10 +167,12 @@ export class Assistants {
     return rows;
   }
 
+  /** In a transaction: one statement, once there is room for it. */
   private async write(
     input: AssistantInput & { id: string },
     configurations: Record<string, Record<string, unknown>>,
   ): Promise<Assistant> {
+    await this.scope.of(Quotas).checkRoomFor("assistants");
     const { id: assistantId } = input;
     let query: Knex.QueryBuilder = this.scope.insert("assistants", { ...input });
     for (const [kind, table] of Object.entries(CONFIGURATIONS)) {

@@ -5,6 +5,7 @@ import { EndUsers } from "../conversation/end-users";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { Events } from "../events/events";
+import { Quotas } from "../organization/quotas";
 import { startOf } from "../workflows/flow";
 import type { ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
@@ -34,7 +35,8 @@ export interface Callee extends Partial<Visited> {
  * asked for anything.
  * @param connectionId the connected number to call from; without it the deployment's, else the organization's own choice
  * @throws BAD_USER_INPUT that names the rule for a number that may not be called; ASSISTANT_NOT_FOUND,
- * WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY
+ * WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY,
+ * QUOTA_EXCEEDED
  */
 export async function placeCall(
   scope: Scope,
@@ -68,7 +70,7 @@ export async function placeCall(
 
 type Opened = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
 
-/** Stores a call and its chat, in a transaction. @returns their id */
+/** Stores a call and its chat, in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is stored */
 export async function openCall(
   scope: Scope,
   { assistant, workflowId, flow, deploymentId }: ResolvedTarget,
@@ -78,6 +80,7 @@ export async function openCall(
   const { crypto } = scope.ports;
   await scope.of(Assistants).hold(assistant.id);
   if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
+  await scope.of(Quotas).checkRoomFor("liveChats");
   // Spec gap: the person behind a call is userId, else anonymousId.
   const uniqueId = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
   if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);

@@ -32,8 +32,9 @@ const WEB = { kind: "WEB", line: null, phoneNumber: null } as const;
  * Opens a call from a web page: at the engine, or on the widget's own page where the engine has none.
  * @param keyId the key behind it: whoever holds the call on the widget's page may so as long as the key stands
  * @param origin of the page that asks, if it is another site's
- * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY; FORBIDDEN for an origin
- * that is not allowed; CHANNEL_DISABLED if the theme's mode has no voice; UNAVAILABLE when the engine does not open it
+ * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED;
+ * FORBIDDEN for an origin that is not allowed; CHANNEL_DISABLED if the theme's mode has no voice;
+ * UNAVAILABLE when the engine does not open it
  */
 export async function startWebCall(
   scope: Scope,

@@ -12,6 +12,7 @@ import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { Events } from "../events/events";
+import { Quotas } from "../organization/quotas";
 import { DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
 import { startOf } from "../workflows/flow";
 import { begin } from "../workflows/speaker";
@@ -42,8 +43,8 @@ export class ChatStart {
 
   /**
    * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY,
-   * CHANNEL_DISABLED; BAD_USER_INPUT unless one of the three is given; FORBIDDEN for an unsigned `uniqueId` where it
-   * must be signed
+   * CHANNEL_DISABLED, QUOTA_EXCEEDED; BAD_USER_INPUT unless one of the three is given; FORBIDDEN for an unsigned
+   * `uniqueId` where it must be signed
    */
   async start(input: StartChatInput): Promise<Chat> {
     const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
@@ -104,6 +105,7 @@ export class ChatStart {
       .of(KIND_OF[channel], assistant);
     if (configuration.chatMode === false || configuration.smsMode === false)
       throw new DomainError("CHANNEL_DISABLED", `The assistant's ${channel} channel is switched off.`);
+    await scope.of(Quotas).checkRoomFor("liveChats");
   }
 }
 

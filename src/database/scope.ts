@@ -47,6 +47,13 @@ export class Scope extends Expressions {
     return new Scope(db, organizationId, ports, warnings, operation, assistantIds);
   }
 
+  /** The same scope with all rows of the organization: for counts, never for what a caller is shown. */
+  unlimited(): Scope {
+    if (!this.assistantIds) return this;
+    const { db, organizationId, ports, warnings, operation } = this;
+    return new Scope(db, organizationId, ports, warnings, operation);
+  }
+
   warn(text: string): void {
     this.warnings.push(text);
   }
@@ -177,17 +184,25 @@ export class Scope extends Expressions {
 
   /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
   async tryLock(name: string): Promise<boolean> {
-    const key = `${this.organizationId}:${name}`;
     const result: unknown = await this.db.raw(
       "select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as locked",
-      [key],
+      [this.lockKey(name)],
     );
     return (result as { rows: { locked: boolean }[] }).rows[0]?.locked === true;
+  }
+
+  /** Waits until no other transaction holds `name` in this organization, and holds it until this one ends. */
+  async lock(name: string): Promise<void> {
+    await this.db.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [this.lockKey(name)]);
   }
 
   /** Tells every server process, when this transaction commits. Carries ids, never rows (the limit is 8 kB). */
   async notify(channel: string, ids: Readonly<Record<string, string>>): Promise<void> {
     await this.db.raw("select pg_notify(?, ?)", [channel, JSON.stringify(this.owned(ids))]);
+  }
+
+  private lockKey(name: string): string {
+    return `${this.organizationId}:${name}`;
   }
 
   private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {

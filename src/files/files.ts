@@ -4,6 +4,7 @@ import { newId } from "../database/ids";
 import { page, type Page, type PageQuery } from "../database/page";
 import type { Build, Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
+import { Quotas } from "../organization/quotas";
 import { cleanName, cleanType, detectType } from "./describe";
 
 export interface File {
@@ -52,13 +53,20 @@ export class Files {
     return toFile(row ?? missing("File"));
   }
 
-  /** Stores the bytes first and the record then: a record never points to nothing. @throws PAYLOAD_TOO_LARGE */
+  /**
+   * Stores the bytes first and the record then: a record never points to nothing.
+   * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
+   */
   async upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
     const id = newId();
     const { storage } = this.scope.ports;
+    const quotas = this.scope.of(Quotas);
+    const room = await quotas.roomForFile();
     const source = file.createReadStream();
     const { content, detectedType } = await detectType(source);
-    const size = await storage.put(this.key(id), content).finally(() => source.destroy());
+    const size = await storage
+      .put(this.key(id), quotas.bounded(content, room))
+      .finally(() => source.destroy());
     const row = {
       id,
       name: cleanName(file.filename),
@@ -68,8 +76,11 @@ export class Files {
       metadata,
     };
     try {
-      const [stored] = (await this.scope.transaction((scope) => scope.insert("files", row))) as FileRow[];
-      return toFile(stored!);
+      return await this.scope.transaction(async (scope) => {
+        await scope.of(Quotas).checkFile(size);
+        const [stored] = (await scope.insert("files", row)) as FileRow[];
+        return toFile(stored!);
+      });
     } catch (error) {
       await storage.remove(this.key(id));
       throw error;

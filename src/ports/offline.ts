@@ -6,6 +6,7 @@ import { outbound } from "../outbound/http";
 import { childReader } from "./child-reader";
 import { openModels } from "./open-models";
 import { openRetention } from "./open-retention";
+import { openQuotas } from "./open-quotas";
 import { openStorage } from "./open-storage";
 import { openTelephony } from "./open-telephony";
 import { openVoice } from "./open-voice";
@@ -23,6 +24,7 @@ export function offlinePorts(config: Config): Ports {
     embeddings: undefined,
     reader: childReader(),
     checker: threadChecker(),
+    quotas: openQuotas(config),
     outbound: reach,
     models: openModels(config, reach.fetch, answers),
     voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }, answers),

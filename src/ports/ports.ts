@@ -61,6 +61,17 @@ export interface Embeddings {
   readonly credential?: ModelCredential;
 }
 
+/** What an organization may have at most. */
+export interface QuotaLimits {
+  /** In bytes. */
+  readonly storedBytes: number;
+  readonly files: number;
+  readonly assistants: number;
+  readonly liveChats: number;
+  /** Until when, by `performance.now()`, an organization has room to spare; by kind of record and organization. */
+  readonly spacious: Map<string, number>;
+}
+
 /** A job that was begun by the statement that asked for it. */
 export interface BegunJob {
   readonly id: string;
@@ -97,6 +108,7 @@ export interface Ports {
   readonly reader: DocumentReader;
   /** Checks the arguments of functions. */
   readonly checker: ArgumentChecker;
+  readonly quotas: QuotaLimits;
   /** Reaches addresses that customers chose. */
   readonly outbound: Outbound;
   /** Hears what any server process changed. */

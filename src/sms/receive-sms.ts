@@ -121,7 +121,8 @@ async function converse(
   const { assistantId, configuration } = found;
   if (!configuration.smsMode) return sentence("switched-off", SENTENCES.switchedOff, sms, contact);
   const calls = wantsCall && configuration.voiceCallMode;
-  const chatId = found.chatId ?? (await open(scope, arrival, found, calls));
+  const chatId = found.chatId ?? (await unlessFull(open(scope, arrival, found, calls)));
+  if (chatId === undefined) return sentence("quota-exceeded", SENTENCES.busy, sms, contact);
   const answers = await contact.mayAnswer();
   const metadata = {
     messageSid: sms.messageSid,
@@ -142,6 +143,13 @@ async function converse(
   if (calls) await callBack(scope, connection.id, { chatId, assistantId, phoneNumber: sms.from });
   return { outcome: calls ? "call" : "turn", chatId, sequence: message.sequence, answer: null };
 }
+
+/** Undefined if the organization may have no more live chats: then nothing was stored. */
+const unlessFull = (opening: Promise<string>): Promise<string | undefined> =>
+  opening.catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED") return undefined;
+    throw error;
+  });
 
 interface Routed {
   readonly assistantId: string;
@@ -214,8 +222,9 @@ async function callBack(
   const text = await placeCall(scope, { assistantId }, phoneNumber, { metadata }, connectionId)
     .then(() => SENTENCES.calling)
     .catch((error: unknown) => {
-      // Refused before anything was stored: the number is of a country or a kind that is not called.
+      // Both are refused before anything is stored. The number is of a country or a kind that is not called:
       if (error instanceof DomainError && error.code === "BAD_USER_INPUT") return SENTENCES.notCallable;
+      if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED") return SENTENCES.busy;
       throw error;
     });
   const answer = { aiChatId: chatId, role: "ASSISTANT", channel: "SMS", content: text } as const;

@@ -68,5 +68,6 @@ export const SENTENCES = {
   help: "An automatic assistant answers messages to this number. Text STOP to get no more messages, START to get them again. Message and data rates may apply.",
   switchedOff: "This number takes no text messages at the moment.",
   calling: "We are calling you now.",
+  busy: "Sorry, we can't take more conversations at the moment. Please try again later.",
   notCallable: "Sorry, we can't call your number.",
 } as const;

@@ -43,7 +43,7 @@ export class VisitorChats {
     return rows.map(labelled);
   }
 
-  /** @throws what `Widgets.speaker` throws; CHANNEL_DISABLED where the widget does not offer the channel */
+  /** @throws what `Widgets.speaker` throws, QUOTA_EXCEEDED; CHANNEL_DISABLED where the widget does not offer the channel */
   async start(visitor: Visitor, channel: "TEXT" | "VOICE", passed: Passed): Promise<Chat> {
     const { target, ...person } = await this.beginning(visitor, channel);
     if (channel === "TEXT") return this.scope.of(ChatStart).start({ ...passed, ...target, ...person });

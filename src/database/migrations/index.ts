@@ -26,6 +26,7 @@ import * as smsDelivery from "./024-sms-delivery";
 import * as idempotencyClaims from "./025-idempotency-claims";
 import * as erasures from "./026-erasures";
 import * as retention from "./027-retention";
+import * as quotas from "./028-quotas";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -56,4 +57,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "025-idempotency-claims": idempotencyClaims,
   "026-erasures": erasures,
   "027-retention": retention,
+  "028-quotas": quotas,
 };

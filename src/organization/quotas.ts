@@ -1,0 +1,114 @@
+import { Readable } from "node:stream";
+import type { Build, Scope } from "../database/scope";
+import { DomainError } from "../errors";
+
+/** Records that are counted, and how: each by an index that holds only these. */
+const COUNTED = {
+  assistants: {
+    noun: "assistants",
+    setting: "QUOTA_ASSISTANTS",
+    remedy: "Delete some",
+    rows: (...[table, , db]: Parameters<Build>) =>
+      table("assistants").select(db.raw("1 as one")).whereNull("deletedAt"),
+  },
+  liveChats: {
+    noun: "live chats and calls",
+    setting: "QUOTA_LIVE_CHATS",
+    remedy: "End some",
+    // Written out, as the planner finds the index of live chats by this text.
+    rows: (...[table, , db]: Parameters<Build>) =>
+      table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'"),
+  },
+} as const;
+
+/** With this many records to spare, an organization is not counted again for `COUNT_LIFETIME_MS`. */
+const SPARE = 1_000;
+const COUNT_LIFETIME_MS = 1_000;
+/** One lock for all quotas of an organization, so that two transactions never wait for each other. */
+const LOCK = "quota";
+
+/**
+ * What an organization may have at most. The check and the record belong in one transaction: near a limit, transactions
+ * check one after another, so that concurrent requests do not exceed it.
+ */
+export class Quotas {
+  /** Counts all records of the organization, also for a key that reaches some assistants only. */
+  private readonly whole: Scope;
+
+  constructor(scope: Scope) {
+    this.whole = scope.unlimited();
+  }
+
+  /** Call it in the transaction that stores the record. @throws QUOTA_EXCEEDED */
+  async checkRoomFor(kind: keyof typeof COUNTED): Promise<void> {
+    const { [kind]: most, spacious } = this.whole.ports.quotas;
+    const memo = `${kind} ${this.whole.organizationId}`;
+    if (performance.now() < (spacious.get(memo) ?? 0)) return;
+    if (!(await this.reaches(kind, most - SPARE))) {
+      spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
+      return;
+    }
+    const { noun, setting, remedy } = COUNTED[kind];
+    const check = async () => {
+      if (await this.reaches(kind, most)) throw exceeded(most, noun, setting, remedy);
+    };
+    await check();
+    await this.whole.lock(LOCK);
+    await check();
+  }
+
+  /** How many bytes another file may have. @throws QUOTA_EXCEEDED if there is no room for any */
+  async roomForFile(): Promise<number> {
+    const most = this.whole.ports.quotas;
+    const { files, bytes } = await this.stored();
+    if (files >= most.files) throw exceeded(most.files, "files", "QUOTA_FILES", "Delete some");
+    if (bytes >= most.storedBytes) throw tooManyBytes(most.storedBytes);
+    return most.storedBytes - bytes;
+  }
+
+  /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */
+  async checkFile(size: number): Promise<void> {
+    await this.whole.lock(LOCK);
+    if (size > (await this.roomForFile())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
+  }
+
+  /** The same bytes; fails with QUOTA_EXCEEDED when there are more than `most`. */
+  bounded(content: Readable, most: number): Readable {
+    const { storedBytes } = this.whole.ports.quotas;
+    async function* chunks() {
+      let size = 0;
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > most) throw tooManyBytes(storedBytes);
+        yield chunk;
+      }
+    }
+    return Readable.from(chunks(), { objectMode: false });
+  }
+
+  /** Whether there are at least `count` records: reads so many entries of an index at most. */
+  private async reaches(kind: keyof typeof COUNTED, count: number): Promise<boolean> {
+    if (count <= 0) return true;
+    const tail = " limit 1 offset $2";
+    return (await this.whole.named(`quotas.${kind}`, COUNTED[kind].rows, [count - 1], tail)).length > 0;
+  }
+
+  /** Read from an index that holds the sizes. */
+  private async stored(): Promise<{ files: number; bytes: number }> {
+    const [row] = await this.whole.named<{ files: string; bytes: string }>(
+      "quotas.files",
+      (table, _, db) => table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
+      [],
+    );
+    return { files: Number(row!.files), bytes: Number(row!.bytes) };
+  }
+}
+
+const tooManyBytes = (most: number) =>
+  exceeded(most, "bytes of stored files", "QUOTA_STORED_BYTES", "Delete files");
+
+const exceeded = (most: number, noun: string, setting: string, remedy: string) =>
+  new DomainError(
+    "QUOTA_EXCEEDED",
+    `The organization's limit is ${most} ${noun} (${setting}). ${remedy}, or ask the operator to raise the limit.`,
+  );
