@@ -1,0 +1,226 @@
+import { expect, test } from "@jest/globals";
+import pg from "pg";
+import { ChatStart } from "../../src/chats/start";
+import { Messages } from "../../src/chats/messages";
+import { APOLOGY } from "../../src/conversation/turn";
+import { periodicTasks, type slowTasks, type soleTasks, type tasks } from "../../src/jobs/tasks";
+import { newId } from "../../src/database/ids";
+import { Threads } from "../../src/sms/threads";
+import { useApp } from "../support/app";
+import { callOf, NUMBER, place, speaker } from "../support/calls";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { upload } from "../support/files";
+import { afterTest, PATIENCE, SETTINGS, startServer, until } from "../support/server";
+import { bring, connect, newPerson } from "../support/sms";
+import { rows } from "../support/suite";
+import { smsOf } from "../support/twilio";
+
+/** Takes what is posted; jobs are left to the servers that the tests start and kill. */
+const running = useApp({ WORKER: "off" });
+
+const server = () =>
+  startServer({
+    ...SETTINGS,
+    DATABASE_URL: running.database.ownerUrl,
+    OUTBOUND_ALLOW: "127.0.0.0/8",
+    TWILIO_BASE_URL: running.twilio.url,
+    SIMULATOR_SPEED: "2000",
+    TAKEOVER_SECONDS: "2",
+  });
+
+type Periodic = keyof typeof periodicTasks;
+type Task = keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks | Periodic;
+
+interface Case {
+  /** The task waits at this table, which the test holds while it kills. */
+  readonly at: string;
+  /** Enqueues a job. @returns what its payload holds, and what shows that another server has finished it */
+  readonly begin: () => Promise<{ readonly has: object; readonly finished?: () => Promise<void> }>;
+}
+
+const scope = async () => {
+  const [row] = await running.database.query<{ id: string }>("select id from organizations limit 1");
+  return running.app.database.scope(row!.id);
+};
+const messagesOf = (chatId: string) =>
+  running.database.query<{ role: string; content: string }>(
+    "select role, content from messages where chat_id = $1 order by sequence",
+    [chatId],
+  );
+const sentTo = (phoneNumber: string) =>
+  running.twilio.sent.filter(({ To }) => To === phoneNumber).map(({ Body }) => Body);
+
+async function call(): Promise<{ has: { chatId: string }; finished: () => Promise<void> }> {
+  const chatId = await place(running.api, await speaker(running.api), NUMBER.answers);
+  const finished = () => until(async () => (await callOf(running.api, chatId)).status === "ended");
+  return { has: { chatId }, finished };
+}
+
+const periodic = (task: Periodic, at: string): Case => ({
+  at,
+  begin: async () => {
+    await (await scope()).enqueue(task, {});
+    return { has: {} };
+  },
+});
+
+/** One of every task: one that is added here or there alone does not compile. */
+const CASES = {
+  "chat.turn": {
+    at: "chats",
+    begin: async () => {
+      const chatId = await newChat(running.api, await quietAssistant(running.api));
+      await say(running.api, chatId, "Anybody there?", "USER");
+      const finished = async () => {
+        await until(async () => (await messagesOf(chatId)).length > 1);
+        const [, answer, ...more] = await messagesOf(chatId);
+        expect(answer!.role).toBe("ASSISTANT");
+        expect(answer!.content).not.toBe(APOLOGY);
+        expect(more).toEqual([]);
+      };
+      return { has: { chatId }, finished };
+    },
+  },
+  "call.start": { at: "calls", begin: call },
+  "call.watch": { at: "calls", begin: call },
+  "call.hangUp": {
+    at: "calls",
+    begin: async () => {
+      const made = await call();
+      await running.api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: made.has.chatId });
+      return made;
+    },
+  },
+  "sms.receive": {
+    at: "sms_received",
+    begin: async () => {
+      const number = await connect(running, [await quietAssistant(running.api)]);
+      const sms = smsOf(number, newPerson(), "Hello?");
+      const { MessageSid: messageSid } = sms;
+      const answer = bring(running, number, sms);
+      afterTest(() => answer);
+      await until(async () => (await waiting("sms.receive", { messageSid })).length > 0);
+      const finished = async () => {
+        const text = "select outcome from sms_received where message_sid = $1 and outcome is not null";
+        await until(async () => (await running.database.query(text, [messageSid])).length > 0);
+        expect(await running.database.query(text, [messageSid])).not.toEqual([{ outcome: "failed" }]);
+      };
+      return { has: { messageSid: messageSid! }, finished };
+    },
+  },
+  "sms.tell": {
+    at: "telephony_connections",
+    begin: async () => {
+      const { id: connectionId } = await connect(running, [await quietAssistant(running.api)]);
+      const to = newPerson();
+      await (await scope()).enqueue("sms.tell", { connectionId, to, text: "Once." });
+      const finished = async () => {
+        await until(() => sentTo(to).length > 0);
+        expect(sentTo(to)).toEqual(["Once."]);
+      };
+      return { has: { connectionId }, finished };
+    },
+  },
+  "sms.send": {
+    at: "sms_threads",
+    begin: async () => {
+      const assistantId = await quietAssistant(running.api);
+      const { id: connectionId } = await connect(running, [assistantId]);
+      const phoneNumber = newPerson();
+      const theirs = await scope();
+      const { id: chatId } = await theirs.of(ChatStart).start({ assistantId, channel: "SMS", phoneNumber });
+      await theirs.of(Threads).open({ chatId, connectionId, assistantId, phoneNumber });
+      const more = { aiChatId: chatId, role: "ASSISTANT", channel: "SMS", metadata: {} } as const;
+      await theirs.of(Messages).postIfLive({ ...more, content: "Hello!" });
+      const finished = async () => {
+        await until(() => sentTo(phoneNumber).length > 0);
+        expect(sentTo(phoneNumber)).toEqual(["Hello!"]);
+      };
+      return { has: { chatId }, finished };
+    },
+  },
+  "file.index": {
+    at: "files",
+    begin: async () => {
+      const assistantId = await quietAssistant(running.api);
+      const { id: fileId } = await upload(running.api, { content: "Parking is free." });
+      const attach = `mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }`;
+      await running.api.gql(attach, { assistantId, fileId });
+      return { has: { fileId } };
+    },
+  },
+  "chat.sweep": {
+    at: "chats",
+    begin: async () => {
+      const has = { chatId: newId() };
+      await (await scope()).enqueue("chat.sweep", has);
+      return { has };
+    },
+  },
+  "erasure.run": {
+    at: "erasures",
+    begin: async () => {
+      const chatId = await newChat(running.api, await quietAssistant(running.api), { uniqueId: "gone" });
+      await running.api.gql('mutation { forgetEndUser(uniqueId: "gone") { __typename } }');
+      const finished = async () => {
+        const open = "select from erasures where status <> 'DONE'";
+        await until(async () => (await running.database.query(open)).length === 0);
+        expect(await running.database.query("select from chats where id = $1", [chatId])).toEqual([]);
+      };
+      return { has: {}, finished };
+    },
+  },
+  "event.sequence": periodic("event.sequence", "events"),
+  "facts.keep": periodic("facts.keep", "conversation_facts_kept"),
+  "retention.enforce": periodic("retention.enforce", "retentions"),
+  "erasure.resume": periodic("erasure.resume", "erasures"),
+  "sms.expire": periodic("sms.expire", "sms_received"),
+} satisfies Record<Exclude<Task, Unheld>, Case>;
+
+/** What waits at no table: the one asks the engine alone, the other does nothing without a model for vectors. */
+type Unheld = "call.erase" | "knowledge.embed";
+
+const OF_TASK = `tasks.id = jobs.task_id and tasks.identifier = $1 and jobs.payload::jsonb @> $2`;
+const FROM = "from graphile_worker._private_jobs as jobs, graphile_worker._private_tasks as tasks";
+const waiting = (task: string, has: object, more = "") =>
+  running.database.query(`select ${FROM} where ${OF_TASK} ${more}`, [task, has]);
+
+type Name = keyof typeof CASES;
+const PERIODIC: readonly Name[] = Object.keys(periodicTasks) as Periodic[];
+const others = (Object.keys(CASES) as Name[]).filter((name) => !PERIODIC.includes(name));
+/** One server runs one periodic task at a time, and the others side by side. */
+const rounds = rows([others, ...PERIODIC.map((name) => [name])], 1);
+
+test.each(rounds.rows.map((names) => [names.join(", "), names] as const))(
+  `a server that is killed while it runs %s: another finishes it (${rounds.title} rounds)`,
+  async (_, names) => {
+    const begun: (readonly [Name, { has: object; finished?: () => Promise<void> }])[] = [];
+    for (const name of names) begun.push([name, await (CASES[name] as Case).begin()]);
+    const owner = new pg.Client({ connectionString: running.database.ownerUrl });
+    await owner.connect();
+    afterTest(() => owner.end());
+    await owner.query("begin");
+    const tables = new Set(names.map((name) => CASES[name].at));
+    await owner.query(`lock table ${[...tables].join(", ")} in access exclusive mode`);
+    for (const [name, { has }] of begun)
+      await running.database.query(
+        `update graphile_worker._private_jobs as jobs set run_at = now() from graphile_worker._private_tasks as tasks where ${OF_TASK}`,
+        [name, has],
+      );
+    const first = await server();
+    for (const [name, { has }] of begun)
+      await until(async () => (await waiting(name, has, "and jobs.locked_at is not null")).length > 0);
+    await first.end("SIGKILL");
+    await owner.query("rollback");
+
+    const second = await server();
+    for (const [name, { has, finished }] of begun) {
+      await finished?.();
+      await until(async () => (await waiting(name, has, "and jobs.run_at <= now()")).length === 0);
+    }
+    expect(await (await fetch(`${second.url}/metrics`)).text()).not.toMatch(
+      /^parley_jobs_given_up_total\{.*\} [1-9]/m,
+    );
+  },
+  4 * PATIENCE,
+);
