@@ -1,4 +1,5 @@
 import { createServer, type Server } from "node:http";
+import type { Knex } from "knex";
 import type { Logger } from "pino";
 import { Credentials, KEYS_CHANNEL } from "./auth/credentials";
 import { Crypto } from "./auth/crypto";
@@ -7,20 +8,16 @@ import { HANG_UP_CHANNEL } from "./calls/hang-up-call";
 import { TOKENS_CHANNEL } from "./chats/chats";
 import type { Config } from "./config";
 import { connect } from "./database/connect";
-import { watchClock } from "./database/clock-watch";
 import { backupRuns } from "./database/backup-lock";
 import { Database } from "./database/database";
-import { currentHold, RELEASE_CHANNEL } from "./database/holds";
+import { RELEASE_CHANNEL } from "./database/holds";
 import { Listener } from "./database/listener";
 import { hasVectors } from "./database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "./events/record";
 import { FileStore, guardedStorage } from "./files/file-store";
-import { sweepFiles } from "./files/janitor";
 import { addressOf } from "./http/address";
 import { RateLimits } from "./http/limits";
 import { Metrics } from "./http/metrics";
-import { beginWhenReleased } from "./jobs/held-jobs";
-import { startJobs } from "./jobs/start-jobs";
 import { BoundedAnswers } from "./outbound/bounds";
 import { outbound } from "./outbound/http";
 import { childReader } from "./ports/child-reader";
@@ -33,8 +30,10 @@ import { openStorage } from "./ports/open-storage";
 import { openTelephony } from "./ports/open-telephony";
 import { openVoice } from "./ports/open-voice";
 import type { Ports } from "./ports/ports";
+import type { Storage } from "./ports/storage";
 import { threadChecker } from "./ports/thread-checker";
 import { SMS_CHANNEL } from "./sms/receipts";
+import { startBackground, type Background } from "./start-background";
 
 /** Everything behind the faces: open, and working. */
 export interface Service {
@@ -63,7 +62,6 @@ const CHANNELS = [
   RELEASE_CHANNEL,
   HANG_UP_CHANNEL,
 ];
-const SWEEP_EVERY = 3_600_000;
 
 /**
  * Opens the service on a migrated database.
@@ -77,48 +75,43 @@ export async function openService(
 ): Promise<Service> {
   const server = createServer({ requireHostHeader: false }); // Node would refuse with an empty body
   const listener = listenerOf(config, url);
-  const knex = connect(url, { pool: config.DATABASE_POOL, rowSecurity: config.ROW_LEVEL_SECURITY });
+  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
+  const knex = connect(url, { pool, rowSecurity });
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
   const storage = openStorage(config, answers);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
-    storage: keptStorage(
-      guardedStorage(storage, () => fileStore.inReach()),
-      () => backupRuns(knex),
-    ),
+    storage: installationStorage(storage, knex, () => fileStore),
     answers,
     forgetKey: (id) => credentials.forget(id),
     placeForJob: (id) => background?.placeForJob(id),
   });
-  hangUpSimulated(ports);
   const database = new Database(knex, ports);
   const fileStore = new FileStore(database, storage);
   await claimFileStore(fileStore, config);
   const credentials = new Credentials(database, ports.crypto, listener);
+  hangUpSimulated(ports);
   await listener.start();
   // Whatever jobs do, requests find a connection, and find it first.
   const giveWay = () => database.crowded;
   const metrics = new Metrics();
   background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, giveWay });
-  return {
-    config,
-    logger,
-    server,
-    database,
-    credentials,
-    listener,
-    crypto: ports.crypto,
-    ports,
-    metrics,
-    fileStore,
-    limits: new RateLimits(config),
-    close: async () => {
-      await background?.stop();
-      await closePorts(ports, listener);
-      await database.close();
-    },
+  const close = async () => {
+    await background?.stop();
+    await closePorts(ports, listener);
+    await database.close();
   };
+  const { crypto } = ports;
+  const open = { config, logger, server, database, credentials, listener, crypto, ports, fileStore, close };
+  return { ...open, metrics, limits: new RateLimits(config) };
 }
+
+/** Refuses files of another installation, and removes none while a backup runs. */
+const installationStorage = (storage: Storage, knex: Knex, fileStore: () => FileStore): Storage =>
+  keptStorage(
+    guardedStorage(storage, () => fileStore().inReach()),
+    () => backupRuns(knex),
+  );
 
 /** Named after the encryption keys, by which a rotation sees that every server has the new one. */
 const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
@@ -182,75 +175,3 @@ function portsOf(
     ...later,
   };
 }
-
-interface Background extends Pick<Ports, "placeForJob"> {
-  readonly stop: () => Promise<void>;
-}
-
-interface BackgroundOptions {
-  readonly config: Config;
-  readonly url: string;
-  readonly jobsUrl: string;
-  readonly ports: Ports;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Whether those who are in more of a hurry need the connections. */
-  readonly giveWay: () => boolean;
-}
-
-/** The clock, jobs, and the sweeping of files that a crash left, with connections of their own. */
-async function startBackground(options: BackgroundOptions): Promise<Background> {
-  const { config, url, jobsUrl, ports, logger, metrics, giveWay } = options;
-  const { listener, outbound } = ports;
-  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", giveWay });
-  const database = new Database(knex, ports);
-  const clock = await watchClock(database, logger);
-  const begin = async () => {
-    const jobs = config.WORKER
-      ? await startJobs({
-          database,
-          url: jobsUrl,
-          listener,
-          outbound,
-          logger,
-          countGivenUp: (task) => metrics.countGivenUp(task),
-          ...timesOf(config),
-        })
-      : undefined;
-    return { jobs, timer: keepSweeping(database, ports.storage, logger) };
-  };
-  const held = await beginWhenReleased({
-    listener,
-    isHeld: async () => (await currentHold(knex)) !== undefined,
-    begin,
-    end: async ({ jobs, timer }) => {
-      clearInterval(timer);
-      await jobs?.stop();
-    },
-    failed: (error) => logger.error({ err: error }, "jobs could not be started after the release"),
-  });
-  return {
-    placeForJob: (organizationId) => held.begun()?.jobs?.place(organizationId),
-    stop: async () => {
-      clock.stop();
-      await held.stop();
-      await database.close();
-    },
-  };
-}
-
-function keepSweeping(database: Database, storage: Ports["storage"], logger: Logger): NodeJS.Timeout {
-  const sweep = () =>
-    void sweepFiles(database, storage).catch((error: unknown) =>
-      logger.warn({ err: error }, "files were not swept"),
-    );
-  sweep();
-  return setInterval(sweep, SWEEP_EVERY).unref();
-}
-
-const timesOf = (config: Config) => ({
-  idleMinutes: config.IDLE_TIMEOUT_MINUTES,
-  takeover: config.TAKEOVER_SECONDS * 1_000,
-  webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
-});

@@ -56,22 +56,9 @@ export async function chatEvents(
       tooSlow();
       stop();
     };
-    const tell = (event: ChatEvent) => void give(event);
-    let shown = false; // something of an answer that is not stored yet
-    const silence = [
-      listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && ring())),
-      listener.on(TOKENS_CHANNEL, (ids) => {
-        if (ids.chatId !== chatId) return;
-        if (shown && ids.begins !== undefined) tell(passing(chatId, { name: "token-reset" }));
-        if (ids.text) tell(passing(chatId, { name: "token", text: ids.text }));
-        shown = Boolean(ids.text);
-      }),
-      listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
-        if (withActivity && ids.chatId === chatId && activity !== undefined)
-          tell(passing(chatId, { name: "activity", activity }));
-      }),
-      listener.onRenewed(ring),
-    ];
+    const answer = { isShown: false };
+    const tell = (passed: Partial<ChatEvent> & { name: string }) => void give(passing(chatId, passed));
+    const silence = hearPassing(listener, { chatId, withActivity }, answer, { ring, tell });
     void stop.then(() => ((stopped = true), ring()));
     while (!stopped) {
       const { events, next, over } = await behind(fresh(), chatId, place).catch(() => {
@@ -79,7 +66,7 @@ export async function chatEvents(
         return nothing(place);
       });
       for (const event of events) {
-        if (event.message?.role === "ASSISTANT") shown = false;
+        if (event.message?.role === "ASSISTANT") answer.isShown = false;
         await give(event);
       }
       if (over) stop();
@@ -88,6 +75,40 @@ export async function chatEvents(
     }
     silence.forEach((end) => end());
   });
+}
+
+interface Hearing {
+  /** Something was stored. */
+  readonly ring: () => void;
+  /** Something passed that is stored nowhere. */
+  readonly tell: (event: Partial<ChatEvent> & { name: string }) => void;
+}
+
+/**
+ * Hears what happens in a chat.
+ * @param answer whether part of an answer that is not stored yet has been shown
+ * @returns what ends that
+ */
+function hearPassing(
+  listener: Pick<Listener, "on" | "onRenewed">,
+  { chatId, withActivity }: Pick<Followed, "chatId" | "withActivity">,
+  answer: { isShown: boolean },
+  { ring, tell }: Hearing,
+): (() => void)[] {
+  return [
+    listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && ring())),
+    listener.on(TOKENS_CHANNEL, (ids) => {
+      if (ids.chatId !== chatId) return;
+      if (answer.isShown && ids.begins !== undefined) tell({ name: "token-reset" });
+      if (ids.text) tell({ name: "token", text: ids.text });
+      answer.isShown = Boolean(ids.text);
+    }),
+    listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
+      if (withActivity && ids.chatId === chatId && activity !== undefined)
+        tell({ name: "activity", activity });
+    }),
+    listener.onRenewed(ring),
+  ];
 }
 
 /** Resolves when the reader has come so far. @returns whether the queue of what waits for the reader, 1,024 events, was full */

@@ -16,7 +16,6 @@ const sources = [
 ];
 const settings = statSync("tsconfig.json").mtimeMs;
 
-let emitted = 0;
 for (const source of sources) {
   if (source.endsWith(".d.ts")) continue;
   const target = join(options.outDir, relative(options.rootDir, source)).replace(/\.ts$/, ".js");
@@ -24,7 +23,6 @@ for (const source of sources) {
   mkdirSync(dirname(target), { recursive: true });
   if (source.endsWith(".json")) copyFileSync(source, target);
   else emit(source, target);
-  emitted++;
 }
 
 function isFresh(target, source) {

@@ -1,29 +1,38 @@
 import { open } from "node:fs/promises";
 import { Router } from "express";
+import { clockHealth } from "../database/clock-watch";
+import type { Database } from "../database/database";
+import type { FileStore } from "../files/file-store";
 
 /** How long one check may take, in milliseconds. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Finds out whether one thing that the service needs is in order: "ok", or a word for what is wrong with it. */
-export type HealthCheck = () => Promise<string>;
+type HealthCheck = () => Promise<string>;
 
 /**
  * `/health/live`: the process lives. `/health/ready`: every check is "ok" and the server takes requests. A check that
  * fails or takes over 2 s counts as "unreachable". `held` tells of a copy that sends nothing until it is released.
  */
 export function health(
-  checks: Readonly<Record<string, HealthCheck>>,
+  database: Pick<Database, "health" | "hold">,
+  fileStore: Pick<FileStore, "inReach">,
   draining: () => boolean,
-  hold: () => Promise<unknown>,
 ): Router {
   const router = Router();
+  const checks: Readonly<Record<string, HealthCheck>> = {
+    database: () => database.health(),
+    files: async () => ((await fileStore.inReach()) ? "ok" : "not shared"),
+    fileHandles,
+    clock: clockHealth,
+  };
   router.get("/health/live", (_req, res) => void res.json({ status: "ok" }));
   router.get("/health/ready", async (_req, res) => {
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)] as const),
     );
     const ready = results.every(([, result]) => result === "ok") && !draining();
-    const held = ready && (await hold().catch(() => undefined)) !== undefined;
+    const held = ready && (await database.hold().catch(() => undefined)) !== undefined;
     if (!ready) res.set("Retry-After", "2");
     res.status(ready ? 200 : 503).json({
       status: ready ? "ok" : draining() ? "stopping" : "unavailable",
@@ -43,7 +52,7 @@ function inTime(check: HealthCheck): Promise<string> {
 }
 
 /** Whether the process can still open files and connections. */
-export async function fileHandles(): Promise<string> {
+async function fileHandles(): Promise<string> {
   const free = await open(process.execPath).catch(() => undefined);
   await free?.close();
   return free ? "ok" : "exhausted";

@@ -54,14 +54,7 @@ async function intercept(
     throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
   }
   const { scope, connectionId, own } = found;
-  const fields = [fieldOf(scope, "phoneNumber", sms.from, true), fieldOf(scope, "content", sms.text, true)];
-  const about = {
-    operation: "interceptSms",
-    recordType: "TelephonyConnection",
-    phoneNumber: sms.from,
-    fields,
-  };
-  const received = callbackOf(scope, { ...about, address: addressOf(req) });
+  const received = auditOf(scope, sms, addressOf(req));
   received.about(connectionId);
   const gone = new AbortController();
   res.on("close", () => gone.abort());
@@ -71,18 +64,38 @@ async function intercept(
     : await scope.audited(received).of(Receipts).accept(connectionId, sms, !bells.crowded);
   metrics.countSms(receipt ? "accepted" : "own-number");
   const answer = receipt ? await answerSms(scope, receipt, bells, gone.signal) : NOTHING;
-  const { chatId } = answer;
-  if (chatId !== undefined && answer.taken.length > 0) {
-    const note = (got: boolean) =>
-      void noteAnswered(scope, chatId, answer.taken, got).catch((error: unknown) =>
-        logger.warn({ err: error }, "it was not noted that an SMS was answered"),
-      );
-    if (res.closed || res.destroyed) return note(false);
-    res.on("close", () => note(res.writableFinished));
-  }
+  if (!noteWhenSent(scope, answer, res, logger)) return;
   const { type, body } = provider.answer(answer.texts);
   res.writeHead(200, { "Content-Type": type });
   res.end(body);
+}
+
+/** The audit entry of a text: the sender and the words stand there as digests. */
+const auditOf = (scope: Scope, { from, text }: ReceivedSms, address: string) =>
+  callbackOf(scope, {
+    operation: "interceptSms",
+    recordType: "TelephonyConnection",
+    phoneNumber: from,
+    fields: [fieldOf(scope, "phoneNumber", from, true), fieldOf(scope, "content", text, true)],
+    address,
+  });
+
+/** Records whether the provider gets the answer. @returns false if it has gone already */
+function noteWhenSent(
+  scope: Scope,
+  { chatId, taken }: SmsAnswer,
+  res: ServerResponse,
+  logger: Logger,
+): boolean {
+  if (chatId === undefined || taken.length === 0) return true;
+  const note = (got: boolean) =>
+    void noteAnswered(scope, chatId, taken, got).catch((error: unknown) =>
+      logger.warn({ err: error }, "it was not recorded that an SMS was answered"),
+    );
+  const gone = res.closed || res.destroyed;
+  if (gone) note(false);
+  else res.on("close", () => note(res.writableFinished));
+  return !gone;
 }
 
 /** The number that a text came to, where the owner of its account sent the request, and whether it came from a number of ours. */

@@ -10,14 +10,8 @@ type Settings = Pick<Config, "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | 
 
 /** Keeps files in a bucket of Amazon S3 or of a store that speaks its protocol. */
 export function s3Storage(bucket: string, settings: Settings, answers: BoundedAnswers): Storage {
-  const {
-    S3Client,
-    GetObjectCommand,
-    HeadObjectCommand,
-    DeleteObjectCommand,
-    ListObjectsV2Command,
-    NotFound,
-  } = load<typeof S3>("@aws-sdk/client-s3");
+  const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound } =
+    load<typeof S3>("@aws-sdk/client-s3");
   const { Upload } = load<typeof Multipart>("@aws-sdk/lib-storage");
   const client = new S3Client(optionsOf(settings));
   boundAnswers(client, answers);
@@ -49,18 +43,23 @@ export function s3Storage(bucket: string, settings: Settings, answers: BoundedAn
     async remove(key) {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
     },
-    async *list() {
-      let next: string | undefined;
-      do {
-        const found = await client.send(
-          new ListObjectsV2Command({ Bucket: bucket, ContinuationToken: next }),
-        );
-        for (const { Key, LastModified } of found.Contents ?? [])
-          if (Key && LastModified) yield { key: Key, storedAt: LastModified };
-        next = found.NextContinuationToken;
-      } while (next !== undefined);
-    },
+    list: () => objectsIn(client, bucket),
   };
+}
+
+/** All objects of a bucket, page after page. */
+async function* objectsIn(
+  client: S3.S3Client,
+  bucket: string,
+): AsyncGenerator<{ key: string; storedAt: Date }> {
+  const { ListObjectsV2Command } = load<typeof S3>("@aws-sdk/client-s3");
+  let next: string | undefined;
+  do {
+    const found = await client.send(new ListObjectsV2Command({ Bucket: bucket, ContinuationToken: next }));
+    for (const { Key, LastModified } of found.Contents ?? [])
+      if (Key && LastModified) yield { key: Key, storedAt: LastModified };
+    next = found.NextContinuationToken;
+  } while (next !== undefined);
 }
 
 /** Reads no more of what the store tells than it may say; only a file's content has the length that it has. */

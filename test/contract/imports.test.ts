@@ -180,6 +180,7 @@ describe("who may import what", () => {
             "src/prepare",
             "src/production",
             "src/serve",
+            "src/start-background",
             "src/config",
             "src/database-settings",
             "src/setting-kinds",
