@@ -21,6 +21,7 @@ export type ErrorCode =
   | "PROJECT_NOT_FOUND"
   | "FUNCTION_NOT_FOUND"
   | "FILE_NOT_FOUND"
+  | "FILE_CONTENT_MISSING"
   | "CALL_NOT_FOUND"
   | "WORKFLOW_NOT_FOUND"
   | "DEPLOYMENT_NOT_FOUND"
@@ -77,7 +78,7 @@ const MISSING = {
   Delivery: ["DELIVERY_NOT_FOUND", "There is no delivery with this id."],
   Project: ["PROJECT_NOT_FOUND", "There is no project with this id."],
   File: ["FILE_NOT_FOUND", "There is no file with this id."],
-  FileContent: ["FILE_NOT_FOUND", "The content of this file is missing from the file storage."],
+  FileContent: ["FILE_CONTENT_MISSING", "The content of this file is missing from the file storage."],
   Call: ["CALL_NOT_FOUND", "There is no call with this id."],
   Workflow: ["WORKFLOW_NOT_FOUND", "There is no workflow with this id."],
   WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "There is no node with this id in this workflow."],

@@ -127,7 +127,7 @@ export class Credentials {
       "credential",
       (table, $, db) =>
         table("api_keys")
-          .select("*", db.raw("(extract(epoch from expires_at - now()) * 1000)::float8 as remaining_ms"))
+          .select("*", db.raw("date_part('epoch', expires_at - now()) * 1000 as remaining_ms"))
           .where({ id: $(1) }),
       [id],
     );

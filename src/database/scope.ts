@@ -162,7 +162,9 @@ export class Scope extends Expressions {
   async storeAudit(): Promise<void> {
     const entry = this.operation?.entry;
     if (!entry || this.operation?.onlyWithEvents) return;
-    await this.insert("audit_outbox", { ...entry });
+    await this.insert("audit_outbox", { ...entry })
+      .onConflict()
+      .ignore(); // another statement of the operation may be storing it at once
     this.operation?.stored();
   }
 

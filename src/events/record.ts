@@ -124,6 +124,7 @@ const statement =
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
     select $1, asked.id, asked.entry from cause, json_to_recordset($12::json -> 'audit') as asked(id text, entry jsonb)
+    on conflict do nothing -- two events of one operation may be stored at once
   )
   select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
       json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),

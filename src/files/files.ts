@@ -109,7 +109,7 @@ export class Files {
     };
   }
 
-  /** The bytes of a file, for whoever came by a valid link. @throws FILE_NOT_FOUND; UNAVAILABLE while this server does not see the installation's files */
+  /** The bytes of a file, for whoever came by a valid link. @throws FILE_NOT_FOUND, FILE_CONTENT_MISSING; UNAVAILABLE while this server does not see the installation's files */
   async content(id: string): Promise<{ file: File; content: Readable }> {
     const file = await this.byId(id);
     const { storage } = this.scope.ports;

@@ -78,7 +78,8 @@ function missingType(headers: string): string | undefined {
   const valueOf = (name: string) => fields.find(([one]) => one === name)?.[1] ?? "";
   const { params } = parseDisposition(valueOf("content-disposition"), (text) => text) ?? {};
   if (params?.filename === undefined && params?.["filename*"] === undefined) return undefined;
-  const declared = parseContentType(valueOf("content-type"));
+  const [type = ""] = valueOf("content-type").split(";", 1); // a parameter that can't be read changes no type
+  const declared = parseContentType(type);
   return declared ? `${declared.type}/${declared.subtype}` : UNKNOWN;
 }
 

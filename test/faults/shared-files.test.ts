@@ -62,7 +62,10 @@ describe("two servers on one database", () => {
       await until(async () => (await second.api.request("GET", "/health/ready")).status === 200);
       expect((await upload(second.api)).status).toBe(201);
       // What was in the other folder is not here: a clear answer, not a fault of the server.
-      expect(await download(second.api, id)).toMatchObject({ status: 404, body: { code: "FILE_NOT_FOUND" } });
+      expect(await download(second.api, id)).toMatchObject({
+        status: 404,
+        body: { code: "FILE_CONTENT_MISSING" },
+      });
     },
     4 * PATIENCE,
   );
