@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "./client";
+import type { Follower } from "./follower";
+import type { Installation } from "./installation";
+import type { Acknowledged } from "./traffic";
+
+/** What should hold, and each case in which it does not. */
+export interface Invariant {
+  readonly name: string;
+  /** How many cases were looked at. */
+  readonly checked: number;
+  readonly broken: readonly string[];
+}
+
+/** How long the backlog may take to drain after the last fault, in milliseconds: retries wait up to 5 minutes. */
+const DRAIN_TIMEOUT_MS = 420_000;
+
+const BACKLOG = `
+  select (select count(*) from deliveries where status = 'PENDING')
+    + (select count(*) from begun_jobs)
+    + (select count(*) from graphile_worker.jobs where run_at <= now() + interval '1 minute') as waiting`;
+
+/** Waits until no delivery and no job is due any more. @returns how long that took, in seconds; undefined when it did not */
+export async function drained({ pool }: Installation): Promise<number | undefined> {
+  const began = performance.now();
+  for (; performance.now() - began < DRAIN_TIMEOUT_MS; await sleep(1_000)) {
+    const { rows } = await pool.query<{ waiting: string }>(BACKLOG);
+    if (Number(rows[0]!.waiting) === 0) return (performance.now() - began) / 1_000;
+  }
+  return undefined;
+}
+
+/** Checks all invariants, when nothing is going on any more. */
+export async function check(
+  installation: Installation,
+  client: Client,
+  follower: Follower,
+  acknowledged: Acknowledged,
+): Promise<Invariant[]> {
+  return [
+    await readable(client, acknowledged),
+    await messagesKept(installation, acknowledged),
+    await filesKept(installation, client, acknowledged),
+    {
+      name: "every question is answered",
+      checked: acknowledged.messages.size,
+      broken: acknowledged.unanswered,
+    },
+    await answeredOnce(installation),
+    textsAnsweredOnce(installation, acknowledged),
+    dialledOnce(installation, acknowledged),
+    await callsComplete(installation, acknowledged),
+    await delivered(installation),
+    await followed(installation, follower),
+    providersContent(installation),
+  ];
+}
+
+async function readable(client: Client, { assistants }: Acknowledged): Promise<Invariant> {
+  const broken: string[] = [];
+  for (const [id, expected] of assistants) {
+    const found = await client.rest<{ name: string; description: string }>(
+      "GET",
+      `/rest/v1/assistants/${id}`,
+      200,
+    );
+    if (found.name !== expected.name || (found.description ?? "") !== expected.description)
+      broken.push(`${id}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
+  }
+  return { name: "every acknowledged assistant is as last acknowledged", checked: assistants.size, broken };
+}
+
+async function messagesKept({ pool }: Installation, { messages }: Acknowledged): Promise<Invariant> {
+  const { rows } = await pool.query<{ id: string; content: string }>("select id, content from messages");
+  const stored = new Map(rows.map(({ id, content }) => [id, content]));
+  const broken = [...messages].filter(([id, { content }]) => stored.get(id) !== content).map(([id]) => id);
+  return { name: "every acknowledged message is stored", checked: messages.size, broken };
+}
+
+async function filesKept(
+  { servers }: Installation,
+  client: Client,
+  { files }: Acknowledged,
+): Promise<Invariant> {
+  const broken: string[] = [];
+  let turn = 0;
+  for (const [id, digest] of files) {
+    const { url } = await client.rest<{ url: string }>("GET", `/rest/v1/files/${id}/download`, 200);
+    const { pathname, search } = new URL(url);
+    const response = await fetch(servers[turn++ % servers.length]!.url + pathname + search);
+    const content = Buffer.from(await response.arrayBuffer());
+    if (createHash("sha256").update(content).digest("hex") !== digest)
+      broken.push(`${id}: ${response.status}`);
+  }
+  return { name: "every acknowledged file can be downloaded from any server", checked: files.size, broken };
+}
+
+/** Of the messages of an assistant that answer the same question, all but the first are one too many. */
+async function answeredOnce({ pool }: Installation): Promise<Invariant> {
+  const { rows } = await pool.query<{ content: string; count: string }>(
+    `select content, count(*) from messages where role = 'ASSISTANT' and content like 'answer to question %'
+     group by chat_id, content`,
+  );
+  const broken = rows
+    .filter(({ count }) => Number(count) > 1)
+    .map(({ content, count }) => `${content}: ${count} times`);
+  return { name: "no question is answered twice", checked: rows.length, broken };
+}
+
+function textsAnsweredOnce({ twilio }: Installation, { texts }: Acknowledged): Invariant {
+  const broken: string[] = [];
+  for (const [number, replies] of texts) {
+    const sent = [...replies, ...twilio.sentTo(number).map(({ Body }) => Body)];
+    const answers = sent.filter((text) => text.startsWith("answer to "));
+    if (answers.length > 1) broken.push(`${number} got ${answers.length} answers`);
+    if (sent.length === 0) broken.push(`${number} got no answer`);
+  }
+  return { name: "every text is answered, once", checked: texts.size, broken };
+}
+
+function dialledOnce({ vapi }: Installation, { calls }: Acknowledged): Invariant {
+  const dialled = new Map<string, number>();
+  for (const { name = "" } of vapi.calls) dialled.set(name, (dialled.get(name) ?? 0) + 1);
+  const twice = [...dialled]
+    .filter(([, count]) => count > 1)
+    .map(([id, count]) => `${id} dialled ${count} times`);
+  return { name: "no call is dialled twice", checked: calls.size, broken: twice };
+}
+
+async function callsComplete({ pool, vapi }: Installation, { calls }: Acknowledged): Promise<Invariant> {
+  const { rows } = await pool.query<{ id: string; status: string; words: string[] | null }>(
+    `select id, status, (select array_agg(content order by sequence) from messages
+       where messages.organization_id = chats.organization_id and chat_id = chats.id and role in ('USER', 'ASSISTANT')) as words
+     from chats where id = any($1)`,
+    [[...calls]],
+  );
+  const broken: string[] = [];
+  for (const { id, status, words } of rows) {
+    const call = vapi.calls.find(({ name }) => name === id);
+    const expected = call && ["Good morning.", `question ${call.id}`, `answer to ${call.id}`];
+    if (status !== "ended") broken.push(`${id} is ${status}`);
+    else if (expected && JSON.stringify(words) !== JSON.stringify(expected))
+      broken.push(`${id} has the words ${JSON.stringify(words)}`);
+  }
+  if (rows.length < calls.size) broken.push(`${calls.size - rows.length} calls are missing`);
+  return { name: "every call has ended, with all its words", checked: calls.size, broken };
+}
+
+async function delivered({ pool, receiver }: Installation): Promise<Invariant> {
+  const arrived = new Set(receiver.received.map(({ headers }) => headers["webhook-id"]));
+  const { rows } = await pool.query<{ event_id: string }>("select distinct event_id from deliveries");
+  const broken = rows.map(({ event_id }) => event_id).filter((id) => !arrived.has(id));
+  return { name: "every event reached its destination", checked: rows.length, broken };
+}
+
+/** The subscription saw every event since its first, none twice. */
+async function followed({ pool }: Installation, { ids }: Follower): Promise<Invariant> {
+  const { rows } = await pool.query<{ id: string; at: Date }>("select id, created_at as at from events");
+  const seen = new Set(ids);
+  const first = rows.find(({ id }) => id === ids[0])?.at ?? new Date(0);
+  const missed = rows.filter(({ id, at }) => at > first && !seen.has(id)).map(({ id }) => `${id} was missed`);
+  const broken = [...missed, ...(seen.size < ids.length ? [`${ids.length - seen.size} came twice`] : [])];
+  return { name: "the subscription saw every event, once", checked: ids.length, broken };
+}
+
+const providersContent = ({ vapi, twilio }: Installation): Invariant => ({
+  name: "providers found nothing wrong with our requests",
+  checked: vapi.created.length + twilio.sent.length,
+  broken: [...vapi.problems, ...twilio.problems],
+});

@@ -1,0 +1,17 @@
+import { spawnSync } from "node:child_process";
+import { build } from "esbuild";
+
+/** Bundles programs of a folder of the tests into dist/, runs `main` with this process's options and ends as it ends. */
+export async function bundleAndRun(folder, programs) {
+  await build({
+    entryPoints: programs.map((name) => `test/${folder}/${name}.ts`),
+    outdir: `dist/${folder}`,
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    target: "node20",
+    logLevel: "warning",
+  });
+  const options = [`dist/${folder}/main.js`, ...process.argv.slice(2)];
+  process.exit(spawnSync(process.execPath, options, { stdio: "inherit" }).status ?? 1);
+}
