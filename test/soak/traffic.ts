@@ -143,7 +143,7 @@ export class Traffic {
   }
 
   private async call(): Promise<void> {
-    const body = { assistantId: this.assistantId, phoneNumber: "+12025550100", userId: "caller" };
+    const body = { assistantId: this.assistantId, phoneNumber: "+41446681800", userId: "caller" };
     const { id } = await this.client.rest<{ id: string }>("POST", "/rest/v1/call/phone", 200, body);
     this.acknowledged.calls.add(id);
   }
