@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { callerOf, type Target, targets, textOf } from "../support/targets";
 import { closeRaw, rawRequest, type RawAnswer } from "../support/raw";
