@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { DATABASE_SETTINGS } from "./database-settings";
 import { LIMIT_SETTINGS } from "./limit-settings";
-import { flag, isHostName, isRange, list, oneOf, url, whole } from "./setting-kinds";
+import { flag, isHostName, isRange, list, oneOf, url, whole, withoutTrailingSlashes } from "./setting-kinds";
 import { RETENTION_SETTINGS } from "./retention-settings";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
@@ -30,9 +30,7 @@ export const SETTINGS = {
   ],
   ...DATABASE_SETTINGS,
   PUBLIC_BASE_URL: [
-    url("http:", "https:")
-      .transform((text) => text.replace(/\/+$/, ""))
-      .optional(),
+    url("http:", "https:").transform(withoutTrailingSlashes).optional(),
     "the address listened on",
     "How clients reach the service; links to files begin with it.",
   ],

@@ -15,6 +15,12 @@ export const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
+/** A base address, to which paths are appended. */
+export function withoutTrailingSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "/") end--;
+  return text.slice(0, end);
+}
 export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, { error: `must be one of ${values.join(", ")}` });
 export const word = z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and -");

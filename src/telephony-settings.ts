@@ -1,13 +1,11 @@
 import { type z } from "zod";
-import { url, whole, word } from "./setting-kinds";
+import { url, whole, withoutTrailingSlashes, word } from "./setting-kinds";
 
 /** The settings of connected telephone numbers and of SMS. */
 export const TELEPHONY_SETTINGS = {
   TELEPHONY_PROVIDER: [word.default("twilio"), "`twilio`", "Path segment of the SMS intercept."],
   TWILIO_BASE_URL: [
-    url("http:", "https:")
-      .transform((text) => text.replace(/\/+$/, ""))
-      .optional(),
+    url("http:", "https:").transform(withoutTrailingSlashes).optional(),
     "Twilio's own",
     "Address to ask instead of Twilio's REST APIs.",
   ],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { list, url, whole, word } from "./setting-kinds";
+import { list, url, whole, withoutTrailingSlashes, word } from "./setting-kinds";
 
 /** The settings of telephone calls. */
 export const VOICE_SETTINGS = {
@@ -10,9 +10,7 @@ export const VOICE_SETTINGS = {
     "Private key of Vapi, which then makes the calls.",
   ],
   VAPI_BASE_URL: [
-    url("http:", "https:")
-      .default("https://api.vapi.ai")
-      .transform((text) => text.replace(/\/+$/, "")),
+    url("http:", "https:").default("https://api.vapi.ai").transform(withoutTrailingSlashes),
     "`https://api.vapi.ai`",
     "Address of Vapi's REST API.",
   ],

@@ -1,5 +1,8 @@
 import type { Snapshot } from "../database/snapshot";
 
+/** The fact that tells who was erased, as keyed digests. */
+export const ERASURES = "erasures";
+
 /**
  * What a manifest says about its snapshot beside the digests, by name: a query on a table, of which the rows are
  * written. A table that the database lacks has none.
@@ -12,6 +15,13 @@ const FACTS: Readonly<Record<string, { readonly table: string; readonly query: s
   auditHeads: {
     table: "audit_heads",
     query: "select organization_id, position::text, hash from public.audit_heads order by organization_id",
+  },
+  [ERASURES]: {
+    table: "erasures",
+    query: `select e.organization_id as "organizationId", e.subject, e.digest, o.sealed_erasure_key as "sealedKey",
+      e.until::text as until
+      from public.erasures e join public.organizations o on o.id = e.organization_id
+      where e.digest is not null order by e.organization_id, e.id`,
   },
 };
 

@@ -3,20 +3,29 @@ import { parseArgs } from "node:util";
 import { Crypto } from "../auth/crypto";
 import { refuseStored } from "../backup/empty";
 import { checkKeys } from "../backup/key-check";
-import { includedKeys, openBackup, restoreBackup, verifyBackup } from "../backup/restore";
+import { ERASURES } from "../backup/facts";
+import { includedKeys, openBackup, restoreBackup, verifyBackup, type Backup } from "../backup/restore";
 import type { Config } from "../config";
+import { connect } from "../database/connect";
+import { Database } from "../database/database";
 import { keepEncryptionKeys, keptEncryptionKeys, restoreDatabase } from "../database/open";
+import { digestsIn, eraseAgain, type BackedUpErasure } from "../erasure/erase-again";
+import { offlinePorts } from "../ports/offline";
 import { openStorage } from "../ports/open-storage";
 import { prepare } from "../prepare";
 import { operator } from "./operator";
 
-/** `npm run restore -- DIR` */
+/** `npm run restore -- DIR [--erasures NEWER_BACKUP]` */
 operator(async (settings) => {
-  const { positionals } = parseArgs({ allowPositionals: true });
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { erasures: { type: "string" } },
+  });
   const [folder] = positionals;
   if (folder === undefined || positionals.length > 1)
-    throw new Error("Name the folder of the backup: npm run restore -- DIR");
+    throw new Error("Name the folder of the backup: npm run restore -- DIR [--erasures NEWER_BACKUP]");
   const backup = await openBackup(resolve(folder));
+  const newer = values.erasures === undefined ? undefined : await openBackup(resolve(values.erasures));
   const config = await withKeys(settings, backup.folder);
   checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!));
   const storage = openStorage(config);
@@ -28,6 +37,7 @@ operator(async (settings) => {
     if (config.embedded) await keepEncryptionKeys(config.DATA_DIR, config.ENCRYPTION_KEYS!);
     const { tables, files, at } = backup.manifest;
     console.log(`Restored the backup of ${at}: ${tables.length - left.length} tables, ${files.count} files.`);
+    if (newer) await eraseSince(newer, config, url);
     for (const table of left) console.log(`Left out, as this database cannot keep it: ${table}.`);
     console.log(
       "It is HELD: turns, calls, texts and deliveries wait. `npm run release` sends them; `npm run release -- --drop` drops them, for when the original went on after the backup.",
@@ -36,6 +46,18 @@ operator(async (settings) => {
     await stop();
   }
 });
+
+/** Erases again who had been erased by the time of a newer backup. */
+async function eraseSince({ manifest }: Backup, config: Config, url: string): Promise<void> {
+  const db = connect(url, { pool: 2 });
+  const erasures = (manifest.facts[ERASURES] ?? []) as BackedUpErasure[]; // as the fact's query selects them
+  const found = await eraseAgain(new Database(db, offlinePorts(config)), digestsIn(erasures)).finally(() =>
+    db.destroy(),
+  );
+  console.log(
+    `Erasures of the backup of ${manifest.at}: ${found} people are in this one and will be erased when it is released.`,
+  );
+}
 
 /** The keys that are set, else those in the backup, else those that are kept beside the embedded database. */
 async function withKeys(config: Config, folder: string): Promise<Config> {

@@ -46,7 +46,7 @@ async function suggestions(scope: Scope, { request, messages }: Prepared, text: 
       signal: AbortSignal.timeout(PATIENCE),
     };
     for await (const part of model.stream(asked)) if (part.type === "text") reply += part.text;
-    const list = JSON.parse(/\[[^]*\]/.exec(reply)?.[0] ?? "[]") as unknown[];
+    const list = JSON.parse(reply.slice(reply.indexOf("["), reply.lastIndexOf("]") + 1) || "[]") as unknown[];
     return list
       .filter((item): item is string => typeof item === "string" && item.trim() !== "")
       .slice(0, MOST_REPLIES);

@@ -1,6 +1,6 @@
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
-import { DigestKey, digesting, type ErasureDigest } from "./digests";
+import { digesting, type ErasureDigest } from "./digests";
 import { Erasures, SUBJECTS } from "./erasures";
 import { IDENTIFIER_KINDS, type IdentifierKind, type Person } from "./person";
 
@@ -11,20 +11,14 @@ const KIND_OF = Object.fromEntries(
   Object.entries(SUBJECTS).map(([kind, subject]) => [subject, kind]),
 ) as Record<string, IdentifierKind>;
 
-/** Who was erased in an organization, for a backup or for a database that is restored: digests alone. */
-export async function digestsOf(scope: Scope): Promise<ErasureDigest[]> {
-  const sealedKey = await scope.of(DigestKey).sealed();
-  const rows = (await scope
-    .table("erasures")
-    .select("subject", "digest", scope.asText("until", "until"))
-    .whereNotNull("digest")
-    .orderBy("id")) as { subject: string; digest: string; until: string }[];
-  const { organizationId } = scope;
-  return rows.map(({ subject, digest, until }) => {
-    const kind = KIND_OF[subject]!; // only persons have digests
-    return { organizationId, kind, digest, sealedKey, until };
-  });
+/** An erasure as a backup's manifest has it. */
+export interface BackedUpErasure extends Omit<ErasureDigest, "kind"> {
+  readonly subject: string;
 }
+
+/** The digests in a backup, for the database that an older backup is restored into. */
+export const digestsIn = (erasures: readonly BackedUpErasure[]): ErasureDigest[] =>
+  erasures.map(({ subject, ...digest }) => ({ ...digest, kind: KIND_OF[subject]! })); // only persons have digests
 
 /**
  * Erases again, after a restore, everybody whose digest is among these: what began after their erasure stays. Each

@@ -1,7 +1,7 @@
 import { currentTime } from "../clock";
 import type { ModelCall, ModelMessage, ModelPart, ModelRequest, TextModel } from "./text-model";
 
-const CALL = /^call:([A-Za-z0-9_-]{1,64})\s*(\{[^]*\})?\s*$/;
+const CALL = /^call:([A-Za-z0-9_-]{1,64})(?![A-Za-z0-9_-])/;
 const UNKNOWN =
   "I don't know that. (No text model is set up: this answer comes from the local one, which only looks things up.)";
 
@@ -54,8 +54,10 @@ function lastSaid(messages: readonly ModelMessage[]): string {
 }
 
 function callIn(said: string): ModelCall | string | undefined {
-  const [, name, json = "{}"] = CALL.exec(said.trim()) ?? [];
+  const [begin = "", name] = CALL.exec(said.trim()) ?? [];
   if (name === undefined) return undefined;
+  const json = said.trim().slice(begin.length).trim() || "{}";
+  if (!json.startsWith("{") || !json.endsWith("}")) return undefined;
   try {
     return {
       id: `call_${currentTime().toString(36)}${Math.random().toString(36).slice(2, 8)}`,
@@ -68,5 +70,5 @@ function callIn(said: string): ModelCall | string | undefined {
 }
 
 function* words(text: string): Generator<ModelPart, void> {
-  for (const word of text.match(/\s*\S+\s*/g) ?? []) yield { type: "text", text: word };
+  for (const word of text.trimStart().match(/\S+\s*/g) ?? []) yield { type: "text", text: word };
 }

@@ -63,7 +63,9 @@ const clean = (text: string): string =>
   text
     .toWellFormed()
     .replaceAll("\0", "")
-    .replace(/[ \t\u00a0]+$/gm, "")
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n")
     .replace(/^\s*\n/, "")
     .trimEnd();
 

@@ -36,8 +36,9 @@ const slug = (name: string): string =>
     .toLowerCase()
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
-    .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean)
+    .join("_")
     .slice(0, NAME_LENGTH) || "next";
 
 function unused(wanted: string, names: Set<string>): string {

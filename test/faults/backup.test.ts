@@ -103,6 +103,38 @@ describe("a backup of a running installation", () => {
   );
 });
 
+test(
+  "an older backup that is restored erases again whom a newer one knows as erased",
+  async () => {
+    const installation = await waitingInstallation();
+    const { env, api, assistantId } = installation;
+    const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+    const begin = async (uniqueId: string) =>
+      (await api.gql(start, { input: { assistantId, uniqueId } })).startChat.id as string;
+    const [gone, stays] = [await begin("ada"), await begin("bea")];
+    const [older, newer] = [join(emptyFolder(), "older"), join(emptyFolder(), "newer")];
+    await succeed("backup", env, older);
+    await api.gql('mutation { forgetEndUser(uniqueId: "ada") { id } }');
+    await succeed("backup", env, newer);
+    expect(readFileSync(join(newer, "manifest.json"), "utf8")).not.toContain("ada");
+
+    const copy = elsewhere(env, await emptyDatabase());
+    expect(await succeed("restore", copy, older, "--erasures", newer)).toContain("1 people are in this one");
+    await startServer({ ...copy, WORKER: "on" });
+    const left = async () =>
+      (
+        await query<{ id: string }>(copy.DATABASE_URL!, "select id from chats where id = any($1)", [
+          [gone, stays],
+        ])
+      ).map(({ id }) => id);
+    expect(await left()).toHaveLength(2);
+    await succeed("release", copy, "--drop");
+    await until(async () => (await left()).length === 1);
+    expect(await left()).toEqual([stays]);
+  },
+  LONG,
+);
+
 describe("a restore changes nothing when", () => {
   type Spoil = (folder: string, env: Record<string, string>) => void | Record<string, string>;
   const damage = (path: string) => (folder: string) => appendFileSync(join(folder, path), "x");

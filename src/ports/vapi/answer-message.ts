@@ -1,6 +1,13 @@
 import type { EngineAnswer } from "../voice-engine";
 import { assistantOf } from "./assistant-of";
 
+const onOneLine = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(" ");
+
 /** The answer to a message of Vapi's, in its words. */
 export function answerMessage(given: EngineAnswer): Record<string, unknown> {
   switch (given.type) {
@@ -10,7 +17,7 @@ export function answerMessage(given: EngineAnswer): Record<string, unknown> {
         results: given.results.map(({ id, name, text }) => ({
           toolCallId: id,
           name,
-          result: text.replace(/\s*\n\s*/g, " "),
+          result: onOneLine(text),
         })),
       };
     case "assistant":
