@@ -83,11 +83,14 @@ export class AtOnce {
 
 /** Requeues jobs that these workers had begun. @param died whether the workers' server died, which is counted */
 export async function requeue(pool: Pool, workers: readonly string[], died: boolean): Promise<void> {
-  const requeued = again("worker = any($1)");
-  const counted = `with made as (${requeued}) insert into job_deaths (job_id, deaths) select id, 1 from made`;
-  await pool.query(died ? counted : requeued, [workers]);
+  const theirs = "worker = any($1)";
+  const counted = `${requeued(theirs)} insert into job_deaths (job_id, deaths) select id, 1 from made`;
+  await pool.query(died ? counted : again(theirs), [workers]);
 }
 
-const again = (which: string): string => `
-  with gone as (delete from begun_jobs where ${which} returning task, payload)
-  select made.id from gone, graphile_worker.add_job(task, payload, max_attempts => ${TRIES}) as made`;
+const again = (which: string): string => `${requeued(which)} select id from made`;
+
+/** The beginning of a statement: jobs that are made of those that were begun. */
+const requeued = (which: string): string => `
+  with gone as (delete from begun_jobs where ${which} returning task, payload),
+  made as (select job.id from gone, graphile_worker.add_job(task, payload, max_attempts => ${TRIES}) as job)`;

@@ -15,6 +15,11 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
     ({ assistantId, workflowId, deploymentId }) => ({ filter: { assistantId, workflowId, deploymentId } }),
   ],
   events: [({ assistantId, chatId }) => ({ filter: { assistantId, chatId } })],
+  auditEvents: [
+    ({ keyId }) => ({ first: 5, filter: { keyId } }),
+    ({ assistantId: recordId }) => ({ first: 5, filter: { recordId } }),
+  ],
+  createKey: [({ assistantId }) => ({ input: { type: "SECRET", assistantIds: [assistantId] } })],
   webhookDestinations: [({ projectId }) => ({ projectId })],
   createAssistant: [({ projectId }) => ({ input: { name: "Bea", projectId } })],
   updateAssistant: [({ assistantId: id, projectId }) => ({ id, input: { projectId } })],

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { connect } from "../../src/database/connect";
 import { hasVectors, prepareVectors } from "../../src/database/vectors";
@@ -14,12 +17,16 @@ let database: TestDatabase;
 let stub: Awaited<ReturnType<typeof stubEmbeddings>>;
 let running: Awaited<ReturnType<typeof startApp>>;
 
+/** The files outlive a restart too. */
+const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
+
 /** Starts the service anew, by default with the stub for all organizations. */
 async function restart(env: Record<string, string> = {}): Promise<void> {
   await running?.stop();
   await database.query("deallocate all"); // the session that all clients share outlives them
-  const all = { EMBEDDING_BASE_URL: stub.url, EMBEDDING_API_KEY: "sk-embed" };
-  running = await startApp(database, { DATABASE_POOL: "1", ...all, ...env });
+  // Row-level security would prepare its statement once for each pool, in the session that they share.
+  const all = { EMBEDDING_BASE_URL: stub.url, EMBEDDING_API_KEY: "sk-embed", ROW_LEVEL_SECURITY: "false" };
+  running = await startApp(database, { DATABASE_POOL: "1", DATA_DIR: dataDir, ...all, ...env });
 }
 
 beforeAll(async () => {
@@ -30,6 +37,7 @@ afterAll(async () => {
   await running?.stop();
   await stub?.stop();
   await database?.drop();
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const DOGS = "Dogs are welcome in every room.";

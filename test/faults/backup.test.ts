@@ -111,12 +111,12 @@ test(
     const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
     const begin = async (uniqueId: string) =>
       (await api.gql(start, { input: { assistantId, uniqueId } })).startChat.id as string;
-    const [gone, stays] = [await begin("ada"), await begin("bea")];
+    const [gone, stays] = [await begin("ada-lovelace"), await begin("bea")];
     const [older, newer] = [join(emptyFolder(), "older"), join(emptyFolder(), "newer")];
     await succeed("backup", env, older);
-    await api.gql('mutation { forgetEndUser(uniqueId: "ada") { id } }');
+    await api.gql('mutation { forgetEndUser(uniqueId: "ada-lovelace") { id } }');
     await succeed("backup", env, newer);
-    expect(readFileSync(join(newer, "manifest.json"), "utf8")).not.toContain("ada");
+    expect(readFileSync(join(newer, "manifest.json"), "utf8")).not.toContain("ada-lovelace");
 
     const copy = elsewhere(env, await emptyDatabase());
     expect(await succeed("restore", copy, older, "--erasures", newer)).toContain("1 people are in this one");

@@ -89,6 +89,10 @@ test(
     const owner = new pg.Client({ connectionString: DATABASE_URL });
     await owner.connect();
     afterTest(() => owner.end());
+    // A transaction sees the activity of its first look only.
+    const watcher = new pg.Client({ connectionString: DATABASE_URL });
+    await watcher.connect();
+    afterTest(() => watcher.end());
     // Who dials reads the assistant's configuration in between.
     await owner.query("begin");
     await owner.query("lock table voice_configurations in access exclusive mode");
@@ -97,7 +101,7 @@ test(
     await until(async () => (await owner.query(stored, [id])).rowCount === 1);
     const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
       and query like '%voice_configurations%'`;
-    await until(async () => ((await owner.query(waits)).rowCount ?? 0) > 0);
+    await until(async () => ((await watcher.query(waits)).rowCount ?? 0) > 0);
     process.kill(stalled.pid, "SIGSTOP");
     await owner.query("commit");
     await startServer(quick);

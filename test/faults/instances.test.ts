@@ -6,6 +6,7 @@ import {
   afterTest,
   afterTests,
   emptyDatabase,
+  emptyFolder,
   type Env,
   PATIENCE,
   runToEnd,
@@ -63,7 +64,12 @@ let env: Env;
 let one: Api;
 let other: Api;
 beforeAll(async () => {
-  env = { PORT: "0", ENCRYPTION_KEYS: ENCRYPTION_KEYS!, DATABASE_URL: await emptyDatabase(afterTests) };
+  env = {
+    PORT: "0",
+    ENCRYPTION_KEYS: ENCRYPTION_KEYS!,
+    DATABASE_URL: await emptyDatabase(afterTests),
+    DATA_DIR: emptyFolder(afterTests),
+  };
   servers = await Promise.all([1, 2, 3].map(() => startServer(env, afterTests)));
   const secret = servers.flatMap(secretOf)[0]!;
   [one, other] = servers.map(({ url }) => new Api(url, { "X-API-Key": secret })) as [Api, Api, Api];

@@ -192,7 +192,7 @@ describe("chatEvents", () => {
     await watching.received(1);
     const killed = await database.query<{ done: boolean }>(
       `select pg_terminate_backend(pid) as done from pg_stat_activity
-       where application_name = 'parley listener' and datname = current_database()`,
+       where application_name like 'parley listener%' and datname = current_database()`,
     );
     expect(killed.map(({ done }) => done)).toEqual([true, true]);
     for (const text of ["one", "two", "three"]) await say(writer.api, chat, text);

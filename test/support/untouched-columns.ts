@@ -32,6 +32,8 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   // How the service runs. Jobs are told ids only; those that are told more are removed with the person.
   begun_jobs: "payload task worker",
   file_store: "id",
+  // A claim lives for a minute at most.
+  idempotency_claims: "claim key organization_id request_hash",
   ledger_heads: "organization_id",
   // What a restored copy waits for, in words of the service.
   holds: "id note reason",
