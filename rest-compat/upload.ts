@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
@@ -21,6 +22,8 @@ export interface Form {
 
 interface Received {
   readonly buffer: WriteStream;
+  /** Settles when the copy is complete, or could not be written. */
+  readonly kept: Promise<void>;
   readonly filename: string;
   readonly mimetype: string;
   readonly encoding: string;
@@ -88,7 +91,7 @@ async function receive(req: IncomingMessage, form: House["form"], fileSize: numb
         problems.push({ path: name, message: "is not a known file" });
         return stream.resume();
       }
-      files.push(keep(stream, { filename: filename ?? "", mimetype: mimeType, encoding }, reject));
+      files.push(keep(stream, { filename: filename ?? "", mimetype: mimeType, encoding }));
     });
     parser.on("field", (name = "", value, { valueTruncated }) => take(name, value, valueTruncated));
     parser.on("error", broken);
@@ -96,6 +99,7 @@ async function receive(req: IncomingMessage, form: House["form"], fileSize: numb
     req.on("aborted", () => broken(new Error("it ended early")));
     source.pipe(parser);
   }).finally(() => source.unpipe(parser).resume());
+  await Promise.all(files.map(({ kept }) => kept));
   return { fields, problems, cut };
 }
 
@@ -124,14 +128,14 @@ function open(req: IncomingMessage, fileSize: number) {
 function keep(
   stream: Readable,
   about: Pick<Received, "filename" | "mimetype" | "encoding">,
-  failed: (error: Error) => void,
 ): Received {
   const buffer = new WriteStream();
   const hash = createHash("sha256");
   stream.on("data", (chunk: Buffer) => hash.update(chunk));
-  buffer.on("error", failed);
+  const kept = finished(buffer);
+  kept.catch(() => stream.unpipe(buffer).resume()); // the rest of the form is read all the same
   stream.pipe(buffer);
-  return { buffer, ...about, digest: () => hash.digest("base64url") };
+  return { buffer, kept, ...about, digest: () => hash.digest("base64url") };
 }
 
 const unknownOf = (fields: ReadonlyMap<string, string>): Problem[] =>

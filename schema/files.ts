@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import { Arg, Args, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
 import { Files, type Upload as FileUpload } from "../src/files/files";
 import { Deleted } from "./assistants";
@@ -67,11 +68,21 @@ export class FileResolver {
     metadata: Record<string, unknown> | null,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Files).upload(await file, metadata ?? {});
+    return scope.of(Files).upload(readable(await file), metadata ?? {});
   }
 
   @Mutation(() => Deleted, { description: "Deletes a file and its content. Errors: FILE_NOT_FOUND." })
   deleteFile(@Arg("id", () => ID, { description: "Id of the file." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Files).remove(id);
   }
+}
+
+/** The upload, failing with what kept its temporary copy from being written, such as EMFILE or ENOSPC. */
+function readable(file: FileUpload & { readonly capacitor?: Writable }): FileUpload {
+  const { filename, mimetype, capacitor } = file;
+  const createReadStream = () => {
+    if (capacitor?.errored) throw capacitor.errored;
+    return file.createReadStream();
+  };
+  return { filename, mimetype, createReadStream };
 }

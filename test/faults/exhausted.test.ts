@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/api";
+import { closeRaw, rawRequest } from "../support/raw";
 import { statement } from "../support/database";
 import { PATIENCE, preparedDatabase, SETTINGS, startServer, until } from "../support/server";
 
@@ -59,31 +59,46 @@ describe("a server without file handles to spare", () => {
     "answers 503 with Retry-After to what needs one, fails readiness, and recovers",
     async () => {
       const { api, pid } = await startServer({ ...SETTINGS, DATABASE_URL: await preparedDatabase() });
-      await api.get("/rest/v1/assistants", 200); // opens the connections that the test goes on with
-      const limit = (handles: string) =>
-        execFileSync("prlimit", ["--pid", String(pid), `--nofile=${handles}:`]);
-      const before = execFileSync("prlimit", [
-        "--pid",
-        String(pid),
-        "--nofile",
-        "-o",
-        "SOFT",
-        "--noheadings",
-      ]);
-      limit(String(readdirSync(`/proc/${pid}/fd`).length));
-      const upload = () => {
-        const form = new FormData();
-        form.append("file", new Blob(["text"]), "text.txt");
-        return api.request("POST", "/rest/v1/files/upload", form);
+      // One connection for all of it, as a new one is what the server has no handle for.
+      const ask = async (path: string, form?: string) => {
+        const type = { "Content-Type": "multipart/form-data; boundary=b" };
+        const { status, headers, text } = await rawRequest(api.url, {
+          path,
+          headers: { ...api.headers, ...(form !== undefined && type) },
+          ...(form !== undefined && { method: "POST", body: form }),
+        });
+        return { status, retryAfter: headers["retry-after"], body: JSON.parse(text) };
       };
-      expect(seen(await upload())).toEqual(UNAVAILABLE);
-      expect(await api.get("/health/ready", 503)).toMatchObject({ fileHandles: "exhausted" });
-      expect((await api.request("GET", "/health/live")).status).toBe(200);
+      const file = 'name="file"; filename="text.txt"\r\n\r\ntext';
+      const formOf = (...parts: string[]) =>
+        `${parts.map((part) => `--b\r\nContent-Disposition: form-data; ${part}\r\n`).join("")}--b--\r\n`;
+      const upload = () => ask("/rest/v1/files/upload", formOf(file));
+      const query = "mutation ($file: Upload!) { uploadFile(file: $file) { id } }";
+      const operations = `name="operations"\r\n\r\n${JSON.stringify({ query, variables: { file: null } })}`;
+      const map = 'name="map"\r\n\r\n{"file":["variables.file"]}';
+      const graphql = () => ask("/graphql", formOf(operations, map, file));
+      expect((await ask("/rest/v1/assistants")).status).toBe(200); // opens the connections that the test goes on with
+      const prlimit = (...what: string[]) =>
+        execFileSync("prlimit", ["--pid", String(pid), ...what], { encoding: "utf8" });
+      const before = prlimit("--nofile", "-o", "SOFT", "--noheadings").trim();
+      prlimit("--nofile=3:"); // what is open stays so, and no number below it ever becomes free
+      const refused = await upload();
+      expect({ ...refused, body: refused.body.code }).toEqual({
+        status: 503,
+        retryAfter: "2",
+        body: "UNAVAILABLE",
+      });
+      const { errors } = (await graphql()).body;
+      expect(errors).toMatchObject([{ extensions: { code: "UNAVAILABLE" } }]);
+      expect(await ask("/health/ready")).toMatchObject({ status: 503, body: { fileHandles: "exhausted" } });
+      expect((await ask("/health/live")).status).toBe(200);
 
-      limit(String(before).trim());
+      prlimit(`--nofile=${before}:`);
       await until(async () => (await upload()).status === 201);
-      expect(await api.get("/health/ready", 200)).toMatchObject({ fileHandles: "ok" });
+      expect((await graphql()).body.errors).toBeUndefined();
+      expect(await ask("/health/ready")).toMatchObject({ status: 200, body: { fileHandles: "ok" } });
     },
     3 * PATIENCE,
   );
+  afterAll(closeRaw);
 });
