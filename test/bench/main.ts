@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { runningEmbedded } from "../../src/database/embedded";
 import { analytics } from "./analytics";
+import { before } from "./before";
 import { HEADERS, SECRET_KEY, type Bench } from "./bench";
 import { CALL_SETTINGS, calls, instantModel, listening } from "./calls";
 import { DASHBOARD } from "./dashboard";
@@ -142,11 +143,13 @@ async function texting() {
   await sms(serve, SECRET_KEY, table).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** `npm run bench` runs all of them, `npm run bench -- search turns` those named. */
+/** `npm run bench` runs all of them, `npm run bench -- search turns` those named; `-- before DIR` compares with a built checkout. */
 const PARTS = { speeds, turns, search, analytics, events, calls: speaking, sms: texting } as const;
 
 async function main() {
   const named = process.argv.slice(2);
+  const [first, checkout] = named;
+  if (first === "before" && checkout) return before(checkout, FLAGS, load, table);
   const unknown = named.filter((name) => !Object.hasOwn(PARTS, name));
   if (unknown.length > 0)
     throw new Error(`No such part: ${unknown.join(", ")}. There are ${Object.keys(PARTS).join(", ")}.`);

@@ -13,15 +13,17 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Starts a program, named behind Node's options, with these settings and no others, and waits for the address that it prints. */
+/** Starts a program, named behind Node's options, with these settings and no others, in the working folder given, and waits for the address that it prints. */
 export async function start(
   program: readonly string[],
   address: RegExp,
   env: Readonly<Record<string, string>>,
+  cwd?: string,
 ): Promise<Running> {
   const { PATH = "", HOME = "" } = process.env;
   const began = performance.now();
   const child = spawn(process.execPath, program, {
+    cwd,
     env: { PATH, HOME, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
