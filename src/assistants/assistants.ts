@@ -81,7 +81,7 @@ export class Assistants {
     const key = `assistants${search ? ".search" : ""}${projectId == null ? "" : ".project"}`;
     const { data, meta } = await page<AssistantRow>(
       this.scope,
-      { key, rows, columns: COLUMNS, values },
+      { key, rows, columns: COLUMNS, unbounded: ["name", "description", "variables"], values },
       query,
     );
     return { data: data.map(own), meta };

@@ -40,6 +40,8 @@ export interface Source {
   readonly key: string;
   readonly rows: (...parts: Parameters<Build>) => Knex.QueryBuilder;
   readonly columns: readonly string[];
+  /** Those of the columns whose values can be long. */
+  readonly unbounded: readonly string[];
   readonly values?: readonly unknown[];
 }
 
@@ -55,58 +57,58 @@ export async function page<T>(scope: Scope, source: Source, query: PageQuery): P
   const { order, take, offset } = window(query);
   const counted: Build = (...parts) => rows(...parts).count("*");
   const [found, [total]] = await Promise.all([
-    scope.named<Found>(`${key}.${order}`, unlessLarge(source, order), [...values, take, offset]),
+    scope.named<Found>(`${key}.${order}`, smallRows(source, order), [...values, take, offset]),
     scope.named<{ count: string }>(`${key}.count`, counted, values),
   ]);
-  const isLarge = found[0]?.storedBytes != null;
-  const data = isLarge ? await inParts<T>(scope, source, found) : found.map(withoutSize);
+  const large = found.filter(({ storedBytes }) => storedBytes !== null);
+  const data = large.length > 0 ? await completed(scope, source, found, large) : found;
   return { data: data as T[], meta: metaOf(query, Number(total?.count)) };
 }
 
-/** A row, or of a large page its id and size alone. */
+/** A row, or of a large one the id and the size alone. */
 interface Found {
   readonly id: string;
   readonly storedBytes: number | null;
 }
 
-const withoutSize = ({ storedBytes: _, ...row }: Found) => row;
-
-/** Rows of a page; if they are large together, only their ids and sizes. Sizes are told without unpacking anything. */
-function unlessLarge({ rows, columns, values = [] }: Source, order: "asc" | "desc"): Build {
+/** Rows of a page without the values of those that are larger than their share. Sizes are told without unpacking anything. */
+function smallRows({ rows, columns, unbounded, values = [] }: Source, order: "asc" | "desc"): Build {
   return (table, $, db) => {
-    const names = columns.map((name) => db.ref(name).toQuery());
-    const bytes = names.map((name) => `coalesce(pg_column_size(${name}), 0)`).join(" + ");
+    const quoted = (name: string) => db.ref(name).toQuery();
+    const bytes = unbounded.map((name) => `coalesce(pg_column_size(${quoted(name)}), 0)`).join(" + ");
     const sorted = rows(table, $, db).select([...columns, db.raw(`${bytes} as stored_bytes`)]);
     const { sql } = sorted.orderBy("id", order).toSQL().toNative();
-    const behind = values.length + 2; // the organization is the first value of every named statement
-    const shown = names.map((name) =>
-      name === '"id"' ? name : `case when total_bytes <= ${PART_BYTES} then ${name} end as ${name}`,
+    const take = `$${values.length + 2}`; // the organization is the first value of every named statement
+    const isSmall = `stored_bytes <= ${PART_BYTES} / ${take}::int`;
+    const shown = columns.map((name) =>
+      unbounded.includes(name)
+        ? `case when ${isSmall} then ${quoted(name)} end as ${quoted(name)}`
+        : quoted(name),
     );
     return db.raw(
-      `select ${shown.join(", ")}, case when total_bytes > ${PART_BYTES} then stored_bytes end as stored_bytes
-       from (select *, sum(stored_bytes) over () as total_bytes
-             from (${sql} limit $${behind} offset $${behind + 1}) as cut) as page
-       order by id ${order}`,
+      `select ${shown.join(", ")}, case when not (${isSmall}) then stored_bytes end as stored_bytes
+       from (${sql} limit ${take} offset $${values.length + 3}) as page order by id ${order}`,
     );
   };
 }
 
-/** The same rows by one statement after another; those that were deleted meanwhile are left out. */
-async function inParts<T>(
+/** The page with its large rows, read by one statement after another; those that were deleted meanwhile are left out. */
+async function completed(
   scope: Scope,
   { key, rows, columns, values = [] }: Source,
   found: readonly Found[],
-): Promise<T[]> {
+  large: readonly Found[],
+): Promise<unknown[]> {
   const byIds: Build = (table, $, db) =>
     rows(table, $, db)
       .select([...columns])
       .where("id", db.raw("any(?::text[])", [$(values.length + 1)]));
-  const read = new Map<string, T>();
-  for (const ids of partsOf(found)) {
-    const part = await scope.named<T & { id: string }>(`${key}.part`, byIds, [...values, ids]);
+  const read = new Map<string, unknown>();
+  for (const ids of partsOf(large)) {
+    const part = await scope.named<{ id: string }>(`${key}.part`, byIds, [...values, ids]);
     for (const row of part) read.set(row.id, row);
   }
-  return found.flatMap(({ id }) => read.get(id) ?? []);
+  return found.flatMap((row) => (row.storedBytes === null ? row : (read.get(row.id) ?? [])));
 }
 
 /** Ids in parts of bounded size; one row is a part however large it is. */

@@ -42,6 +42,7 @@ export class Files {
       key: "files.list",
       rows: (...[table]: Parameters<Build>) => table("files"),
       columns: COLUMNS,
+      unbounded: ["name", "mimeType", "metadata"],
     };
     const { data, meta } = await page<FileRow>(this.scope, source, query);
     return { data: data.map(toFile), meta };

@@ -116,7 +116,7 @@ async function interleaved(
   table.add({ what: `${what} (quartiles ${spread})`, target, ...ratio(measured) });
 }
 
-/** Posted messages: one after another with the answer of an instant model awaited, and many at once as a conversation fills. */
+/** Posted messages: one after another with the answer of an instant model awaited, and without one as a conversation fills. */
 async function posts(both: Both, load: LoadGenerator, table: Table) {
   let next = 0;
   const chatOf = async ({ server, ids }: Version) => {
@@ -146,10 +146,10 @@ async function posts(both: Both, load: LoadGenerator, table: Table) {
       path: "/graphql",
       headers,
       body,
-      requests: 200,
-      connections: 4,
+      requests: 100,
+      connections: 1,
     };
     return work.requests / (await load.send(work));
   };
-  await interleaved("messages posted, 4 at once", POSTS, table, stored);
+  await interleaved("messages posted to one chat, one after another", POSTS, table, stored);
 }
