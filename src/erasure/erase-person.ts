@@ -99,7 +99,7 @@ function ignoreMissing(error: Error): void {
   if (!(error instanceof DomainError)) throw error;
 }
 
-/** Texts from a number that led to no chat, and what is noted of the number. */
+/** Texts from and to a number that belong to no chat, and what is noted of the number. */
 async function removeTexts(scope: Scope, phoneNumber: string, until: string, count: Count): Promise<void> {
   await scope.transaction(async (scope) => {
     const texts = (await scope
@@ -107,7 +107,13 @@ async function removeTexts(scope: Scope, phoneNumber: string, until: string, cou
       .whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber])
       .where("createdAt", "<=", until)
       .delete()) as number;
+    const sentences = (await scope
+      .table("sms_sent")
+      .where({ phoneNumber })
+      .whereNull("chatId")
+      .where("createdAt", "<=", until)
+      .delete()) as number;
     await scope.table("sms_contacts").where({ phoneNumber }).delete();
-    await count(scope, { texts });
+    await count(scope, { texts: texts + sentences });
   });
 }

@@ -6,9 +6,10 @@ import { startCall } from "../calls/start-call";
 import { watchCall } from "../calls/watch-call";
 import { enforceRetention } from "../retention/enforce";
 import { expireSms } from "../sms/expire-sms";
-import { giveUpReceived, giveUpSending } from "../sms/give-up";
-import { receiveSms, tellBySms } from "../sms/receive-sms";
+import { giveUpReceived, giveUpSending, giveUpSentence } from "../sms/give-up";
+import { receiveSms } from "../sms/receive-sms";
 import { sendSms } from "../sms/send-sms";
+import { tellBySms } from "../sms/tell-by-sms";
 import { giveUpTurn, takeTurn } from "../conversation/turn";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
@@ -39,8 +40,9 @@ export const tasks = {
     givenUp: (scope, { messageSid }) => giveUpReceived(scope, messageSid!),
   },
   "sms.tell": {
-    run: (scope, { connectionId, to, text }) => tellBySms(scope, connectionId!, to!, text!),
-    givenUp: onlyLogged, // a fixed sentence that belongs to no chat
+    run: (scope, { smsId, connectionId, to, text }) =>
+      tellBySms(scope, { smsId, connectionId: connectionId!, to: to!, text: text! }),
+    givenUp: (scope, { smsId }) => giveUpSentence(scope, smsId),
   },
   "call.start": {
     run: (scope, { chatId }) => startCall(scope, chatId!),

@@ -51,14 +51,26 @@ async function expireLogs(scope: Scope, days: number): Promise<boolean> {
   return old.length === MOST_LOGS;
 }
 
-/** Records of texts that led to no conversation. */
+/** Records of texts that belong to no conversation. */
 async function expireTexts(scope: Scope, days: number): Promise<boolean> {
+  const [received, sent] = [
+    await expireOf(scope, "sms_received", "messageSid", days),
+    await expireOf(scope, "sms_sent", "id", days),
+  ];
+  return received || sent;
+}
+
+async function expireOf(
+  scope: Scope,
+  table: "sms_received" | "sms_sent",
+  key: string,
+  days: number,
+): Promise<boolean> {
   const old = scope
-    .table("sms_received")
-    .select("messageSid")
+    .table(table)
+    .select(key)
     .whereNull("chatId")
     .whereRaw("created_at < now() - ? * interval '1 day'", [days])
     .limit(MOST_TEXTS);
-  const gone = (await scope.table("sms_received").whereIn("messageSid", old).delete()) as number;
-  return gone === MOST_TEXTS;
+  return ((await scope.table(table).whereIn(key, old).delete()) as number) === MOST_TEXTS;
 }

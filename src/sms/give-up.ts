@@ -28,3 +28,10 @@ export async function giveUpSending(scope: Scope, chatId: string): Promise<void>
     await keepError(scope, chatId, new Error("An SMS was not sent: all attempts to send it failed."));
   });
 }
+
+/** Marks a sentence that was not sent as failed. */
+export async function giveUpSentence(scope: Scope, smsId: string | undefined): Promise<void> {
+  const sent = scope.of(Sent);
+  if (smsId !== undefined && (await sent.openSentence(smsId)))
+    await sent.change([smsId], { problem: "given-up" });
+}

@@ -13,6 +13,7 @@ import type { TelephonyConnection } from "../telephony/connection-row";
 import { TelephonyConnections } from "../telephony/telephony-connections";
 import { Contact } from "./contacts";
 import { Receipts, type Receipt } from "./receipts";
+import { enqueueSentence } from "./tell-by-sms";
 import { Threads } from "./threads";
 import { firstNamed, SENTENCES, wishIn } from "./words";
 
@@ -28,8 +29,6 @@ type Decision = Pick<Receipt, "chatId" | "sequence" | "answer"> & { readonly out
 const REACHABLE = /^\+[1-9]\d{6,14}$/;
 /** Longest text that is kept; a text of a telephone is much shorter. */
 const LONGEST = 10_000;
-/** How long the provider may take to take a sentence, in milliseconds. */
-const TIMEOUT = 10_000;
 
 /** Deals with a text that came in, behind those of the same person that came before it. */
 export async function receiveSms(scope: Scope, messageSid: string): Promise<void> {
@@ -55,17 +54,9 @@ async function deal(scope: Scope, ownNumber: string, receipt: Receipt): Promise<
     const { answer, ...decision } = await decide(scope, { connection, sms }, contact);
     // Where no request waits any more, what it would have been answered is sent.
     if (held.answer !== null)
-      for (const text of answer ?? [])
-        await scope.enqueue("sms.tell", { connectionId: id, to: sms.from, text }, { tries: 2 });
+      for (const text of answer ?? []) await enqueueSentence(scope, { connectionId: id, to: sms.from, text });
     await receipts.settle(messageSid, { ...decision, answer: held.answer ?? answer });
   });
-}
-
-/** Sends a sentence that belongs to no chat. */
-export async function tellBySms(scope: Scope, connectionId: string, to: string, body: string): Promise<void> {
-  const line = await scope.of(TelephonyConnections).lineOf(connectionId);
-  const { provider } = scope.ports.telephone;
-  if (line) await provider.send(line, { to, body }, AbortSignal.timeout(TIMEOUT));
 }
 
 const said = (outcome: string, ...answer: string[]): Decision => ({

@@ -4,7 +4,10 @@ import { NotSent } from "../outbound/deadline";
 /** A text that goes out. */
 export interface SentRow {
   readonly id: string;
-  readonly chatId: string;
+  /** Null for a sentence that belongs to no chat; it names the connection and the person itself. */
+  readonly chatId: string | null;
+  readonly connectionId: string | null;
+  readonly phoneNumber: string | null;
   /** In the answer to the provider's own request, or by its API. */
   readonly via: "TWIML" | "API";
   readonly body: string;
@@ -28,9 +31,16 @@ export class Sent {
     return (await rows.orderBy("id")) as SentRow[];
   }
 
-  /** The provider's ids of the last texts of a chat. */
-  async sids(chatId: string): Promise<string[]> {
-    const rows = this.scope.table("sms_sent").select("messageSid").where({ chatId });
+  /** A sentence that belongs to no chat, while it is not known how it went. */
+  async openSentence(id: string): Promise<SentRow | undefined> {
+    const rows = this.scope.table("sms_sent").where({ id }).whereNull("sentAt").whereNull("problem");
+    return ((await rows) as SentRow[])[0];
+  }
+
+  /** The provider's ids of the last texts beside this one: of its chat, or those to the same person that belong to none. */
+  async sids({ chatId, phoneNumber }: SentRow): Promise<string[]> {
+    const all = this.scope.table("sms_sent").select("messageSid");
+    const rows = chatId === null ? all.where({ phoneNumber }).whereNull("chatId") : all.where({ chatId });
     const last = (await rows.whereNotNull("messageSid").orderBy("id", "desc").limit(100)) as {
       messageSid: string;
     }[];

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/server";
+import { connect } from "../support/sms";
 import type { Api } from "../support/api";
 
 const running = useApp({ WORKER: "on" });
@@ -131,6 +132,29 @@ describe("retention", () => {
     await enforce();
     const text = "select from chats where organization_id = $1";
     expect(await running.database.query(text, [organizationId])).toEqual([]);
+  });
+
+  test("of logs takes the texts that belong to no conversation", async () => {
+    const { database } = running;
+    const { id: connectionId } = await connect({ ...running, api }, [assistantId]);
+    for (const days of [2, 4]) {
+      const at = `now() - ${days} * interval '1 day'`;
+      await database.query(
+        `insert into sms_received (organization_id, message_sid, connection_id, sms, outcome, created_at)
+           values ($1, $2, $3, '{}', 'help', ${at})`,
+        [organizationId, `SM${days}`, connectionId],
+      );
+      await database.query(
+        `insert into sms_sent (organization_id, id, via, body, created_at) values ($1, $2, 'API', 'Hello', ${at})`,
+        [organizationId, `SM${days}`],
+      );
+    }
+    await update(api, { logsDays: 3 });
+    await noticePasses(8);
+    await enforce();
+    const text = `select message_sid as id from sms_received where organization_id = $1
+      union all select id from sms_sent where organization_id = $1`;
+    expect(await database.query(text, [organizationId])).toEqual([{ id: "SM2" }, { id: "SM2" }]);
   });
 
   test.each([{ logsDays: 0 }, { eventsDays: 36_501 }, { recordingsDays: -1 }])(

@@ -7,6 +7,7 @@ import { newId } from "../../src/database/ids";
 import type { Scope } from "../../src/database/scope";
 import { freeJobs, MOST_DEATHS } from "../../src/jobs/free-jobs";
 import type { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/jobs/tasks";
+import { enqueueSentence } from "../../src/sms/tell-by-sms";
 import { Threads } from "../../src/sms/threads";
 import { useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
@@ -99,7 +100,18 @@ const CASES: Readonly<Record<Task, Case>> = {
     await until(async () => (await waiting("sms.receive", { messageSid })).length > 0);
     return { has: { messageSid }, consequence };
   },
-  "sms.tell": onlyLogged("sms.tell", { connectionId: newId(), to: "+12025550199", text: "Secret words" }),
+  "sms.tell": async () => {
+    const to = newPerson();
+    const sentence = { connectionId: newId(), to, text: "Secret words" };
+    await (await scope()).transaction((scope) => enqueueSentence(scope, sentence));
+    const consequence = async () => {
+      const text = "select body, problem from sms_sent where phone_number = $1";
+      expect(await running.database.query(text, [to])).toEqual([
+        { body: "Secret words", problem: "given-up" },
+      ]);
+    };
+    return { has: { to }, consequence };
+  },
   "sms.send": async () => {
     const assistantId = await quietAssistant(running.api);
     const { id: connectionId } = await connect(running, [assistantId]);

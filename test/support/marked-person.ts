@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../../src/database/database";
+import { newId } from "../../src/database/ids";
 import { ended, speaker } from "./calls";
 import type { EngineApp } from "./engine";
 import { newChat, newAssistant, endChat } from "./factories";
@@ -112,7 +113,10 @@ async function notice({ app, api }: EngineApp, connectionId: string): Promise<vo
   const { id } = await api.get("/rest/v1/organization", 200);
   const job = { connectionId, to: PHONE, text: `Dear ${MARK}` };
   const runAt = new Date(Date.now() + 86_400_000);
-  await app.database.scope(id as string).enqueue("sms.tell", job, { runAt });
+  const scope = app.database.scope(id as string);
+  await scope.enqueue("sms.tell", job, { runAt });
+  const sms = { id: newId(), via: "API", connectionId, phoneNumber: PHONE, body: job.text };
+  await scope.insert("sms_sent", sms);
 }
 
 async function chatsByPhone({ database }: EngineApp): Promise<string[]> {

@@ -27,6 +27,7 @@ import * as idempotencyClaims from "./025-idempotency-claims";
 import * as erasures from "./026-erasures";
 import * as retention from "./027-retention";
 import * as quotas from "./028-quotas";
+import * as smsSentences from "./029-sms-sentences";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -58,4 +59,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "026-erasures": erasures,
   "027-retention": retention,
   "028-quotas": quotas,
+  "029-sms-sentences": smsSentences,
 };
