@@ -5,11 +5,15 @@ import { NotNull } from "./rules";
 import { JSONObject } from "./scalars";
 import { withFields, type Fields } from "./with-fields";
 
-const ID_RULE = { nullable: false, minLength: 1, maxLength: 255 } as const;
+const ID_RULE = { nullable: false, maxLength: 4096 } as const;
 
 /** The fields that every call has, by name: their rule, description and type. */
 const CALL_FIELDS = {
-  externalId: [ID_RULE, "Your own id of this call, to find it by.", () => String],
+  externalId: [
+    ID_RULE,
+    "Your own id of this call, to find it by; at most 4,096 characters, an empty text counts as none.",
+    () => String,
+  ],
   metadata: [
     { nullable: false },
     "Anything to keep with the call; its log returns it in customerMetadata.",
@@ -31,9 +35,21 @@ const PHONE_FIELDS = {
     () => String,
     "required",
   ],
-  userName: [ID_RULE, "Name of the person; it becomes the log's label.", () => String],
-  userId: [ID_RULE, "Your own id of the person, under whom the assistant remembers.", () => String],
-  anonymousId: [ID_RULE, "Stands in for userId where you have none.", () => String],
+  userName: [
+    ID_RULE,
+    "Name of the person, at most 4,096 characters; it becomes the log's label. An empty text counts as none.",
+    () => String,
+  ],
+  userId: [
+    ID_RULE,
+    "Your own id of the person, under whom the assistant remembers; at most 4,096 characters, an empty text counts as none.",
+    () => String,
+  ],
+  anonymousId: [
+    ID_RULE,
+    "Stands in for userId where you have none; at most 4,096 characters, an empty text counts as none.",
+    () => String,
+  ],
 } as const satisfies Fields;
 
 /** The same for TypeScript. */

@@ -27,8 +27,8 @@ export class CreateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 2048, format: "uri" })
   @Field({ description: "An http or https URL, without user name and password; at most 2048 characters." })
   url!: string;
-  @Rule({ minLength: 1, maxLength: 255 })
-  @Field({ description: "Signing secret, 1 to 255 characters; generateWebhookSecret makes a good one." })
+  @Rule({ minLength: 1, maxLength: 4096 })
+  @Field({ description: "Signing secret, 1 to 4,096 characters; generateWebhookSecret makes a good one." })
   secret!: string;
   @Rule({ minLength: 1, maxLength: 255 })
   @Field(() => String, { nullable: true, description: "What it is called, 1 to 255 characters." })
@@ -51,8 +51,8 @@ export class UpdateWebhookDestinationInput {
     description: "An http or https URL, without user name and password; at most 2048 characters.",
   })
   url?: string;
-  @Rule({ minLength: 1, maxLength: 255, nullable: false })
-  @Field({ nullable: true, description: "Signing secret, 1 to 255 characters." })
+  @Rule({ minLength: 1, maxLength: 4096, nullable: false })
+  @Field({ nullable: true, description: "Signing secret, 1 to 4,096 characters." })
   secret?: string;
   @Rule({ minLength: 1, maxLength: 255 })
   @Field(() => String, { nullable: true, description: "What it is called, 1 to 255 characters." })

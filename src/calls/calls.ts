@@ -1,6 +1,7 @@
 import { labelled, type Chat, type ChatRow } from "../chats/chats";
 import { Chats } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
+import { whereText } from "../database/long-texts";
 import type { Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
 
@@ -116,8 +117,10 @@ export class Calls {
     const rows = this.joined()
       .orderBy("calls.chatId", "desc")
       .limit(take + 1);
-    const { from, to, ...equal } = filter;
+    const { from, to, externalId, userId, ...equal } = filter;
     if (after != null) rows.where("calls.chatId", "<", after);
+    for (const [name, value] of Object.entries({ externalId, userId }))
+      if (value != null) whereText(rows, `chats.${name}`, value);
     for (const [name, value] of Object.entries(equal))
       if (value != null) rows.where(`chats.${name}`, value as string);
     if (from != null) rows.where("calls.createdAt", ">=", from);

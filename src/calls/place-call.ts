@@ -3,6 +3,7 @@ import { Assistants } from "../assistants/assistants";
 import { firstStatus, type ChatRow, type Visited } from "../chats/chats";
 import { EndUsers } from "../conversation/end-users";
 import { newId } from "../database/ids";
+import { indexable } from "../database/long-texts";
 import type { Scope } from "../database/scope";
 import { Events } from "../events/events";
 import { Quotas } from "../organization/quotas";
@@ -70,19 +71,25 @@ export async function placeCall(
 
 type Opened = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
 
+/** An empty text counts as none. */
+const withoutBlanks = (callee: Omit<Callee, "variables" | "metadata">): typeof callee =>
+  Object.fromEntries(Object.entries(callee).filter(([, value]) => value !== ""));
+
 /** Stores a call and its chat, in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is stored */
 export async function openCall(
   scope: Scope,
   { assistant, workflowId, flow, deploymentId }: ResolvedTarget,
-  { variables, metadata, ...person }: Callee,
+  { variables, metadata, ...callee }: Callee,
   { status, phoneNumber, ...call }: Opened,
 ): Promise<string> {
   const { crypto } = scope.ports;
   await scope.of(Assistants).hold(assistant.id);
   if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
   await scope.of(Quotas).checkRoomFor("liveChats");
+  const person = withoutBlanks(callee);
   // Spec gap: the person behind a call is userId, else anonymousId.
-  const uniqueId = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
+  const known = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
+  const uniqueId = known === null ? null : indexable(known);
   if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);
   const id = newId();
   const secret = newCallSecret();
@@ -100,7 +107,7 @@ export async function openCall(
     ...person,
     uniqueId,
     // Whoever calls by an anonymousId may have chosen it: nobody vouches for the person.
-    identityProven: person.identityProven ?? (person.uniqueId != null || uniqueId !== person.anonymousId),
+    identityProven: person.identityProven ?? (person.uniqueId != null || known !== person.anonymousId),
     variables: variables ?? {},
     metadata: metadata ?? {},
   })) as ChatRow[];

@@ -3,6 +3,7 @@ import { currentDate } from "../clock";
 import { randomText, sameText } from "../auth/crypto";
 import type { ChatRow, Visited } from "../chats/chats";
 import { newId } from "../database/ids";
+import { indexable } from "../database/long-texts";
 import { encoded, type Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { factsFor, marked, withFact, type Fact } from "./facts";
@@ -75,7 +76,7 @@ export class EndUsers {
         ),
       );
     });
-    return loader.load(uniqueId);
+    return loader.load(indexable(uniqueId));
   }
 
   /** Makes the person known to an assistant. */

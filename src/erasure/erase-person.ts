@@ -1,4 +1,5 @@
 import { Chats } from "../chats/chats";
+import { indexable } from "../database/long-texts";
 import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { Files } from "../files/files";
@@ -59,7 +60,7 @@ async function forgetFacts(
 ): Promise<void> {
   const rows = (await scope
     .table("end_users")
-    .whereIn("uniqueId", uniqueIds)
+    .whereIn("uniqueId", uniqueIds.map(indexable))
     .where("createdAt", "<=", until)
     .delete()
     .returning(["facts", "context", "signedContext"])) as {

@@ -1,3 +1,4 @@
+import { indexable, whereText } from "../database/long-texts";
 import type { Scope } from "../database/scope";
 import { invalid } from "../errors";
 
@@ -41,7 +42,10 @@ export function personOf(input: PersonInput): Person {
 /** The chats of a person that began up to a moment, which is text as only the database's own form keeps microseconds. */
 export const chatsOf = (scope: Scope, { kind, value }: Person, until?: string) => {
   const rows = scope.table("chats").where((either) => {
-    for (const column of COLUMNS[kind]) either.orWhere(column, value);
+    for (const column of COLUMNS[kind])
+      if (column === "userId" || column === "anonymousId")
+        either.orWhere((rows) => void whereText(rows, column, value));
+      else either.orWhere(column, indexable(value));
   });
   return until === undefined ? rows : rows.where("startedAt", "<=", until);
 };

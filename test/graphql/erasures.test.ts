@@ -24,6 +24,20 @@ const count = async (table: string, chatId: string): Promise<number> => {
   return (await running.database.query<{ count: number }>(text, [chatId]))[0]!.count;
 };
 
+test("forgets a person of calls who is named by 4,096 characters, and nobody whose name begins alike", async () => {
+  const names = ["a", "b"].map((end) => "ü".repeat(4095) + end);
+  const known = async (id?: string) =>
+    (await running.api.gql("query ($id: String!) { endUser(uniqueId: $id) { id } }", { id })).endUser;
+  for (const userId of names) {
+    const id = await place(running.api, assistantId, NUMBER.answers, { userId });
+    await ended(running.api, id);
+    expect(await known(userId)).not.toBeNull();
+  }
+  expect(await forget(running, { userId: names[0]! })).toMatchObject({ matched: 1, chats: 1 });
+  expect(await known(names[0])).toBeNull();
+  expect(await known(names[1])).not.toBeNull();
+});
+
 describe("the person to forget", () => {
   const people: [string, object][] = [
     ["nobody", {}],

@@ -58,7 +58,7 @@ describe("an error", () => {
     const create =
       "mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }";
     const { extensions } = await running.api.gqlError(create, {
-      input: { url: "", secret: "x".repeat(256) },
+      input: { url: "", secret: "x".repeat(4097) },
     });
     expect(extensions).toMatchObject({
       code: "BAD_USER_INPUT",

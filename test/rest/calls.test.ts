@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { checkPhoneNumber } from "../../src/calls/phone-number";
 import type { Scope } from "../../src/database/scope";
@@ -5,12 +6,17 @@ import { startApp, useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { expectError } from "../support/errors";
 import { newAssistant, quietAssistant, UNKNOWN_ID } from "../support/factories";
+import { askToForget } from "../support/erasures";
 import { VisitorClient } from "../support/visitor";
 
 const running = useApp();
 const V1 = "/rest/v1/call/phone";
 const V2 = "/rest/v2/call/phone";
 const INITIATE = "/rest/v1/assistants/phone-calls/initiate";
+
+/** 4,096 characters of four bytes each, which PostgreSQL can hardly pack. */
+const incompressible = () =>
+  String.fromCodePoint(...Array.from(randomBytes(4096), (byte, index) => 0x1f300 + byte + (index % 4) * 256));
 
 describe("placing a call", () => {
   test.each([V1, INITIATE])("%s answers 200 with the id that its chat and its log have too", async (path) => {
@@ -85,6 +91,47 @@ describe("placing a call", () => {
     expect(await person("known")).toEqual({ uniqueId: "known" });
     expect(await person("anonymous")).toEqual({ uniqueId: "anonymous" });
     expect(await person("unseen")).toBeNull();
+  });
+
+  const NAMES = ["userName", "userId", "anonymousId", "externalId"];
+
+  test("counts an empty text as no name and no id", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const blank = Object.fromEntries(NAMES.map((name) => [name, ""]));
+    const { id } = await api.post(V1, { assistantId, phoneNumber: NUMBER.answers, ...blank }, 200);
+    const log = await api.get(`/rest/v1/assistants/${assistantId}/log/${id}`, 200);
+    expect(log).toMatchObject({ customerMetadata: {} });
+    const { call } = await api.gql(`query ($id: ID!) { call(id: $id) { ${NAMES.join(" ")} } }`, { id });
+    expect(call).toEqual(Object.fromEntries(NAMES.map((name) => [name, null])));
+  });
+
+  test("takes names and ids of 4,096 characters, and finds the call and the person by them", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const long = Object.fromEntries(NAMES.map((name) => [name, incompressible()]));
+    const { id } = await api.post(V1, { assistantId, phoneNumber: NUMBER.answers, ...long }, 200);
+    const other = {
+      ...long,
+      userId: `${long.userId!.slice(0, -2)}-`,
+      externalId: `${long.externalId!.slice(0, -2)}-`,
+    };
+    await api.post(V1, { assistantId, phoneNumber: NUMBER.answers, ...other }, 200);
+    const { customerMetadata } = await api.get(`/rest/v1/assistants/${assistantId}/log/${id}`, 200);
+    expect(customerMetadata).toEqual(long);
+    for (const name of ["userId", "externalId"]) {
+      const { calls } = await api.gql(
+        "query ($filter: CallFilter) { calls(filter: $filter) { nodes { id } } }",
+        { filter: { [name]: long[name] } },
+      );
+      expect(calls.nodes).toEqual([{ id }]);
+    }
+    const known = async (uniqueId?: string) =>
+      (await api.gql("query ($id: String!) { endUser(uniqueId: $id) { facts { text } } }", { id: uniqueId }))
+        .endUser;
+    expect(await known(long.userId)).toEqual({ facts: [] });
+    const asked = await askToForget(running, { userId: long.userId! });
+    expect(asked).toMatchObject({ matched: 1 });
   });
 
   test("is done once for an Idempotency-Key", async () => {
@@ -165,8 +212,7 @@ describe("a call that is not placed", () => {
     ["phoneNumber", { assistantId: UNKNOWN_ID, phoneNumber: null }],
     ["phoneNumber", { assistantId: UNKNOWN_ID, phoneNumber: 12025550100 }],
     ["userName", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, userName: null }],
-    ["userId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, userId: "" }],
-    ["externalId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, externalId: "x".repeat(256) }],
+    ["externalId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, externalId: "x".repeat(4097) }],
     ["anonymousId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, anonymousId: {} }],
     ["metadata", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, metadata: [] }],
     ["variables", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, variables: "x" }],

@@ -28,6 +28,7 @@ import * as erasures from "./026-erasures";
 import * as retention from "./027-retention";
 import * as quotas from "./028-quotas";
 import * as smsSentences from "./029-sms-sentences";
+import * as longIdentifiers from "./030-long-identifiers";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -60,4 +61,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "027-retention": retention,
   "028-quotas": quotas,
   "029-sms-sentences": smsSentences,
+  "030-long-identifiers": longIdentifiers,
 };
