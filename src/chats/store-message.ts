@@ -48,9 +48,9 @@ function jobsOf({ role, spoken, unanswered }: NewMessage, { id: chatId, ...chat 
 export const sendingOf = (chatId: string) =>
   ({ task: "sms.send", payload: { chatId }, key: `sms.send:${chatId}` }) as const satisfies Job;
 
-const conversation: Build = (_table, _$, db) =>
+const conversation: Build = (_table, _$, db, all) =>
   db.raw(`
-  select chats.*, coalesce(
+  select ${all("chats")}, coalesce(
     (select json_agg(json_build_object('role', role, 'content', content) order by sequence desc) from messages
      where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as said
   from chats where chats.organization_id = $1 and id = $2`);

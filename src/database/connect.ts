@@ -5,6 +5,7 @@ import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transaction.js";
 import pg, { type PoolClient, type QueryArrayResult } from "pg";
 import { readStored } from "../json-source";
+import { Compiler } from "./all-columns";
 import { patiently } from "./patience";
 
 /** Settings of a connection that services never see. */
@@ -69,6 +70,10 @@ class Transaction extends PostgresTransaction {
 export class Client extends PostgresClient {
   override transaction(container: unknown, config: unknown, outer: unknown): Transaction {
     return new Transaction(this, container, config, outer);
+  }
+
+  override queryCompiler(builder: Knex.QueryBuilder, bindings: unknown): Compiler {
+    return new Compiler(this, builder, bindings);
   }
 
   override async acquireConnection(): Promise<unknown> {

@@ -73,10 +73,10 @@ interface Found {
 
 /** Rows of a page without the values of those that are larger than their share. Sizes are told without unpacking anything. */
 function smallRows({ rows, columns, unbounded, values = [] }: Source, order: "asc" | "desc"): Build {
-  return (table, $, db) => {
+  return (table, $, db, all) => {
     const quoted = (name: string) => db.ref(name).toQuery();
     const bytes = unbounded.map((name) => `coalesce(pg_column_size(${quoted(name)}), 0)`).join(" + ");
-    const sorted = rows(table, $, db).select([...columns, db.raw(`${bytes} as stored_bytes`)]);
+    const sorted = rows(table, $, db, all).select([...columns, db.raw(`${bytes} as stored_bytes`)]);
     const { sql } = sorted.orderBy("id", order).toSQL().toNative();
     const take = `$${values.length + 2}`; // the organization is the first value of every named statement
     const isSmall = `stored_bytes <= ${PART_BYTES} / ${take}::int`;
@@ -99,8 +99,8 @@ async function completed(
   found: readonly Found[],
   large: readonly Found[],
 ): Promise<unknown[]> {
-  const byIds: Build = (table, $, db) =>
-    rows(table, $, db)
+  const byIds: Build = (table, $, db, all) =>
+    rows(table, $, db, all)
       .select([...columns])
       .where("id", db.raw("any(?::text[])", [$(values.length + 1)]));
   const read = new Map<string, unknown>();

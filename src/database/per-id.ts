@@ -21,8 +21,8 @@ export async function perId<R extends object>(
   values: readonly unknown[],
   { take, offset = 0 }: Cut,
 ): Promise<R[][]> {
-  const joined: Build = (table, $, db) => {
-    const { sql } = rows(table, (position) => $(position + 3), db)
+  const joined: Build = (table, $, db, all) => {
+    const { sql } = rows(table, (position) => $(position + 3), db, all)
       .toSQL()
       .toNative();
     return db.raw(

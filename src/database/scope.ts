@@ -2,6 +2,7 @@ import DataLoader from "dataloader";
 import type { Knex } from "knex";
 import { storedText } from "../json-source";
 import type { Ports } from "../ports/ports";
+import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
 import type { Client } from "./connect";
@@ -209,8 +210,10 @@ export class Scope extends Expressions {
 
   private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {
     const { assistantIds, organizationId } = this;
+    const columns = allColumns(this.db);
     const { name, text } = namedText(
       this.db,
+      columns instanceof Promise ? await columns : columns,
       { key, build, tail },
       values.length,
       assistantIds !== undefined,

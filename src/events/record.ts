@@ -100,7 +100,7 @@ async function withJobs(
 /** A delivery's id has the time and the count of its event's, and the random end of its destination's: it sorts by time, and there is one for both. */
 const statement =
   (change = nothing): Build =>
-  (table, $, db) =>
+  (table, $, db, all) =>
     db.raw(
       `
   with ?, project as (
@@ -135,7 +135,7 @@ const statement =
     (select json_agg(parley_begin(job.task, job.payload, job.key, ${TRIES}, job.worker)::text)
       from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
   from cause`,
-      [change(table, $, db) as Knex.Raw],
+      [change(table, $, db, all) as Knex.Raw],
     );
 
 /** The chat's row is locked until the event is committed: its counter has the order in which events come to be seen. */

@@ -148,9 +148,9 @@ export class Retention {
   }
 }
 
-const rows: Build = (_table, _$, db) =>
+const rows: Build = (_table, _$, db, all) =>
   db.raw(`
-  select retentions.*, coalesce(told_at < now() - $2 * interval '1 day', false) as due from retentions
+  select ${all("retentions")}, coalesce(told_at < now() - $2 * interval '1 day', false) as due from retentions
   where retentions.organization_id = $1 order by kind`);
 
 const change: Build = (_table, _$, db) =>

@@ -118,11 +118,12 @@ export class Receipts {
   }
 }
 
-const accepting: Build = (_table, _$, db) =>
+const accepting: Build = (_table, _$, db, all) =>
   db.raw(`
   with stored as (
     insert into sms_received (organization_id, message_sid, connection_id, sms, waits_until, answer)
-    values ($1, $2, $3, $4::jsonb, $5, $6::jsonb) on conflict (organization_id, message_sid) do nothing returning *
+    values ($1, $2, $3, $4::jsonb, $5, $6::jsonb) on conflict (organization_id, message_sid) do nothing
+    returning ${all("sms_received")}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
     select $1, asked.id, asked.entry from stored, json_to_recordset($8::json) as asked(id text, entry jsonb)

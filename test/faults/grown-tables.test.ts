@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { quietAssistant } from "../support/factories";
+import { PATIENCE } from "../support/server";
+import { answeredBy, bring, connect, newPerson, textsIn } from "../support/sms";
+import { stubModel } from "../support/stub-model";
+import { callerOf, targets, type Target } from "../support/targets";
+import { smsOf } from "../support/twilio";
+import { buildWorld, type World } from "../support/world";
+import type { Api } from "../support/api";
+
+/*
+ * A newer version has migrated the database while a server still runs: its tables have a column more than when the
+ * server prepared its statements. Few connections, so that each statement is prepared on all of them before.
+ */
+const running = useApp({ DATABASE_POOL: "2", WORKER: "on" });
+
+let model: Awaited<ReturnType<typeof stubModel>>;
+beforeAll(async () => void (model = await stubModel({ text: ["We open at 9."] })));
+afterAll(() => model.stop());
+
+/** Reads come first, and what takes records away last, so that each finds what it names. */
+const place = ({ changes, title }: Target) =>
+  changes ? (/delete|remove|forget|end|disconnect|cancel/i.test(title) ? 2 : 1) : 0;
+const ordered = targets.toSorted((a, b) => place(a) - place(b));
+
+/** What every target answers in an organization of its own, in which each changes what the next ones find. */
+async function askAll(title: string): Promise<Record<string, string | undefined>> {
+  const { api } = await running.otherOrganization();
+  const world = await buildWorld(api);
+  const answers: Record<string, string | undefined> = {};
+  for (const target of ordered) answers[target.title] = await ask(target, api, world);
+  expect([title, await text(api)]).toEqual([title, ["We open at 9."]]);
+  return answers;
+}
+
+async function ask(target: Target, api: Api, world: World): Promise<string | undefined> {
+  const { code, status } = await target.ask(callerOf(target, api, world), world);
+  return status !== undefined && status >= 500 ? String(status) : code;
+}
+
+/** A turn by a job: what the person who texts is answered. */
+async function text(api: Api): Promise<string[]> {
+  const theirs = { ...running, url: running.url, api };
+  await answeredBy(theirs, model);
+  const number = await connect(theirs, [await quietAssistant(api)]);
+  const from = newPerson();
+  const answer = await bring(theirs, number, smsOf(number, from, "When?"));
+  return textsIn(answer.text);
+}
+
+/** Adds a column to every table, as a migration may. */
+async function grow(): Promise<void> {
+  const { database } = running;
+  const tables = "select tablename as name from pg_tables where schemaname = 'public'";
+  for (const { name } of await database.query<{ name: string }>(tables))
+    await database.query(`alter table ${name} add column added_later text`);
+}
+
+describe("while every table has got another column", () => {
+  test(
+    "every route, operation and job of a running server goes on",
+    async () => {
+      const before = await askAll("before");
+      await grow();
+      const after = await askAll("after");
+      expect(after).toEqual(before);
+      for (const [title, code] of Object.entries(after))
+        expect([title, code]).not.toEqual([title, expect.stringMatching(/^5|INTERNAL|UNAVAILABLE/)]);
+      const failed =
+        "select task_id, last_error from graphile_worker._private_jobs where last_error like '%cached plan%'";
+      expect(await running.database.query(failed)).toEqual([]);
+    },
+    4 * PATIENCE,
+  );
+});
