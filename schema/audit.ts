@@ -28,6 +28,7 @@ export interface AuditRow {
 
 const CHAT = { record: "Chat", stored: "service" } as const satisfies AuditRow;
 const NEW_CALL = { record: "Call", creates: "chats", stored: "service" } as const satisfies AuditRow;
+const PERSON = ["uniqueId", "userId", "anonymousId", "phoneNumber"] as const;
 const ORGANIZATION = { record: "Organization", discloses: true } as const satisfies AuditRow;
 
 /** Mutations, and queries that tell secrets, that are not recorded as usual. */
@@ -63,7 +64,9 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   testWebhookDestination: { record: "WebhookDestination" },
   setModelCredential: { id: "input.provider" },
   testFunction: { record: "Assistant", stored: "after" },
-  forgetEndUser: { record: "EndUser", id: ["uniqueId", "userId", "anonymousId", "phoneNumber"] },
+  forgetEndUser: { record: "EndUser", id: PERSON },
+  exportEndUser: { record: "EndUser", id: PERSON },
+  endUserExportDownload: { record: "EndUserExport", discloses: true, stored: "after" },
   deleteLog: { id: "id" },
   deleteLogs: { record: "ForgetReceipt" },
   updateRetention: { record: "Organization" },

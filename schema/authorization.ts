@@ -182,6 +182,10 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   updateRetention: "organization",
   erasures: "organization",
   erasure: "organization",
+  exportEndUser: "organization",
+  endUserExports: "organization",
+  endUserExport: "organization",
+  endUserExportDownload: "organization",
   identitySecret: "organization",
 
   calls: "organization",

@@ -17,6 +17,7 @@ import { ChatUserResolver, ConversationResolver, EndUserResolver } from "./conve
 import { DeploymentResolver } from "./deployments";
 import { fillEnums } from "./enums";
 import { ErasureResolver } from "./erasures";
+import { ExportResolver } from "./exports";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events";
 import { FileResolver } from "./files";
 import { guard } from "./guard";
@@ -58,6 +59,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   EndUserResolver,
   ChatUserResolver,
   ErasureResolver,
+  ExportResolver,
   RetentionResolver,
   WorkflowResolver,
   WorkflowNodeResolver,

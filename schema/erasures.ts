@@ -25,9 +25,9 @@ const Status = enumOf(
   "State of an erasure. PENDING: it waits for a worker. RUNNING: a worker is at it, or resumes it after a failure. DONE: nothing is left to erase.",
   ["PENDING", "RUNNING", "DONE"],
 );
-const Subject = enumOf(
+export const Subject = enumOf(
   "ErasureSubject",
-  "What an erasure was asked for: a person by one kind of identifier, or logs.",
+  "What an erasure or an export was asked for: a person by one kind of identifier, or logs.",
   [...Object.values(SUBJECTS), "LOGS"],
 );
 
@@ -66,6 +66,10 @@ export class ForgetReceipt {
   recordings!: number;
   @Field(() => Int, { description: "Records of SMS received and sent erased." })
   texts!: number;
+  @Field(() => Int, {
+    description: "Exports withdrawn that held something erased. Their archives are removed.",
+  })
+  exports!: number;
   @Field({ description: "Time of the request. Conversations that began later are not erased." })
   requestedAt!: Date;
   @Field(() => Date, { nullable: true, description: "Time when nothing was left; null until then." })

@@ -57,6 +57,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   DeliveryAttempt: "organization",
   Deployment: "organization",
   EndUser: "organization",
+  EndUserExport: "organization",
   EndUserFact: "organization",
   Event: "organization",
   ForgetReceipt: "organization",

@@ -134,7 +134,7 @@ async function routed(
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   const graphql = await graphqlOf(parts, engine, house);
   app.use("/graphql", (req, res) => void graphql(req, res));
-  app.get("/files/:organizationId/:id", downloads(database, crypto));
+  app.use(downloads(database, crypto));
   if (!parts.ports.voice.engine.real) app.use(recordings());
   app.get("/", start);
   app.all(READ_ONLY, (req, res) => refuseMethod(house, req, res, ["get"]));

@@ -23,6 +23,12 @@ export interface BackupOptions {
   readonly encryptionKeys?: readonly string[];
 }
 
+/**
+ * A restored copy has files of its own, whose place its first server names. Archives of a person's data last a day: a
+ * backup would keep them for longer.
+ */
+const LEFT_OUT = ["file_store", "end_user_exports"];
+
 const FILES = "files.ndjson";
 export const KEYS_FILE = "encryption-keys";
 
@@ -33,8 +39,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const snapshot = await openSnapshot(url);
   try {
     const { migrations, sequences, at } = snapshot.shape;
-    // A restored copy has files of its own, whose place its first server names.
-    const shapes = snapshot.shape.tables.filter(({ name }) => name !== "file_store");
+    const shapes = snapshot.shape.tables.filter(({ name }) => !LEFT_OUT.includes(name));
     const tables = [];
     for (const table of shapes)
       tables.push({

@@ -149,6 +149,11 @@ export class Database {
     return (await this.knex.select("*").from(found)) as never; // its columns
   }
 
+  /** Exports of all organizations whose archives have been kept for long enough. */
+  async expiredExports(): Promise<{ organizationId: string; exportId: string }[]> {
+    return (await this.knex.select("*").from(this.knex.raw("parley_expired_exports()"))) as never; // its columns
+  }
+
   async close(): Promise<void> {
     await this.knex.destroy();
   }

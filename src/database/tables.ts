@@ -39,6 +39,7 @@ export type TenantTable =
   | "audit_events"
   | "audit_heads"
   | "erasures"
+  | "end_user_exports"
   | "retentions"
   | View;
 

@@ -2,9 +2,11 @@ import { Chats } from "../chats/chats";
 import { indexable } from "../database/long-texts";
 import type { Build, Scope } from "../database/scope";
 import { DomainError } from "../errors";
+import { withdrawExports } from "../exports/withdraw";
 import { Files } from "../files/files";
 import { Idempotency } from "../organization/idempotency";
-import { chatsOf, IDENTIFIER_KINDS, isRemembered, type Person } from "./person";
+import { DigestKey, digesting } from "./digests";
+import { chatsOf, filesOf, IDENTIFIER_KINDS, isRemembered, reachOf, type Person, type Reach } from "./person";
 import { MOST_CHATS, removeChats, type Count, type RemovedChat } from "./remove-chats";
 
 /** Live chats that one round ends. */
@@ -16,23 +18,33 @@ const MOST_LIVE = 50;
  */
 export async function erasePerson(scope: Scope, person: Person, until: string, count: Count): Promise<void> {
   await endLive(scope, person, until);
-  const chats = (await chatsOf(scope, person, until).select("id", "uniqueId")) as Pick<
-    RemovedChat,
-    "id" | "uniqueId"
-  >[];
-  const ids = chats.map(({ id }) => id);
-  const names = [...new Set([person.value, ...chats.flatMap(({ uniqueId }) => uniqueId ?? [])])];
+  const reach = await reachOf(scope, person, until);
+  const { chatIds: ids, names } = reach;
+  const digests = await digestsOf(scope, names);
+  await scope.transaction((scope) => withdraw(scope, digests, count));
   await scope.of(Idempotency).forget([...names, ...ids]);
   await scope.write("erasure.jobs", jobs, [ids, person.kind === "phoneNumber" ? person.value : null]);
-  await removeFiles(scope, names, ids, count);
+  await removeFiles(scope, reach, count);
   for (let at = 0; at < ids.length; at += MOST_CHATS)
     await removeChats(scope, ids.slice(at, at + MOST_CHATS), {
       count,
       also: (scope, removed) => forgetFacts(scope, namesIn(removed), until, count),
     });
-  if (isRemembered(person))
-    await scope.transaction((scope) => forgetFacts(scope, [person.value], until, count));
-  if (person.kind === "phoneNumber") await removeTexts(scope, person.value, until, count);
+  await scope.transaction(async (scope) => {
+    await withdraw(scope, digests, count);
+    if (isRemembered(person)) await forgetFacts(scope, [person.value], until, count);
+    if (person.kind === "phoneNumber") await removeTexts(scope, person.value, until, count);
+  });
+}
+
+/** Archives written for somebody who is known by one of these names, or about to be. */
+const withdraw = async (scope: Scope, digests: readonly string[], count: Count): Promise<void> =>
+  count(scope, { exports: await withdrawExports(scope, { digests }) });
+
+/** A name may be an identifier of any kind. */
+async function digestsOf(scope: Scope, names: readonly string[]): Promise<string[]> {
+  const digest = digesting(scope, await scope.of(DigestKey).sealed());
+  return names.flatMap((value) => IDENTIFIER_KINDS.map((kind) => digest({ kind, value })));
 }
 
 /** Jobs that wait and are told of one of these chats, or of the number. */
@@ -75,21 +87,8 @@ async function forgetFacts(
   });
 }
 
-/** Files whose metadata names the person, or one of their chats. */
-async function removeFiles(
-  scope: Scope,
-  names: readonly string[],
-  chatIds: readonly string[],
-  count: Count,
-): Promise<void> {
-  const found = (await scope
-    .table("files")
-    .select("id")
-    .where((either) => {
-      for (const kind of IDENTIFIER_KINDS)
-        either.orWhereRaw("files.metadata ->> ? = any(?::text[])", [kind, [...names]]);
-      either.orWhereRaw("files.metadata ->> 'chatId' = any(?::text[])", [[...chatIds]]);
-    })) as { id: string }[];
+async function removeFiles(scope: Scope, reach: Reach, count: Count): Promise<void> {
+  const found = (await filesOf(scope, reach).select("id")) as { id: string }[];
   for (const { id } of found) {
     await scope.of(Files).remove(id).catch(ignoreMissing);
     await count(scope, { files: 1 });
@@ -102,19 +101,17 @@ function ignoreMissing(error: Error): void {
 
 /** Texts from and to a number that belong to no chat, and what is noted of the number. */
 async function removeTexts(scope: Scope, phoneNumber: string, until: string, count: Count): Promise<void> {
-  await scope.transaction(async (scope) => {
-    const texts = (await scope
-      .table("sms_received")
-      .whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber])
-      .where("createdAt", "<=", until)
-      .delete()) as number;
-    const sentences = (await scope
-      .table("sms_sent")
-      .where({ phoneNumber })
-      .whereNull("chatId")
-      .where("createdAt", "<=", until)
-      .delete()) as number;
-    await scope.table("sms_contacts").where({ phoneNumber }).delete();
-    await count(scope, { texts: texts + sentences });
-  });
+  const texts = (await scope
+    .table("sms_received")
+    .whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber])
+    .where("createdAt", "<=", until)
+    .delete()) as number;
+  const sentences = (await scope
+    .table("sms_sent")
+    .where({ phoneNumber })
+    .whereNull("chatId")
+    .where("createdAt", "<=", until)
+    .delete()) as number;
+  await scope.table("sms_contacts").where({ phoneNumber }).delete();
+  await count(scope, { texts: texts + sentences });
 }

@@ -128,7 +128,17 @@ export class Erasures {
   }
 }
 
-const COUNTED = ["chats", "messages", "events", "recordings", "texts", "facts", "contexts", "files"] as const;
+const COUNTED = [
+  "chats",
+  "messages",
+  "events",
+  "recordings",
+  "texts",
+  "facts",
+  "contexts",
+  "files",
+  "exports",
+] as const;
 
 const begin: Build = (_table, _$, db) =>
   db.raw(`
@@ -137,8 +147,7 @@ const begin: Build = (_table, _$, db) =>
 
 const count: Build = (_table, _$, db) =>
   db.raw(`
-  update erasures set worked_at = now(), chats = chats + $3, messages = messages + $4, events = events + $5,
-    recordings = recordings + $6, texts = texts + $7, facts = facts + $8, contexts = contexts + $9, files = files + $10
+  update erasures set worked_at = now(), ${COUNTED.map((kind, at) => `${kind} = ${kind} + $${at + 3}`).join(", ")}
   where erasures.organization_id = $1 and id = $2`);
 
 const finish: Build = (_table, _$, db) =>

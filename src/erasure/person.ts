@@ -50,5 +50,29 @@ export const chatsOf = (scope: Scope, { kind, value }: Person, until?: string) =
   return until === undefined ? rows : rows.where("startedAt", "<=", until);
 };
 
+/** All that belongs to a person, by their chats and by every name that their facts and files stand under. */
+export interface Reach {
+  readonly chatIds: readonly string[];
+  readonly names: readonly string[];
+}
+
+/** The oldest chats first. */
+export async function reachOf(scope: Scope, person: Person, until?: string): Promise<Reach> {
+  const rows = chatsOf(scope, person, until).select("id", "uniqueId").orderBy(["startedAt", "id"]);
+  const chats = (await rows) as { id: string; uniqueId: string | null }[];
+  return {
+    chatIds: chats.map(({ id }) => id),
+    names: [...new Set([person.value, ...chats.flatMap(({ uniqueId }) => uniqueId ?? [])])],
+  };
+}
+
+/** Files whose metadata names the person, or one of their chats. */
+export const filesOf = (scope: Scope, { names, chatIds }: Reach) =>
+  scope.table("files").where((either) => {
+    for (const kind of IDENTIFIER_KINDS)
+      either.orWhereRaw("files.metadata ->> ? = any(?::text[])", [kind, [...names]]);
+    either.orWhereRaw("files.metadata ->> 'chatId' = any(?::text[])", [[...chatIds]]);
+  });
+
 /** Whether assistants remember somebody directly under an identifier of this kind. */
 export const isRemembered = ({ kind }: Person): boolean => kind !== "phoneNumber";

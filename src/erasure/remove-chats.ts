@@ -1,6 +1,7 @@
 import { eraseAtEngine } from "../calls/erase-call";
 import type { ChatRow } from "../chats/chats";
 import type { Scope } from "../database/scope";
+import { withdrawExports } from "../exports/withdraw";
 import { detachAggregates, keepAggregates } from "./keep-aggregates";
 
 /** What went, by kind. */
@@ -13,6 +14,7 @@ export interface Counts {
   readonly facts: number;
   readonly contexts: number;
   readonly files: number;
+  readonly exports: number;
 }
 
 /** Adds to the counts of a receipt, in the transaction that removes what is counted. */
@@ -22,6 +24,8 @@ export interface RemoveOptions {
   readonly count?: Count;
   /** Does more in the transaction that removes the chats. */
   readonly also?: (scope: Scope, chats: readonly RemovedChat[]) => Promise<void>;
+  /** Whether archives that hold the chats stay for their day: so they do when a chat goes for its age alone. */
+  readonly keepsExports?: boolean;
 }
 
 export type RemovedChat = Pick<
@@ -44,8 +48,9 @@ const TURN_MS = 900_000;
 export async function removeChats(
   scope: Scope,
   chatIds: readonly string[],
-  { count = () => Promise.resolve(), also }: RemoveOptions = {},
+  options: RemoveOptions = {},
 ): Promise<void> {
+  const { count = () => Promise.resolve() } = options;
   for (let at = 0; at < chatIds.length; at += MOST_CHATS) {
     const some = chatIds.slice(at, at + MOST_CHATS);
     const ended = await scope.transaction(async (scope) => {
@@ -56,7 +61,7 @@ export async function removeChats(
     });
     await drain(scope, "events", ended, MOST_EVENTS, count);
     await drain(scope, "messages", ended, MOST_MESSAGES, count);
-    await scope.transaction((scope) => removeEmptied(scope, ended, count, also));
+    await scope.transaction((scope) => removeEmptied(scope, ended, { ...options, count }));
   }
 }
 
@@ -91,10 +96,10 @@ async function drain(
 async function removeEmptied(
   scope: Scope,
   ids: readonly string[],
-  count: Count,
-  also: RemoveOptions["also"],
+  { count, also, keepsExports = false }: RemoveOptions & { readonly count: Count },
 ): Promise<void> {
   const chats = await held(scope, ids);
+  const exports = keepsExports ? 0 : await withdrawExports(scope, { chatIds: ids });
   await detachAggregates(scope, chats);
   await also?.(scope, chats);
   await forgetEnds(scope, chats);
@@ -108,6 +113,7 @@ async function removeEmptied(
   await scope.table("chats").whereIn("id", ids).delete();
   await count(scope, {
     chats: chats.length,
+    exports,
     recordings: chats.filter(({ recordingUrl }) => recordingUrl !== null).length,
     texts: (texts as number[]).reduce((sum, one) => sum + one, 0),
   });

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
-import { currentTime } from "../clock";
 import { newId } from "../database/ids";
 import { page, type Page, type PageQuery } from "../database/page";
 import type { Build, Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
 import { Quotas } from "../organization/quotas";
 import { cleanName, cleanType, detectType } from "./describe";
+import { downloadLink, type DownloadLink } from "./links";
 
 export interface File {
   readonly id: string;
@@ -27,9 +27,6 @@ export interface Upload {
   readonly mimetype: string;
   createReadStream(): Readable;
 }
-
-/** How long a download link works, in milliseconds. */
-const LINK_LIFETIME = 3_600_000;
 
 const COLUMNS = ["id", "name", "organizationId", "mimeType", "detectedType", "size", "metadata", "createdAt"];
 
@@ -98,16 +95,9 @@ export class Files {
   }
 
   /** A link that needs no credential and ends after an hour. @throws FILE_NOT_FOUND */
-  async download(id: string): Promise<{ url: string; expiresAt: Date }> {
+  async download(id: string): Promise<DownloadLink> {
     await this.byId(id);
-    const { crypto, publicUrl } = this.scope.ports;
-    const expiresAt = new Date(Math.ceil((currentTime() + LINK_LIFETIME) / 1000) * 1000);
-    const expires = String(expiresAt.getTime() / 1000);
-    const path = `/files/${this.scope.organizationId}/${id}`;
-    return {
-      url: `${publicUrl()}${path}?expires=${expires}&signature=${crypto.sign(`${path}?${expires}`)}`,
-      expiresAt,
-    };
+    return downloadLink(this.scope, `/files/${this.scope.organizationId}/${id}`);
   }
 
   /** The bytes of a file, for whoever came by a valid link. @throws FILE_NOT_FOUND, FILE_CONTENT_MISSING; UNAVAILABLE while this server does not see the installation's files */

@@ -12,6 +12,7 @@ export const READ_ONLY = [
   "/rest/openapi.json",
   "/analytics",
   "/files/:organizationId/:id",
+  "/exports/:organizationId/:id",
   "/health/live",
   "/health/ready",
   "/metrics",

@@ -1,17 +1,38 @@
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { RequestHandler } from "express";
+import { Router, type RequestHandler } from "express";
 import { currentTime } from "../clock";
 import type { Crypto } from "../auth/crypto";
 import type { Database } from "../database/database";
+import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
+import { EndUserExports } from "../exports/exports";
 import { Files } from "../files/files";
 
-/** Serves a file's content to whoever has a signed link that has not ended. */
-export function downloads(database: Database, crypto: Crypto): RequestHandler {
+/** What there is to download, by the first part of its path. */
+const KINDS = {
+  files: (scope: Scope, id: string): Promise<Download> => scope.of(Files).content(id),
+  exports: (scope: Scope, id: string): Promise<Download> => scope.of(EndUserExports).content(id),
+};
+
+interface Download {
+  readonly file: { readonly name: string; readonly mimeType: string; readonly size: number };
+  readonly content: Readable;
+}
+
+/** Serves a file's or an archive's content to whoever has a signed link that has not ended. */
+export function downloads(database: Database, crypto: Crypto): Router {
+  const router = Router();
+  for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[])
+    router.get(`/${kind}/:organizationId/:id`, download(database, crypto, kind));
+  return router;
+}
+
+function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS): RequestHandler {
   return async (req, res) => {
     const { organizationId = "", id = "" } = req.params as Record<string, string>;
     const { expires, signature } = req.query;
-    const path = `/files/${organizationId}/${id}`;
+    const path = `/${kind}/${organizationId}/${id}`;
     const signed =
       typeof expires === "string" &&
       typeof signature === "string" &&
@@ -19,7 +40,7 @@ export function downloads(database: Database, crypto: Crypto): RequestHandler {
     if (!signed) throw new DomainError("FORBIDDEN", "The link is not valid. Ask for a new one.");
     if (Number(expires) * 1000 < currentTime())
       throw new DomainError("FORBIDDEN", "The link has ended. Ask for a new one.");
-    const { file, content } = await database.scope(organizationId).of(Files).content(id);
+    const { file, content } = await KINDS[kind](database.scope(organizationId), id);
     // Not Express's own, which would say of any text that it is UTF-8.
     res.writeHead(200, {
       "Content-Type": file.mimeType,

@@ -16,6 +16,9 @@ import type { Scope } from "../database/scope";
 import { Erasures } from "../erasure/erasures";
 import { sweepChat } from "../erasure/remove-chats";
 import { resumeErasures } from "../erasure/resume";
+import { expireExports } from "../exports/expire";
+import { EndUserExports } from "../exports/exports";
+import { removeArchive } from "../exports/withdraw";
 import { sequenceAll } from "../events/sequencer";
 import { embedPassages } from "../knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../knowledge/index-file";
@@ -60,6 +63,10 @@ export const tasks = {
     run: eraseCall,
     givenUp: onlyLogged, // nothing of the call is stored here any more
   },
+  "export.remove": {
+    run: (scope, { archiveId }) => removeArchive(scope, archiveId!),
+    givenUp: onlyLogged, // the sweeping of files removes it
+  },
   "chat.sweep": {
     run: (scope, { chatId }) => sweepChat(scope, chatId!),
     givenUp: onlyLogged,
@@ -92,6 +99,10 @@ export const slowTasks = {
     run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
     givenUp: onlyLogged, // erasure.resume has it begun again
   },
+  "export.run": {
+    run: (scope, { exportId }) => scope.of(EndUserExports).run(exportId!),
+    givenUp: (scope, { exportId }) => scope.of(EndUserExports).fail(exportId!),
+  },
 } satisfies Record<string, Task>;
 
 /** Whether a task reaches people, or a model that answers them: what a restored copy must not repeat. */
@@ -104,12 +115,14 @@ export const outgoing: Readonly<
   "call.watch": false,
   "call.hangUp": false,
   "call.erase": false,
+  "export.remove": false,
   "chat.sweep": false,
   "chat.turn": true,
   "sms.send": true,
   "file.index": false,
   "knowledge.embed": false,
   "erasure.run": false,
+  "export.run": false,
 };
 
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
@@ -118,6 +131,7 @@ export const periodicTasks = {
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
+  "export.expire": { at: "*/10 * * * *", run: expireExports },
   "sms.expire": { at: "47 * * * *", run: expireSms },
 } satisfies Record<string, PeriodicTask>;
 

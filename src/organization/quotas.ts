@@ -62,14 +62,24 @@ export class Quotas {
     const most = this.whole.ports.quotas;
     const { files, bytes } = await this.stored();
     if (files >= most.files) throw exceeded(most.files, "files", "QUOTA_FILES", "Delete some");
-    if (bytes >= most.storedBytes) throw tooManyBytes(most.storedBytes);
-    return most.storedBytes - bytes;
+    return roomBeside(bytes, most.storedBytes);
+  }
+
+  /** How many bytes an archive may have, which is no file of the organization. @throws QUOTA_EXCEEDED if there is no room for any */
+  async roomForBytes(): Promise<number> {
+    return roomBeside((await this.stored()).bytes, this.whole.ports.quotas.storedBytes);
   }
 
   /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */
   async checkFile(size: number): Promise<void> {
     await this.whole.lock(LOCK);
     if (size > (await this.roomForFile())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
+  }
+
+  /** Call it in the transaction that stores the archive's record. @throws QUOTA_EXCEEDED */
+  async checkBytes(size: number): Promise<void> {
+    await this.whole.lock(LOCK);
+    if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
   /** The same bytes; fails with QUOTA_EXCEEDED when there are more than `most`. */
@@ -93,15 +103,31 @@ export class Quotas {
     return (await this.whole.named(`quotas.${kind}`, COUNTED[kind].rows, [count - 1], tail)).length > 0;
   }
 
-  /** Read from an index that holds the sizes. */
+  /** Read from indexes that hold the sizes. */
   private async stored(): Promise<{ files: number; bytes: number }> {
-    const [row] = await this.whole.named<{ files: string; bytes: string }>(
-      "quotas.files",
-      (table, _, db) => table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
-      [],
-    );
-    return { files: Number(row!.files), bytes: Number(row!.bytes) };
+    const [[files], [archives]] = await Promise.all([
+      this.whole.named<{ files: string; bytes: string }>(
+        "quotas.files",
+        (table, _, db) => table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
+        [],
+      ),
+      this.whole.named<{ bytes: string }>(
+        "quotas.archives",
+        (table, _, db) =>
+          table("end_user_exports")
+            .select(db.raw("coalesce(sum(size), 0) as bytes"))
+            .whereNotNull("archiveId"),
+        [],
+      ),
+    ]);
+    return { files: Number(files!.files), bytes: Number(files!.bytes) + Number(archives!.bytes) };
   }
+}
+
+/** @throws QUOTA_EXCEEDED if there is none */
+function roomBeside(bytes: number, most: number): number {
+  if (bytes >= most) throw tooManyBytes(most);
+  return most - bytes;
 }
 
 const tooManyBytes = (most: number) =>

@@ -20,6 +20,8 @@ export const BOUNDS = {
   /** Lists of calls hold what was said in them. */
   voice: { bytes: 16 * MIB, milliseconds: 60_000 },
   telephony: { bytes: 4 * MIB, milliseconds: 60_000 },
+  /** Of a call; an hour of uncompressed speech in two channels has less. */
+  recording: { bytes: 512 * MIB, milliseconds: 600_000 },
   /** All that is no content of a file. */
   storage: { bytes: 4 * MIB, milliseconds: 60_000 },
 } as const satisfies Record<string, Bound>;

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import { Agent, buildConnector, request, type Dispatcher } from "undici";
 import { AddressRules } from "./addresses";
-import { BoundedAnswers } from "./bounds";
+import { BoundedAnswers, type Bound } from "./bounds";
 
 /** What a receiver answered, or why there is no answer. */
 export type Outcome =
@@ -34,6 +34,8 @@ export interface Outbound {
   post(request: OutboundRequest): Promise<Outcome>;
   /** The same for a library that wants a `fetch`: no redirect, no address that may not be reached. */
   readonly fetch: typeof fetch;
+  /** Reads from an address as far as a bound allows. @throws Error when it cannot be reached; BoundExceeded, also from the body */
+  download(url: string, provider: string, bound: Bound): Promise<Response>;
   /** Why a URL may not be stored: its syntax, its scheme, a literal address. Asks no name server. */
   problemWith(url: string): string | undefined;
   close(): Promise<void>;
@@ -59,13 +61,15 @@ export function outbound(
   const rules = new AddressRules(allowed);
   const connect = connector(rules, resolve);
   const agent = new Agent({ connect, connections: 16, pipelining: 1, maxResponseSize: -1 });
+  const guarded = ((input: string | URL, init?: TextRequest) => {
+    const problem = problemWith(String(input), rules);
+    return problem ? Promise.reject(new Error(REFUSED)) : fetched(agent, String(input), init);
+  }) as typeof fetch;
   return {
     problemWith: (url) => problemWith(url, rules),
     close: () => agent.destroy(),
-    fetch: ((input: string | URL, init?: TextRequest) => {
-      const problem = problemWith(String(input), rules);
-      return problem ? Promise.reject(new Error(REFUSED)) : fetched(agent, String(input), init);
-    }) as typeof fetch,
+    fetch: guarded,
+    download: (url, provider, bound) => answers.fetch(guarded, provider, bound)(url),
     async post({ url, body, headers, timeout, readBytes, provider = "a receiver" }) {
       const problem = problemWith(url, rules);
       if (problem) return { kind: "failed", error: problem, timedOut: false };

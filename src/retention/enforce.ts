@@ -47,6 +47,7 @@ async function expireLogs(scope: Scope, days: number): Promise<boolean> {
   await removeChats(
     scope,
     old.map(({ id }) => id),
+    { keepsExports: true },
   );
   return old.length === MOST_LOGS;
 }

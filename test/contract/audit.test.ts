@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 /** Queries that tell a secret, by name. */
-const DISCLOSING = ["fileDownload"];
+const DISCLOSING = ["fileDownload", "endUserExportDownload"];
 /** What an operation without a world of its own cannot do here. */
 const REFUSED = ["startWidgetCall"];
 /** Operations that only tell a secret. */

@@ -48,6 +48,7 @@ describe("a path beside the rows", () => {
     "/health/ready",
     "/metrics",
     "/files/some/file",
+    "/exports/some/export",
   ])("%s is 405 for what it does not take", async (path) => {
     for (const verb of ["POST", "DELETE"]) {
       const answer = await running.api.request(verb, path);

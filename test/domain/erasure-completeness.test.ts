@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useEngine } from "../support/engine";
 import { forget } from "../support/erasures";
+import { archiveOf } from "../support/exports";
 import { filesWith, IDS, MARK, meetMarkedPerson, PHONE, tablesWith } from "../support/marked-person";
 import { until } from "../support/server";
 import { UNTOUCHED } from "../support/untouched-columns";
@@ -21,6 +22,31 @@ beforeAll(async () => {
 /** The audit log names records by their ids, and outlives them; words stand in it as keyed digests. */
 const AUDIT = /^audit_/;
 
+/** Where an export has what a table has of a person. */
+const EXPORTED: Readonly<Record<string, readonly string[]>> = {
+  calls: ["calls.ndjson"],
+  chats: ["chats.ndjson"],
+  deliveries: ["deliveries.ndjson"],
+  end_users: ["people.ndjson"],
+  events: ["events.ndjson"],
+  files: ["files.ndjson"],
+  messages: ["messages.ndjson"],
+  sms_contacts: ["people.ndjson"],
+  sms_received: ["texts.ndjson"],
+  sms_sent: ["texts.ndjson"],
+};
+/** Tables that repeat what others have, for a while or for a search, or have a conversation's id alone. */
+const COPIES = new Set([
+  "call_lookup",
+  "conversation_facts_kept",
+  "end_user_exports",
+  "engine_callbacks",
+  "function_facts_kept",
+  "idempotency_keys",
+  "passages",
+  "sms_threads",
+]);
+
 const TEXTUAL = `
   select c.table_name as table, string_agg(c.column_name, ' ' order by c.column_name) as columns
   from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -37,6 +63,22 @@ describe("before a person is erased", () => {
         .map(({ table, columns }) => [table, columns]),
     );
     expect(unmarked).toEqual(UNTOUCHED);
+  });
+
+  test("what every table has of them stands in their exports, or is known to be a copy", async () => {
+    const { nodes } = (await running.api.gql("{ endUserExports(first: 4) { nodes { id } } }")).endUserExports;
+    const archives = await Promise.all(nodes.map(({ id }: { id: string }) => archiveOf(running, id)));
+    const marks = [MARK, PHONE, ...chats];
+    const told = (table: string) =>
+      archives.some((files) =>
+        EXPORTED[table]?.some((path) => marks.some((mark) => files[path]!.includes(mark))),
+      );
+    const tables = Object.keys(before).filter(
+      (table) => !/^graphile_worker\./.test(table) && !AUDIT.test(table),
+    );
+    expect(tables.filter((table) => !COPIES.has(table) && !told(table))).toEqual([]);
+    const paths = archives.flatMap((files) => Object.keys(files));
+    expect(paths.filter((path) => path.startsWith("files/"))).not.toEqual([]);
   });
 
   test("their words stand in jobs and files too", () => {

@@ -12,6 +12,7 @@ import { Threads } from "../../src/sms/threads";
 import { useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { newChat, quietAssistant, say } from "../support/factories";
+import { askToExport, exportOf } from "../support/exports";
 import { upload } from "../support/files";
 import { Receiver } from "../support/receiver";
 import { afterTest, PATIENCE, SETTINGS, startServer, until, type ServerProcess } from "../support/server";
@@ -152,6 +153,17 @@ const CASES: Readonly<Record<Task, Case>> = {
   "chat.sweep": onlyLogged("chat.sweep", { chatId: newId() }),
   "erasure.run": onlyLogged("erasure.run", { erasureId: newId() }),
   "erasure.resume": onlyLogged("erasure.resume"),
+  "export.run": async () => {
+    const { id } = await askToExport(running, { uniqueId: "exported" });
+    const consequence = async () =>
+      expect(await exportOf(running, id)).toMatchObject({
+        status: "FAILED",
+        problem: expect.stringContaining("again"),
+      });
+    return { has: { exportId: id as string }, consequence };
+  },
+  "export.remove": onlyLogged("export.remove", { archiveId: newId() }),
+  "export.expire": onlyLogged("export.expire"),
   "facts.keep": onlyLogged("facts.keep"),
   "retention.enforce": onlyLogged("retention.enforce"),
   "sms.expire": onlyLogged("sms.expire"),

@@ -9,6 +9,7 @@ import { Threads } from "../../src/sms/threads";
 import { useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { newChat, quietAssistant, say } from "../support/factories";
+import { askToExport, exported } from "../support/exports";
 import { upload } from "../support/files";
 import { afterTest, PATIENCE, SETTINGS, startServer, until } from "../support/server";
 import { bring, connect, newPerson } from "../support/sms";
@@ -170,6 +171,17 @@ const CASES = {
       return { has: {}, finished };
     },
   },
+  "export.run": {
+    at: "end_user_exports",
+    begin: async () => {
+      await newChat(running.api, await quietAssistant(running.api), { uniqueId: "exported" });
+      const { id } = await askToExport(running, { uniqueId: "exported" });
+      const finished = async () =>
+        expect(await exported(running, id)).toMatchObject({ status: "DONE", chats: 1 });
+      return { has: { exportId: id as string }, finished };
+    },
+  },
+  "export.expire": periodic("export.expire", "end_user_exports"),
   "event.sequence": periodic("event.sequence", "events"),
   "facts.keep": periodic("facts.keep", "conversation_facts_kept"),
   "retention.enforce": periodic("retention.enforce", "retentions"),
@@ -177,8 +189,8 @@ const CASES = {
   "sms.expire": periodic("sms.expire", "sms_received"),
 } satisfies Record<Exclude<Task, Unheld>, Case>;
 
-/** What waits at no table: the one asks the engine alone, the other does nothing without a model for vectors. */
-type Unheld = "call.erase" | "knowledge.embed";
+/** What waits at no table: one asks the engine alone, one the storage, and one does nothing without a model for vectors. */
+type Unheld = "call.erase" | "export.remove" | "knowledge.embed";
 
 const OF_TASK = `tasks.id = jobs.task_id and tasks.identifier = $1 and jobs.payload::jsonb @> $2`;
 const FROM = "from graphile_worker._private_jobs as jobs, graphile_worker._private_tasks as tasks";

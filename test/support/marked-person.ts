@@ -5,6 +5,7 @@ import { newId } from "../../src/database/ids";
 import { ended, speaker } from "./calls";
 import type { EngineApp } from "./engine";
 import { newChat, newAssistant, endChat } from "./factories";
+import { exportPerson } from "./exports";
 import { upload } from "./files";
 import { Receiver } from "./receiver";
 import { until } from "./server";
@@ -66,6 +67,7 @@ async function meet(app: EngineApp, serverUrl: string): Promise<string[]> {
   await until(async () => (await app.database.query(passages, [`%${MARK}%`])).length > 0);
   await notice(app, number.id);
   await app.app.database.keepFacts(500);
+  for (const [kind, value] of Object.entries(IDS)) await exportPerson(app, { [kind]: value });
   return [...ids, ...(await chatsByPhone(app))];
 }
 
@@ -128,6 +130,7 @@ type Opener = (row: Record<string, string>) => string;
 /** Contexts of sealed columns that may hold a person's words. */
 const CONTEXTS: Readonly<Record<string, Opener>> = {
   "idempotency_keys.sealed_body": ({ organization_id, key }) => `${organization_id}/idempotency_keys/${key}`,
+  "end_user_exports.sealed_target": ({ organization_id, id }) => `${organization_id}/end_user_exports/${id}`,
   "erasures.sealed_target": ({ organization_id, id }) => `${organization_id}/erasures/${id}`,
 };
 

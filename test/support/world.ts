@@ -21,6 +21,7 @@ const RECORDS = [
   "connectionId",
   "visitorChatId",
   "erasureId",
+  "exportId",
   "logId",
 ] as const;
 export type RecordId = (typeof RECORDS)[number];
@@ -69,6 +70,7 @@ export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): P
         api.post("/rest/v1/files/upload", form("notes.txt", "some notes", { source: "world" }), 201),
       ),
     wants("erasureId") && idOf("erasureId", erasing(api)),
+    wants("exportId") && idOf("exportId", exporting(api)),
     wants("keyId") && idOf("keyId", api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200)),
     wants("projectId") &&
       idOf("projectId", makes(api, "createProject", "CreateProjectInput", { name: "Project" })),
@@ -95,6 +97,9 @@ const idOf = async (name: RecordId, made: Promise<{ id: string }>) => ({ [name]:
 
 const erasing = async (api: Api): Promise<{ id: string }> =>
   (await api.gql(`mutation { forgetEndUser(uniqueId: "nobody") { id } }`)).forgetEndUser;
+
+const exporting = async (api: Api): Promise<{ id: string }> =>
+  (await api.gql(`mutation { exportEndUser(uniqueId: "nobody") { id } }`)).exportEndUser;
 
 async function buildChats(api: Api, assistantId: string) {
   const [chatId, logId] = await Promise.all([

@@ -29,6 +29,7 @@ import * as retention from "./027-retention";
 import * as quotas from "./028-quotas";
 import * as smsSentences from "./029-sms-sentences";
 import * as longIdentifiers from "./030-long-identifiers";
+import * as endUserExports from "./031-exports";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -62,4 +63,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "028-quotas": quotas,
   "029-sms-sentences": smsSentences,
   "030-long-identifiers": longIdentifiers,
+  "031-exports": endUserExports,
 };

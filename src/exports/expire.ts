@@ -1,0 +1,8 @@
+import type { Database } from "../database/database";
+import { EndUserExports } from "./exports";
+
+/** Removes the archives of all organizations that have been kept for long enough. */
+export async function expireExports(database: Database): Promise<void> {
+  for (const { organizationId, exportId } of await database.expiredExports())
+    await database.scope(organizationId).of(EndUserExports).expire(exportId);
+}

@@ -1,0 +1,285 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { sweepFiles } from "../../src/files/janitor";
+import { localStorage } from "../../src/ports/local-storage";
+import { useApp } from "../support/app";
+import { expectError } from "../support/errors";
+import { forget } from "../support/erasures";
+import {
+  archiveOf,
+  askToExport,
+  exported,
+  exportLink,
+  exportOf,
+  exportPerson,
+  rowsIn,
+} from "../support/exports";
+import { endChat, newChat, quietAssistant, say } from "../support/factories";
+import { upload } from "../support/files";
+import { until } from "../support/server";
+
+const running = useApp({ WORKER: "on" });
+let assistantId: string;
+beforeAll(async () => {
+  assistantId = await quietAssistant(running.api);
+});
+
+let people = 0;
+const newName = () => `person-${++people}-of-exports`;
+/** What lies in the storage of all organizations, but for the marker of the installation. */
+const stored = (): string[] =>
+  readdirSync(join(running.dataDir, "files"), { recursive: true })
+    .map(String)
+    .filter((path) => path.includes("/") && !path.startsWith("installation"));
+const chatWith = async (person: object, words: string): Promise<string> => {
+  const id = await newChat(running.api, assistantId, person);
+  await say(running.api, id, words);
+  return id;
+};
+
+describe("the person to export", () => {
+  const people: [string, object][] = [
+    ["nobody", {}],
+    ["two identifiers", { uniqueId: "a", userId: "b" }],
+    ["an empty text", { phoneNumber: "" }],
+  ];
+  test.each(people)("cannot be %s", async (_, person) => {
+    const document = `mutation ($uniqueId: String, $userId: String, $phoneNumber: String) {
+      exportEndUser(uniqueId: $uniqueId, userId: $userId, phoneNumber: $phoneNumber) { id } }`;
+    const error = await running.api.gqlError(document, { ...person });
+    expect(error.extensions.code).toBe("BAD_USER_INPUT");
+    expect(error.message).toContain("exactly one of uniqueId, userId, anonymousId, phoneNumber");
+  });
+
+  test("gets their conversations in the order in which they were held, and nobody else's", async () => {
+    const [uniqueId, other] = [newName(), newName()];
+    const own = [await chatWith({ uniqueId }, "First words"), await chatWith({ uniqueId }, "Second words")];
+    await chatWith({ uniqueId: other }, "Words of another person");
+    await endChat(running.api, own[0]!);
+    const state = await exportPerson(running, { uniqueId });
+    expect(state).toMatchObject({
+      subject: "UNIQUE_ID",
+      status: "DONE",
+      problem: null,
+      chats: 2,
+      messages: 2,
+      files: 0,
+      absent: 0,
+    });
+    const files = await archiveOf(running, state.id);
+    expect(rowsIn(files["chats.ndjson"]).map(({ id }) => id)).toEqual(own);
+    expect(rowsIn(files["messages.ndjson"])).toMatchObject([
+      { chatId: own[0], role: "ASSISTANT", content: "First words" },
+      { chatId: own[1], role: "ASSISTANT", content: "Second words" },
+    ]);
+    expect(rowsIn(files["events.ndjson"])).toHaveLength(state.events);
+    expect(JSON.parse(files["manifest.json"]!)).toMatchObject({
+      identifier: uniqueId,
+      counts: { chats: 2, messages: 2 },
+    });
+    expect(Object.values(files).join()).not.toContain("another person");
+  });
+
+  test("of whom nothing is stored gets an archive without rows", async () => {
+    const state = await exportPerson(running, { phoneNumber: "+41790000000" });
+    expect(state).toMatchObject({ status: "DONE", chats: 0, messages: 0, events: 0 });
+    const files = await archiveOf(running, state.id);
+    expect(files).toMatchObject({ "chats.ndjson": "", "people.ndjson": "", "files.ndjson": "" });
+  });
+
+  test("gets the files that name them byte for byte, and hears of one whose content is lost", async () => {
+    const uniqueId = newName();
+    const chatId = await chatWith({ uniqueId }, "Here they are");
+    const [kept, lost] = [
+      await upload(running.api, { content: "Grüezi 📎", name: "café.txt", metadata: { chatId } }),
+      await upload(running.api, { content: "gone", metadata: { uniqueId } }),
+    ];
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+    await localStorage(join(running.dataDir, "files")).remove(`${organizationId}/${lost.id}`);
+    const state = await exportPerson(running, { uniqueId });
+    expect(state).toMatchObject({ files: 1, absent: 1 });
+    const files = await archiveOf(running, state.id);
+    expect(files[`files/${kept.id}/café.txt`]).toBe("Grüezi 📎");
+    expect(rowsIn(files["files.ndjson"])).toMatchObject([
+      { id: kept.id, path: `files/${kept.id}/café.txt`, metadata: { chatId } },
+      { id: lost.id, problem: expect.stringContaining("missing") },
+    ]);
+  });
+
+  test("gets long conversations with large messages whole", async () => {
+    const uniqueId = newName();
+    const id = await newChat(running.api, assistantId, { uniqueId });
+    const words = Array.from({ length: 45 }, (_, at) => `${at} ${"long ".repeat(20_000)}`);
+    for (const one of words) await say(running.api, id, one);
+    const files = await archiveOf(running, (await exportPerson(running, { uniqueId })).id);
+    expect(rowsIn(files["messages.ndjson"]).map(({ content }) => content)).toEqual(words);
+  });
+});
+
+describe("the archive", () => {
+  test("is no file of the organization, but fills its quota of bytes; it can be downloaded with the link only", async () => {
+    const { id } = await exportPerson(running, { userId: newName() });
+    const { data } = await running.api.get("/rest/v1/files?take=100", 200);
+    expect(data.map((file: { id: string }) => file.id)).not.toContain(id);
+    const { url, expiresAt } = await exportLink(running, id);
+    expect(Date.parse(expiresAt)).toBeLessThanOrEqual(Date.now() + 3_601_000);
+    const { pathname, search } = new URL(url);
+    const answer = await running.api.as({}).request("GET", pathname + search);
+    expect(answer.headers.get("content-type")).toBe("application/zip");
+    expect(answer.headers.get("content-disposition")).toContain("attachment");
+    expect(answer.headers.get("cache-control")).toBe("private, no-store");
+    expectError(await running.api.as({}).request("GET", pathname), 403, "FORBIDDEN");
+    expectError(await running.api.as({}).request("GET", `${pathname}${search}x`), 403, "FORBIDDEN");
+    // A link to a file opens no archive.
+    const asFile = pathname.replace("/exports/", "/files/") + search;
+    expectError(await running.api.as({}).request("GET", asFile), 403, "FORBIDDEN");
+  });
+
+  test("cannot be asked for before it is finished, or by another organization", async () => {
+    const LINK = "query ($id: ID!) { endUserExportDownload(id: $id) { url } }";
+    const { id } = await exportPerson(running, { userId: newName() });
+    const other = await running.otherOrganization();
+    for (const document of [LINK, "query ($id: ID!) { endUserExport(id: $id) { id } }"]) {
+      const error = await other.api.gqlError(document, { id });
+      expect(error.extensions.code).toBe("EXPORT_NOT_FOUND");
+    }
+    await running.database.query("update end_user_exports set status = 'RUNNING' where id = $1", [id]);
+    expect(await running.api.gql(LINK, { id })).toEqual({ endUserExportDownload: null });
+  });
+
+  test("is removed after a day, and no link leads to it any longer", async () => {
+    const before = stored();
+    const { id, finishedAt, expiresAt } = await exportPerson(running, { userId: newName() });
+    expect(Date.parse(expiresAt as string) - Date.parse(finishedAt as string)).toBe(86_400_000);
+    expect(stored()).toHaveLength(before.length + 1);
+    const { pathname, search } = new URL((await exportLink(running, id)).url);
+    const past = "update end_user_exports set expires_at = now() - interval '1 second' where id = $1";
+    await running.database.query(past, [id]);
+    expect(await exportOf(running, id)).toMatchObject({ status: "EXPIRED" });
+    expectError(await running.api.as({}).request("GET", pathname + search), 404, "EXPORT_NOT_FOUND");
+    await running.database.query("select graphile_worker.add_job('export.expire')");
+    await until(() => stored().length === before.length);
+    expect(stored().sort()).toEqual(before.sort());
+    expect(await exportOf(running, id)).toMatchObject({ status: "EXPIRED" });
+  });
+
+  test("stays when the storage is swept, unlike one that a crash left", async () => {
+    const { id } = await exportPerson(running, { userId: newName() });
+    const storage = localStorage(join(running.dataDir, "files"));
+    const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
+    await storage.put(`${organizationId}/left-by-a-crash`, Readable.from(["PK"]));
+    await sweepFiles(running.app.database, storage, Date.now() + 86_400_000);
+    expect(stored().join()).not.toContain("left-by-a-crash");
+    expect(await archiveOf(running, id)).toHaveProperty(["manifest.json"]);
+  });
+});
+
+describe("exports and erasures", () => {
+  const persons: [string, object, Record<string, string>, Record<string, string>][] = [
+    ["the same identifier", { uniqueId: "same" }, { uniqueId: "same" }, { uniqueId: "same" }],
+    [
+      "another identifier of a conversation in it",
+      { uniqueId: "both", userId: "both-user" },
+      { uniqueId: "both" },
+      { userId: "both-user" },
+    ],
+  ];
+  test.each(persons)("an archive goes when the person is erased by %s", async (_, ids, asked, erased) => {
+    await chatWith(ids, "Words to erase");
+    const before = stored();
+    const { id } = await exportPerson(running, asked);
+    const { pathname, search } = new URL((await exportLink(running, id)).url);
+    expect(await forget(running, erased)).toMatchObject({ chats: 1, exports: 1 });
+    expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
+    expectError(await running.api.as({}).request("GET", pathname + search), 404, "EXPORT_NOT_FOUND");
+    await until(() => stored().length === before.length);
+  });
+
+  test("an archive goes when a log in it is deleted, and stays when another one is", async () => {
+    const [uniqueId, other] = [newName(), newName()];
+    const [own, theirs] = [
+      await chatWith({ uniqueId }, "Mine"),
+      await chatWith({ uniqueId: other }, "Theirs"),
+    ];
+    for (const id of [own, theirs]) await endChat(running.api, id);
+    const { id } = await exportPerson(running, { uniqueId });
+    const REMOVE =
+      "mutation ($assistantId: ID!, $id: ID!) { deleteLog(assistantId: $assistantId, id: $id) { id } }";
+    await running.api.gql(REMOVE, { assistantId, id: theirs });
+    expect(await exportOf(running, id)).toMatchObject({ status: "DONE" });
+    await running.api.gql(REMOVE, { assistantId, id: own });
+    expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
+  });
+
+  test("an export that is being written when the person is erased ends without an archive", async () => {
+    const uniqueId = newName();
+    await chatWith({ uniqueId }, "Words to erase");
+    const before = stored();
+    const { database } = running;
+    const { id } = await exportPerson(running, { uniqueId });
+    // As a server leaves it that died: begun, and nobody at it.
+    const begun = `update end_user_exports set status = 'RUNNING', archive_id = null where id = $1`;
+    await database.query(begun, [id]);
+    await forget(running, { uniqueId });
+    expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
+    await database.query(
+      `select graphile_worker.add_job('export.run', json_build_object('organizationId', organization_id, 'exportId', id))
+       from end_user_exports where id = $1`,
+      [id],
+    );
+    const waiting = "select from graphile_worker.jobs where task_identifier = 'export.run'";
+    await until(async () => (await database.query(waiting)).length === 0);
+    expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
+    expect(stored().length).toBeLessThanOrEqual(before.length + 1); // the one above, which the sweep removes
+  });
+});
+
+describe("the records of exports", () => {
+  test("are listed, the newest first, and name nobody", async () => {
+    const names = [newName(), newName()];
+    const ids: string[] = [];
+    for (const userId of names) ids.unshift((await exportPerson(running, { userId })).id);
+    const { nodes } = (await running.api.gql("{ endUserExports(first: 2) { nodes { id status } } }"))
+      .endUserExports;
+    expect(nodes).toEqual(ids.map((id) => ({ id, status: "DONE" })));
+    const rows = JSON.stringify(await running.database.query("select * from end_user_exports"));
+    for (const name of names) expect(rows).not.toContain(name);
+  });
+
+  test("stand in the audit log: who asked for one, and to whom it was disclosed", async () => {
+    const userId = newName();
+    const { id } = await exportPerson(running, { userId });
+    await exportLink(running, id);
+    const AUDIT = `query ($operation: String!) { auditEvents(first: 1, filter: { operation: $operation }) {
+      nodes { kind recordType recordId fields { name digest } } } }`;
+    const last = async (operation: string) =>
+      (await running.api.gql(AUDIT, { operation })).auditEvents.nodes[0];
+    expect(await last("exportEndUser")).toMatchObject({
+      kind: "CHANGE",
+      recordType: "EndUser",
+      fields: [{ name: "userId", digest: expect.any(String) }],
+    });
+    expect(await last("endUserExportDownload")).toMatchObject({
+      kind: "DISCLOSURE",
+      recordType: "EndUserExport",
+      recordId: id,
+    });
+  });
+});
+
+test("an export over the organization's quota of bytes fails, and says so", async () => {
+  const { ports } = running.app.database.scope("");
+  const { storedBytes } = ports.quotas;
+  Object.assign(ports.quotas, { storedBytes: 200 });
+  try {
+    const { id } = await askToExport(running, { userId: newName() });
+    expect(await exported(running, id)).toMatchObject({
+      status: "FAILED",
+      problem: expect.stringContaining("QUOTA_STORED_BYTES"),
+    });
+  } finally {
+    Object.assign(ports.quotas, { storedBytes });
+  }
+});
