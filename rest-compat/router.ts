@@ -16,6 +16,7 @@ import { readVariables } from "./variables";
 interface Answer {
   readonly status: number;
   readonly body: unknown;
+  readonly disclosed: Context["disclosed"];
 }
 type Work = (scope: Context["scope"]) => Promise<Answer>;
 
@@ -47,11 +48,12 @@ export interface House {
   /** Address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly makeContext: (caller: Caller | undefined, options: ContextOptions) => Context;
+  /** Does work once for a key; the secrets in an answer that is repeated are disclosed again. */
   readonly once: (
-    scope: Context["scope"],
+    context: Context,
     request: Repeatable,
     work: Work,
-  ) => Promise<Answer & { replayed: boolean }>;
+  ) => Promise<Omit<Answer, "disclosed"> & { replayed: boolean }>;
   readonly log: (error: unknown, requestId: string) => void;
   readonly requestId: (res: ServerResponse) => string;
   /** What answers a row with `stream`, by that name. */
@@ -161,7 +163,7 @@ async function answer(
     ...(caller?.limits ? [caller.keyId] : []),
   ]);
   const request = { key: owned, content, waits: route.waits === true };
-  const { replayed, ...kept } = await house.once(context.scope, request, work);
+  const { replayed, ...kept } = await house.once(context, request, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   send(res, kept, context.scope.warnings);
 }
@@ -175,10 +177,14 @@ async function run(
   const { data, errors } = await run(context, variables);
   if (errors) throw firstByPath(errors);
   const result = resultPath.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], data);
-  return { status: success, body: shape(result) };
+  return { status: success, body: shape(result), disclosed: context.disclosed };
 }
 
-function send(res: ServerResponse, { status, body }: Answer, warnings: readonly string[]): void {
+function send(
+  res: ServerResponse,
+  { status, body }: Pick<Answer, "status" | "body">,
+  warnings: readonly string[],
+): void {
   if (warnings.length > 0)
     res.setHeader(
       "Warning",

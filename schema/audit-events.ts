@@ -21,10 +21,10 @@ import { NotNull, Rule } from "./rules";
 const AuditKind = { CHANGE: "CHANGE", DISCLOSURE: "DISCLOSURE" } as const;
 registerEnumType(AuditKind, {
   name: "AuditKind",
-  description: "What an audited operation did.",
+  description: "Effect of an audited operation.",
   valuesConfig: {
-    CHANGE: { description: "It changed something." },
-    DISCLOSURE: { description: "It told a secret, such as the value of a key, or issued a token or a link." },
+    CHANGE: { description: "Change of a record, or of many." },
+    DISCLOSURE: { description: "Disclosure of a secret, such as the value of a key, or of a new token or link." },
   },
 });
 
@@ -51,7 +51,7 @@ registerEnumType(AuditActorKind, {
     ANONYMOUS: {
       description: "A caller without credential on the settings paths of the default organization.",
     },
-    OPERATOR: { description: "The command line of the server." },
+    OPERATOR: { description: "An operator, by a command on the server." },
     SYSTEM: { description: "A job of the service." },
     PROVIDER: { description: "A callback of the voice engine or the telephony provider." },
   },
@@ -66,9 +66,9 @@ const AuditInterface = {
 } as const;
 registerEnumType(AuditInterface, {
   name: "AuditInterface",
-  description: "Interface that an audited operation came in by.",
+  description: "Interface that an audited operation used.",
   valuesConfig: {
-    GRAPHQL: { description: "GraphQL, the widget included." },
+    GRAPHQL: { description: "GraphQL, including the widget." },
     REST: { description: "REST." },
     CALLBACK: { description: "A callback of a provider." },
     COMMAND: { description: "A command on the server." },
@@ -76,38 +76,43 @@ registerEnumType(AuditInterface, {
   },
 });
 
-@ObjectType({ description: "One field that an audited operation was given or told.", simpleResolvers: true })
+@ObjectType({ description: "A field that an audited operation received, changed or disclosed.", simpleResolvers: true })
 export class AuditField {
-  @Field({ description: "Name of the field; fields of an object stand behind its name and a dot." })
+  @Field({ description: "Name of the field, or kind of the rows that a job changed. Fields of an object follow its name and a dot." })
   name!: string;
   @Field(() => String, {
     nullable: true,
     description:
-      "Keyed digest of a person's words or identifier; null for all else. Values never stand in the audit log.",
+      "Keyed digest of a person's words or identifier; null for other fields. The audit log never holds values.",
   })
   digest?: string;
+  @Field(() => Int, {
+    nullable: true,
+    description: "Number of changed or deleted rows, for jobs and commands; null for other fields.",
+  })
+  count?: number;
 }
 
 @ObjectType({
   description:
-    "One audited operation: a change, or the disclosure of a secret. It is never changed or deleted.",
+    "An audited operation: a change, or the disclosure of a secret. It is never changed or deleted.",
   simpleResolvers: true,
 })
 export class AuditEvent {
   @Field(() => ID, { description: "Opaque." })
   id!: string;
-  @Field(() => Int, { description: "Place in the organization's chain, from 1, without a gap." })
+  @Field(() => Int, { description: "Position in the organization's chain, from 1, without gaps." })
   position!: number;
-  @Field(() => AuditKind, { description: "Whether something was changed or a secret told." })
+  @Field(() => AuditKind, { description: "Change of records or disclosure of a secret." })
   kind!: string;
-  @Field(() => AuditActorKind, { description: "Kind of the actor." })
+  @Field(() => AuditActorKind, { description: "Kind of actor." })
   actor!: string;
   @Field(() => ID, { nullable: true, description: "The key that was used, or the key behind the token." })
   keyId!: string | null;
   @Field(() => String, {
     nullable: true,
     description:
-      "Keyed digest of the token's user, the visitor or the telephone number behind the actor; null if there is none. The filter `person` finds it.",
+      "Keyed digest of the actor's identity: the token's user, the visitor or the telephone number; null if there is none. The filter `person` finds it.",
   })
   person!: string | null;
   @Field(() => String, {
@@ -115,24 +120,24 @@ export class AuditEvent {
     description: "IP address of the client; null for commands and jobs.",
   })
   address!: string | null;
-  @Field(() => AuditInterface, { description: "Interface that the operation came in by." })
+  @Field(() => AuditInterface, { description: "Interface that the operation used." })
   interface!: string;
   @Field(() => String, { nullable: true, description: "The request's id, as in the header X-Request-Id." })
   requestId!: string | null;
   @Field({
-    description: "Name of the GraphQL operation, which REST paths stand for, or of the command or job.",
+    description: "Name of the GraphQL operation (also for REST requests), callback, command or job.",
   })
   operation!: string;
   @Field({ description: "Type of the record." })
   recordType!: string;
   @Field(() => String, {
     nullable: true,
-    description: "Id of the record, a keyed digest where that is a person's identifier; null if it has none.",
+    description: "Id of the record, or a keyed digest if that is a person's identifier; null for operations on many records.",
   })
   recordId!: string | null;
-  @Field(() => [AuditField], { description: "Fields that were given, or told by a DISCLOSURE." })
+  @Field(() => [AuditField], { description: "Fields that were sent, or disclosed by a DISCLOSURE; for a job, the kinds of rows with their number." })
   fields!: AuditField[];
-  @Field({ description: "When it happened." })
+  @Field({ description: "Time of the operation." })
   createdAt!: Date;
   @Field({ description: "SHA-256 of this entry and `previousHash`, 64 hexadecimal digits." })
   hash!: string;
@@ -146,53 +151,53 @@ export class AuditHead {
   position!: number;
   @Field({
     description:
-      "Its hash, which stands for all entries: keep it elsewhere to prove later that none was changed.",
+      "Hash of the last entry, which covers all entries before it. Keep it elsewhere to prove later that none was changed.",
   })
   hash!: string;
 }
 
-@InputType({ description: "Which audited operations are wanted. All conditions must hold." })
+@InputType({ description: "Conditions for audited operations; all must hold." })
 export class AuditEventFilter {
   @NotNull
-  @Field(() => AuditKind, { nullable: true, description: "Changes only, or disclosures only." })
+  @Field(() => AuditKind, { nullable: true, description: "Only changes, or only disclosures." })
   kind?: "CHANGE" | "DISCLOSURE";
   @NotNull
-  @Field(() => AuditActorKind, { nullable: true, description: "By this kind of actor." })
+  @Field(() => AuditActorKind, { nullable: true, description: "Kind of actor." })
   actor?: AuditActor;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "By this key, or a token behind it." })
+  @Field(() => ID, { nullable: true, description: "The key that was used, or the key behind the token." })
   keyId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 4096 })
   @Field({
     nullable: true,
     description:
-      "By or about this person: a token's user, uniqueId, userId, anonymousId or telephone number, exactly as it was given.",
+      "Person who acted or was the subject: a token's user, uniqueId, userId, anonymousId or telephone number, exactly as it was sent; 1 to 4,096 characters.",
   })
   person?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 64 })
-  @Field({ nullable: true, description: "From this IP address." })
+  @Field({ nullable: true, description: "IP address of the client; 1 to 64 characters." })
   address?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 255 })
-  @Field({ nullable: true, description: "With this name." })
+  @Field({ nullable: true, description: "Name of the operation; 1 to 255 characters." })
   operation?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 255 })
-  @Field({ nullable: true, description: "About records of this type." })
+  @Field({ nullable: true, description: "Type of the record; 1 to 255 characters." })
   recordType?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "About this record." })
+  @Field(() => ID, { nullable: true, description: "Id of the record." })
   recordId?: string;
   @NotNull
-  @Field({ nullable: true, description: "From this moment on." })
+  @Field({ nullable: true, description: "Start of the period (inclusive)." })
   from?: Date;
   @NotNull
-  @Field({ nullable: true, description: "Before this moment." })
+  @Field({ nullable: true, description: "End of the period (exclusive)." })
   to?: Date;
 }
 
 @ArgsType()
 class AuditEventsArgs extends ConnectionArgs {
   @NotNull
-  @Field(() => AuditEventFilter, { nullable: true, description: "Which ones are wanted; all without it." })
+  @Field(() => AuditEventFilter, { nullable: true, description: "Conditions; all operations without it." })
   filter?: AuditEventFilter;
 }
 
@@ -202,7 +207,7 @@ const AuditEventConnection = ConnectionOf(() => AuditEvent, "AuditEvent");
 export class AuditResolver {
   @Query(() => AuditEventConnection, {
     description:
-      "Lists who changed what and who was told a secret, the newest first. An operation stands here as soon as it has been answered.",
+      "Lists changes and disclosures of secrets, newest first. An operation is listed as soon as it has been answered.",
   })
   auditEvents(@Args() { filter, ...query }: AuditEventsArgs, @Ctx() { scope }: Context) {
     return scope.of(AuditEvents).list(query, filter);
@@ -210,7 +215,7 @@ export class AuditResolver {
 
   @Query(() => AuditHead, { description: "Returns the end of the organization's audit log." })
   async auditHead(@Ctx() { scope }: Context) {
-    await scope.of(AuditLog).seal();
+    await scope.of(AuditLog).sealForRead();
     return scope.of(AuditLog).head();
   }
 }

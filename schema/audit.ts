@@ -100,6 +100,7 @@ export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve)
         operation.about(idOf(scope, args, result) ?? null);
         await scope.storeAudit();
       }
+      if (operation.disclosure) context.disclosed.push(operation.disclosure);
       return result;
     };
     const scope = context.scope.audited(operation);

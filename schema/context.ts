@@ -1,3 +1,4 @@
+import type { Disclosure } from "../src/audit/disclosures";
 import type { Origin } from "../src/audit/note";
 import type { Caller } from "../src/auth/caller";
 import type { Database } from "../src/database/database";
@@ -16,6 +17,8 @@ export interface Context {
   readonly requestId: string;
   /** Where the request came from, for the audit log. */
   readonly source: Origin;
+  /** Secrets in the answer. */
+  readonly disclosed: Disclosure[];
   /** Of another site's page that asks. */
   readonly origin: string | undefined;
   /** Counts what a visitor does. @throws RATE_LIMITED */
@@ -45,5 +48,5 @@ export function makeContext(
   const { address, tooSlow = () => undefined } = rest;
   const fresh = () => database.scope(caller?.organizationId ?? "", caller?.limits?.assistantIds);
   const source = { requestId, interface: by, address };
-  return { caller, scope: scope ?? fresh(), fresh, origin, spend, tooSlow, requestId, source };
+  return { caller, scope: scope ?? fresh(), fresh, origin, spend, tooSlow, requestId, source, disclosed: [] };
 }

@@ -35,14 +35,15 @@ export function recordDisclosures(type: GraphQLObjectType): void {
 }
 
 async function note(
-  { scope, caller, source }: Context,
+  { scope, caller, source, disclosed }: Context,
   recordType: string,
   recordId: string,
   field: string,
   info: GraphQLResolveInfo,
 ): Promise<void> {
-  const disclosed = { operation: operationIn(info), recordType, recordId, field };
-  await scope.of(Disclosures).note(caller, source, disclosed);
+  const told = { operation: operationIn(info), recordType, recordId, fields: [{ name: field }] };
+  disclosed.push(told);
+  await scope.of(Disclosures).note(caller, source, told);
 }
 
 /** Name of the root field that a field stands under; the path has its alias. */

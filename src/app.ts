@@ -194,7 +194,8 @@ function houseOf(parts: Service): WholeHouse {
       spend: (what) => visits.spend(req, res, caller, what),
     }),
     makeContext: (caller, options) => makeContext(database, caller, options),
-    once: (scope, request, work) => scope.of(Idempotency).once(request, work),
+    once: ({ scope, caller, source }, request, work) =>
+      scope.of(Idempotency).once(request, work, { caller, source }),
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,
     streams: {

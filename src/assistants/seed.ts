@@ -1,5 +1,6 @@
 import { currentDate } from "../clock";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import templates from "./templates.json";
 
 /** Brings the shared table of templates to what this version of the service ships. */

@@ -18,7 +18,7 @@ export async function* chainOf(scope: Scope, { position: last }: AuditHead): Asy
 
 /** The whole log of an organization as NDJSON: one row a line, and the head of the chain at the end. */
 export async function* exportAudit(scope: Scope): AsyncGenerator<string> {
-  await scope.of(AuditLog).seal();
+  await scope.of(AuditLog).sealForRead();
   const head = await scope.of(AuditLog).head();
   for await (const row of chainOf(scope, head)) yield `${JSON.stringify(row)}\n`;
   yield `${JSON.stringify({ head: { organizationId: scope.organizationId, ...head } })}\n`;

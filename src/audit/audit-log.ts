@@ -1,5 +1,6 @@
 import type { AuditEntry } from "../database/audited-operation";
 import type { Scope } from "../database/scope";
+import { unlessReadOnly } from "../database/read-only";
 import { chained, EMPTY, type AuditHead, type ChainedAudit } from "./chain";
 
 interface Waiting extends AuditEntry {
@@ -39,6 +40,11 @@ export class AuditLog {
       if (next === "nothing") return sealed;
       if (next !== "lost") sealed = next;
     }
+  }
+
+  /** Seals before a read. A database that takes no writes shows what was sealed before. */
+  async sealForRead(): Promise<void> {
+    await this.seal().catch(unlessReadOnly);
   }
 
   /** Rows behind a place, in order. */

@@ -53,7 +53,9 @@ export function hashOf(row: Omit<ChainedAudit, "hash">): string {
     row.operation,
     row.recordType,
     row.recordId,
-    row.fields.map(({ name, digest }: AuditedField) => [name, digest ?? null]),
+    row.fields.map(({ name, digest, count }: AuditedField) =>
+      count === undefined ? [name, digest ?? null] : [name, digest ?? null, count],
+    ),
   ];
   return createHash("sha256").update(JSON.stringify(said)).digest("hex");
 }

@@ -1,15 +1,9 @@
 import type { Caller } from "../auth/caller";
-import type { AuditEntry } from "../database/audited-operation";
+import type { AuditEntry, Disclosure } from "../database/audited-operation";
 import type { Scope } from "../database/scope";
 import { operationOf, type Origin } from "./note";
 
-/** A secret that is told. */
-export interface Disclosure {
-  readonly operation: string;
-  readonly recordType: string;
-  readonly recordId: string;
-  readonly field: string;
-}
+export type { Disclosure };
 
 interface Batch {
   readonly entries: AuditEntry[];
@@ -23,8 +17,8 @@ export class Disclosures {
   constructor(private readonly scope: Scope) {}
 
   /** Resolves when the note is stored: until then the secret is kept. */
-  note(caller: Caller | undefined, source: Origin, { field, recordId, ...told }: Disclosure): Promise<void> {
-    const about = { ...told, kind: "DISCLOSURE", fields: [{ name: field }] } as const;
+  note(caller: Caller | undefined, source: Origin, { recordId, ...told }: Disclosure): Promise<void> {
+    const about = { ...told, kind: "DISCLOSURE" } as const;
     const operation = operationOf(this.scope, caller, source, about);
     operation.about(recordId);
     this.batch ??= this.begin();

@@ -1,5 +1,10 @@
 import type { Caller } from "../auth/caller";
-import { AuditedOperation, type AuditedField, type AuditNote } from "../database/audited-operation";
+import {
+  AuditedOperation,
+  type AuditedField,
+  type AuditNote,
+  type StoredWith,
+} from "../database/audited-operation";
 import type { Scope } from "../database/scope";
 
 /** Who changes something: a caller, the command line, a job of the service itself, or a provider with a signature or secret. */
@@ -70,21 +75,32 @@ export const fieldOf = (scope: Scope, name: string, value: unknown, isPersonal: 
 export function commandOf(
   operation: string,
   recordType: string,
-  fields: readonly AuditedField[],
+  fields: readonly AuditedField[] = [],
   creates?: CreatedIn,
 ): AuditedOperation {
   const note = { kind: "CHANGE", actor: "OPERATOR", interface: "COMMAND" } as const;
   return new AuditedOperation({ ...note, operation, recordType, fields }, creates);
 }
 
-/** A job that changes or deletes what nobody asked it to just now, such as retention. */
+/**
+ * A job that changes or deletes rows without a request for them, such as retention.
+ * @param recordId null for a batch of rows, whose number `AuditedOperation.count` takes
+ */
 export function jobOf(
   operation: string,
   recordType: string,
-  fields: readonly AuditedField[],
+  recordId: string | null,
+  { fields = [], storedWith = recordId === null ? "counts" : "transaction" }: JobOptions = {},
 ): AuditedOperation {
   const note = { kind: "CHANGE", actor: "SYSTEM", interface: "JOB" } as const;
-  return new AuditedOperation({ ...note, operation, recordType, fields });
+  const job = new AuditedOperation({ ...note, operation, recordType, fields }, undefined, storedWith);
+  job.about(recordId);
+  return job;
+}
+
+interface JobOptions {
+  readonly fields?: readonly AuditedField[];
+  readonly storedWith?: StoredWith;
 }
 
 interface Callback {
@@ -104,5 +120,5 @@ export function callbackOf(
 ): AuditedOperation {
   const person = phoneNumber == null ? null : digestOf(scope, phoneNumber);
   const note = { kind: "CHANGE", actor: "PROVIDER", interface: "CALLBACK", person, ...about } as const;
-  return new AuditedOperation(note, creates, true);
+  return new AuditedOperation(note, creates, "events");
 }

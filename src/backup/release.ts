@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { recordCommand } from "../audit/record-command";
 import { Chats } from "../chats/chats";
 import type { Database } from "../database/database";
 import { currentHold, RELEASE_CHANNEL, type Hold } from "../database/holds";
@@ -17,54 +18,81 @@ const DROPPED_TASKS = Object.entries(outgoing)
   .filter(([, reaches]) => reaches)
   .map(([name]) => name);
 
+type Counts = Record<keyof Dropped, number>;
+
 /**
- * Lets jobs run again, in every server process.
+ * Lets jobs run again, in every server process. The audit log of every organization records it.
  * @param drop whether what waited when the copy was made is dropped; what has come since is done
  * @returns the hold that stood, and what was dropped; undefined when there was none
  */
 export async function release(
-  db: Knex,
   database: Database,
   drop: boolean,
 ): Promise<{ readonly hold: Hold; readonly dropped: Dropped | undefined } | undefined> {
-  const hold = await currentHold(db);
-  if (hold === undefined) return undefined;
-  const dropped = drop ? await dropWaiting(db, database, hold.finishedAt ?? hold.since) : undefined;
-  await db("holds").whereNull("releasedAt").update({ releasedAt: db.fn.now() });
-  await db.raw("select pg_notify(?, '{}')", [RELEASE_CHANNEL]);
-  return { hold, dropped };
+  return database.transaction(async (database, db) => {
+    const hold = await currentHold(db);
+    if (hold === undefined) return undefined;
+    const waiting = drop ? await dropWaiting(db, database, hold.finishedAt ?? hold.since) : undefined;
+    await db("holds").whereNull("releasedAt").update({ releasedAt: db.fn.now() });
+    await db.raw("select pg_notify(?, '{}')", [RELEASE_CHANNEL]);
+    await recordCommand(database, "release", drop ? [{ name: "drop" }] : [], waiting);
+    return { hold, dropped: waiting && sumOf(waiting) };
+  });
 }
 
-async function dropWaiting(db: Knex, database: Database, until: Date): Promise<Dropped> {
-  const count = async (sql: string, values: unknown[] = [until]) =>
-    (await db.raw<{ rowCount: number }>(sql, values as never)).rowCount;
-  const jobs = await count(
-    `delete from graphile_worker._private_jobs job using graphile_worker._private_tasks task
-     where task.id = job.task_id and task.identifier = any(?) and job.created_at <= ?`,
-    [DROPPED_TASKS, until],
-  );
-  const deliveries = await count(
-    "update deliveries set status = 'FAILED', claimed_until = null where status = 'PENDING' and created_at <= ?",
-  );
-  const texts = await count(
-    "update sms_sent set problem = 'Dropped after a restore.' where sent_at is null and problem is null and created_at <= ?",
-  );
-  // What the assistant had said, and nobody had taken to send it yet.
-  await db.raw(
-    `update sms_threads thread set sent_sequence = said.last from (
-       select organization_id, chat_id, max(sequence) as last from messages where created_at <= ? group by 1, 2
-     ) said where said.organization_id = thread.organization_id and said.chat_id = thread.chat_id
-       and said.last > thread.sent_sequence`,
-    [until],
-  );
-  await db.raw("update sms_received set outcome = 'dropped' where outcome is null and created_at <= ?", [
+function sumOf(waiting: ReadonlyMap<string, Counts>): Dropped {
+  const sum = { ...NOTHING };
+  for (const counts of waiting.values())
+    for (const [kind, count] of Object.entries(counts)) sum[kind as keyof Dropped] += count;
+  return sum;
+}
+
+const NOTHING: Counts = { jobs: 0, deliveries: 0, texts: 0, calls: 0 };
+
+/** Statements that drop what waits, by kind. */
+const DROPS = {
+  jobs: `delete from graphile_worker._private_jobs job using graphile_worker._private_tasks task
+    where task.id = job.task_id and task.identifier = any(:tasks) and job.created_at <= :until
+    returning job.payload ->> 'organizationId' as organization_id`,
+  deliveries: `update deliveries set status = 'FAILED', claimed_until = null
+    where status = 'PENDING' and created_at <= :until returning organization_id`,
+  texts: `update sms_sent set problem = 'Dropped after a restore.'
+    where sent_at is null and problem is null and created_at <= :until returning organization_id`,
+} as const;
+
+/** What the assistant had said, and nobody had taken to send it yet. */
+const UNSAID = `update sms_threads thread set sent_sequence = said.last from (
+    select organization_id, chat_id, max(sequence) as last from messages where created_at <= :until group by 1, 2
+  ) said where said.organization_id = thread.organization_id and said.chat_id = thread.chat_id
+    and said.last > thread.sent_sequence`;
+
+/** @returns what was dropped, by organization */
+async function dropWaiting(db: Knex, database: Database, until: Date): Promise<Map<string, Counts>> {
+  const dropped = new Map<string, Counts>();
+  const count = (kind: keyof Dropped, organizationId: string) => {
+    const counts = dropped.get(organizationId) ?? { ...NOTHING };
+    counts[kind]++;
+    dropped.set(organizationId, counts);
+  };
+  for (const kind of ["jobs", "deliveries", "texts"] as const) {
+    const bindings = { tasks: DROPPED_TASKS, until } as never;
+    const { rows } = await db.raw<{ rows: { organization_id: string }[] }>(DROPS[kind], bindings);
+    for (const row of rows) count(kind, row.organization_id);
+  }
+  await db.raw(UNSAID, { until });
+  await db.raw("update sms_received set outcome = 'dropped' where outcome is null and created_at <= :until", {
     until,
-  ]);
-  return { jobs, deliveries, texts, calls: await endQueuedCalls(db, database, until) };
+  });
+  for (const { organizationId } of await endQueuedCalls(db, database, until)) count("calls", organizationId);
+  return dropped;
 }
 
 /** Calls that nobody dials any more. The engine isn't told: if it knows one of them, the original has dialled it. */
-async function endQueuedCalls(db: Knex, database: Database, until: Date): Promise<number> {
+async function endQueuedCalls(
+  db: Knex,
+  database: Database,
+  until: Date,
+): Promise<readonly { organizationId: string }[]> {
   const rows = (await db("chats")
     .where({ channel: "VOICE", status: "queued" })
     .where("startedAt", "<=", until)
@@ -73,5 +101,5 @@ async function endQueuedCalls(db: Knex, database: Database, until: Date): Promis
     await database
       .scope(organizationId)
       .transaction((scope) => scope.of(Chats).endIfLive(id, "dropped-after-restore", false));
-  return rows.length;
+  return rows;
 }

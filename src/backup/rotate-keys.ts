@@ -1,5 +1,7 @@
 import pg from "pg";
+import { commandOf } from "../audit/note";
 import type { Crypto } from "../auth/crypto";
+import type { AuditedOperation } from "../database/audited-operation";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
 /** Rows that are sealed anew in one transaction. */
@@ -71,11 +73,35 @@ async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColum
       ]);
       await findAnew(client, crypto, column, plain, key);
     }
+    await record(client, column, rows);
     await client.query("commit");
     return rows.length;
   } catch (error) {
     await client.query("rollback");
     throw error;
+  }
+}
+
+/** In the audit log of each organization: how many of its secrets this transaction has sealed anew. */
+async function record(
+  client: pg.Client,
+  { table, column }: SealedColumn,
+  rows: readonly Row[],
+): Promise<void> {
+  const operations = new Map<string, AuditedOperation>();
+  for (const { organization_id: id } of rows) {
+    const operation = operations.get(id!) ?? commandOf("keys:rotate", "Installation");
+    operation.about(null);
+    operation.count({ [`${table}.${column}`]: 1 });
+    operations.set(id!, operation);
+  }
+  for (const [organization, operation] of operations) {
+    const { id, entry } = operation.entry!; // its record is known
+    await client.query("insert into public.audit_outbox (organization_id, id, entry) values ($1, $2, $3)", [
+      organization,
+      id,
+      entry,
+    ]);
   }
 }
 

@@ -131,7 +131,10 @@ async function keepReport(found: FoundCall, report: EngineMessage & { type: "rep
 async function keepReason(scope: Scope, id: string, endedReason: string): Promise<boolean> {
   const unexplained = scope.table("chats").where({ id, status: "ended", endedReason: UNKNOWN });
   const changed = (await unexplained.update({ endedReason, counted: false })) as number;
-  if (changed > 0) await scope.table("conversation_facts_kept").where({ chatId: id }).delete();
+  if (changed > 0) {
+    await scope.table("conversation_facts_kept").where({ chatId: id }).delete();
+    await scope.storeEntry(); // no event tells of it
+  }
   return changed > 0 && endedReason !== UNKNOWN;
 }
 

@@ -18,7 +18,7 @@ operator(async (settings) => {
       `A new key stands first in ${file}. Restart the server, then run \`npm run keys:rotate\`.`,
     );
   }
-  const { url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
     const config = await withEncryptionKeys(settings);
     await prepare(config, url);

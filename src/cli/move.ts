@@ -4,6 +4,7 @@ import { commandDatabase, withEncryptionKeys } from "../database/open";
 import { prepare } from "../prepare";
 import { url } from "../setting-kinds";
 import { operator } from "./operator";
+import { recorded } from "./recorded";
 
 /** `npm run move -- --to URL` */
 operator(async (settings) => {
@@ -14,7 +15,10 @@ operator(async (settings) => {
   const { ownerUrl: from, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
     const config = await withEncryptionKeys(settings);
-    const left = await moveDatabase(from, to.data, () => prepare(config, to.data, true));
+    const left = await moveDatabase(from, to.data, async () => {
+      await prepare(config, to.data, true);
+      await recorded(to.data, config, "move");
+    });
     for (const table of left) console.log(`Left out, as that database cannot keep it: ${table}.`);
     console.log("Moved. Start the servers with DATABASE_URL set to the new database");
     console.log(

@@ -15,7 +15,7 @@ operator(async (settings) => {
   try {
     const config = await withEncryptionKeys(settings);
     await prepare(config, url);
-    const released = await release(db, new Database(db, offlinePorts(config)), values.drop);
+    const released = await release(new Database(db, offlinePorts(config)), values.drop);
     if (released === undefined) console.log("Nothing is held.");
     else if (released.dropped === undefined) console.log("Released: what waits goes out now.");
     else {

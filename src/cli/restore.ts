@@ -14,6 +14,7 @@ import { offlinePorts } from "../ports/offline";
 import { openStorage } from "../ports/open-storage";
 import { prepare } from "../prepare";
 import { operator } from "./operator";
+import { recorded } from "./recorded";
 
 /** `npm run restore -- DIR [--erasures NEWER_BACKUP]` */
 operator(async (settings) => {
@@ -33,7 +34,10 @@ operator(async (settings) => {
   await verifyBackup(backup);
   const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
   try {
-    const left = await restoreBackup(backup, url, storage, () => prepare(config, url, true));
+    const left = await restoreBackup(backup, url, storage, async () => {
+      await prepare(config, url, true);
+      await recorded(url, config, "restore");
+    });
     if (config.embedded) await keepEncryptionKeys(config.DATA_DIR, config.ENCRYPTION_KEYS!);
     const { tables, files, at } = backup.manifest;
     console.log(`Restored the backup of ${at}: ${tables.length - left.length} tables, ${files.count} files.`);

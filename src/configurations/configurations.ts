@@ -1,6 +1,7 @@
 import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { notFound } from "../errors";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { Templates } from "../assistants/templates";

@@ -3,8 +3,9 @@ import { currentDate } from "../clock";
 import { randomText, sameText } from "../auth/crypto";
 import type { ChatRow, Visited } from "../chats/chats";
 import { newId } from "../database/ids";
+import { encoded } from "../database/encoded";
 import { indexable } from "../database/long-texts";
-import { encoded, type Scope } from "../database/scope";
+import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { factsFor, marked, withFact, type Fact } from "./facts";
 

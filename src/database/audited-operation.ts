@@ -20,7 +20,14 @@ export interface AuditNote {
 export interface AuditedField {
   readonly name: string;
   readonly digest?: string;
+  /** Number of rows, for operations on many. */
+  readonly count?: number;
 }
+
+/** A secret in an answer: which record's, and by which operation. */
+export type Disclosure = Pick<AuditNote, "operation" | "recordType" | "fields"> & {
+  readonly recordId: string | null;
+};
 
 /** A row for the outbox of the audit log. */
 export interface AuditEntry {
@@ -28,20 +35,24 @@ export interface AuditEntry {
   readonly entry: AuditNote & { readonly recordId: string | null };
 }
 
-/** An operation of a person or credential. Its audit entry is stored once, in the transaction of its change. */
+/**
+ * What stores the entry of an operation. `transaction`: its first transaction. `events`: the first event that it leads
+ * to, as it may change nothing worth an entry. `counts`: the transaction that changes rows, with their number.
+ */
+export type StoredWith = "transaction" | "events" | "counts";
+
+/** An operation of a person, credential or job. Its audit entry is stored once, in the transaction of its change. */
 export class AuditedOperation {
   private readonly id = newId();
+  private readonly counts = new Map<string, number>();
   private recordId: string | null | undefined;
   private isStored = false;
 
-  /**
-   * @param creates the table whose first new row is the record of the operation
-   * @param onlyWithEvents stored with the first event that the operation leads to, as it may change nothing worth one
-   */
+  /** @param creates the table whose first new row is the record of the operation */
   constructor(
     private readonly note: AuditNote,
     private readonly creates?: TenantTable,
-    readonly onlyWithEvents = false,
+    readonly storedWith: StoredWith = "transaction",
   ) {}
 
   /** Names the record that the operation is about; null for none, undefined while it is not known. */
@@ -53,9 +64,26 @@ export class AuditedOperation {
     if (table === this.creates && typeof id === "string") this.about(id);
   }
 
+  /** Adds to the number of changed rows, by kind. */
+  count(rows: Readonly<Record<string, number>>): void {
+    for (const [name, count] of Object.entries(rows))
+      if (count > 0) this.counts.set(name, (this.counts.get(name) ?? 0) + count);
+  }
+
   get entry(): AuditEntry | undefined {
-    const { id, note, recordId, isStored } = this;
-    return isStored || recordId === undefined ? undefined : { id, entry: { ...note, recordId } };
+    const { id, note, recordId, isStored, counts } = this;
+    if (isStored || recordId === undefined || (this.storedWith === "counts" && counts.size === 0))
+      return undefined;
+    const fields = [...note.fields, ...[...counts].map(([name, count]) => ({ name, count }))];
+    return { id, entry: { ...note, fields, recordId } };
+  }
+
+  /** What it tells; undefined for an operation that tells no secret itself. */
+  get disclosure(): Disclosure | undefined {
+    const { kind, operation, recordType, fields } = this.note;
+    return kind === "DISCLOSURE"
+      ? { operation, recordType, fields, recordId: this.recordId ?? null }
+      : undefined;
   }
 
   stored(): void {
@@ -65,6 +93,7 @@ export class AuditedOperation {
   /** What was stored is gone with its transaction. */
   rolledBack(): void {
     this.isStored = false;
+    this.counts.clear();
     if (this.creates) this.recordId = undefined;
   }
 }

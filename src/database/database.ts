@@ -16,6 +16,11 @@ export class Database {
     return pool.numPendingAcquires() > 0;
   }
 
+  /** Runs work that concerns several organizations in one transaction. */
+  transaction<R>(work: (database: Database, trx: Knex) => Promise<R>): Promise<R> {
+    return this.knex.transaction((trx) => work(new Database(trx, this.ports), trx));
+  }
+
   /** @param assistantIds the assistants whose rows it finds; all without it */
   scope(organizationId: string, assistantIds?: readonly string[]): Scope {
     return new Scope(this.knex, organizationId, this.ports, [], undefined, assistantIds);
@@ -72,12 +77,11 @@ export class Database {
     return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
   }
 
-  /** Deletes notes of texts of all organizations older than so many days, of each kind at most so many. @returns how many */
-  async expireSms(days: number, most: number): Promise<number> {
-    const expire = this.knex.raw("parley_expire_sms(now() - ? * interval '1 day', ?)", [days, most]);
-    const rows = this.knex.select("*").from(expire);
-    const [row] = (await rows) as { parleyExpireSms: number }[];
-    return row?.parleyExpireSms ?? 0;
+  /** Organizations with notes of texts that are older than so many days. */
+  async expiredTexts(days: number): Promise<string[]> {
+    const expired = this.knex.raw("parley_expired_texts(now() - ? * interval '1 day')", [days]);
+    const rows = (await this.knex.select("*").from(expired)) as { organizationId: string }[];
+    return rows.map(({ organizationId }) => organizationId);
   }
 
   /** Keeps the facts of ended chats of all organizations, at most so many, which are computed anew at each reading until then. @returns of how many */

@@ -1,12 +1,12 @@
 import DataLoader from "dataloader";
 import type { Knex } from "knex";
-import { storedText } from "../json-source";
 import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
 import type { Client } from "./connect";
 import { TRIES, type JobOptions } from "./job-options";
+import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { namedText, type Build } from "./named-text";
 import type { TenantTable } from "./tables";
@@ -20,6 +20,13 @@ interface Statement {
   readonly build: Build;
   readonly values: readonly unknown[];
   readonly tail: string;
+}
+
+/** Parts of a scope in which scopes of one request differ. */
+interface Parts {
+  readonly db: Knex;
+  readonly operation: AuditedOperation | undefined;
+  readonly assistantIds: readonly string[] | undefined;
 }
 
 /** Of one statement: PostgreSQL takes 65,535 values. */
@@ -44,15 +51,12 @@ export class Scope extends Expressions {
 
   /** The same scope on behalf of an operation that the audit log records in the transaction of its change. */
   audited(operation: AuditedOperation): Scope {
-    const { db, organizationId, ports, warnings, assistantIds } = this;
-    return new Scope(db, organizationId, ports, warnings, operation, assistantIds);
+    return this.with({ operation });
   }
 
   /** The same scope with all rows of the organization: for counts, never for what a caller is shown. */
   unlimited(): Scope {
-    if (!this.assistantIds) return this;
-    const { db, organizationId, ports, warnings, operation } = this;
-    return new Scope(db, organizationId, ports, warnings, operation);
+    return this.assistantIds ? this.with({ assistantIds: undefined }) : this;
   }
 
   warn(text: string): void {
@@ -149,20 +153,24 @@ export class Scope extends Expressions {
       await this.storeAudit();
       return result;
     }
-    const { organizationId, ports, warnings, operation, assistantIds } = this;
-    const inside = (trx: Knex) =>
-      new Scope(trx, organizationId, ports, warnings, operation, assistantIds).transaction(work);
+    const { organizationId } = this;
+    const inside = (db: Knex) => this.with({ db }).transaction(work);
     const begun = this.db.transaction(inside, { userParams: { organizationId } } as Knex.TransactionConfig);
     return begun.catch((error: unknown) => {
-      operation?.rolledBack();
+      this.operation?.rolledBack();
       throw error;
     });
   }
 
-  /** Stores the audit entry of the operation unless that has been done. */
+  /** Stores the audit entry of the operation unless that has been done or its first event does it. */
   async storeAudit(): Promise<void> {
+    if (this.operation?.storedWith !== "events") await this.storeEntry();
+  }
+
+  /** Stores the audit entry of the operation unless that has been done: for a change that no event tells of. */
+  async storeEntry(): Promise<void> {
     const entry = this.operation?.entry;
-    if (!entry || this.operation?.onlyWithEvents) return;
+    if (!entry) return;
     await this.insert("audit_outbox", { ...entry })
       .onConflict()
       .ignore(); // another statement of the operation may be storing it at once
@@ -204,6 +212,12 @@ export class Scope extends Expressions {
     await this.db.raw("select pg_notify(?, ?)", [channel, JSON.stringify(this.owned(ids))]);
   }
 
+  private with(changes: Partial<Parts>): Scope {
+    const { db, organizationId, ports, warnings, operation, assistantIds } = this;
+    const parts: Parts = { db, operation, assistantIds, ...changes };
+    return new Scope(parts.db, organizationId, ports, warnings, parts.operation, parts.assistantIds);
+  }
+
   private lockKey(name: string): string {
     return `${this.organizationId}:${name}`;
   }
@@ -233,14 +247,4 @@ export class Scope extends Expressions {
     if (!this.made.has(key)) this.made.set(key, make());
     return this.made.get(key) as T; // stored under this key by the line above
   }
-}
-
-/** Objects and lists as JSON text, for pg would take a list for a PostgreSQL array; what is undefined is left out. */
-export function encoded(row: Row): Row {
-  const result: Row = {};
-  for (const [name, value] of Object.entries(row))
-    if (value !== undefined)
-      result[name] =
-        typeof value === "object" && value !== null && !(value instanceof Date) ? storedText(value) : value;
-  return result;
 }

@@ -1,3 +1,4 @@
+import { commandOf, digestOf } from "../audit/note";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { digesting, type ErasureDigest } from "./digests";
@@ -52,7 +53,11 @@ async function eraseIn(scope: Scope, digests: readonly ErasureDigest[]): Promise
         if (until !== undefined) people.set(`${kind}:${value}`, { kind, value, until });
       }
   }
-  for (const { until, ...person } of people.values()) await scope.of(Erasures).ofPerson(person, until);
+  for (const { until, ...person } of people.values()) {
+    const operation = commandOf("restore", "EndUser", [{ name: person.kind }]);
+    operation.about(digestOf(scope, person.value));
+    await scope.audited(operation).of(Erasures).ofPerson(person, until);
+  }
   return people.size;
 }
 

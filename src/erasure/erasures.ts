@@ -1,3 +1,4 @@
+import { jobOf } from "../audit/note";
 import { connection, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
@@ -107,7 +108,11 @@ export class Erasures {
       Person | { readonly filter: LogFilter };
     if ("filter" in target) await eraseLogs(scope, target.filter, row.until, add);
     else await erasePerson(scope, target, row.until, add);
-    await scope.write("erasures.finish", finish, [id]);
+    const operation = jobOf("erasure.run", "ForgetReceipt", id);
+    await scope.audited(operation).transaction(async (scope) => {
+      const [counts] = await scope.write<Counts>("erasures.finish", finish, [id]);
+      operation.count({ ...counts });
+    });
   }
 
   /** Stores what is to be erased, with the job that does it. */
@@ -153,7 +158,7 @@ const count: Build = (_table, _$, db) =>
 const finish: Build = (_table, _$, db) =>
   db.raw(`
   update erasures set status = 'DONE', sealed_target = null, worked_at = now(), finished_at = now()
-  where erasures.organization_id = $1 and id = $2`);
+  where erasures.organization_id = $1 and id = $2 returning ${COUNTED.join(", ")}`);
 
 async function eraseLogs(scope: Scope, filter: LogFilter, until: string, count: Count): Promise<void> {
   for (;;) {

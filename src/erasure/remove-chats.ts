@@ -1,5 +1,6 @@
 import { eraseAtEngine } from "../calls/erase-call";
 import type { ChatRow } from "../chats/chats";
+import type { AuditedOperation } from "../database/audited-operation";
 import type { Scope } from "../database/scope";
 import { withdrawExports } from "../exports/withdraw";
 import { detachAggregates, keepAggregates } from "./keep-aggregates";
@@ -22,6 +23,8 @@ export type Count = (scope: Scope, gone: Partial<Counts>) => Promise<void>;
 
 export interface RemoveOptions {
   readonly count?: Count;
+  /** Makes the operation that records each batch of chats in the audit log, for jobs that nobody asked for. */
+  readonly operation?: () => AuditedOperation;
   /** Does more in the transaction that removes the chats. */
   readonly also?: (scope: Scope, chats: readonly RemovedChat[]) => Promise<void>;
   /** Whether archives that hold the chats stay for their day: so they do when a chat goes for its age alone. */
@@ -50,9 +53,14 @@ export async function removeChats(
   chatIds: readonly string[],
   options: RemoveOptions = {},
 ): Promise<void> {
-  const { count = () => Promise.resolve() } = options;
+  const { count: add = () => Promise.resolve(), operation } = options;
   for (let at = 0; at < chatIds.length; at += MOST_CHATS) {
     const some = chatIds.slice(at, at + MOST_CHATS);
+    const batch = operation?.();
+    const count: Count = async (scope, gone) => {
+      batch?.count(gone);
+      await add(scope, gone);
+    };
     const ended = await scope.transaction(async (scope) => {
       const rows = await held(scope, some);
       const ids = rows.map(({ id }) => id);
@@ -61,7 +69,8 @@ export async function removeChats(
     });
     await drain(scope, "events", ended, MOST_EVENTS, count);
     await drain(scope, "messages", ended, MOST_MESSAGES, count);
-    await scope.transaction((scope) => removeEmptied(scope, ended, { ...options, count }));
+    const recorded = batch ? scope.audited(batch) : scope;
+    await recorded.transaction((scope) => removeEmptied(scope, ended, { ...options, count }));
   }
 }
 

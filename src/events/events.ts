@@ -2,6 +2,7 @@ import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
+import { unlessReadOnly } from "../database/read-only";
 import type { Scope } from "../database/scope";
 import { withoutNulls } from "../database/without-nulls";
 import { record, type Cause } from "./record";
@@ -210,13 +211,6 @@ export class Events {
     );
     return shown(rows);
   }
-}
-
-const READ_ONLY = "25006";
-
-/** A database that takes no writes gives no positions: what has one is shown all the same. */
-function unlessReadOnly(error: unknown): void {
-  if ((error as { code?: unknown }).code !== READ_ONLY) throw error;
 }
 
 /** What stands in an event of what was said, of which the newest comes first. */

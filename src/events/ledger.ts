@@ -1,3 +1,4 @@
+import { unlessReadOnly } from "../database/read-only";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 import { toEvent, type Event, type EventRow } from "./events";
@@ -37,7 +38,7 @@ export class Ledger {
     most: number,
     columns: readonly string[],
   ): Promise<{ rows: R[]; place: Place }> {
-    await sequence(this.scope);
+    await sequence(this.scope).catch(unlessReadOnly);
     const rows = (await this.scope
       .table("events")
       .select(...columns, this.scope.asText("transaction", "position"))
@@ -50,7 +51,7 @@ export class Ledger {
 
   /** Where an event stands in the ledger; without one, its end. @throws EVENT_NOT_FOUND */
   async place(id: string | null | undefined): Promise<Place> {
-    await sequence(this.scope);
+    await sequence(this.scope).catch(unlessReadOnly);
     const [row] = await this.scope.named<Place>(
       undefined,
       (table, $, db) =>

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { callbackOf } from "../audit/note";
 import type { Database } from "../database/database";
 import { DomainError } from "../errors";
 import type { Parameters } from "../ports/telephony";
@@ -10,6 +11,8 @@ import type { Metrics } from "./metrics";
 interface Parts {
   readonly database: Database;
   readonly metrics: Pick<Metrics, "countSmsStatus">;
+  /** Address of the client. */
+  readonly addressOf: (req: IncomingMessage) => string;
 }
 
 /** Takes the telephony provider's reports of how texts were delivered. The body is a form. */
@@ -18,11 +21,12 @@ export const smsStatus = (parts: Parts): { readonly smsStatus: Serve } => ({
 });
 
 async function take(
-  { database, metrics }: Parts,
-  { url = "", headers }: IncomingMessage,
+  { database, metrics, addressOf }: Parts,
+  req: IncomingMessage,
   res: ServerResponse,
   parameters: Parameters,
 ): Promise<void> {
+  const { url = "", headers } = req;
   const { provider, statusUrl } = database.scope("").ports.telephone;
   const report = provider.readStatus(parameters);
   const [owner] = report ? await database.ownersOfNumbers(report.from) : [];
@@ -36,7 +40,9 @@ async function take(
     metrics.countSmsStatus("refused");
     throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
   }
-  const news = await keepDelivery(scope, report);
+  const about = { operation: "smsStatus", recordType: "Message", address: addressOf(req) };
+  const audited = scope.audited(callbackOf(scope, { ...about, fields: [{ name: "metadata.delivery" }] }));
+  const news = await keepDelivery(audited, report);
   metrics.countSmsStatus(news ? "applied" : "repeated");
   const { type, body } = provider.answer([]);
   res.writeHead(200, { "Content-Type": type });

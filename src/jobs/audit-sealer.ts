@@ -5,28 +5,35 @@ import type { Database } from "../database/database";
 
 /** How often rows that wait are looked for, in ms. They are to be numbered within 5 s. */
 const SEAL_EVERY_MS = 1_000;
-/** An organization's head is logged at most this often, in ms. */
-const TELL_EVERY_MS = 60_000;
+/** Heads are logged at most this often, in ms. */
+const TELL_EVERY_MS = 3_600_000;
+/** Heads in one line of the log. */
+const HEADS_IN_LINE = 100;
+
+type SealerLogger = Pick<Logger, "info" | "warn" | "isLevelEnabled" | "child">;
 
 /** Numbers and chains what was written to the audit log, and publishes the heads of the chains in the server's log. */
 export class AuditSealer {
   private readonly timer = setInterval(() => void this.look(), SEAL_EVERY_MS).unref();
-  /** When each organization's head was logged last. */
-  private readonly told = new Map<string, number>();
+  private readonly notices: Pick<Logger, "info">;
+  private toldAt = -Infinity;
   /** Heads that are still to be logged. */
   private readonly heads = new Map<string, AuditHead>();
   private running: Promise<void> | undefined;
 
   constructor(
     private readonly database: Database,
-    private readonly logger: Pick<Logger, "info" | "warn">,
-  ) {}
+    private readonly logger: SealerLogger,
+  ) {
+    // Heads in the log prove later that no entry was changed, so they are written at the default level, `warn`, too.
+    this.notices = logger.isLevelEnabled("warn") ? logger.child({}, { level: "info" }) : logger;
+  }
 
-  /** Stops looking, and tells the heads that were not told yet. */
+  /** Stops looking, and logs the heads that were not logged yet. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
-    this.tell(0);
+    this.tell();
   }
 
   private async look(): Promise<void> {
@@ -34,7 +41,7 @@ export class AuditSealer {
     this.running = this.seal().catch((error: unknown) => this.warn(error));
     await this.running;
     this.running = undefined;
-    this.tell(TELL_EVERY_MS);
+    if (performance.now() - this.toldAt >= TELL_EVERY_MS) this.tell();
   }
 
   private async seal(): Promise<void> {
@@ -49,14 +56,15 @@ export class AuditSealer {
     this.logger.warn({ err: error, organizationId }, "the audit log was not sealed");
   }
 
-  private tell(every: number): void {
-    const now = performance.now();
-    for (const [organizationId, head] of this.heads) {
-      const last = this.told.get(organizationId);
-      if (last !== undefined && now - last < every) continue;
-      this.heads.delete(organizationId);
-      this.told.set(organizationId, now);
-      this.logger.info({ organizationId, ...head }, "head of the audit log");
+  /** Logs the heads that have moved, some in a line, as POSITION:HASH by organization. */
+  private tell(): void {
+    if (this.heads.size === 0) return;
+    this.toldAt = performance.now();
+    const moved = [...this.heads].map(([id, { position, hash }]) => [id, `${position}:${hash}`] as const);
+    this.heads.clear();
+    for (let at = 0; at < moved.length; at += HEADS_IN_LINE) {
+      const heads = Object.fromEntries(moved.slice(at, at + HEADS_IN_LINE));
+      this.notices.info({ heads }, "heads of the audit log");
     }
   }
 }

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import { Chats } from "../chats/chats";
 import type { Database } from "../database/database";
 import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
 import { AuditSealer } from "./audit-sealer";
 import { Dispatcher } from "./dispatcher";
+import { endIdleChats } from "./idle-chats";
 import { periodicTasks } from "./tasks";
 import { startWorker, type Worker } from "./worker";
 
@@ -63,12 +63,4 @@ export async function startJobs({
       await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop()]);
     },
   };
-}
-
-/** Ends the text and SMS chats in which nothing was said for a while. */
-export async function endIdleChats(database: Database, idleMinutes: number): Promise<void> {
-  for (const { organizationId, chatId } of await database.idleChats(idleMinutes))
-    await database
-      .scope(organizationId)
-      .transaction((scope) => scope.of(Chats).endIfLive(chatId, "idle-timeout"));
 }

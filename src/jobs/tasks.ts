@@ -11,6 +11,7 @@ import { receiveSms } from "../sms/receive-sms";
 import { sendSms } from "../sms/send-sms";
 import { tellBySms } from "../sms/tell-by-sms";
 import { giveUpTurn, takeTurn } from "../conversation/turn";
+import { jobOf } from "../audit/note";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { Erasures } from "../erasure/erasures";
@@ -31,16 +32,26 @@ export interface Task {
   readonly run: (scope: Scope, payload: Payload, lastTry: boolean) => Promise<void>;
   /** Stores the consequence of a job that was given up, so that nobody waits for it. Running twice changes nothing. */
   readonly givenUp: (scope: Scope, payload: Payload) => Promise<void>;
+  /** The record that `givenUp` changes, for the audit log: its type, and the name of its id in the payload. */
+  readonly record?: { readonly type: string; readonly id: string };
 }
 
 /** For jobs that nobody waits for: the error in the log and the metric are all. */
 const onlyLogged = (): Promise<void> => Promise.resolve();
+
+const CALL = { type: "Call", id: "chatId" };
+const CHAT = { type: "Chat", id: "chatId" };
+
+/** Records that the watch ended a call or changed its status, which nobody had told. */
+const watching = (scope: Scope, chatId: string): Scope =>
+  scope.audited(jobOf("call.watch", "Call", chatId, { storedWith: "events" }));
 
 /** What a job may do, by name. */
 export const tasks = {
   "sms.receive": {
     run: (scope, { messageSid }) => receiveSms(scope, messageSid!),
     givenUp: (scope, { messageSid }) => giveUpReceived(scope, messageSid!),
+    record: { type: "Text", id: "messageSid" },
   },
   "sms.tell": {
     run: (scope, { smsId, connectionId, to, text }) =>
@@ -50,14 +61,17 @@ export const tasks = {
   "call.start": {
     run: (scope, { chatId }) => startCall(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpStart(scope, chatId!),
+    record: CALL,
   },
   "call.watch": {
-    run: (scope, { chatId }) => watchCall(scope, chatId!),
+    run: (scope, { chatId }) => watchCall(watching(scope, chatId!), chatId!),
     givenUp: (scope, { chatId }) => giveUpWatch(scope, chatId!),
+    record: CALL,
   },
   "call.hangUp": {
     run: (scope, { chatId }) => hangUpCall(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpHangUp(scope, chatId!),
+    record: CALL,
   },
   "call.erase": {
     run: eraseCall,
@@ -78,10 +92,12 @@ export const soleTasks = {
   "chat.turn": {
     run: (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
     givenUp: (scope, { chatId }) => giveUpTurn(scope, chatId!),
+    record: CHAT,
   },
   "sms.send": {
     run: (scope, { chatId }) => sendSms(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpSending(scope, chatId!),
+    record: CHAT,
   },
 } satisfies Record<string, Task>;
 
@@ -90,6 +106,7 @@ export const slowTasks = {
   "file.index": {
     run: (scope, { fileId }, lastTry) => indexFile(scope, fileId!, lastTry),
     givenUp: (scope, { fileId }) => giveUpIndexing(scope, fileId!),
+    record: { type: "File", id: "fileId" },
   },
   "knowledge.embed": {
     run: (scope, owner) => embedPassages(scope, owner),

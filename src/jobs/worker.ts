@@ -8,6 +8,7 @@ import {
 } from "graphile-worker";
 import { Pool } from "pg";
 import type { Logger } from "pino";
+import { jobOf } from "../audit/note";
 import { currentDate } from "../clock";
 import type { Database } from "../database/database";
 import { TRIES, type Scope } from "../database/scope";
@@ -157,7 +158,11 @@ function consequences(database: Database, periodic: Readonly<Record<string, Peri
     tasks: [...Object.keys(all), ...Object.keys(periodic)],
     conclude: async (task: string, payload: unknown) => {
       const { scope, ids } = read(database, payload ?? {});
-      await all[task]?.givenUp(scope, ids);
+      const { givenUp, record } = all[task] ?? {};
+      if (!givenUp || !record) return givenUp?.(scope, ids);
+      const audited = scope.audited(jobOf(`${task}.givenUp`, record.type, ids[record.id] ?? null));
+      await givenUp(audited, ids);
+      await audited.storeAudit();
     },
   };
 }

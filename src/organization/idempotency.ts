@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import { Disclosures, type Disclosure } from "../audit/disclosures";
+import type { Origin } from "../audit/note";
+import type { Caller } from "../auth/caller";
 import { newId } from "../database/ids";
 import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
@@ -6,12 +9,16 @@ import { DomainError } from "../errors";
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /** Secrets in it. */
+  readonly disclosed: readonly Disclosure[];
 }
 
 interface Kept {
   readonly requestHash: string;
   readonly status: number;
   readonly sealedBody: string;
+  /** Null for an answer that an older server stored. */
+  readonly disclosed: readonly Disclosure[] | null;
 }
 
 interface Claim {
@@ -26,6 +33,12 @@ export interface Repeatable {
   readonly content: unknown;
   /** Its work waits for HTTP, so it runs outside of any transaction. */
   readonly waits: boolean;
+}
+
+/** Who asks, for the audit log. */
+interface Asker {
+  readonly caller: Caller | undefined;
+  readonly source: Origin;
 }
 
 type Work = (scope: Scope) => Promise<Answer>;
@@ -47,10 +60,18 @@ export class Idempotency {
 
   /**
    * Does `work` once for a key. Its effect and its answer are committed together, or neither is. Work that waits for
-   * HTTP claims the key first and stores its answer afterwards, each in a transaction of its own.
+   * HTTP claims the key first and stores its answer afterwards, each in a transaction of its own. The secrets in an
+   * answer that is repeated are recorded as disclosed again.
    * @throws REQUEST_IN_PROGRESS while the first one runs; IDEMPOTENCY_KEY_REUSED for another request under the same key
    */
-  async once({ key, content, waits }: Repeatable, work: Work): Promise<Given> {
+  async once(request: Repeatable, work: Work, { caller, source }: Asker): Promise<Given> {
+    const given = await this.given(request, work);
+    const again = given.replayed ? given.disclosed : [];
+    await Promise.all(again.map((secret) => this.scope.of(Disclosures).note(caller, source, secret)));
+    return given;
+  }
+
+  private async given({ key, content, waits }: Repeatable, work: Work): Promise<Given> {
     const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url");
     if (waits) return this.claimed(key, hash, work);
     return this.scope.transaction(async (scope) => {
@@ -91,8 +112,15 @@ export class Idempotency {
     const [claim] = (await scope.table("idempotency_claims").where({ key })) as Claim[];
     if ((kept ?? claim ?? { requestHash }).requestHash !== requestHash)
       throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
-    if (kept)
-      return { status: kept.status, body: JSON.parse(this.open(key, kept.sealedBody)), replayed: true };
+    if (kept) {
+      const { status, sealedBody, disclosed } = kept;
+      return {
+        status,
+        body: JSON.parse(this.open(key, sealedBody)),
+        disclosed: disclosed ?? [],
+        replayed: true,
+      };
+    }
     if (claim) throw inProgress();
     return undefined;
   }
@@ -126,7 +154,8 @@ export class Idempotency {
   /** Sealed, for the answer may hold a key or a secret. */
   private async keep(scope: Scope, key: string, requestHash: string, answer: Answer): Promise<Given> {
     const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), this.context(key));
-    await scope.insert("idempotency_keys", { key, requestHash, status: answer.status, sealedBody });
+    const { status, disclosed } = answer;
+    await scope.insert("idempotency_keys", { key, requestHash, status, sealedBody, disclosed });
     return { ...answer, replayed: false };
   }
 

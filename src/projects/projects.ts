@@ -1,6 +1,7 @@
 import { currentDate } from "../clock";
 import { newId } from "../database/ids";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 
 export interface Project {

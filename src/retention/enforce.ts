@@ -1,3 +1,4 @@
+import { jobOf } from "../audit/note";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
 import { removeChats } from "../erasure/remove-chats";
@@ -22,14 +23,25 @@ export async function enforceRetention(database: Database): Promise<void> {
   }
 }
 
+async function settle(scope: Scope) {
+  const { held, changed } = await scope.of(Retention).settle();
+  const fields = changed.map((kind) => ({ name: `${kind.toLowerCase()}Days` }));
+  const operation = jobOf("retention.settle", "Organization", scope.organizationId, { fields });
+  if (fields.length > 0) await scope.audited(operation).storeEntry();
+  return held;
+}
+
+/** One batch, as the audit log records it. */
+const retentionOf = (recordType: string) => jobOf("retention.enforce", recordType, null);
+
 /** @returns whether there is more to delete */
 async function enforceOnce(scope: Scope): Promise<boolean> {
-  const { LOGS, RECORDINGS, EVENTS } = await scope.transaction((scope) => scope.of(Retention).settle());
+  const { LOGS, RECORDINGS, EVENTS } = await scope.transaction(settle);
   const more = [
     LOGS !== null && (await expireLogs(scope, LOGS)),
     LOGS !== null && (await expireTexts(scope, LOGS)),
-    RECORDINGS !== null && (await expireRecordings(scope, RECORDINGS)),
-    EVENTS !== null && (await expireEvents(scope, EVENTS)),
+    RECORDINGS !== null && (await expireRecordings(scope, RECORDINGS, retentionOf("Recording"))),
+    EVENTS !== null && (await expireEvents(scope, EVENTS, () => retentionOf("Event"))),
   ];
   return more.includes(true);
 }
@@ -47,7 +59,7 @@ async function expireLogs(scope: Scope, days: number): Promise<boolean> {
   await removeChats(
     scope,
     old.map(({ id }) => id),
-    { keepsExports: true },
+    { keepsExports: true, operation: () => retentionOf("Log") },
   );
   return old.length === MOST_LOGS;
 }
@@ -67,11 +79,16 @@ async function expireOf(
   key: string,
   days: number,
 ): Promise<boolean> {
-  const old = scope
-    .table(table)
-    .select(key)
-    .whereNull("chatId")
-    .whereRaw("created_at < now() - ? * interval '1 day'", [days])
-    .limit(MOST_TEXTS);
-  return ((await scope.table(table).whereIn(key, old).delete()) as number) === MOST_TEXTS;
+  const operation = retentionOf("Text");
+  return scope.audited(operation).transaction(async (scope) => {
+    const old = scope
+      .table(table)
+      .select(key)
+      .whereNull("chatId")
+      .whereRaw("created_at < now() - ? * interval '1 day'", [days])
+      .limit(MOST_TEXTS);
+    const texts = (await scope.table(table).whereIn(key, old).delete()) as number;
+    operation.count({ texts });
+    return texts === MOST_TEXTS;
+  });
 }

@@ -1,11 +1,16 @@
 import { eraseAtEngine } from "../calls/erase-call";
+import type { AuditedOperation } from "../database/audited-operation";
 import type { Scope } from "../database/scope";
 
 const MOST = 100;
 
 /** Removes recordings of calls that ended so many days ago: their addresses, the events that tell them, and what the engine keeps. @returns whether there are more */
-export async function expireRecordings(scope: Scope, days: number): Promise<boolean> {
-  return scope.transaction(async (scope) => {
+export async function expireRecordings(
+  scope: Scope,
+  days: number,
+  operation: AuditedOperation,
+): Promise<boolean> {
+  return scope.audited(operation).transaction(async (scope) => {
     const old = (await scope
       .table("chats")
       .select("id")
@@ -17,7 +22,8 @@ export async function expireRecordings(scope: Scope, days: number): Promise<bool
       .limit(MOST)
       .forUpdate()) as { id: string }[];
     const ids = old.map(({ id }) => id);
-    await scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" }).delete();
+    const told = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
+    operation.count({ recordings: ids.length, events: (await told.delete()) as number });
     await eraseAtEngine(scope, ids);
     await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
     return old.length === MOST;

@@ -39,6 +39,11 @@ interface Row {
   readonly due: boolean;
 }
 
+interface Settled {
+  readonly held: Readonly<Record<RetentionKind, Days>>;
+  readonly changed: readonly RetentionKind[];
+}
+
 interface Changes {
   readonly heldDays?: Days;
   readonly toldDays?: Days;
@@ -91,17 +96,19 @@ export class Retention {
     });
   }
 
-  /** Lets what is wanted hold where it may. @returns the days that hold now */
-  async settle(): Promise<Readonly<Record<RetentionKind, Days>>> {
+  /** Lets the chosen days hold where they may. @returns the days that hold now, and the kinds whose row has changed */
+  async settle(): Promise<Settled> {
     const held: Partial<Record<RetentionKind, Days>> = {};
+    const changed: RetentionKind[] = [];
     for (const row of await this.rows()) {
       const changes = this.changesTo(row);
       const { heldDays, toldDays } = { ...row, ...changes };
       const values = [row.kind, heldDays, toldDays, changes?.isTold ?? false];
       if (changes) await this.scope.write("retention.change", change, values);
+      if (changes) changed.push(row.kind);
       held[row.kind] = heldDays;
     }
-    return held as Record<RetentionKind, Days>;
+    return { held: held as Record<RetentionKind, Days>, changed };
   }
 
   private changesTo(row: Row): Changes | undefined {

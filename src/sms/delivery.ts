@@ -37,6 +37,8 @@ export async function keepDelivery(
       .where({ id: text.id })
       .update({ delivery: status, deliveryError: errorCode ?? null });
     if (text.messageId !== null) await show(scope, text.messageId);
+    scope.operation?.about(text.messageId);
+    await scope.storeEntry(); // no event tells of it
     return true;
   });
 }

@@ -1,7 +1,9 @@
+import { jobOf } from "../audit/note";
 import { currentDate, currentTime } from "../clock";
 import { randomText } from "../auth/crypto";
 import { newId } from "../database/ids";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { invalid, missing } from "../errors";
 import { Events } from "../events/events";
 import type { Outcome } from "../outbound/http";
@@ -152,8 +154,12 @@ export class WebhookDestinations {
     const gone = outcome.kind === "answered" && outcome.status === GONE;
     const hopeless = (row?.failures ?? 0) >= FAILING.tries && currentTime() - since.getTime() >= FAILING.time;
     if (!gone && !hopeless) return;
-    await destination().update({ enabled: false });
-    await this.scope.of(Deliveries).giveUp(id);
+    const operation = jobOf("webhook.disable", "WebhookDestination", id, { fields: [{ name: "enabled" }] });
+    await this.scope.transaction(async (scope) => {
+      const enabled = scope.table("webhook_destinations").where({ id, enabled: true });
+      if ((await enabled.update({ enabled: false })) > 0) await scope.audited(operation).storeEntry();
+      await scope.of(Deliveries).giveUp(id);
+    });
   }
 
   /** The stored texts of events; those of deliveries that begin together are read at once. */

@@ -1,7 +1,8 @@
 import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { newId } from "../database/ids";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { invalid, missing } from "../errors";
 import { Projects } from "../projects/projects";
 import { TelephonyConnections } from "../telephony/telephony-connections";

@@ -1,6 +1,7 @@
 import type { ChatRow } from "../chats/chats";
 import { overruled, setIn } from "../chats/set-variables";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { VARIABLE_NAME } from "./workflow-nodes";
 
 type JsonObject = Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { currentDate } from "../clock";
 import { newId } from "../database/ids";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { invalid, missing, type Problem } from "../errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";
 import { NOT_A_VARIABLE, VARIABLE_NAME } from "./workflow-nodes";

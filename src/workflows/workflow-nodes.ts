@@ -1,7 +1,8 @@
 import { currentDate } from "../clock";
 import { Assistants } from "../assistants/assistants";
 import { newId } from "../database/ids";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { DomainError, invalid, missing } from "../errors";
 import type { NodeType, WorkflowNode } from "./flow";
 import { Workflows } from "./workflows";

@@ -1,7 +1,8 @@
 import { currentDate } from "../clock";
 import { Chats } from "../chats/chats";
 import { newId } from "../database/ids";
-import { encoded, type Scope } from "../database/scope";
+import { encoded } from "../database/encoded";
+import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 import { Projects } from "../projects/projects";
 import type { Flow, WorkflowEdge, WorkflowNode } from "./flow";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
+import { jobOf } from "../../src/audit/note";
 import { expireEvents } from "../../src/events/expire-events";
 import { useApp } from "../support/app";
 
@@ -33,7 +34,10 @@ const sent = (eventDaysAgo: number, triedDaysAgo: number, status: string) =>
 /** Deletes what is older, of every organization. */
 async function expire(days: number): Promise<void> {
   const { database } = running.app;
-  for (const id of await database.everyOrganization()) while (await expireEvents(database.scope(id), days));
+  for (const id of await database.everyOrganization()) {
+    const operation = () => jobOf("retention.enforce", "Event", null);
+    while (await expireEvents(database.scope(id), days, operation));
+  }
 }
 const left = async (): Promise<string[]> => {
   const rows = await running.database.query<{ id: string }>("select id from events order by created_at");

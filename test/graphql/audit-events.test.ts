@@ -122,6 +122,43 @@ describe("a secret that is told", () => {
     );
   });
 
+  test.each([
+    ["identitySecret", `mutation { identitySecret deleteLog(assistantId: "none", id: "none") { id } }`],
+    ["identitySecret", `mutation { deleteLog(assistantId: "none", id: "none") { id } identitySecret }`],
+  ])("is recorded when the answer with it carries errors too: %s", async (operation, query) => {
+    const rows = await disclosed(async () => {
+      const { body } = await running.api.graphql(query);
+      expect(body.errors).toHaveLength(1);
+      expect(body.data[operation]).toBeTruthy();
+    });
+    expect(rows.map(([kind, name]) => [kind, name])).toEqual([["DISCLOSURE", operation]]);
+  });
+
+  const REPEATED: [string, number, string, object, string][] = [
+    ["a key", 200, "/rest/v1/organization/keys", {}, "createKey Key.value"],
+    ["a token", 200, "/rest/v1/organization/token", { userId: "ada" }, "issueToken Organization.userId"],
+    [
+      "a destination",
+      201,
+      "/rest/v1/settings",
+      { url: "https://example.com/again", secret: "shared" },
+      "createWebhookDestination WebhookDestination.secret",
+    ],
+  ];
+  test.each(REPEATED)(
+    "is recorded when the answer to a repeated request tells %s again",
+    async (_, status, path, input, expected) => {
+      const headers = { "Idempotency-Key": path };
+      const first = await running.api.post(path, input, status, headers);
+      const rows = await disclosed(async () =>
+        expect(await running.api.post(path, input, status, headers)).toEqual(first),
+      );
+      expect(rows.map(([kind, operation, field]) => `${kind} ${operation} ${field}`)).toEqual([
+        `DISCLOSURE ${expected}`,
+      ]);
+    },
+  );
+
   test("is kept from who is shown it masked, and not recorded then", async () => {
     const { token } = await running.api.post("/rest/v1/organization/token", {}, 200);
     const bearer = running.api.as({ Authorization: `Bearer ${token}` });

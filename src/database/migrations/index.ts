@@ -30,6 +30,7 @@ import * as quotas from "./028-quotas";
 import * as smsSentences from "./029-sms-sentences";
 import * as longIdentifiers from "./030-long-identifiers";
 import * as endUserExports from "./031-exports";
+import * as completeAudit from "./032-complete-audit";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -64,4 +65,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "029-sms-sentences": smsSentences,
   "030-long-identifiers": longIdentifiers,
   "031-exports": endUserExports,
+  "032-complete-audit": completeAudit,
 };
