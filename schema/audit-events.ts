@@ -24,7 +24,9 @@ registerEnumType(AuditKind, {
   description: "Effect of an audited operation.",
   valuesConfig: {
     CHANGE: { description: "Change of a record, or of many." },
-    DISCLOSURE: { description: "Disclosure of a secret, such as the value of a key, or of a new token or link." },
+    DISCLOSURE: {
+      description: "Disclosure of a secret, such as the value of a key, or of a new token or link.",
+    },
   },
 });
 
@@ -76,9 +78,15 @@ registerEnumType(AuditInterface, {
   },
 });
 
-@ObjectType({ description: "A field that an audited operation received, changed or disclosed.", simpleResolvers: true })
+@ObjectType({
+  description: "A field that an audited operation received, changed or disclosed.",
+  simpleResolvers: true,
+})
 export class AuditField {
-  @Field({ description: "Name of the field, or kind of the rows that a job changed. Fields of an object follow its name and a dot." })
+  @Field({
+    description:
+      "Name of the field, or kind of the rows that a job changed. Fields of an object follow its name and a dot.",
+  })
   name!: string;
   @Field(() => String, {
     nullable: true,
@@ -132,10 +140,14 @@ export class AuditEvent {
   recordType!: string;
   @Field(() => String, {
     nullable: true,
-    description: "Id of the record, or a keyed digest if that is a person's identifier; null for operations on many records.",
+    description:
+      "Id of the record, or a keyed digest if that is a person's identifier; null for operations on many records.",
   })
   recordId!: string | null;
-  @Field(() => [AuditField], { description: "Fields that were sent, or disclosed by a DISCLOSURE; for a job, the kinds of rows with their number." })
+  @Field(() => [AuditField], {
+    description:
+      "Fields that were sent, or disclosed by a DISCLOSURE; for a job, the kinds of rows with their number.",
+  })
   fields!: AuditField[];
   @Field({ description: "Time of the operation." })
   createdAt!: Date;

@@ -57,6 +57,7 @@ export const tasks = {
     run: (scope, { smsId, connectionId, to, text }) =>
       tellBySms(scope, { smsId, connectionId: connectionId!, to: to!, text: text! }),
     givenUp: (scope, { smsId }) => giveUpSentence(scope, smsId),
+    record: { type: "Text", id: "smsId" },
   },
   "call.start": {
     run: (scope, { chatId }) => startCall(scope, chatId!),
@@ -119,6 +120,7 @@ export const slowTasks = {
   "export.run": {
     run: (scope, { exportId }) => scope.of(EndUserExports).run(exportId!),
     givenUp: (scope, { exportId }) => scope.of(EndUserExports).fail(exportId!),
+    record: { type: "EndUserExport", id: "exportId" },
   },
 } satisfies Record<string, Task>;
 

@@ -114,12 +114,15 @@ describe(`while the database takes no writes, ${readOnly.title} routes and opera
     await until(async () => (await running.api.request("GET", read)).status === 200);
   });
 
-  test.each(readOnly.rows)("$title reads, or is told that it cannot be recorded or written", async (target) => {
-    const { code, status, retryAfter } = await ask(target);
-    if (!target.changes && !DISCLOSING.includes(target.name)) expect(code).not.toBe("UNAVAILABLE");
-    expect(["UNAVAILABLE", "CHANNEL_DISABLED", ...UNKNOWN_SENDER]).toContain(code);
-    if (status === 503) expect(retryAfter).toBe("2");
-  });
+  test.each(readOnly.rows)(
+    "$title reads, or is told that it cannot be recorded or written",
+    async (target) => {
+      const { code, status, retryAfter } = await ask(target);
+      if (!target.changes && !DISCLOSING.includes(target.name)) expect(code).not.toBe("UNAVAILABLE");
+      expect(["UNAVAILABLE", "CHANNEL_DISABLED", ...UNKNOWN_SENDER]).toContain(code);
+      if (status === 503) expect(retryAfter).toBe("2");
+    },
+  );
 
   test("live it is, nothing is left half-done, and all is well when it writes again", async () => {
     expect((await running.api.request("GET", "/health/live")).status).toBe(200);

@@ -6,10 +6,11 @@ import { APOLOGY } from "../../src/conversation/turn";
 import { newId } from "../../src/database/ids";
 import type { Scope } from "../../src/database/scope";
 import { freeJobs, MOST_DEATHS } from "../../src/jobs/free-jobs";
-import type { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/jobs/tasks";
+import { periodicTasks, slowTasks, soleTasks, tasks, type Task as Job } from "../../src/jobs/tasks";
 import { enqueueSentence } from "../../src/sms/tell-by-sms";
 import { Threads } from "../../src/sms/threads";
 import { useApp } from "../support/app";
+import { auditRows } from "../support/audit";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { askToExport, exportOf } from "../support/exports";
@@ -183,8 +184,17 @@ const metric = async ({ url }: ServerProcess, task: string) => {
   );
 };
 
+/** What the audit log says of jobs of a task that were given up. */
+async function givenUpIn(task: string): Promise<unknown[]> {
+  const { organizationId } = await scope();
+  const rows = await auditRows(running.database, organizationId);
+  return rows
+    .filter(({ operation }) => operation === `${task}.givenUp`)
+    .map(({ recordType }) => ({ recordType }));
+}
+
 test(
-  "a job of any task that has no attempts left ends with its consequence, an error in the log and a metric",
+  "a job of any task that has no attempts left ends with its consequence, an audit entry for what that changes, an error in the log and a metric",
   async () => {
     const begun = new Map<Task, Awaited<ReturnType<Case>>>();
     for (const task of Object.keys(CASES) as Task[]) {
@@ -197,6 +207,8 @@ test(
     for (const [task, { has = {}, consequence }] of begun) {
       await until(async () => (await metric(first, task)) > 0);
       await consequence();
+      const { record } = { ...tasks, ...soleTasks, ...slowTasks, ...periodicTasks }[task] as Partial<Job>;
+      expect([task, await givenUpIn(task)]).toEqual([task, record ? [{ recordType: record.type }] : []]);
       expect(await waiting(task, has)).toEqual([]);
       const line = first
         .stderr()

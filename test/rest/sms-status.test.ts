@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { recording } from "../support/audit";
 import { quietAssistant } from "../support/factories";
 import { until } from "../support/server";
 import { bring, chatsWith, connect, newPerson, type Connected } from "../support/sms";
@@ -60,6 +61,22 @@ test("the message shows how it was delivered, whatever the order of the reports"
   expect(await shown()).toEqual({ status: "sent" });
   for (const status of ["delivered", "sent", "queued", "delivered"]) await report(status);
   expect(await shown()).toEqual({ status: "delivered" });
+});
+
+test("a report that tells something new is recorded in the audit log, a repeated one is not", async () => {
+  const { report } = await sent();
+  const { id } = await running.api.get("/rest/v1/organization", 200);
+  const { rows } = await recording(running.database, id, async () => {
+    for (const status of ["sent", "delivered", "sent", "delivered"]) await report(status);
+  });
+  const recorded = {
+    actor: "PROVIDER",
+    interface: "CALLBACK",
+    operation: "smsStatus",
+    recordType: "Message",
+  };
+  expect(rows).toMatchObject([recorded, recorded]);
+  expect(rows[0]!.recordId).toEqual(expect.any(String));
 });
 
 test("the message shows why it was not delivered", async () => {

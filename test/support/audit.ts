@@ -13,7 +13,7 @@ export interface AuditRow {
   readonly operation: string;
   readonly recordType: string;
   readonly recordId: string | null;
-  readonly fields: readonly { readonly name: string; readonly digest?: string }[];
+  readonly fields: readonly { readonly name: string; readonly digest?: string; readonly count?: number }[];
 }
 
 const ALL = `

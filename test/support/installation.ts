@@ -35,6 +35,9 @@ export const elsewhere = (env: Env, url: string): Env => ({
   DATABASE_URL: url,
 });
 
+/** What a restore or a move leaves in the audit log of the copy. */
+const OF_COPY = /""operation"": ""(restore|move)""/;
+
 /** Every row of every table, by table, but for notes that belong to one database, and templates, which every start writes. */
 export async function contentsOf(url: string): Promise<Record<string, string[]>> {
   const tables = await query<{ name: string }>(
@@ -45,7 +48,7 @@ export async function contentsOf(url: string): Promise<Record<string, string[]>>
   const contents: Record<string, string[]> = {};
   for (const { name } of tables) {
     const rows = await query<{ row: string }>(url, `select t::text as row from public.${name} t order by 1`);
-    contents[name] = rows.map(({ row }) => row);
+    contents[name] = rows.map(({ row }) => row).filter((row) => !OF_COPY.test(row));
   }
   const jobs = await query<{ row: string }>(
     url,

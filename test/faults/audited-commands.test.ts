@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { auditRows, type AuditRow } from "../support/audit";
+import { elsewhere, query, waitingInstallation } from "../support/installation";
+import { emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS, type Env } from "../support/server";
+
+const { scripts } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as {
+  scripts: Record<string, string>;
+};
+/** Scripts that run a command of src/cli, with its file. */
+const COMMANDS = Object.fromEntries(
+  Object.entries(scripts).flatMap(([name, script]) => {
+    const [, file] = /launch\.mjs (cli\/[\w-]+)$/.exec(script) ?? [];
+    return file === undefined ? [] : [[name, file]];
+  }),
+);
+
+const READS = "reads only";
+/** Commands that record nothing, and why. */
+const WITHOUT_RECORD: Readonly<Record<string, string>> = {
+  docs: "writes documents of the project",
+  "audit:export": READS,
+  "audit:verify": READS,
+  backup: READS,
+  "database:roles": "changes roles and their rights, and nothing of an organization",
+};
+
+/** Runs a command. @returns the database that it changes */
+type Run = (env: Env) => Promise<string>;
+const on =
+  (name: string, ...options: string[]): Run =>
+  async (env) => {
+    const { code, stderr } = await runToEnd(COMMANDS[name]!, env, ...options);
+    expect({ name, code, stderr }).toMatchObject({ name, code: 0 });
+    return env.DATABASE_URL!;
+  };
+const restored = async (env: Env): Promise<Env> => {
+  const folder = join(emptyFolder(), "backup");
+  await on("backup", folder)(env);
+  const copy = elsewhere(env, await emptyDatabase());
+  await on("restore", folder)(copy);
+  return copy;
+};
+
+/** Commands that change something, in the order in which they are run; what ends the installation comes last. */
+const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow> }>> = {
+  "key:create": { run: on("key:create", "--name", "made here"), expected: { recordType: "Key" } },
+  "org:create": { run: on("org:create", "--name", "Another"), expected: { recordType: "Organization" } },
+  "files:adopt": { run: on("files:adopt") },
+  "keys:rotate": {
+    run: on("keys:rotate"),
+    expected: {
+      fields: expect.arrayContaining([{ name: "api_keys.sealed_value", count: expect.any(Number) }]) as never,
+    },
+  },
+  restore: { run: async (env) => (await restored(env)).DATABASE_URL! },
+  release: {
+    run: async (env) => on("release", "--drop")(await restored(env)),
+    expected: {
+      fields: [
+        { name: "drop" },
+        ...["jobs", "deliveries", "calls"].map((name) => ({ name, count: expect.any(Number) as never })),
+      ],
+    },
+  },
+  move: {
+    run: async (env) => {
+      const to = await emptyDatabase();
+      await on("move", "--to", to)(env);
+      return to;
+    },
+  },
+};
+
+/** How many of the organizations a command concerns: what `org:create` makes is sealed with the new key at once. */
+const concernedBy = (operation: string, organizations: number): number =>
+  ["key:create", "keys:rotate"].includes(operation) ? 1 : organizations;
+
+test("every command that changes data is tried here, but for those of which it is said why not", () => {
+  expect([...Object.keys(RECORDED), ...Object.keys(WITHOUT_RECORD)].sort()).toEqual(
+    Object.keys(COMMANDS).sort(),
+  );
+});
+
+test(
+  "a command that changes data is in the audit log of each organization that it concerns",
+  async () => {
+    const { env: before, server } = await waitingInstallation();
+    await server.end("SIGTERM");
+    const env = {
+      ...before,
+      ENCRYPTION_KEYS: `a new encryption key that only tests use,${SETTINGS.ENCRYPTION_KEYS}`,
+    };
+    for (const [operation, { run, expected }] of Object.entries(RECORDED)) {
+      const url = await run(env);
+      const ids = (await query<{ id: string }>(url, "select id from organizations")).map(({ id }) => id);
+      const logs = await Promise.all(
+        ids.map(async (id) => {
+          const rows = await auditRows({ query: (text, values) => query(url, text, values) }, id);
+          return rows.filter((row) => row.operation === operation);
+        }),
+      );
+      const rows = logs.flat().map((row) => ({ of: operation, ...row }));
+      expect(rows).toContainEqual(
+        expect.objectContaining({ of: operation, actor: "OPERATOR", interface: "COMMAND", ...expected }),
+      );
+      const concerned = logs.filter((log) => log.length > 0).length;
+      expect([operation, concerned]).toEqual([operation, concernedBy(operation, ids.length)]);
+    }
+  },
+  8 * PATIENCE,
+);
