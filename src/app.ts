@@ -14,7 +14,7 @@ import { makeContext, type Context } from "../schema/context";
 import { loadCatalog, type Catalog } from "./catalog/load-catalog";
 import { readConfig, type Config } from "./config";
 import type { Database } from "./database/database";
-import { DomainError, invalid, publicError } from "./errors";
+import { DomainError, invalid } from "./errors";
 import { clientAddress } from "./http/client-address";
 import { begin, READ_ONLY, requestId } from "./http/common";
 import { withDeclaredTypes } from "./http/declared-types";
@@ -28,13 +28,14 @@ import { foreignOrigin } from "./http/origin";
 import { pages } from "./http/pages";
 import { recordings } from "./http/recordings";
 import { refusalOf } from "./http/refusal";
+import { shownBy } from "./http/shown-error";
 import { requestLog } from "./http/request-log";
 import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
 import { smsIntercept } from "./http/sms-intercept";
 import { start } from "./http/start";
 import { VisitorLimits } from "./http/visitor-limits";
 import { unreadable } from "./http/unreadable";
-import { shownError, subscriptions } from "./http/websocket";
+import { subscriptions } from "./http/websocket";
 import { widgetPages } from "./http/widget-pages";
 import { Idempotency } from "./organization/idempotency";
 import { openService, type Service } from "./open-service";
@@ -101,11 +102,11 @@ async function compose(parts: Service): Promise<{ answer: RequestListener; stop:
     introspection: config.GRAPHQL_INTROSPECTION,
     credentials: parts.credentials,
     listener: parts.listener,
-    makeContext: (caller, tooSlow) => makeContext(database, caller, { requestId: "subscription", tooSlow }),
+    makeContext: (caller, more) => makeContext(database, caller, more),
     limits: parts.limits,
     most: { address: config.SOCKETS_PER_ADDRESS, organization: config.SOCKETS_PER_ORGANIZATION },
     metrics: parts.metrics,
-    format: shownError,
+    format: shownBy(parts.logger),
   });
   return {
     answer,
@@ -222,14 +223,7 @@ async function graphqlOf({ config, logger }: Service, engine: Engine, house: Hou
       };
     },
     warnings: ({ scope }) => scope.warnings,
-    format: (error, { requestId }) => {
-      const shown = publicError(refusalOf(error.originalError ?? error));
-      if (shown.code === "INTERNAL")
-        logger.error({ err: error.originalError ?? error, requestId }, "operation failed");
-      const { locations, path } = error.toJSON();
-      const { message, ...extensions } = shown;
-      return { message, locations, path, extensions: { ...extensions, requestId } };
-    },
+    format: shownBy(logger),
   });
   await apollo.start();
   return graphqlHandler({

@@ -21,10 +21,11 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { LRUCache } from "lru-cache";
-import { publicError, type Problem } from "../errors";
+import { publicError } from "../errors";
 import { revealed } from "../json-source";
 import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
-import { aboutValue, detailed, problemsOfVariables } from "./graphql-problems";
+import { aboutValue } from "./graphql-problems";
+import { coded, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
 
 /** A document that is ready to run, as app.ts gets it from the engine that REST uses too. */
 export interface Compiled<Context> {
@@ -119,11 +120,7 @@ async function answerOf<Context extends BaseContext>(
   const sent = request.request.variables ?? {};
   const { errors: refused, coerced } = known.coerce(sent);
   if (refused) {
-    const wrong = detailed(
-      refused,
-      problemsOfVariables(options.schema, operation.variableDefinitions ?? [], sent),
-    );
-    return failed(options.introspection ? wrong : wrong.map(withoutNames), "BAD_USER_INPUT");
+    return failed(refusedVariables(options, operation, sent, refused), "BAD_USER_INPUT");
   }
   // As they were sent: the cost coerces them itself, and an Upload can be coerced only once.
   const counted = known.cost ?? costOf(options.schema, document, operationName ?? undefined, sent);
@@ -134,27 +131,7 @@ async function answerOf<Context extends BaseContext>(
   return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
 }
 
-const unknownOperation = (name: string | undefined) =>
-  new GraphQLError(
-    name === undefined
-      ? "The document holds no operation."
-      : `The document holds no operation "${name.slice(0, 100)}".`,
-    {
-      extensions: { details: [{ path: "operationName", message: "must name an operation of the document" }] },
-    },
-  );
-
 const overWebSocket = new GraphQLError("Subscriptions run over a WebSocket (graphql-ws) on this path.");
-
-/** An error without the names that graphql-js suggests; Apollo hides those of the document itself. */
-function withoutNames({ message, nodes, extensions }: GraphQLError): GraphQLError {
-  const bare = (text: string) => text.replace(/ Did you mean .+$/s, "");
-  const details = (extensions.details as readonly Problem[] | undefined)?.map(({ path, message }) => ({
-    path,
-    message: bare(message),
-  }));
-  return new GraphQLError(bare(message), { nodes, extensions: details ? { details } : {} });
-}
 
 type Outcome = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
 
@@ -184,8 +161,6 @@ function answered<Context extends BaseContext>(
 
 /** What is refused before it runs; the request's id is added to each such answer. */
 function failed(errors: readonly GraphQLError[], code: string): GraphQLResponse {
-  const singleResult = {
-    errors: errors.map((error) => ({ ...error.toJSON(), extensions: { code, ...error.extensions } })),
-  };
+  const singleResult = { errors: errors.map((error) => coded(error, code).toJSON()) };
   return { http: { status: 400, headers: new HeaderMap() }, body: { kind: "single", singleResult } };
 }

@@ -1,15 +1,6 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import {
-  getOperationAST,
-  GraphQLError,
-  OperationTypeNode,
-  parse,
-  specifiedRules,
-  validate,
-  type ExecutionArgs,
-  type GraphQLSchema,
-} from "graphql";
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { CloseCode, type ServerOptions } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
@@ -17,10 +8,10 @@ import { currentTime } from "../clock";
 import type { Caller } from "../auth/caller";
 import { KEYS_CHANNEL, type Credentials } from "../auth/credentials";
 import type { Listener } from "../database/listener";
-import { DomainError, publicError } from "../errors";
+import { newId } from "../database/ids";
+import { DomainError } from "../errors";
 import { BoundedSocket, PARTING, TOO_MANY, TOO_SLOW } from "./bounded-socket";
-import { aboutValue } from "./graphql-problems";
-import { costOf, MOST_QUERY_BYTES, MOST_TOKENS, rulesOf } from "./graphql-limits";
+import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
 import { OpenSockets } from "./open-sockets";
@@ -31,12 +22,16 @@ export interface SocketOptions {
   readonly credentials: Credentials;
   readonly listener: Pick<Listener, "on">;
   /** @param tooSlow gives up on a subscriber for whom too much is waiting */
-  readonly makeContext: (caller: Caller, tooSlow: () => void) => unknown;
+  readonly makeContext: (
+    caller: Caller,
+    options: { readonly requestId: string; readonly tooSlow: () => void },
+  ) => unknown;
   readonly limits: RateLimits;
   /** Most open sockets of one address and of one organization. */
   readonly most: { readonly address: number; readonly organization: number };
   readonly metrics: Pick<Metrics, "countSocket">;
-  readonly format: (error: GraphQLError) => GraphQLError;
+  /** An error as a client may see it. */
+  readonly format: (error: GraphQLError, context: { readonly requestId: string }) => GraphQLFormattedError;
 }
 
 interface Extra extends Record<PropertyKey, unknown> {
@@ -111,31 +106,38 @@ async function admit(
 }
 
 function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payload, Extra> {
-  const rules = [...specifiedRules, ...rulesOf()];
+  const rules = subscriptionRules();
   const { limits } = options;
+  // Every operation is a request of its own, and has an id as those by HTTP have.
+  const ids = new WeakMap<object, string>();
+  const shown = (payload: object, errors: readonly GraphQLError[]) =>
+    errors.map((error) => options.format(error, { requestId: ids.get(payload)! })); // set as it is subscribed
   return {
     schema: options.schema,
     connectionInitWaitTimeout: 10_000,
     onConnect: ({ connectionParams, extra }) => connect(options, open, extra, connectionParams ?? {}),
     onDisconnect: ({ extra }) => extra.unwatch?.(),
-    onSubscribe: async ({ extra, subscriptions }, _id, { query, variables, operationName }) => {
+    onSubscribe: async ({ extra, subscriptions }, _id, payload) => {
       const { request, caller, socket } = extra;
+      const requestId = newId();
+      ids.set(payload, requestId);
       const most = caller!.kind === "VISITOR" ? MOST_FOLLOWED.visitor : MOST_FOLLOWED.others;
       if (Object.keys(subscriptions).length > most) return [tooMany(most)];
       try {
         await limits.take(request, undefined, caller);
-        const context = options.makeContext(caller!, () => socket.giveUp(TOO_SLOW));
-        return prepared(options, rules, query, variables ?? {}, operationName ?? undefined, context);
+        const tooSlow = () => socket.giveUp(TOO_SLOW);
+        const prepared = subscriptionOf(options, rules, payload);
+        if (Array.isArray(prepared)) return prepared;
+        return { ...prepared, contextValue: options.makeContext(caller!, { requestId, tooSlow }) };
       } catch (error) {
-        if (error instanceof DomainError)
-          return [new GraphQLError(error.message, { extensions: { code: error.code } })];
-        return [error instanceof GraphQLError ? error : new GraphQLError("The request is not valid.")];
+        const originalError = error as Error;
+        return [new GraphQLError(originalError.message, { originalError })];
       }
     },
-    onError: (_context, _id, _payload, errors) => errors.map((error) => options.format(error).toJSON()),
-    onNext: (_context, _id, _payload, _args, result) => ({
+    onError: (_context, _id, payload, errors) => shown(payload, errors),
+    onNext: (_context, _id, payload, _args, result) => ({
       ...result,
-      ...(result.errors && { errors: result.errors.map((error) => options.format(error).toJSON()) }),
+      ...(result.errors && { errors: shown(payload, result.errors) }),
     }),
   };
 }
@@ -179,32 +181,6 @@ const isWithin = (counted: Promise<void>): Promise<boolean> =>
     },
   );
 
-function prepared(
-  { schema, introspection }: SocketOptions,
-  rules: (typeof specifiedRules)[number][],
-  query: string,
-  variableValues: Record<string, unknown>,
-  operationName: string | undefined,
-  contextValue: unknown,
-): ExecutionArgs | GraphQLError[] {
-  if (Buffer.byteLength(query) > MOST_QUERY_BYTES)
-    return [new GraphQLError("The query must be at most 64 KiB.")];
-  const document = parse(query, { maxTokens: MOST_TOKENS });
-  const problems = validate(schema, document, rules);
-  if (problems.length > 0) return [...problems];
-  const operation = getOperationAST(document, operationName);
-  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION)
-    return [
-      new GraphQLError(
-        `Over the WebSocket only subscriptions run${introspection ? "; send queries and mutations by POST." : "."}`,
-      ),
-    ];
-  const counted = costOf(schema, document, operationName, variableValues);
-  if (counted.refusal) return [aboutValue(counted.refusal, document)];
-  if (counted.problem) return [counted.problem];
-  return { schema, document, operationName, variableValues, contextValue };
-}
-
 /** Most milliseconds between two looks at a credential that ends. */
 const LOOK_AGAIN = 60_000;
 
@@ -229,12 +205,4 @@ function watch({ credentials, listener }: SocketOptions, caller: Caller, over: (
     clearTimeout(timer);
     silence();
   };
-}
-
-/** An error as a subscriber may see it. */
-export function shownError(error: GraphQLError): GraphQLError {
-  if (!error.originalError) return error;
-  const { message, code, details } = publicError(error.originalError);
-  const { nodes, path } = error;
-  return new GraphQLError(message, { nodes, path, extensions: { code, ...(details && { details }) } });
 }

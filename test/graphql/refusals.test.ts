@@ -1,176 +1,9 @@
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { REFUSALS } from "../support/refusals";
+import { Subscriber } from "../support/subscriber";
 
 const running = useApp();
-
-interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-type Refusal = readonly [
-  name: string,
-  sent: Sent,
-  status: number,
-  code: string,
-  details?: readonly { readonly path: string; readonly message: unknown }[],
-];
-
-const query = (text: string, variables: object = {}, more: object = {}): Sent => ({
-  body: { query: text, variables, ...more },
-});
-const part = (name: string, value: string) =>
-  `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const form = (body: string, type = "multipart/form-data; boundary=x"): Sent => ({
-  body,
-  headers: { "Content-Type": type, "Apollo-Require-Preflight": "true" },
-});
-const UPLOAD = JSON.stringify({
-  query: "mutation ($file: Upload!) { uploadFile(file: $file) { id } }",
-  variables: { file: null },
-});
-const ASSISTANTS = "assistants { data { id } }";
-const said = (path: string, message: unknown = expect.any(String)) => [{ path, message }];
-
-const REFUSALS: readonly Refusal[] = [
-  [
-    "a form without a boundary",
-    form(part("operations", "{}"), "multipart/form-data"),
-    400,
-    "BAD_USER_INPUT",
-    said(""),
-  ],
-  ["a form that ends early", form(part("operations", UPLOAD)), 400, "BAD_USER_INPUT", said("")],
-  ["an empty form", form(""), 400, "BAD_USER_INPUT", said("")],
-  ["a form without operations", form(`${part("map", "{}")}--x--\r\n`), 400, "BAD_USER_INPUT", said("")],
-  [
-    "operations that are no JSON",
-    form(`${part("operations", "{")}--x--\r\n`),
-    400,
-    "BAD_USER_INPUT",
-    said(""),
-  ],
-  [
-    "a map that is no object",
-    form(`${part("operations", UPLOAD)}${part("map", "[]")}--x--\r\n`),
-    400,
-    "BAD_USER_INPUT",
-    said(""),
-  ],
-  [
-    "a map to a place that is not there",
-    form(`${part("operations", UPLOAD)}${part("map", '{"0":["variables.file.a.b"]}')}--x--\r\n`),
-    400,
-    "BAD_USER_INPUT",
-    said(""),
-  ],
-  [
-    "a body that is no JSON",
-    { body: "{", headers: { "Content-Type": "application/json" } },
-    400,
-    "BAD_USER_INPUT",
-    said(""),
-  ],
-  ["a body without a query", { body: {} }, 400, "BAD_REQUEST"],
-  ["a query that is no text", { body: { query: 5 } }, 400, "BAD_REQUEST"],
-  [
-    "variables that are no object",
-    { body: { query: `{ ${ASSISTANTS} }`, variables: 5 } },
-    400,
-    "BAD_REQUEST",
-  ],
-  [
-    "a change by GET",
-    { method: "GET", path: `?query=${encodeURIComponent('mutation { deleteKey(id: "x") { id } }')}` },
-    405,
-    "BAD_REQUEST",
-  ],
-  ["a document that cannot be read", query("{ assistants {"), 400, "GRAPHQL_PARSE_FAILED"],
-  ["an unknown field", query("{ nothing }"), 400, "GRAPHQL_VALIDATION_FAILED"],
-  [
-    "a wrong value in the document",
-    query('mutation { createAssistant(input: { name: "Ada", variables: [1] }) { id } }'),
-    400,
-    "GRAPHQL_VALIDATION_FAILED",
-    said("input.variables"),
-  ],
-  [
-    "a document of fragments alone",
-    query("fragment A on Query { __typename }"),
-    400,
-    "GRAPHQL_VALIDATION_FAILED",
-  ],
-  [
-    "an operationName that the document lacks",
-    query(`query A { ${ASSISTANTS} }`, {}, { operationName: "B" }),
-    400,
-    "BAD_USER_INPUT",
-    said("operationName"),
-  ],
-  [
-    "a variable of another type",
-    query(`query ($page: Int) { assistants(page: $page) { data { id } } }`, { page: "one" }),
-    400,
-    "BAD_USER_INPUT",
-    said("page", 'Int cannot represent non-integer value: "one"'),
-  ],
-  [
-    "a variable that is missing",
-    query("query ($id: ID!) { assistant(id: $id) { id } }"),
-    400,
-    "BAD_USER_INPUT",
-    said("id", "is required"),
-  ],
-  [
-    "null for a variable that takes none",
-    query("query ($id: ID!) { assistant(id: $id) { id } }", { id: null }),
-    400,
-    "BAD_USER_INPUT",
-    said("id", "must not be null"),
-  ],
-  [
-    "a wrong value deep inside a variable",
-    query("mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }", {
-      input: { name: "Ada", variables: [1] },
-    }),
-    400,
-    "BAD_USER_INPUT",
-    said("input.variables"),
-  ],
-  ...["skip", "include"].map((directive): Refusal => [
-    `null for a variable with a default in @${directive}`,
-    query(`query ($when: Boolean = true) { ${ASSISTANTS} organization @${directive}(if: $when) { id } }`, {
-      when: null,
-    }),
-    400,
-    "BAD_USER_INPUT",
-    said("when"),
-  ]),
-  [
-    "null for a variable with a default in a limit",
-    query('query ($last: Int = 5) { chat(id: "x") { messages(last: $last) { id } } }', { last: null }),
-    400,
-    "BAD_USER_INPUT",
-    said("last"),
-  ],
-  [
-    "a value that breaks a rule of its field",
-    query("{ assistants(take: 0) { data { id } } }"),
-    200,
-    "BAD_USER_INPUT",
-    said("take", "must be from 1 to 100"),
-  ],
-  [
-    "an operation that costs too much",
-    query(
-      "{ assistants(take: 100) { data { chats(first: 100) { nodes { messages(last: 100) { id } } } } } }",
-    ),
-    400,
-    "COST_LIMIT",
-  ],
-  ["a subscription by POST", query("subscription { organizationEvents { id } }"), 400, "BAD_USER_INPUT"],
-];
 
 describe("what /graphql refuses has a code, the request's id and what is wrong", () => {
   // A list each: a row that is shorter than the others would be given a callback in place of the details.
@@ -196,5 +29,67 @@ describe("what /graphql refuses has a code, the request's id and what is wrong",
       ({ extensions }) => extensions.details[0]!.path,
     );
     expect(paths).toEqual(["page", "take"]);
+  });
+});
+
+interface Document {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+  readonly operationName?: string;
+}
+
+/** What a client of graphql-ws can send at all; the protocol itself refuses what is no operation. */
+function documentIn(body: unknown): Document | undefined {
+  const { query, variables } = Object(body) as Record<string, unknown>;
+  if (typeof query !== "string" || (variables !== undefined && typeof variables !== "object"))
+    return undefined;
+  return body as Document;
+}
+
+const FOLLOW = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { id } }";
+const DOCUMENTS: readonly (readonly [name: string, document: Document])[] = [
+  ...REFUSALS.flatMap(([name, { body }, status]) => {
+    const document = documentIn(body);
+    // A field's own rule is checked as the field runs, and a subscription by POST is no refusal here.
+    return document && status === 400 && name !== "a subscription by POST" ? [[name, document] as const] : [];
+  }),
+  ["a query that is too long", { query: `{ __typename }${" ".repeat(65_536)}` }],
+  ["too many tokens", { query: `{ ${"id ".repeat(1_001)} }` }],
+  [
+    "too many aliases",
+    { query: `{ ${Array.from({ length: 16 }, (_, n) => `a${n}: organization { id }`).join(" ")} }` },
+  ],
+  ["a misspelt field", { query: "{ assistantz { id } }" }],
+];
+
+describe("what the WebSocket refuses is refused with the error that the same document has by POST", () => {
+  let subscriber: Subscriber;
+  beforeAll(() => void (subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey })));
+  afterAll(() => subscriber.close());
+  /** The errors but for the request's id, which each of them must have. */
+  const bare = (errors: unknown) =>
+    (errors as { extensions: { requestId?: unknown } }[]).map(({ extensions, ...error }) => {
+      const { requestId, ...rest } = extensions;
+      expect(requestId).toEqual(expect.stringMatching(/^[0-9a-f-]{36}$/));
+      return { ...error, extensions: rest };
+    });
+
+  test.each(DOCUMENTS.map((row) => [row[0], row] as const))("%s", async (_name, [, document]) => {
+    const posted = await running.api.request("POST", "/graphql", document);
+    const errors = await subscriber.send(document, () => undefined);
+    expect(bare(errors)).toEqual(bare(posted.body.errors));
+  });
+
+  test.each([
+    ["a variable that is missing", { query: FOLLOW }],
+    ["a variable of another type", { query: FOLLOW, variables: { chatId: { a: 1 } } }],
+    ["an unknown field", { query: "subscription { nothing }" }],
+    ["an operationName that the document lacks", { query: FOLLOW, operationName: "B" }],
+    ["a chat that is not there", { query: FOLLOW, variables: { chatId: "x" } }],
+    ["a query", { query: "{ __typename }" }],
+  ])("of a subscription too: %s", async (_name, document) => {
+    const [refused] = bare(await subscriber.send(document, () => undefined));
+    expect(refused!.extensions).toMatchObject({ code: expect.stringMatching(/^[A-Z_]+$/) });
+    expect(refused!.extensions).not.toMatchObject({ code: "INTERNAL" });
   });
 });

@@ -1,4 +1,4 @@
-import { createClient, type Client } from "graphql-ws";
+import { createClient, type Client, type SubscribePayload } from "graphql-ws";
 import { WebSocket } from "ws";
 
 /** An event as `chatEvents` delivers it. */
@@ -39,15 +39,17 @@ export class Subscriber {
 
   /** Sends an operation; resolves with its end: undefined when it completed, else the errors that it failed with. */
   run(query: string, variables: Record<string, unknown>, next: (data: unknown) => void): Promise<unknown> {
+    return this.send({ query, variables }, next);
+  }
+
+  /** The same for a whole payload. */
+  send(payload: SubscribePayload, next: (data: unknown) => void): Promise<unknown> {
     return new Promise((resolve) => {
-      this.client.subscribe(
-        { query, variables },
-        {
-          next: ({ data, errors }) => (errors ? resolve(errors) : next(data)),
-          error: resolve,
-          complete: () => resolve(undefined),
-        },
-      );
+      this.client.subscribe(payload, {
+        next: ({ data, errors }) => (errors ? resolve(errors) : next(data)),
+        error: resolve,
+        complete: () => resolve(undefined),
+      });
     });
   }
 
