@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
-import { NUMBER } from "../support/calls";
+import { ended, FAST, NUMBER } from "../support/calls";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/server";
 import { stubModel } from "../support/stub-model";
 import { startSession, VisitorClient } from "../support/visitor";
 
-const running = useApp({ WORKER: "on" });
+const running = useApp(FAST);
 const CREDENTIAL =
   "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
 
@@ -84,7 +84,7 @@ for (const [field, isSigned] of Object.entries(CALLS))
         };
         const { id } = await running.api.post("/rest/v1/call/phone", body, 200);
         await until(async () => (await messagesOf(id)).some(({ role }) => role === "TOOL"));
-        await running.api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id });
+        await ended(running.api, id);
       }),
   };
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { callOf, eventsOf, said, speaker } from "../support/calls";
 import { useEngine, type EngineCall } from "../support/engine";
 import { until } from "../support/server";
+import { rows } from "../support/suite";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: "1" });
 let assistantId: string;
@@ -85,10 +86,10 @@ describe("the words of a call are complete at the end", () => {
     "a conversation as far as it went": [UPDATE, heard("assistant", "Good morning.", 2_000), ENDED, REPORT],
   };
   test.each(Object.entries(SETS))(
-    "%s, the end and the report, in every order, each of them twice",
+    "%s, the end and the report, in every order or a sample of them, each of them twice",
     async (_, reports) => {
       const results = new Set<string>();
-      for (const order of orders(reports)) {
+      for (const order of rows(orders(reports)).rows) {
         const call = await newCall();
         // Again at once, and once more when all the others were told.
         for (const [type, more] of [...order.flatMap((report) => [report, report]), ...order])
@@ -108,12 +109,12 @@ describe("the words of a call are complete at the end", () => {
     240_000,
   );
 
-  test("every transcript, without a report, in every order", async () => {
+  test("every transcript, without a report, in every order or a sample of them", async () => {
     const transcripts = WHOLE.slice(0, 3).map((line, index) => {
       const [role, text] = line.split(": ");
       return heard(role!.toLowerCase(), text!, 1_000 * index);
     });
-    for (const order of orders([...transcripts, ENDED])) {
+    for (const order of rows(orders([...transcripts, ENDED])).rows) {
       const call = await newCall();
       for (const [type, more] of [...order, ...order]) await call.tell(type, more);
       expect((await everywhere(call)).whole).toEqual(WHOLE.slice(0, 3));

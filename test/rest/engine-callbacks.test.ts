@@ -10,6 +10,7 @@ import { hostileJson, hostileValue } from "../support/hostile";
 import { Receiver } from "../support/receiver";
 import { afterTest, until } from "../support/server";
 import { stubModel } from "../support/stub-model";
+import { LONG, rows } from "../support/suite";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: "1" });
 const QUIET = { initialMessage: "" };
@@ -55,11 +56,11 @@ describe("what an engine tells of a call", () => {
         if (told.includes("ended")) expect(seen.at(-1)).toBe("ended");
         else expect(seen.at(-1)).toBe(FORWARD[furthest]);
       }),
-      { numRuns: 40 },
+      { numRuns: LONG ? 40 : 10 },
     );
   }, 120_000);
 
-  test("every order of the five states ends, once", async () => {
+  test("every order of the five states, or a sample of them, ends, once", async () => {
     const orders = (rest: readonly string[]): string[][] =>
       rest.length === 0
         ? [[]]
@@ -68,7 +69,7 @@ describe("what an engine tells of a call", () => {
           );
     const { api } = running;
     const assistantId = await speaker(api, QUIET);
-    for (const order of orders(FORWARD)) {
+    for (const order of rows(orders(FORWARD), 12).rows) {
       await running.database.query("update calls set line = null");
       const call = await running.call(assistantId);
       for (const status of order) await call.tell("status-update", { status });

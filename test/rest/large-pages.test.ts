@@ -47,24 +47,20 @@ const entriesOf = (text: string, large: string) => {
 };
 
 describe("a page of 100 records of 1 MiB each", () => {
-  test.each(["asc", "desc"])(
-    "lists all assistants, %s",
-    async (order) => {
-      const answer = await running.api.request("GET", `/rest/v1/assistants?take=100&order=${order}`);
-      expect(answer.status).toBe(200);
-      const { data, meta } = entriesOf(answer.text, LARGE_TEXT);
-      expect(data.map(({ id }) => id)).toEqual(order === "asc" ? ids : ids.toReversed());
-      expect(data.map(({ variables }) => variables)).toEqual(ids.map(() => 1));
-      expect(meta).toMatchObject({ take: 100, itemCount: COUNT, hasNextPage: false });
-    },
-    60_000,
-  );
-
-  test("lists what a search finds of the assistants that a key may reach", async () => {
-    const answer = await limited.request("GET", "/rest/v1/assistants?take=100&order=asc&search=larg");
+  test("lists all assistants", async () => {
+    const answer = await running.api.request("GET", `/rest/v1/assistants?take=100&order=asc`);
     expect(answer.status).toBe(200);
     const { data, meta } = entriesOf(answer.text, LARGE_TEXT);
-    expect(data.map(({ id }) => id)).toEqual(ids.slice(50));
+    expect(data.map(({ id }) => id)).toEqual(ids);
+    expect(data.map(({ variables }) => variables)).toEqual(ids.map(() => 1));
+    expect(meta).toMatchObject({ take: 100, itemCount: COUNT, hasNextPage: false });
+  }, 60_000);
+
+  test("lists what a search finds of the assistants that a key may reach", async () => {
+    const answer = await limited.request("GET", "/rest/v1/assistants?take=10&order=asc&search=larg");
+    expect(answer.status).toBe(200);
+    const { data, meta } = entriesOf(answer.text, LARGE_TEXT);
+    expect(data.map(({ id }) => id)).toEqual(ids.slice(50, 60));
     expect(meta).toMatchObject({ itemCount: 50 });
   }, 60_000);
 
