@@ -8,14 +8,23 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { announceBackup } from "../../src/database/backup-lock";
 import { outgoing, slowTasks, soleTasks, tasks } from "../../src/jobs/tasks";
 import { say } from "../support/factories";
 import { contentsOf, elsewhere, isEmpty, query, waitingInstallation } from "../support/installation";
-import { afterTest, emptyDatabase, emptyFolder, PATIENCE, runToEnd, startServer } from "../support/server";
-import { until } from "../support/server";
+import {
+  afterTest,
+  afterTests,
+  emptyDatabase,
+  emptyFolder,
+  PATIENCE,
+  runToEnd,
+  startServer,
+  until,
+} from "../support/server";
+import { rows } from "../support/suite";
 
 const LONG = 5 * PATIENCE;
 
@@ -25,12 +34,16 @@ async function succeed(program: string, env: Record<string, string>, ...options:
   return stdout;
 }
 
-async function backedUp() {
-  const installation = await waitingInstallation();
-  const folder = join(emptyFolder(), "backup");
+async function backedUp(over = afterTest) {
+  const installation = await waitingInstallation(over);
+  const folder = join(emptyFolder(over), "backup");
   const said = await succeed("backup", installation.env, folder);
   return { ...installation, folder, said };
 }
+
+/** Which nobody changes. */
+let shared: Awaited<ReturnType<typeof backedUp>>;
+beforeAll(async () => void (shared = await backedUp(afterTests)), LONG);
 
 describe("a backup of a running installation", () => {
   test(
@@ -82,7 +95,7 @@ describe("a backup of a running installation", () => {
   test(
     "restores without repeating anything when what waited is dropped; what comes later is done",
     async () => {
-      const { env, receiver, folder, chatId, callId } = await backedUp();
+      const { env, receiver, folder, chatId, callId } = shared;
       const copy = elsewhere(env, await emptyDatabase());
       await succeed("restore", copy, folder);
       expect(await succeed("release", copy, "--drop")).toMatch(/Dropped: \d+ deliveries, 0 texts, 1 calls/);
@@ -179,10 +192,10 @@ describe("a restore changes nothing when", () => {
   test(
     "it cannot be right",
     async () => {
-      const { env, folder } = await backedUp();
+      const { env, folder } = shared;
       const target = elsewhere(env, await emptyDatabase());
       const before = await contentsOf(env.DATABASE_URL!);
-      for (const [name, spoil, expected] of cases) {
+      for (const [name, spoil, expected] of rows(cases, 4).rows) {
         const spoiled = join(emptyFolder(), "spoiled");
         cpSync(folder, spoiled, { recursive: true });
         const other = spoil(spoiled, env) ?? {};
@@ -205,7 +218,7 @@ describe("a restore changes nothing when", () => {
 test(
   "a restore that was cut short keeps servers from starting, and is begun anew by the next one",
   async () => {
-    const { env, folder } = await backedUp();
+    const { env, folder } = shared;
     const copy = elsewhere(env, await emptyDatabase());
     await succeed("restore", copy, folder);
     await query(copy.DATABASE_URL!, "update holds set finished_at = null");

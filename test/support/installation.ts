@@ -5,18 +5,18 @@ import { Receiver } from "./receiver";
 import { afterTest, emptyFolder, preparedDatabase, SETTINGS, startServer, type Env } from "./server";
 
 /** A running installation in which everything that goes out waits, as none of its servers has a worker. */
-export async function waitingInstallation() {
+export async function waitingInstallation(over = afterTest) {
   const env: Env = {
     ...SETTINGS,
     WORKER: "off",
-    DATA_DIR: emptyFolder(),
-    DATABASE_URL: await preparedDatabase(),
+    DATA_DIR: emptyFolder(over),
+    DATABASE_URL: await preparedDatabase(over),
     OUTBOUND_ALLOW: "127.0.0.0/8",
     SIMULATOR_SPEED: "2000",
   };
   const receiver = await new Receiver().start();
-  afterTest(() => receiver.stop());
-  const server = await startServer(env);
+  over(() => receiver.stop());
+  const server = await startServer(env, over);
   const { api } = server;
   await api.post("/rest/v1/settings", { url: receiver.url, secret: "a secret" }, 201);
   const assistantId = await quietAssistant(api, { name: "Égal \\ \t \n 'x'" });
