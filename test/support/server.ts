@@ -155,9 +155,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until something is so. */
+/** Waits until something is so, at most as long as the test may take or a minute. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const limit = Date.now() + PATIENCE; Date.now() < limit; await sleep(20))
+  for (const limit = Date.now() + 2 * PATIENCE; Date.now() < limit; await sleep(20))
     if (await Promise.resolve(isSo()).catch(() => false)) return;
-  throw new Error(`Not so within ${PATIENCE} ms: ${String(isSo)}`);
+  throw new Error(`Not so within ${2 * PATIENCE} ms: ${String(isSo)}`);
 }
