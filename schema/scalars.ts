@@ -70,8 +70,18 @@ export const DateTime = new GraphQLScalarType<Date, string>({
   extensions: { schema: { type: "string", format: "date-time" } },
 });
 
+const upload = GraphQLUpload.toConfig();
+/** Files that were read from variables: a document that is interpreted has them read once more. */
+const uploads = new WeakSet<object>();
+
 export const Upload = new GraphQLScalarType({
-  ...GraphQLUpload.toConfig(),
+  ...upload,
+  parseValue: (value) => {
+    if (typeof value === "object" && value !== null && uploads.has(value)) return value;
+    const file = upload.parseValue(value) as object; // a promise of it
+    uploads.add(file);
+    return file;
+  },
   description: "A file, sent by the GraphQL multipart request specification.",
   extensions: { schema: { type: "string", format: "binary" } },
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest } from "@apollo/server";
 import express from "express";
-import processRequest from "graphql-upload/processRequest.mjs";
+import processRequest, { type ProcessRequestOptions } from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../errors";
 import { markSources } from "../json-source";
 import { withDeclaredTypes } from "./declared-types";
@@ -92,13 +92,26 @@ async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): 
   if (Number(req.headers["content-length"] ?? 0) > most)
     throw new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
   const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: JSON_BYTES };
-  const body = isForm(req)
-    ? await processRequest(withDeclaredTypes(req), res, limits).catch(refuseForm)
-    : await jsonOf(req, res);
+  const body = isForm(req) ? await formOf(req, res, limits) : await jsonOf(req, res);
   const { query } = body as { query?: unknown };
   if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
   return body;
+}
+
+/** The operations of a form, with its files in their places. */
+async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestOptions): Promise<object> {
+  const form = withDeclaredTypes(req);
+  let text = "";
+  const pipe = form.pipe.bind(form);
+  // Of the parser's own fields only what was read of them is told.
+  form.pipe = (parser, options) => {
+    parser.on("field", (name: string, value: string) => void (name === "operations" && (text = value)));
+    return pipe(parser, options);
+  };
+  const operations = await processRequest(form, res, limits).catch(refuseForm);
+  markSources(text, operations);
+  return operations;
 }
 
 /** The parser of forms tells of most that cannot be read without a status. */

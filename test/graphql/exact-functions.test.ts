@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import { WebSocket } from "ws";
 import { useApp } from "../support/app";
@@ -61,7 +62,41 @@ const WAYS: Readonly<Record<string, (id: string, kind: string, functions: string
       ),
       `{"id":"${id}",${ITEMS.map(([, text], at) => `"f${at}":${text}`).join(",")}}`,
     ),
+  "a variable in a form": (id, kind, functions) =>
+    form(
+      `{"query":${JSON.stringify(mutation(kind, "$input", `$id: ID!, $input: ${inputOf(kind)}`))},
+        "variables":{"id":"${id}","input":{"functions":${functions}}}}`,
+    ),
+  "a variable beside a file in a form": (id, kind, functions) => {
+    const update = mutation(kind, "{ functions: $list }", "$id: ID!, $list: [JSONObject!], $file: Upload!");
+    const query = update.replace(/ }$/, " uploadFile(file: $file) { id } }");
+    const variables = `{"file":null,"id":"${id}","list":${functions}}`;
+    return form(`{"query":${JSON.stringify(query)},"variables":${variables}}`, '{"0":["variables.file"]}');
+  },
+  "a compressed body of GraphQL": async (id, kind, functions) => {
+    const query = JSON.stringify(mutation(kind, "$input", `$id: ID!, $input: ${inputOf(kind)}`));
+    const body = gzipSync(`{"query":${query},"variables":{"id":"${id}","input":{"functions":${functions}}}}`);
+    const headers = {
+      "X-API-Key": running.secretKey,
+      "Content-Type": "application/json",
+      "Content-Encoding": "gzip",
+    };
+    return (await fetch(`${running.url}/graphql`, { method: "POST", headers, body })).text();
+  },
 };
+
+/** The operations of a form as they are, and a file of it. */
+async function form(operations: string, map = "{}"): Promise<string> {
+  const body = new FormData();
+  body.set("operations", operations);
+  body.set("map", map);
+  if (map !== "{}") body.set("0", new Blob(["Parking is free."]), "parking.txt");
+  const headers = { "X-API-Key": running.secretKey };
+  const response = await fetch(`${running.url}/graphql`, { method: "POST", headers, body });
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, expect.not.stringContaining('"errors"')]);
+  return text;
+}
 
 async function expectExact(id: string, kind: string, functions: string): Promise<void> {
   expect(await raw(`/rest/v1/assistants/${id}/${kind}`, "GET")).toContain(`"functions":${functions}`);
