@@ -22,7 +22,7 @@ import { Rule } from "./rules";
 
 const Status = enumOf(
   "ErasureStatus",
-  "State of an erasure. PENDING: it waits for a worker. RUNNING: a worker is at it, or resumes it after a failure. DONE: nothing is left to erase.",
+  "State of an erasure. PENDING: it waits for a worker. RUNNING: a worker is at it, or resumes it after a failure. DONE: nothing is left to erase, here and at providers.",
   ["PENDING", "RUNNING", "DONE"],
 );
 export const Subject = enumOf(
@@ -60,16 +60,28 @@ export class ForgetReceipt {
   })
   files!: number;
   @Field(() => Int, {
-    description:
-      "Recordings erased. A job of its own has the voice engine delete what it keeps of the calls.",
+    description: "Recordings erased. The voice engine is asked to delete what it keeps of the calls.",
   })
   recordings!: number;
-  @Field(() => Int, { description: "Records of SMS received and sent erased." })
+  @Field(() => Int, {
+    description:
+      "Records of SMS received and sent erased. The telephony provider is asked to delete the texts.",
+  })
   texts!: number;
   @Field(() => Int, {
     description: "Exports withdrawn that held something erased. Their archives are removed.",
   })
   exports!: number;
+  @Field(() => Int, {
+    description:
+      "Texts that the telephony provider did not delete: it refused, or did not answer for hours. 0 if it keeps none.",
+  })
+  textsKept!: number;
+  @Field(() => Int, {
+    description:
+      "Calls that the voice engine did not delete: it refused, or did not answer for hours. 0 if it keeps none.",
+  })
+  callsKept!: number;
   @Field({ description: "Time of the request. Conversations that began later are not erased." })
   requestedAt!: Date;
   @Field(() => Date, { nullable: true, description: "Time when nothing was left; null until then." })

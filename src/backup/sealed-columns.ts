@@ -34,6 +34,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   ofRow("idempotency_keys", "sealed_body", "key"),
   ofRow("erasures", "sealed_target"),
   ofRow("end_user_exports", "sealed_target"),
+  ofRow("provider_erasures", "sealed_target"),
   { table: "organizations", column: "sealed_erasure_key", key: [], context: "erasure" },
   { table: "organizations", column: "sealed_identity_secret", key: [], context: "identity" },
 ];

@@ -40,6 +40,7 @@ export type TenantTable =
   | "audit_heads"
   | "erasures"
   | "end_user_exports"
+  | "provider_erasures"
   | "retentions"
   | View;
 

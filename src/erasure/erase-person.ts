@@ -5,6 +5,7 @@ import { DomainError } from "../errors";
 import { withdrawExports } from "../exports/withdraw";
 import { Files } from "../files/files";
 import { Idempotency } from "../organization/idempotency";
+import { eraseTextsAtProvider } from "./at-providers";
 import { DigestKey, digesting } from "./digests";
 import { chatsOf, filesOf, IDENTIFIER_KINDS, isRemembered, reachOf, type Person, type Reach } from "./person";
 import { MOST_CHATS, removeChats, type Count, type RemovedChat } from "./remove-chats";
@@ -12,11 +13,22 @@ import { MOST_CHATS, removeChats, type Count, type RemovedChat } from "./remove-
 /** Live chats that one round ends. */
 const MOST_LIVE = 50;
 
+/** An erasure at work. */
+interface ErasureOf {
+  readonly until: string;
+  readonly count: Count;
+  readonly erasureId: string;
+}
+
 /**
  * Erases what was stored of a person up to a moment. Every step finds what is left of its work, so that an erasure
  * that was broken off goes on when it is begun again. Chats go last, as all else is found by them.
  */
-export async function erasePerson(scope: Scope, person: Person, until: string, count: Count): Promise<void> {
+export async function erasePerson(
+  scope: Scope,
+  person: Person,
+  { until, count, erasureId }: ErasureOf,
+): Promise<void> {
   await endLive(scope, person, until);
   const reach = await reachOf(scope, person, until);
   const { chatIds: ids, names } = reach;
@@ -28,12 +40,13 @@ export async function erasePerson(scope: Scope, person: Person, until: string, c
   for (let at = 0; at < ids.length; at += MOST_CHATS)
     await removeChats(scope, ids.slice(at, at + MOST_CHATS), {
       count,
+      erasureId,
       also: (scope, removed) => forgetFacts(scope, namesIn(removed), until, count),
     });
   await scope.transaction(async (scope) => {
     await withdraw(scope, digests, count);
     if (isRemembered(person)) await forgetFacts(scope, [person.value], until, count);
-    if (person.kind === "phoneNumber") await removeTexts(scope, person.value, until, count);
+    if (person.kind === "phoneNumber") await removeTexts(scope, person.value, { until, count, erasureId });
   });
 }
 
@@ -100,18 +113,32 @@ function ignoreMissing(error: Error): void {
 }
 
 /** Texts from and to a number that belong to no chat, and what is noted of the number. */
-async function removeTexts(scope: Scope, phoneNumber: string, until: string, count: Count): Promise<void> {
-  const texts = (await scope
-    .table("sms_received")
-    .whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber])
-    .where("createdAt", "<=", until)
-    .delete()) as number;
-  const sentences = (await scope
-    .table("sms_sent")
-    .where({ phoneNumber })
-    .whereNull("chatId")
-    .where("createdAt", "<=", until)
-    .delete()) as number;
+async function removeTexts(
+  scope: Scope,
+  phoneNumber: string,
+  { until, count, erasureId }: ErasureOf,
+): Promise<void> {
+  const received = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
+  const sent = scope.table("sms_sent").where({ phoneNumber }).whereNull("chatId");
+  const gone: Noted[] = [];
+  for (const rows of [received, sent])
+    gone.push(
+      ...((await rows
+        .where("createdAt", "<=", until)
+        .delete()
+        .returning(["connectionId", "messageSid"])) as Noted[]),
+    );
+  for (const connectionId of new Set(gone.flatMap((text) => text.connectionId ?? []))) {
+    const own = gone.filter((text) => text.connectionId === connectionId);
+    const sids = own.flatMap(({ messageSid }) => messageSid ?? []);
+    if (sids.length > 0) await eraseTextsAtProvider(scope, { connectionId, sids }, erasureId);
+  }
   await scope.table("sms_contacts").where({ phoneNumber }).delete();
-  await count(scope, { texts: texts + sentences });
+  await count(scope, { texts: gone.length });
+}
+
+/** A text, and by what the provider knows it. */
+interface Noted {
+  readonly connectionId: string | null;
+  readonly messageSid: string | null;
 }

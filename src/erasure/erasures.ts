@@ -1,4 +1,3 @@
-import { jobOf } from "../audit/note";
 import { connection, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
@@ -8,7 +7,8 @@ import { AllLogs, type LogFilter } from "../logs/all-logs";
 import { DigestKey } from "./digests";
 import { erasePerson } from "./erase-person";
 import { chatsOf, type IdentifierKind, type Person } from "./person";
-import { removeChats, type Count, type Counts } from "./remove-chats";
+import { removeChats, type Count, type Counts, type RemoveOptions } from "./remove-chats";
+import { COUNTED, settle } from "./settle";
 
 /** Logs that are looked for at once. */
 const MOST_LOGS = 100;
@@ -23,12 +23,15 @@ export interface Erasure extends Counts {
   readonly status: ErasureStatus;
   /** Chats that there were when it was asked for. */
   readonly matched: number;
+  /** What providers refused to delete. */
+  readonly textsKept: number;
+  readonly callsKept: number;
   readonly requestedAt: Date;
   readonly finishedAt: Date | null;
 }
 
 interface ErasureRow extends Erasure {
-  /** Who or what it is; null when it is done. */
+  /** Who or what it is; null when nothing of it is stored here any more. */
   readonly sealedTarget: string | null;
   /** What began later stays. */
   readonly until: string;
@@ -103,16 +106,23 @@ export class Erasures {
       id,
     ]);
     if (!row) return;
-    const add: Count = (scope, gone) => scope.of(Erasures).add(id, gone);
-    const target = JSON.parse(scope.ports.crypto.open(row.sealedTarget!, contextOf(scope, id))) as
+    if (row.sealedTarget !== null) {
+      await this.erase(id, { ...row, sealedTarget: row.sealedTarget });
+      await scope.table("erasures").where({ id }).update({ sealedTarget: null });
+    }
+    await settle(scope, id); // unless providers are still asked
+  }
+
+  private async erase(
+    erasureId: string,
+    { sealedTarget, until }: { readonly sealedTarget: string; readonly until: string },
+  ): Promise<void> {
+    const { scope } = this;
+    const count: Count = (scope, gone) => scope.of(Erasures).add(erasureId, gone);
+    const target = JSON.parse(scope.ports.crypto.open(sealedTarget, contextOf(scope, erasureId))) as
       Person | { readonly filter: LogFilter };
-    if ("filter" in target) await eraseLogs(scope, target.filter, row.until, add);
-    else await erasePerson(scope, target, row.until, add);
-    const operation = jobOf("erasure.run", "ForgetReceipt", id);
-    await scope.audited(operation).transaction(async (scope) => {
-      const [counts] = await scope.write<Counts>("erasures.finish", finish, [id]);
-      operation.count({ ...counts });
-    });
+    if ("filter" in target) await eraseLogs(scope, target.filter, until, { count, erasureId });
+    else await erasePerson(scope, target, { until, count, erasureId });
   }
 
   /** Stores what is to be erased, with the job that does it. */
@@ -133,18 +143,6 @@ export class Erasures {
   }
 }
 
-const COUNTED = [
-  "chats",
-  "messages",
-  "events",
-  "recordings",
-  "texts",
-  "facts",
-  "contexts",
-  "files",
-  "exports",
-] as const;
-
 const begin: Build = (_table, _$, db) =>
   db.raw(`
   update erasures set status = 'RUNNING', worked_at = now()
@@ -155,12 +153,12 @@ const count: Build = (_table, _$, db) =>
   update erasures set worked_at = now(), ${COUNTED.map((kind, at) => `${kind} = ${kind} + $${at + 3}`).join(", ")}
   where erasures.organization_id = $1 and id = $2`);
 
-const finish: Build = (_table, _$, db) =>
-  db.raw(`
-  update erasures set status = 'DONE', sealed_target = null, worked_at = now(), finished_at = now()
-  where erasures.organization_id = $1 and id = $2 returning ${COUNTED.join(", ")}`);
-
-async function eraseLogs(scope: Scope, filter: LogFilter, until: string, count: Count): Promise<void> {
+async function eraseLogs(
+  scope: Scope,
+  filter: LogFilter,
+  until: string,
+  options: RemoveOptions,
+): Promise<void> {
   for (;;) {
     const found = (await scope.of(AllLogs).ended(filter, until).select("id").limit(MOST_LOGS)) as {
       id: string;
@@ -169,7 +167,7 @@ async function eraseLogs(scope: Scope, filter: LogFilter, until: string, count: 
     await removeChats(
       scope,
       found.map(({ id }) => id),
-      { count },
+      options,
     );
   }
 }

@@ -1,8 +1,8 @@
-import { eraseAtEngine } from "../calls/erase-call";
 import type { ChatRow } from "../chats/chats";
 import type { AuditedOperation } from "../database/audited-operation";
 import type { Scope } from "../database/scope";
 import { withdrawExports } from "../exports/withdraw";
+import { eraseAtProviders } from "./at-providers";
 import { detachAggregates, keepAggregates } from "./keep-aggregates";
 
 /** What went, by kind. */
@@ -29,6 +29,8 @@ export interface RemoveOptions {
   readonly also?: (scope: Scope, chats: readonly RemovedChat[]) => Promise<void>;
   /** Whether archives that hold the chats stay for their day: so they do when a chat goes for its age alone. */
   readonly keepsExports?: boolean;
+  /** Whose receipt tells what providers refuse to delete. */
+  readonly erasureId?: string;
 }
 
 export type RemovedChat = Pick<
@@ -105,14 +107,14 @@ async function drain(
 async function removeEmptied(
   scope: Scope,
   ids: readonly string[],
-  { count, also, keepsExports = false }: RemoveOptions & { readonly count: Count },
+  { count, also, keepsExports = false, erasureId }: RemoveOptions & { readonly count: Count },
 ): Promise<void> {
   const chats = await held(scope, ids);
   const exports = keepsExports ? 0 : await withdrawExports(scope, { chatIds: ids });
   await detachAggregates(scope, chats);
   await also?.(scope, chats);
   await forgetEnds(scope, chats);
-  await eraseAtEngine(scope, ids);
+  await eraseAtProviders(scope, ids, erasureId);
   await sweepLater(scope, ids);
   const texts = await Promise.all(
     (["sms_sent", "sms_received"] as const).map((table) =>

@@ -14,6 +14,7 @@ import { giveUpTurn, takeTurn } from "../conversation/turn";
 import { jobOf } from "../audit/note";
 import type { Database } from "../database/database";
 import type { Scope } from "../database/scope";
+import { eraseAtProvider, giveUpAtProvider } from "../erasure/at-providers";
 import { Erasures } from "../erasure/erasures";
 import { sweepChat } from "../erasure/remove-chats";
 import { resumeErasures } from "../erasure/resume";
@@ -117,6 +118,11 @@ export const slowTasks = {
     run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
     givenUp: onlyLogged, // erasure.resume has it begun again
   },
+  "provider.erase": {
+    run: (scope, { providerErasureId }) => eraseAtProvider(scope, providerErasureId!),
+    givenUp: (scope, { providerErasureId }) => giveUpAtProvider(scope, providerErasureId!),
+    record: { type: "ProviderErasure", id: "providerErasureId" },
+  },
   "export.run": {
     run: (scope, { exportId }) => scope.of(EndUserExports).run(exportId!),
     givenUp: (scope, { exportId }) => scope.of(EndUserExports).fail(exportId!),
@@ -142,6 +148,7 @@ export const outgoing: Readonly<
   "knowledge.embed": false,
   "erasure.run": false,
   "export.run": false,
+  "provider.erase": false,
 };
 
 /** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */

@@ -58,6 +58,16 @@ export interface SmsStatus {
 /** The provider said that it sends no such text: asking again is of no use. */
 export class SmsRefused extends Error {}
 
+/** The provider said that it does not delete a text: asking again is of no use. */
+export class TextRefused extends Error {}
+
+/** Texts with a person, in both directions, at a time. */
+export interface Exchange {
+  readonly phoneNumber: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
 /** The provider has too much to do: it is to be asked again, not before a moment. */
 export class SmsDelayed extends Error {
   constructor(
@@ -99,6 +109,16 @@ export interface Telephony {
     sent: { readonly since: Date; readonly known: readonly string[] },
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /**
+   * Deletes a text that came in or went out; nothing happens when there is none.
+   * @throws TextRefused; any other error when it may be deleted later
+   */
+  erase(line: TelephonyLine, messageSid: string, signal: AbortSignal): Promise<void>;
+  /**
+   * The provider's ids of the texts that were exchanged with a person.
+   * @throws Error when the provider does not answer
+   */
+  exchanged(line: TelephonyLine, exchange: Exchange, signal: AbortSignal): Promise<string[]>;
   /**
    * Whether the owner of the account's token made a request.
    * @param url as the provider knows it, with its query

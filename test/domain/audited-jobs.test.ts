@@ -159,6 +159,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "chat.sweep": CONTINUES,
   "export.run": CONTINUES,
   "export.remove": CONTINUES,
+  "provider.erase": CONTINUES,
   "chat.turn": CONTINUES,
   "erasure.resume": CONTINUES,
   "file.index": DERIVED,

@@ -8,6 +8,7 @@ import type { Scope } from "../../src/database/scope";
 import { freeJobs, MOST_DEATHS } from "../../src/jobs/free-jobs";
 import { periodicTasks, slowTasks, soleTasks, tasks, type Task as Job } from "../../src/jobs/tasks";
 import { enqueueSentence } from "../../src/sms/tell-by-sms";
+import { eraseTextsAtProvider } from "../../src/erasure/at-providers";
 import { Threads } from "../../src/sms/threads";
 import { useApp } from "../support/app";
 import { auditRows } from "../support/audit";
@@ -162,6 +163,18 @@ const CASES: Readonly<Record<Task, Case>> = {
         problem: expect.stringContaining("again"),
       });
     return { has: { exportId: id as string }, consequence };
+  },
+  "provider.erase": async () => {
+    const { id } = (await running.api.gql('mutation { forgetEndUser(uniqueId: "nobody") { id } }'))
+      .forgetEndUser;
+    const target = { connectionId: newId(), sids: ["SM1", "SM2"] };
+    await (await scope()).transaction((scope) => eraseTextsAtProvider(scope, target, id as string));
+    const consequence = async () => {
+      const [row] = await running.database.query("select texts_kept from erasures where id = $1", [id]);
+      expect(row).toEqual({ texts_kept: 2 });
+      expect(await running.database.query("select from provider_erasures")).toEqual([]);
+    };
+    return { has: {}, consequence };
   },
   "export.remove": onlyLogged("export.remove", { archiveId: newId() }),
   "export.expire": onlyLogged("export.expire"),

@@ -5,6 +5,7 @@ import { Messages } from "../../src/chats/messages";
 import { APOLOGY } from "../../src/conversation/turn";
 import { periodicTasks, type slowTasks, type soleTasks, type tasks } from "../../src/jobs/tasks";
 import { newId } from "../../src/database/ids";
+import { eraseTextsAtProvider } from "../../src/erasure/at-providers";
 import { Threads } from "../../src/sms/threads";
 import { useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
@@ -27,6 +28,7 @@ const server = () =>
     TWILIO_BASE_URL: running.twilio.url,
     SIMULATOR_SPEED: "2000",
     TAKEOVER_SECONDS: "2",
+    DATA_DIR: running.dataDir,
   });
 
 type Periodic = keyof typeof periodicTasks;
@@ -179,6 +181,17 @@ const CASES = {
       const finished = async () =>
         expect(await exported(running, id)).toMatchObject({ status: "DONE", chats: 1 });
       return { has: { exportId: id as string }, finished };
+    },
+  },
+  "provider.erase": {
+    at: "provider_erasures",
+    begin: async () => {
+      const { id: connectionId } = await connect(running, [await quietAssistant(running.api)]);
+      const target = { connectionId, sids: [`SM${"0".repeat(32)}`] };
+      await (await scope()).transaction((scope) => eraseTextsAtProvider(scope, target, newId()));
+      const finished = () =>
+        until(async () => (await running.database.query("select from provider_erasures")).length === 0);
+      return { has: {}, finished };
     },
   },
   "export.expire": periodic("export.expire", "end_user_exports"),

@@ -2,7 +2,7 @@ import type { RunningApp } from "./app";
 import { until } from "./server";
 
 const RECEIPT =
-  "id subject status matched chats messages facts contexts events files recordings texts exports requestedAt finishedAt";
+  "id subject status matched chats messages facts contexts events files recordings texts exports textsKept callsKept requestedAt finishedAt";
 const FORGET = `mutation ($uniqueId: String, $userId: String, $anonymousId: String, $phoneNumber: String) {
   forgetEndUser(uniqueId: $uniqueId, userId: $userId, anonymousId: $anonymousId, phoneNumber: $phoneNumber) { ${RECEIPT} } }`;
 

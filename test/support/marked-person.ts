@@ -131,6 +131,8 @@ type Opener = (row: Record<string, string>) => string;
 const CONTEXTS: Readonly<Record<string, Opener>> = {
   "idempotency_keys.sealed_body": ({ organization_id, key }) => `${organization_id}/idempotency_keys/${key}`,
   "end_user_exports.sealed_target": ({ organization_id, id }) => `${organization_id}/end_user_exports/${id}`,
+  "provider_erasures.sealed_target": ({ organization_id, id }) =>
+    `${organization_id}/provider_erasures/${id}`,
   "erasures.sealed_target": ({ organization_id, id }) => `${organization_id}/erasures/${id}`,
 };
 

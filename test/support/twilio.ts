@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** An account whose token begins with this is refused. */
 const WRONG = "wrong-token";
-const ACCOUNT = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})(\.json|\/\w+\.json)$/;
+const ACCOUNT = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})(\.json|\/\w+(?:\/\w+)?\.json)$/;
+const MESSAGE = /^\/Messages\/((?:SM|MM)[0-9a-f]{32})\.json$/;
 const SERVICE = /^\/v1\/Services\/(MG[0-9a-f]{32})\/PhoneNumbers$/;
 
 const SERVICE_SID = /^MG[0-9a-fA-F]{32}$/;
@@ -47,6 +48,8 @@ export interface SentSms {
   readonly MessagingServiceSid?: string;
   /** That it went out in the answer to a text, and not by the REST API. */
   readonly reply?: boolean;
+  /** That it came in. */
+  readonly inbound?: boolean;
   readonly createdAt: Date;
 }
 
@@ -59,6 +62,14 @@ type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "takes and 
  */
 export class Twilio {
   readonly sent: SentSms[] = [];
+  /** Texts that came in, while they are kept. */
+  readonly received: SentSms[] = [];
+  /** Ids of texts that were deleted. */
+  readonly deleted: string[] = [];
+  /** What happens when texts are deleted, one status after another; then they are deleted. */
+  readonly deletions: number[] = [];
+  /** Most texts in one page of a list. */
+  pageSize = 1_000;
   /** What did not fit the description. */
   readonly problems: string[] = [];
   /** What happens to texts, one after another; then they are taken. */
@@ -126,6 +137,8 @@ export class Twilio {
     if (resource === "/IncomingPhoneNumbers.json" && req.method === "GET") return this.listNumbers(url, res);
     if (resource === "/Messages.json")
       return req.method === "POST" ? this.create(account!, form, req, res) : this.list(account!, url, res);
+    const [, sid] = MESSAGE.exec(resource ?? "") ?? [];
+    if (sid !== undefined && req.method === "DELETE") return this.delete(account!, sid, res);
     if (SERVICE.test(url.pathname) && req.method === "GET") return this.listSenders(url, user, res);
     this.refuse(res, `${req.method} ${req.url} is no request of Twilio's API`);
   }
@@ -180,15 +193,45 @@ export class Twilio {
     json(res, 201, shown(sms));
   }
 
+  private delete(account: string, sid: string, res: ServerResponse): void {
+    const status = this.deletions.shift() ?? 204;
+    if (status !== 204)
+      return json(res, status, { code: status === 409 ? 20009 : 20003, message: "It is kept.", status });
+    const kept = [this.sent, this.received].find((texts) =>
+      texts.some((sms) => sms.sid === sid && sms.account === account),
+    );
+    if (!kept) return json(res, 404, { code: 20404, status: 404 });
+    kept.splice(
+      kept.findIndex((sms) => sms.sid === sid),
+      1,
+    );
+    this.deleted.push(sid);
+    res.writeHead(204).end();
+  }
+
   private list(account: string, url: URL, res: ServerResponse): void {
-    this.expectOnly(url.searchParams, ["To", "From", "PageSize"]);
-    const { To, From, PageSize = "50" } = Object.fromEntries(url.searchParams);
+    this.expectOnly(url.searchParams, ["To", "From", "PageSize", "DateSent>", "DateSent<", "Page"]);
+    const { To, From, PageSize = "50", Page = "0" } = Object.fromEntries(url.searchParams);
+    const [after, before] = ["DateSent>", "DateSent<"].map((name) => url.searchParams.get(name));
     if (!/^([1-9]\d{0,2}|1000)$/.test(PageSize)) return this.refuse(res, `PageSize ${PageSize}`);
-    const messages = this.sent
+    for (const day of [after, before])
+      if (day != null && !/^\d{4}-\d\d-\d\d$/.test(day)) return this.refuse(res, `DateSent ${day}`);
+    const day = (sms: SentSms) => sms.createdAt.toISOString().slice(0, 10);
+    const found = [...this.sent, ...this.received]
       .filter((sms) => sms.account === account && sms.To === To && sms.From === From)
+      .filter((sms) => (after == null || day(sms) >= after) && (before == null || day(sms) <= before))
       .map(shown)
       .reverse();
-    json(res, 200, { messages, page: 0, page_size: 50 });
+    const size = Math.min(Number(PageSize), this.pageSize);
+    const at = Number(Page) * size;
+    const next = new URL(url);
+    next.searchParams.set("Page", String(Number(Page) + 1));
+    json(res, 200, {
+      messages: found.slice(at, at + size),
+      page: Number(Page),
+      page_size: size,
+      next_page_uri: found.length > at + size ? next.pathname + next.search : null,
+    });
   }
 
   private expectOnly(given: URLSearchParams, names: readonly string[]): void {
@@ -202,14 +245,14 @@ export class Twilio {
   }
 }
 
-const shown = ({ sid, account, To, From, Body, reply, createdAt }: SentSms) => ({
+const shown = ({ sid, account, To, From, Body, reply, inbound, createdAt }: SentSms) => ({
   sid,
   account_sid: account,
   to: To,
   from: From,
   body: Body,
   status: "queued",
-  direction: reply ? "outbound-reply" : "outbound-api",
+  direction: inbound ? "inbound" : reply ? "outbound-reply" : "outbound-api",
   date_created: createdAt.toUTCString(),
 });
 

@@ -41,6 +41,8 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   sole_jobs: "name",
   worker_heartbeats: "worker_id",
   retentions: "kind organization_id",
+  // What providers are to delete: rows are there until they have.
+  provider_erasures: "erasure_id id kind organization_id sealed_target",
   // Receipts: the person stands in one sealed, until the erasure is done.
   erasures: "digest id organization_id sealed_target status subject",
 };

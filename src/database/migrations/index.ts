@@ -31,6 +31,7 @@ import * as smsSentences from "./029-sms-sentences";
 import * as longIdentifiers from "./030-long-identifiers";
 import * as endUserExports from "./031-exports";
 import * as completeAudit from "./032-complete-audit";
+import * as providerErasures from "./033-provider-erasures";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -66,4 +67,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "030-long-identifiers": longIdentifiers,
   "031-exports": endUserExports,
   "032-complete-audit": completeAudit,
+  "033-provider-erasures": providerErasures,
 };

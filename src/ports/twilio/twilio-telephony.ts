@@ -1,26 +1,21 @@
 import type {
+  Exchange,
   LineProblem,
   OutgoingSms,
-  Parameters,
-  ReceivedSms,
   Telephony,
   TelephonyAccount,
   TelephonyLine,
 } from "../telephony";
-import { SmsDelayed, SmsRefused } from "../telephony";
+import { SmsDelayed, SmsRefused, TextRefused } from "../telephony";
+import { expectOk, list, parsed, reasonOf, type Answer } from "./answers";
+import { readSms } from "./read-sms";
 import { readStatus } from "./read-status";
 import { isSigned } from "./signature";
+import { twiml } from "./twiml";
 
 interface Addresses {
   readonly api: string;
   readonly messaging: string;
-}
-
-/** An answer of Twilio's: the status, and what of the body is looked at. */
-interface Answer {
-  readonly status: number;
-  readonly retryAfter: number;
-  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** What of a text in Twilio's list is looked at. */
@@ -37,13 +32,16 @@ const FORMS: readonly (readonly [keyof TelephonyLine, RegExp, string])[] = [
   ["authToken", /^[\x21-\x7e]{8,200}$/, "must be 8 to 200 printable characters without spaces"],
   ["messagingServiceSid", /^MG[0-9a-fA-F]{32}$/, "must be MG and 32 hexadecimal digits"],
 ];
-/** How much of a refusal is told. */
-const REASON_LENGTH = 300;
 /** Most senders of a messaging service in one list, and most texts that are looked through for one. */
 const SENDERS = 1_000;
 const LISTED = 100;
 /** Clocks differ: texts are looked for from this long before they were asked for, in milliseconds. */
 const CLOCKS = 60_000;
+/** Most texts in one list of those to delete. */
+const ERASED = 1_000;
+const DAY_MS = 86_400_000;
+/** Twilio's code for a text that it still delivers. */
+const IN_DELIVERY = 20_009;
 /** When Twilio does not say when to ask again, in seconds. */
 const PAUSE = 5;
 /** Statuses after which the same request may go well. */
@@ -63,8 +61,10 @@ export function twilioTelephony(addresses: Addresses, reach: typeof fetch): Tele
     check: (line, signal) => api.check(line, signal),
     send: (line, sms, signal) => api.send(line, sms, signal),
     find: (line, sms, sent, signal) => api.find(line, sms, sent, signal),
+    erase: (line, messageSid, signal) => api.erase(line, messageSid, signal),
+    exchanged: (line, exchange, signal) => api.exchanged(line, exchange, signal),
     signed: isSigned,
-    read,
+    read: readSms,
     readStatus,
     answer: (texts) => ({ type: "text/xml; charset=utf-8", body: twiml(texts) }),
     close: () => Promise.resolve(),
@@ -153,6 +153,55 @@ class TwilioApi {
     )?.sid;
   }
 
+  async erase(line: TelephonyLine, messageSid: string, signal: AbortSignal): Promise<void> {
+    const url = `${this.accountUrl(line)}/Messages/${encodeURIComponent(messageSid)}.json`;
+    const answer = await this.ask(line, signal, url, "DELETE");
+    const { status } = answer;
+    if (status === 404) return;
+    // A text that is on its way can be deleted once it has arrived.
+    const later = status === 409 || answer.body.code === IN_DELIVERY || LATER.includes(status);
+    if (status >= 400 && status < 500 && !later) throw new TextRefused(reasonOf(answer));
+    expectOk(answer);
+  }
+
+  async exchanged(
+    line: TelephonyLine,
+    { phoneNumber, from, to }: Exchange,
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const [first, last] = [from.getTime() - CLOCKS, to.getTime() + CLOCKS];
+    const found: string[] = [];
+    for (const [From, To] of [
+      [phoneNumber, line.phoneNumber],
+      [line.phoneNumber, phoneNumber],
+    ] as const)
+      for await (const { sid, date_created: at } of this.listed(line, { From, To }, [first, last], signal)) {
+        const created = Date.parse(at ?? "");
+        if (created >= first && created <= last) found.push(sid);
+      }
+    return found;
+  }
+
+  /** Twilio takes days: those before and after are listed too, as a text may be sent on another day than it is made. */
+  private async *listed(
+    line: TelephonyLine,
+    numbers: Readonly<Record<"From" | "To", string>>,
+    [first, last]: readonly [number, number],
+    signal: AbortSignal,
+  ): AsyncGenerator<ListedMessage> {
+    const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+    const query = new URLSearchParams({ ...numbers, PageSize: String(ERASED) });
+    query.set("DateSent>", day(first - DAY_MS));
+    query.set("DateSent<", day(last + DAY_MS));
+    let next: string | undefined = `${this.accountUrl(line)}/Messages.json?${query.toString()}`;
+    while (next !== undefined) {
+      const { body } = expectOk(await this.ask(line, signal, next));
+      yield* list(body.messages) as ListedMessage[];
+      const uri = body.next_page_uri;
+      next = typeof uri === "string" && uri.startsWith("/") ? this.addresses.api + uri : undefined;
+    }
+  }
+
   private accountUrl({ accountSid }: TelephonyAccount): string {
     return `${this.addresses.api}/2010-04-01/Accounts/${encodeURIComponent(accountSid)}`;
   }
@@ -161,11 +210,12 @@ class TwilioApi {
     { accountSid, authToken }: TelephonyAccount,
     signal: AbortSignal,
     url: string,
-    form?: URLSearchParams,
+    given?: URLSearchParams | "DELETE",
   ): Promise<Answer> {
+    const form = given === "DELETE" ? undefined : given;
     const credentials = Buffer.from(`${accountSid}:${authToken}`).toString("base64");
     const answer = await this.reach(url, {
-      method: form ? "POST" : "GET",
+      method: form ? "POST" : given === "DELETE" ? "DELETE" : "GET",
       headers: {
         authorization: `Basic ${credentials}`,
         accept: "application/json",
@@ -179,66 +229,3 @@ class TwilioApi {
     return { status: answer.status, retryAfter, body: parsed(await answer.text()) };
   }
 }
-
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text)) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
-}
-
-/** Twilio's own words, and never the request's: that holds the token. */
-const reasonOf = ({ status, body: { code, message } }: Answer): string =>
-  `Twilio answered with status ${status}${typeof code === "number" ? `, error ${code}` : ""}: ${typeof message === "string" ? message.slice(0, REASON_LENGTH) : "no reason was given"}`;
-
-function expectOk(answer: Answer): Answer {
-  if (answer.status < 200 || answer.status > 299) throw new Error(reasonOf(answer));
-  return answer;
-}
-
-const WORDS = ["STOP", "START", "HELP"] as const;
-/** Ids have 34 characters; numbers and names, also of other services, fewer. */
-const LONGEST_NAME = 80;
-/** A text comes with at most this many media. */
-const MOST_MEDIA = 10;
-
-function read(parameters: Parameters): ReceivedSms | undefined {
-  const values = new Map(parameters);
-  const value = (name: string) => (values.get(name) ?? "").replaceAll("\0", "").toWellFormed();
-  const [messageSid, to, from] = [value("MessageSid") || value("SmsSid"), value("To"), value("From")];
-  if ([messageSid, to, from].some((name) => name === "" || name.length > LONGEST_NAME)) return undefined;
-  const answered = WORDS.find((word) => word === value("OptOutType").toUpperCase());
-  const media = Number(value("NumMedia"));
-  const attachments = Number.isSafeInteger(media) && media > 0 ? media : 0;
-  const types = Array.from({ length: Math.min(attachments, MOST_MEDIA) }, (_, index) =>
-    value(`MediaContentType${index}`).slice(0, LONGEST_NAME),
-  );
-  return {
-    messageSid,
-    to,
-    from,
-    text: value("Body").trim(),
-    attachments,
-    ...(attachments > 0 && { attachmentTypes: types.filter((type) => type !== "") }),
-    ...(answered && { answered }),
-  };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-/** XML has no way to write these. */
-
-const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-
-const escaped = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(NOT_XML, "")
-    .replace(/[&<>]/g, (character) => ENTITIES[character]!);
-
-const twiml = (texts: readonly string[]): string =>
-  `<?xml version="1.0" encoding="UTF-8"?><Response>${texts
-    .map((text) => `<Message>${escaped(text)}</Message>`)
-    .join("")}</Response>`;

@@ -1,0 +1,28 @@
+/** An answer of Twilio's: the status, and what of the body is looked at. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** How much of a refusal is told. */
+const REASON_LENGTH = 300;
+
+export const list = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+
+export function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+/** Twilio's own words, and never the request's: that holds the token. */
+export const reasonOf = ({ status, body: { code, message } }: Answer): string =>
+  `Twilio answered with status ${status}${typeof code === "number" ? `, error ${code}` : ""}: ${typeof message === "string" ? message.slice(0, REASON_LENGTH) : "no reason was given"}`;
+
+export function expectOk(answer: Answer): Answer {
+  if (answer.status < 200 || answer.status > 299) throw new Error(reasonOf(answer));
+  return answer;
+}

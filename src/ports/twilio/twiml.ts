@@ -1,0 +1,16 @@
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+/** XML has no way to write these. */
+
+const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+const escaped = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(NOT_XML, "")
+    .replace(/[&<>]/g, (character) => ENTITIES[character]!);
+
+/** A document that has Twilio send texts back, which may be none. */
+export const twiml = (texts: readonly string[]): string =>
+  `<?xml version="1.0" encoding="UTF-8"?><Response>${texts
+    .map((text) => `<Message>${escaped(text)}</Message>`)
+    .join("")}</Response>`;
