@@ -1,3 +1,4 @@
+import { NEWEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { added, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
 import { daysOf, type Period } from "./period";
@@ -95,7 +96,7 @@ export async function failingDestinations(
     .table("webhook_destinations")
     .select("id", "name", "url", "enabled", "failingSince", "failures")
     .where((either) => either.whereNotNull("failingSince").orWhere({ enabled: false }))
-    .orderBy("id", "desc");
+    .orderBy(NEWEST_FIRST);
   const found = (await (projectId === null ? rows : rows.where({ projectId }))) as Failing[];
   return found.map(({ url, ...row }) => ({
     ...row,

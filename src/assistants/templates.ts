@@ -1,4 +1,5 @@
 import { pageOf, type Page, type PageQuery } from "../database/page";
+import { OLDEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
 import type { ConfigurationKind } from "../configurations/configurations";
@@ -14,7 +15,10 @@ export class Templates {
   constructor(private readonly scope: Scope) {}
 
   async list(query: PageQuery): Promise<Page<Assistant>> {
-    const rows = (await this.scope.shared("templates").select(COLUMNS).orderBy("id")) as TemplateRow[];
+    const rows = (await this.scope
+      .shared("templates")
+      .select(COLUMNS)
+      .orderBy(OLDEST_FIRST)) as TemplateRow[];
     return pageOf(
       rows.map((row) => ({ ...row, template: true, projectId: null })),
       query,

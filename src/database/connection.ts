@@ -1,4 +1,5 @@
 import type { Knex } from "knex";
+import { byAge } from "./order";
 
 /** Which part of an endless list is asked for. */
 export interface ConnectionQuery {
@@ -14,7 +15,33 @@ export interface Connection<T> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** The newest first; a cursor is the id of its entry, so it stays valid whatever is added. */
+/**
+ * The newest first. A cursor is the id of its entry, so it stays valid whatever is added; nothing follows an entry that
+ * was removed.
+ * @param createdAt the column of the time by which entries sort, before their id
+ */
+export async function connectionByAge<T extends { id: string }>(
+  rows: Knex.QueryBuilder,
+  { first, after }: ConnectionQuery,
+  createdAt: string,
+): Promise<Connection<T>> {
+  const take = first ?? 20;
+  const wanted = rows
+    .clone()
+    .orderBy(byAge("desc", createdAt))
+    .limit(take + 1);
+  if (after != null) {
+    const last = rows.clone().where({ id: after });
+    wanted
+      .where(createdAt, "<=", last.clone().select(createdAt))
+      .where((either) =>
+        either.where(createdAt, "<", last.clone().select(createdAt)).orWhere("id", "<", after),
+      );
+  }
+  return connectionOf((await wanted) as T[], take);
+}
+
+/** As `connectionByAge` for entries whose ids themselves tell their order. */
 export async function connection<T extends { id: string }>(
   rows: Knex.QueryBuilder,
   { first, after }: ConnectionQuery,

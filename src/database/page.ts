@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { invalid } from "../errors";
+import { byAge } from "./order";
 import type { Build, Scope } from "./scope";
 
 /** Which part of a list is asked for. */
@@ -39,6 +40,7 @@ export function window({ order, page, take }: PageQuery) {
 export interface Source {
   readonly key: string;
   readonly rows: (...parts: Parameters<Build>) => Knex.QueryBuilder;
+  /** Among them `id` and `createdAt`, which the page is sorted by. */
   readonly columns: readonly string[];
   /** Those of the columns whose values can be long. */
   readonly unbounded: readonly string[];
@@ -51,7 +53,7 @@ export interface Source {
  */
 const PART_BYTES = 262_144;
 
-/** One page of rows, which sort by their id, that is by creation: two named statements side by side. */
+/** One page of rows, which sort by creation time, then id: two named statements side by side. */
 export async function page<T>(scope: Scope, source: Source, query: PageQuery): Promise<Page<T>> {
   const { key, rows, values = [] } = source;
   const { order, take, offset } = window(query);
@@ -77,7 +79,7 @@ function smallRows({ rows, columns, unbounded, values = [] }: Source, order: "as
     const quoted = (name: string) => db.ref(name).toQuery();
     const bytes = unbounded.map((name) => `coalesce(pg_column_size(${quoted(name)}), 0)`).join(" + ");
     const sorted = rows(table, $, db, all).select([...columns, db.raw(`${bytes} as stored_bytes`)]);
-    const { sql } = sorted.orderBy("id", order).toSQL().toNative();
+    const { sql } = sorted.orderBy(byAge(order)).toSQL().toNative();
     const take = `$${values.length + 2}`; // the organization is the first value of every named statement
     const isSmall = `stored_bytes <= ${PART_BYTES} / ${take}::int`;
     const shown = columns.map((name) =>
@@ -87,7 +89,7 @@ function smallRows({ rows, columns, unbounded, values = [] }: Source, order: "as
     );
     return db.raw(
       `select ${shown.join(", ")}, case when not (${isSmall}) then stored_bytes end as stored_bytes
-       from (${sql} limit ${take} offset $${values.length + 3}) as page order by id ${order}`,
+       from (${sql} limit ${take} offset $${values.length + 3}) as page order by created_at ${order}, id ${order}`,
     );
   };
 }

@@ -1,4 +1,4 @@
-import { connection, type Connection, type ConnectionQuery } from "../database/connection";
+import { connectionByAge, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
 import { Assistants } from "../assistants/assistants";
@@ -90,7 +90,7 @@ export class Erasures {
 
   /** The newest first. */
   list(query: ConnectionQuery): Promise<Connection<Erasure>> {
-    return connection<ErasureRow>(this.scope.table("erasures"), query);
+    return connectionByAge<ErasureRow>(this.scope.table("erasures"), query, "requestedAt");
   }
 
   /** @throws ERASURE_NOT_FOUND */

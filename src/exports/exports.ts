@@ -1,5 +1,5 @@
 import { currentDate } from "../clock";
-import { connection, type Connection, type ConnectionQuery } from "../database/connection";
+import { connectionByAge, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import type { Build, Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
@@ -58,9 +58,10 @@ export class EndUserExports {
 
   /** The newest first. */
   async list(query: ConnectionQuery): Promise<Connection<EndUserExport>> {
-    const { nodes, edges, pageInfo } = await connection<ExportRow>(
+    const { nodes, edges, pageInfo } = await connectionByAge<ExportRow>(
       this.scope.table("end_user_exports"),
       query,
+      "requestedAt",
     );
     return {
       nodes: nodes.map(toExport),

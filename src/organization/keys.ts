@@ -3,6 +3,7 @@ import { KEYS_CHANNEL } from "../auth/credentials";
 import { masked, newKeyValue, type KeyType } from "../auth/keys";
 import { isWithin, type LimitColumns, type Permission } from "../auth/limits";
 import { newId } from "../database/ids";
+import { NEWEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 import { limitsFor } from "./key-limits";
@@ -46,7 +47,7 @@ export class Keys {
   constructor(private readonly scope: Scope) {}
 
   async list(caller: Caller): Promise<Key[]> {
-    const rows = (await this.scope.table("api_keys").orderBy("id", "desc")) as KeyRow[];
+    const rows = (await this.scope.table("api_keys").orderBy(NEWEST_FIRST)) as KeyRow[];
     return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.shown(row, caller));
   }
 
@@ -67,7 +68,7 @@ export class Keys {
       .table("api_keys")
       .where({ type: "PUBLIC", status: "ACTIVE" })
       .whereRaw("(expires_at is null or expires_at > now())")
-      .orderBy("id", "desc")) as KeyRow[];
+      .orderBy(NEWEST_FIRST)) as KeyRow[];
     const assistantIds = caller.limits?.assistantIds;
     const row = rows.find((row) => isWithin(row, assistantIds && { assistantIds }));
     return this.shown(row ?? missing("PublicKey"), caller);

@@ -1,6 +1,7 @@
 import { currentDate } from "../clock";
 import { newId } from "../database/ids";
 import { encoded } from "../database/encoded";
+import { NEWEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 
@@ -23,7 +24,7 @@ export class Projects {
 
   /** The newest first. */
   async list(): Promise<Project[]> {
-    return (await this.scope.table("projects").orderBy("id", "desc")) as Project[];
+    return (await this.scope.table("projects").orderBy(NEWEST_FIRST)) as Project[];
   }
 
   /** @throws PROJECT_NOT_FOUND */

@@ -1,6 +1,7 @@
 import { currentDate } from "../clock";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { newId } from "../database/ids";
+import { OLDEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { DomainError, invalid, missing } from "../errors";
 import type { TelephonyLine } from "../ports/telephony";
@@ -31,7 +32,7 @@ export class TelephonyConnections {
 
   /** The oldest first. */
   async list(): Promise<TelephonyConnection[]> {
-    const rows = (await this.scope.table("telephony_connections").orderBy("id")) as ConnectionRow[];
+    const rows = (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST)) as ConnectionRow[];
     return rows.map((row) => this.shown(row));
   }
 
@@ -145,7 +146,9 @@ export class TelephonyConnections {
     const [member] = (await own.limit(1)) as { connectionId: string }[];
     const row = member
       ? await this.row(member.connectionId)
-      : ((await this.scope.table("telephony_connections").orderBy("id").limit(1)) as ConnectionRow[])[0];
+      : (
+          (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST).limit(1)) as ConnectionRow[]
+        )[0];
     return row && this.shown(row);
   }
 

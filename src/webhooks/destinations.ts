@@ -3,6 +3,7 @@ import { currentDate, currentTime } from "../clock";
 import { randomText } from "../auth/crypto";
 import { newId } from "../database/ids";
 import { encoded } from "../database/encoded";
+import { NEWEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { invalid, missing } from "../errors";
 import { Events } from "../events/events";
@@ -59,7 +60,7 @@ export class WebhookDestinations {
   /** The newest first: those of a project, or those of the organization itself. @throws PROJECT_NOT_FOUND */
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
     if (projectId !== null) await this.scope.of(Projects).byId(projectId);
-    const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy("id", "desc");
+    const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
     return ((await rows) as DestinationRow[]).map((row) => this.opened(row));
   }
 

@@ -2,6 +2,7 @@ import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { newId } from "../database/ids";
 import { encoded } from "../database/encoded";
+import { NEWEST_FIRST, OLDEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { invalid, missing } from "../errors";
 import { Projects } from "../projects/projects";
@@ -52,7 +53,7 @@ export class Deployments {
 
   /** The newest first; with a project those of that project. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Deployment[]> {
-    const rows = this.scope.table("deployments").orderBy("id", "desc");
+    const rows = this.scope.table("deployments").orderBy(NEWEST_FIRST);
     if (projectId == null) return (await rows) as Deployment[];
     await this.scope.of(Projects).byId(projectId);
     return (await rows.where({ projectId })) as Deployment[];
@@ -76,7 +77,7 @@ export class Deployments {
   /** Those of a workflow, of many workflows by one statement; the newest first. */
   ofWorkflow(workflowId: string): Promise<Deployment[]> {
     const loader = this.scope.loader<Deployment[]>("deployments.workflow", async (ids) => {
-      const rows = this.scope.table("deployments").whereIn("workflowId", ids).orderBy("id", "desc");
+      const rows = this.scope.table("deployments").whereIn("workflowId", ids).orderBy(NEWEST_FIRST);
       const found = (await rows) as Deployment[];
       return ids.map((one) => found.filter((row) => row.workflowId === one));
     });
@@ -86,7 +87,7 @@ export class Deployments {
   /** The enabled deployments that take what comes in on a connected number, the oldest first. */
   async on(telephonyConnectionId: string, type: "PHONE_INBOUND" | "SMS"): Promise<Deployment[]> {
     const rows = this.scope.table("deployments").where({ telephonyConnectionId, type, enabled: true });
-    return (await rows.orderBy("id")) as Deployment[];
+    return (await rows.orderBy(OLDEST_FIRST)) as Deployment[];
   }
 
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND; BAD_USER_INPUT unless it has one of the two */

@@ -2,6 +2,7 @@ import { currentDate } from "../clock";
 import { Chats } from "../chats/chats";
 import { newId } from "../database/ids";
 import { encoded } from "../database/encoded";
+import { NEWEST_FIRST, OLDEST_FIRST } from "../database/order";
 import type { Scope } from "../database/scope";
 import { missing } from "../errors";
 import { Projects } from "../projects/projects";
@@ -28,7 +29,7 @@ export class Workflows {
 
   /** The newest first; with a project those of that project. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Workflow[]> {
-    const rows = this.scope.table("workflows").orderBy("id", "desc");
+    const rows = this.scope.table("workflows").orderBy(NEWEST_FIRST);
     if (projectId == null) return (await rows) as Workflow[];
     await this.scope.of(Projects).byId(projectId);
     return (await rows.where({ projectId })) as Workflow[];
@@ -54,7 +55,7 @@ export class Workflows {
     const loader = this.scope.loader<Flow>("workflows.flow", async (ids) => {
       const of = (table: "workflow_nodes" | "workflow_edges") =>
         this.scope.table(table).whereIn("workflowId", ids);
-      const nodes = (await of("workflow_nodes").orderBy("id")) as WorkflowNode[];
+      const nodes = (await of("workflow_nodes").orderBy(OLDEST_FIRST)) as WorkflowNode[];
       const edges = (await of("workflow_edges").orderBy(["rank", "id"])) as WorkflowEdge[];
       return ids.map((one) => ({
         nodes: nodes.filter(({ workflowId }) => workflowId === one),

@@ -32,6 +32,7 @@ import * as longIdentifiers from "./030-long-identifiers";
 import * as endUserExports from "./031-exports";
 import * as completeAudit from "./032-complete-audit";
 import * as providerErasures from "./033-provider-erasures";
+import * as listOrder from "./034-list-order";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -68,4 +69,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "031-exports": endUserExports,
   "032-complete-audit": completeAudit,
   "033-provider-erasures": providerErasures,
+  "034-list-order": listOrder,
 };
