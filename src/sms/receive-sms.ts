@@ -166,7 +166,7 @@ async function route(scope: Scope, { connection, sms }: Arrival): Promise<Routed
   );
   const live = await scope.of(Threads).live(connection.id, sms.from);
   const talking = candidates.find(({ assistantId }) => assistantId === live[0]?.assistantId);
-  const chosen = firstNamed(sms.text, candidates) ?? talking ?? candidates[0];
+  const chosen = firstNamed(sms.text.slice(0, LONGEST), candidates) ?? talking ?? candidates[0];
   if (!chosen) return undefined;
   const thread = live.find(({ assistantId }) => assistantId === chosen.assistantId);
   return { ...chosen, ...(thread && { chatId: thread.chatId }) };

@@ -1,3 +1,5 @@
+import { FirstPlaces } from "./first-places";
+
 /** What a whole text may ask for. */
 export type Wish = "STOP" | "START" | "HELP" | "CALL";
 
@@ -33,33 +35,33 @@ export function wishIn(text: string, optedOut: boolean): Wish | undefined {
 }
 
 /**
- * Whose keyword comes first in a text: as a whole word, in any case; of two at the same place the longer one.
+ * Whose keyword comes first in a text: as a whole word, in any case; of two at the same place the longer one. Takes time
+ * in proportion to the text and the keywords.
  * @param keywords of each, separated by commas or line breaks
  */
 export function firstNamed<T extends { readonly keywords: string }>(
   text: string,
   candidates: readonly T[],
 ): T | undefined {
-  const said = ` ${plain(text)} `;
-  const found = candidates.flatMap((candidate) =>
-    candidate.keywords
-      .split(/[,\n]/)
-      .map(plain)
-      .filter((word) => word !== "")
-      .map((word) => ({ candidate, at: said.indexOf(` ${word} `), length: word.length }))
-      .filter(({ at }) => at >= 0),
-  );
-  found.sort((a, b) => a.at - b.at || b.length - a.length);
-  return found[0]?.candidate;
+  const places = new FirstPlaces(wordsOf(text));
+  let first: { readonly candidate: T; readonly at: number; readonly length: number } | undefined;
+  for (const candidate of candidates)
+    for (const keyword of candidate.keywords.split(/[,\n]/)) {
+      const phrase = wordsOf(keyword);
+      const { length } = phrase;
+      const at = length === 0 ? undefined : places.of(phrase);
+      if (at === undefined) continue;
+      if (!first || at < first.at || (at === first.at && length > first.length))
+        first = { candidate, at, length };
+    }
+  return first?.candidate;
 }
 
-const plain = (text: string): string =>
-  (
-    text
-      .normalize("NFC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  ).join(" ");
+const wordsOf = (text: string): readonly string[] =>
+  text
+    .normalize("NFC")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 
 /** What is answered without an assistant. */
 export const SENTENCES = {
