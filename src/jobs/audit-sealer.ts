@@ -5,7 +5,7 @@ import type { Database } from "../database/database";
 
 /** How often rows that wait are looked for, in ms. They are to be numbered within 5 s. */
 const SEAL_EVERY_MS = 1_000;
-/** Heads are logged at most this often, in ms. */
+/** Heads are logged this often, in ms, and when the server stops: what starts a server by hand does not see them at once. */
 const TELL_EVERY_MS = 3_600_000;
 /** Heads in one line of the log. */
 const HEADS_IN_LINE = 100;
@@ -16,7 +16,7 @@ type SealerLogger = Pick<Logger, "info" | "warn" | "isLevelEnabled" | "child">;
 export class AuditSealer {
   private readonly timer = setInterval(() => void this.look(), SEAL_EVERY_MS).unref();
   private readonly notices: Pick<Logger, "info">;
-  private toldAt = -Infinity;
+  private toldAt = performance.now();
   /** Heads that are still to be logged. */
   private readonly heads = new Map<string, AuditHead>();
   private running: Promise<void> | undefined;

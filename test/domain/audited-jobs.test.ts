@@ -218,13 +218,12 @@ describe("the heads of the audit log", () => {
 
   test("are logged in one line at the default level, as audit:verify takes them", async () => {
     const { lines, sealer } = logged("warn");
-    await until(async () => (await auditWaiting()) === 0 && lines.length > 0);
     const { organizationId: other } = await running.otherOrganization();
     await until(async () => (await auditWaiting()) === 0);
     await sealer.stop();
     const { position, hash } = await running.app.database.scope(other).of(AuditLog).head();
-    expect(lines.map(({ msg }) => msg)).toEqual(["heads of the audit log", "heads of the audit log"]);
-    expect(lines[1]!.heads).toEqual({ [other]: `${position}:${hash}` });
+    expect(lines.map(({ msg }) => msg)).toEqual(["heads of the audit log"]);
+    expect(lines[0]!.heads).toMatchObject({ [other]: `${position}:${hash}` });
   });
 
   test("are not logged where only errors are wanted", async () => {

@@ -229,7 +229,8 @@ async function firstEvent(api: Api, query: string, values: Record<string, unknow
   }
 }
 
-const failed = (error: unknown): Outcome => ({
-  code: (error as { extensions: { code: string } }).extensions.code,
-  error: JSON.parse(JSON.stringify(error)),
-});
+function failed(error: unknown): Outcome {
+  const plain = JSON.parse(JSON.stringify(error));
+  const { requestId: _, ...extensions } = plain.extensions;
+  return { code: extensions.code, error: { ...plain, extensions } };
+}
