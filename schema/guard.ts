@@ -1,10 +1,12 @@
 import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
 import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../src/errors";
+import { Quotas } from "../src/organization/quotas";
 import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
 import { AUDIT, audited } from "./audit";
 import { AUTHORIZATION } from "./authorization";
 import type { Context } from "./context";
+import { WITHOUT_ROOM } from "./without-room";
 import { recordDisclosures } from "./disclosures";
 import { problemsOf, ruleOf } from "./rules";
 import { nestedAccess, rootsOf } from "./type-rules";
@@ -49,8 +51,10 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
     };
     const isAudited = changes || field.name in AUDIT;
     if (field.subscribe) field.subscribe = behind(check, field.subscribe);
-    else if (field.resolve)
-      field.resolve = behind(check, isAudited ? audited(field, field.resolve) : field.resolve);
+    else if (field.resolve) {
+      const resolve = isAudited ? audited(field, field.resolve) : field.resolve;
+      field.resolve = behind(check, changes && !(field.name in WITHOUT_ROOM) ? withRoom(resolve) : resolve);
+    }
   }
 }
 
@@ -63,6 +67,16 @@ function guardNested(field: Field, needed: readonly Access[]): void {
   };
   field.resolve = behind(check, field.resolve ?? defaultFieldResolver);
 }
+
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+/** Refuses an operation that stores something once the organization stores as much as it may. */
+const withRoom =
+  (resolve: Resolve): Resolve =>
+  async (root, args, context, info) => {
+    await context.scope.of(Quotas).checkStorage();
+    return (await resolve(root, args, context, info)) as unknown;
+  };
 
 const behind = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, resolve: R): R =>
   ((root, args, context, info) => {

@@ -1,4 +1,6 @@
 import { Arg, Ctx, Field, FieldResolver, InputType, Int, Mutation, ObjectType, Resolver } from "type-graphql";
+import { holdWarnings } from "../src/organization/hold-notice";
+import { Quotas } from "../src/organization/quotas";
 import { Retention as RetentionService, type RetentionKind } from "../src/retention/retention";
 import type { Context } from "./context";
 import { enumOf } from "./enums";
@@ -56,16 +58,18 @@ export class UpdateRetentionInput {
 
 @Resolver(() => Organization)
 export class RetentionResolver {
-  @FieldResolver(() => Retention, { description: "How long it keeps logs, recordings and events." })
+  @FieldResolver(() => Retention, { description: "Days to keep logs, recordings and events." })
   retention(@Ctx() { scope }: Context) {
     return scope.of(RetentionService).current();
   }
 
   @FieldResolver(() => [String], {
-    description: "What the organization should know, such as data that will be deleted and from when on.",
+    description:
+      "Things that need attention: data that will be deleted and from when on, 90 % or more of the stored bytes used, an installation that sends nothing until it is released after a restore.",
   })
-  warnings(@Ctx() { scope }: Context) {
-    return scope.of(RetentionService).warnings();
+  async warnings(@Ctx() { scope }: Context): Promise<string[]> {
+    const found = [holdWarnings(scope), scope.of(Quotas).warnings(), scope.of(RetentionService).warnings()];
+    return (await Promise.all(found)).flat();
   }
 
   @Mutation(() => Retention, {

@@ -45,7 +45,7 @@ export const LIMIT_SETTINGS = {
   QUOTA_STORED_BYTES: [
     whole(1, Number.MAX_SAFE_INTEGER).default(10_737_418_240),
     "`10737418240` (10 GiB)",
-    "Bytes of uploaded files that one organization may keep; an upload over it is refused with 403 `QUOTA_EXCEEDED`.",
+    "Bytes that one organization may store: files, exports, and rows of every kind (an estimate). At the limit requests that store something are refused with 403 `QUOTA_EXCEEDED`, a text gets a fixed answer, and an inbound call is not answered; deleting, ending and reading go on.",
   ],
   QUOTA_FILES: [
     whole(1, 10_000_000).default(100_000),

@@ -6,6 +6,7 @@ import PostgresTransaction from "knex/lib/dialects/postgres/execution/pg-transac
 import pg, { type PoolClient, type QueryArrayResult } from "pg";
 import { readStored } from "../json-source";
 import { Compiler } from "./all-columns";
+import { noteGrowth } from "./growth";
 import { patiently } from "./patience";
 
 /** Settings of a connection that services never see. */
@@ -84,6 +85,7 @@ export class Client extends PostgresClient {
   }
 
   override async _query(connection: PoolClient, query: QueryObject): Promise<unknown> {
+    if (/^(insert|update) /.test(query.sql)) noteGrowth(query.queryContext?.organizationId, query.bindings);
     // In a transaction that has failed only its end is listened to: asked for more, the connection would stay in it.
     if (!TRANSACTION_END.test(query.sql))
       await this.tellOrganization(connection, query.queryContext?.organizationId);
@@ -218,6 +220,7 @@ interface NamedQuery {
 }
 interface QueryObject {
   readonly sql: string;
+  readonly bindings?: readonly unknown[];
   readonly queryContext?: { readonly organizationId?: string };
 }
 

@@ -147,6 +147,21 @@ export class Database {
     return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
   }
 
+  /** Tables that are keyed by organization first. */
+  async tenantTables(): Promise<string[]> {
+    const { rows } = await this.knex.raw<{ rows: { name: string }[] }>(`
+      select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
+      join pg_index i on i.indrelid = c.oid and i.indisprimary and i.indkey[0] = a.attnum
+      where c.relnamespace = 'public'::regnamespace order by c.relname`);
+    return rows.map(({ name }) => name);
+  }
+
+  /** Organizations whose stored bytes are to be measured: those with as many as `large` more often. */
+  async unmeasured(large: number): Promise<string[]> {
+    const rows = this.knex.select("*").from(this.knex.raw("parley_unmeasured(?)", [large]));
+    return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
+  }
+
   /** Erasures of all organizations that are not done and at which nobody worked for so many seconds. */
   async unfinishedErasures(silence: number): Promise<{ organizationId: string; erasureId: string }[]> {
     const found = this.knex.raw("parley_unfinished_erasures(? * interval '1 second')", [silence]);

@@ -8,6 +8,7 @@ import type { Client } from "./connect";
 import { TRIES, type JobOptions } from "./job-options";
 import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
+import { noteGrowth } from "./growth";
 import { namedText, type Build } from "./named-text";
 import type { TenantTable } from "./tables";
 
@@ -118,7 +119,7 @@ export class Scope extends Expressions {
 
   /** A table that belongs to no organization. */
   shared(
-    name: "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup",
+    name: "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup" | "holds",
   ): Knex.QueryBuilder {
     return this.bound(this.db(name));
   }
@@ -190,6 +191,7 @@ export class Scope extends Expressions {
 
   /** The same for a statement that writes. It goes out by itself: what is read beside it need not wait for the disk. */
   write<R>(key: string, build: Build, values: readonly unknown[]): Promise<R[]> {
+    noteGrowth(this.organizationId, values);
     return this.run({}, { key, build, values, tail: "" });
   }
 
@@ -218,9 +220,7 @@ export class Scope extends Expressions {
     return new Scope(parts.db, organizationId, ports, warnings, parts.operation, parts.assistantIds);
   }
 
-  private lockKey(name: string): string {
-    return `${this.organizationId}:${name}`;
-  }
+  private readonly lockKey = (name: string): string => `${this.organizationId}:${name}`;
 
   private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {
     const { assistantIds, organizationId } = this;

@@ -42,6 +42,7 @@ export type TenantTable =
   | "end_user_exports"
   | "provider_erasures"
   | "retentions"
+  | "stored_sizes"
   | View;
 
 /** Views over them, of the same organization: what was said in conversations, counted. */

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database";
 import type { Listener } from "../database/listener";
 import type { Outbound } from "../outbound/http";
+import { keepSizes } from "../organization/stored-size";
 import { AuditSealer } from "./audit-sealer";
 import { Dispatcher } from "./dispatcher";
 import { endIdleChats } from "./idle-chats";
@@ -50,6 +51,9 @@ export async function startJobs({
   const times = { takeover, webhookTimeout };
   const dispatcher = new Dispatcher({ database, outbound, listener, logger, countGivenUp, ...times });
   const sealer = new AuditSealer(database, logger);
+  const endSizes = keepSizes(database, (error) =>
+    logger.warn({ err: error }, "stored bytes were not counted"),
+  );
   const sweep = () =>
     void endIdleChats(database, idleMinutes).catch((error: unknown) =>
       logger.warn({ err: error }, "idle chats were not ended"),
@@ -60,7 +64,7 @@ export async function startJobs({
     place: worker.place,
     stop: async () => {
       clearInterval(timer);
-      await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop()]);
+      await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop(), endSizes()]);
     },
   };
 }

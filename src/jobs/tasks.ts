@@ -22,6 +22,7 @@ import { expireExports } from "../exports/expire";
 import { EndUserExports } from "../exports/exports";
 import { removeArchive } from "../exports/withdraw";
 import { sequenceAll } from "../events/sequencer";
+import { measureSizes } from "../organization/measure-sizes";
 import { embedPassages } from "../knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../knowledge/index-file";
 
@@ -158,6 +159,7 @@ export const periodicTasks = {
   "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
   "export.expire": { at: "*/10 * * * *", run: expireExports },
+  "size.measure": { at: "*/5 * * * *", run: measureSizes },
   "sms.expire": { at: "47 * * * *", run: expireSms },
 } satisfies Record<string, PeriodicTask>;
 

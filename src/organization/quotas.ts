@@ -1,6 +1,8 @@
 import { Readable } from "node:stream";
 import type { Build, Scope } from "../database/scope";
+import { growthOf } from "../database/growth";
 import { DomainError } from "../errors";
+import { StoredSize } from "./stored-size";
 
 /** Records that are counted, and how: each by an index that holds only these. */
 const COUNTED = {
@@ -24,6 +26,11 @@ const COUNTED = {
 /** With this many records to spare, an organization is not counted again for `COUNT_LIFETIME_MS`. */
 const SPARE = 1_000;
 const COUNT_LIFETIME_MS = 1_000;
+/** How long stored bytes that were read count, in milliseconds. */
+const SIZE_LIFETIME_MS = 5_000;
+/** Share of the stored bytes at which the organization is warned. */
+const WARNED_AT = 0.9;
+const REMEDY = "Delete files or logs, or keep them for fewer days (updateRetention)";
 /** One lock for all quotas of an organization, so that two transactions never wait for each other. */
 const LOCK = "quota";
 
@@ -41,6 +48,7 @@ export class Quotas {
 
   /** Call it in the transaction that stores the record. @throws QUOTA_EXCEEDED */
   async checkRoomFor(kind: keyof typeof COUNTED): Promise<void> {
+    await this.checkStorage();
     const { [kind]: most, spacious } = this.whole.ports.quotas;
     const memo = `${kind} ${this.whole.organizationId}`;
     if (performance.now() < (spacious.get(memo) ?? 0)) return;
@@ -57,17 +65,47 @@ export class Quotas {
     await check();
   }
 
+  /** How many bytes the organization stores, files and rows, to within what servers write in some seconds. */
+  async storedBytes(): Promise<number> {
+    const { organizationId, ports, inTransaction } = this.whole;
+    const known = ports.quotas.sizes.get(organizationId);
+    if (known && performance.now() < known.until) return known.bytes + growthOf(organizationId);
+    const size = this.whole.of(StoredSize);
+    if (!inTransaction) await size.add();
+    const bytes = (await size.bytes()) - growthOf(organizationId) + (await this.stored()).bytes;
+    ports.quotas.sizes.set(organizationId, { bytes, until: performance.now() + SIZE_LIFETIME_MS });
+    return bytes + growthOf(organizationId);
+  }
+
+  /** Call it before something is stored. @throws QUOTA_EXCEEDED */
+  async checkStorage(): Promise<void> {
+    const most = this.whole.ports.quotas.storedBytes;
+    if ((await this.storedBytes()) >= most) throw tooManyBytes(most);
+  }
+
+  /** That little room is left, if so. */
+  async warnings(): Promise<string[]> {
+    const most = this.whole.ports.quotas.storedBytes;
+    const bytes = await this.storedBytes();
+    if (bytes < most * WARNED_AT) return [];
+    const percent = Math.floor((bytes / most) * 100);
+    return [
+      `${percent} % of the organization's limit of ${most} stored bytes (QUOTA_STORED_BYTES) are used. At 100 % requests that store something are refused. ${REMEDY}, or ask the operator to raise the limit.`,
+    ];
+  }
+
   /** How many bytes another file may have. @throws QUOTA_EXCEEDED if there is no room for any */
   async roomForFile(): Promise<number> {
     const most = this.whole.ports.quotas;
-    const { files, bytes } = await this.stored();
+    const { files } = await this.stored();
     if (files >= most.files) throw exceeded(most.files, "files", "QUOTA_FILES", "Delete some");
-    return roomBeside(bytes, most.storedBytes);
+    return this.roomForBytes();
   }
 
   /** How many bytes an archive may have, which is no file of the organization. @throws QUOTA_EXCEEDED if there is no room for any */
   async roomForBytes(): Promise<number> {
-    return roomBeside((await this.stored()).bytes, this.whole.ports.quotas.storedBytes);
+    const rows = await this.whole.of(StoredSize).bytes();
+    return roomBeside((await this.stored()).bytes + rows, this.whole.ports.quotas.storedBytes);
   }
 
   /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */
@@ -130,8 +168,7 @@ function roomBeside(bytes: number, most: number): number {
   return most - bytes;
 }
 
-const tooManyBytes = (most: number) =>
-  exceeded(most, "bytes of stored files", "QUOTA_STORED_BYTES", "Delete files");
+const tooManyBytes = (most: number) => exceeded(most, "stored bytes", "QUOTA_STORED_BYTES", REMEDY);
 
 const exceeded = (most: number, noun: string, setting: string, remedy: string) =>
   new DomainError(

@@ -7,4 +7,5 @@ export const openQuotas = (config: Config): QuotaLimits => ({
   assistants: config.QUOTA_ASSISTANTS,
   liveChats: config.QUOTA_LIVE_CHATS,
   spacious: new Map(),
+  sizes: new Map(),
 });

@@ -70,6 +70,8 @@ export interface QuotaLimits {
   readonly liveChats: number;
   /** Until when, by `performance.now()`, an organization has room to spare; by kind of record and organization. */
   readonly spacious: Map<string, number>;
+  /** Bytes that organizations stored when it was last read, and until when that counts, by `performance.now()`. */
+  readonly sizes: Map<string, { readonly bytes: number; readonly until: number }>;
 }
 
 /** A job that was begun by the statement that asked for it. */

@@ -8,6 +8,7 @@ import type { Scope } from "../database/scope";
 import { DomainError } from "../errors";
 import { Deployments } from "../workflows/deployments";
 import { resolve } from "../workflows/target";
+import { Quotas } from "../organization/quotas";
 import type { ReceivedSms } from "../ports/telephony";
 import type { TelephonyConnection } from "../telephony/connection-row";
 import { TelephonyConnections } from "../telephony/telephony-connections";
@@ -112,7 +113,7 @@ async function converse(
   const { assistantId, configuration } = found;
   if (!configuration.smsMode) return sentence("switched-off", SENTENCES.switchedOff, sms, contact);
   const calls = wantsCall && configuration.voiceCallMode;
-  const chatId = found.chatId ?? (await unlessFull(open(scope, arrival, found, calls)));
+  const chatId = await unlessFull(chatOf(scope, arrival, found, calls));
   if (chatId === undefined) return sentence("quota-exceeded", SENTENCES.busy, sms, contact);
   const answers = await contact.mayAnswer();
   const metadata = {
@@ -135,7 +136,13 @@ async function converse(
   return { outcome: calls ? "call" : "turn", chatId, sequence: message.sequence, answer: null };
 }
 
-/** Undefined if the organization may have no more live chats: then nothing was stored. */
+/** The live chat that goes on, or a new one. @throws QUOTA_EXCEEDED before anything is stored */
+async function chatOf(scope: Scope, arrival: Arrival, found: Routed, calls: boolean): Promise<string> {
+  await scope.of(Quotas).checkStorage();
+  return found.chatId ?? open(scope, arrival, found, calls);
+}
+
+/** Undefined if the organization may store no more, or have no more live chats: then nothing was stored. */
 const unlessFull = (opening: Promise<string>): Promise<string | undefined> =>
   opening.catch((error: unknown) => {
     if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED") return undefined;

@@ -166,6 +166,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "knowledge.embed": DERIVED,
   "event.sequence": DERIVED,
   "facts.keep": DERIVED,
+  "size.measure": DERIVED,
 };
 
 describe("the audit log records", () => {

@@ -181,6 +181,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "facts.keep": onlyLogged("facts.keep"),
   "retention.enforce": onlyLogged("retention.enforce"),
   "sms.expire": onlyLogged("sms.expire"),
+  "size.measure": onlyLogged("size.measure"),
 };
 
 const OF_TASK = `from graphile_worker._private_tasks as tasks

@@ -200,6 +200,7 @@ const CASES = {
   "retention.enforce": periodic("retention.enforce", "retentions"),
   "erasure.resume": periodic("erasure.resume", "erasures"),
   "sms.expire": periodic("sms.expire", "sms_received"),
+  "size.measure": periodic("size.measure", "stored_sizes"),
 } satisfies Record<Exclude<Task, Unheld>, Case>;
 
 /** What waits at no table: one asks the engine alone, one the storage, and one does nothing without a model for vectors. */

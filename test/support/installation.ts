@@ -43,7 +43,7 @@ export async function contentsOf(url: string): Promise<Record<string, string[]>>
   const tables = await query<{ name: string }>(
     url,
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
-     and relname not in ('knex_migrations', 'knex_migrations_lock', 'worker_heartbeats', 'holds', 'sole_jobs', 'templates', 'file_store', 'job_deaths')`,
+     and relname not in ('knex_migrations', 'knex_migrations_lock', 'worker_heartbeats', 'holds', 'sole_jobs', 'templates', 'file_store', 'job_deaths', 'stored_sizes')`,
   );
   const contents: Record<string, string[]> = {};
   for (const { name } of tables) {

@@ -33,6 +33,7 @@ import * as endUserExports from "./031-exports";
 import * as completeAudit from "./032-complete-audit";
 import * as providerErasures from "./033-provider-erasures";
 import * as listOrder from "./034-list-order";
+import * as storedSizes from "./035-stored-sizes";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -70,4 +71,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "032-complete-audit": completeAudit,
   "033-provider-erasures": providerErasures,
   "034-list-order": listOrder,
+  "035-stored-sizes": storedSizes,
 };

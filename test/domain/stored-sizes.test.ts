@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import { WITHOUT_ROOM } from "../../schema/without-room";
+import { measureSizes } from "../../src/organization/measure-sizes";
+import type { Api } from "../support/api";
+import { useApp } from "../support/app";
+import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
+import { textOf } from "../support/targets";
+import { connect, newPerson, text } from "../support/sms";
+import { VisitorClient } from "../support/visitor";
+
+const MOST = 3_000_000;
+/** Measured when a test asks for it. */
+const running = useApp({ WORKER: "off", QUOTA_STORED_BYTES: String(MOST) });
+const sms = useApp({ WORKER: "on", QUOTA_STORED_BYTES: String(MOST) });
+const BUSY = "Sorry, we can't take more conversations at the moment. Please try again later.";
+
+let api: Api;
+let organizationId: string;
+let publicKey: string;
+beforeEach(async () => {
+  ({ api, organizationId, publicKey } = await running.otherOrganization());
+});
+
+/** Bytes of random letters, which do not compress. */
+const noise = (bytes: number) =>
+  Array.from({ length: bytes / 10 }, () => Math.random().toString(36).slice(2, 12).padEnd(10, "x")).join("");
+const forgetMemo = () => running.app.database.scope("").ports.quotas.sizes.clear();
+/** Has every organization measured, however short ago that was. */
+async function measure(): Promise<void> {
+  await running.database.query("update stored_sizes set measured_at = null");
+  await measureSizes(running.app.database);
+  forgetMemo();
+}
+const sizeOf = async (id: string): Promise<number> => {
+  const [row] = await running.database.query<{ bytes: string }>(
+    "select bytes from stored_sizes where organization_id = $1",
+    [id],
+  );
+  return Number(row!.bytes);
+};
+/** Stores as much as the organization may have, in a chat. */
+async function fill(chatId: string): Promise<void> {
+  for (let sent = 0; sent < MOST; sent += 200_000)
+    await say(api, chatId, noise(200_000)).catch(() => undefined);
+  forgetMemo();
+}
+const warnings = async (): Promise<string[]> =>
+  (await api.gql("{ organization { warnings } }")).organization.warnings;
+
+describe("stored bytes", () => {
+  test("are those of the rows of every table", async () => {
+    const assistantId = await quietAssistant(api);
+    const chatId = await newChat(api, assistantId, { variables: { long: noise(100_000) } });
+    await measure();
+    const before = await sizeOf(organizationId);
+    expect(before).toBeGreaterThan(100_000);
+    await say(api, chatId, noise(300_000));
+    await api.patch(`/rest/v1/assistants/${assistantId}`, { description: noise(200_000) }, 200);
+    await measure();
+    const after = await sizeOf(organizationId);
+    // The message stands in an event too.
+    expect(after - before).toBeGreaterThan(500_000);
+    expect(after - before).toBeLessThan(1_500_000);
+  });
+
+  test("are measured in parts, with what was written meanwhile", async () => {
+    const rows = `insert into end_users (organization_id, id, assistant_id, unique_id)
+      select $1, 'u' || n, $2, 'u' || n from generate_series(1, 12000) n`;
+    const assistantId = await newAssistant(api);
+    await running.database.query(rows, [organizationId, assistantId]);
+    await measure();
+    const [row] = await running.database.query<{ bytes: string }>(
+      "select sum(28 + pg_column_size(organization_id) + pg_column_size(id) + pg_column_size(assistant_id) + pg_column_size(unique_id)) as bytes from end_users where organization_id = $1",
+      [organizationId],
+    );
+    expect(await sizeOf(organizationId)).toBeGreaterThan(Number(row!.bytes));
+    expect(await sizeOf(organizationId)).toBeLessThan(3 * Number(row!.bytes) + 100_000);
+  });
+
+  test("over the limit refuse what stores something on both interfaces, until something is deleted", async () => {
+    const assistantId = await quietAssistant(api);
+    const chatId = await newChat(api, assistantId);
+    await fill(chatId);
+    const message = { aiChatId: chatId, role: "SYSTEM", channel: "TEXT", content: "One more", metadata: {} };
+    const refused = [
+      await api.request("POST", "/rest/v1/ai-chats/messages", message),
+      await api.request("POST", "/rest/v1/assistants", { name: "One more" }),
+      await api.request("PATCH", `/rest/v1/assistants/${assistantId}`, { description: "longer" }),
+    ];
+    for (const { status, body } of refused) {
+      expect([status, body.code]).toEqual([403, "QUOTA_EXCEEDED"]);
+      expect(body.message).toContain(`limit is ${MOST} stored bytes (QUOTA_STORED_BYTES)`);
+    }
+    const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+    expect((await api.gqlError(START, { input: { assistantId } })).extensions.code).toBe("QUOTA_EXCEEDED");
+    await api.get(`/rest/v1/assistants/${assistantId}`, 200);
+    await newAssistant(running.api, { name: "Of another organization" });
+
+    await endChat(api, chatId);
+    await api.gql("mutation ($a: ID!, $id: ID!) { deleteLog(assistantId: $a, id: $id) { id } }", {
+      a: assistantId,
+      id: chatId,
+    });
+    await measure();
+    await newChat(api, assistantId);
+  });
+
+  test("are told in the organization's warnings from 90 % on", async () => {
+    const chatId = await newChat(api, await quietAssistant(api));
+    expect(await warnings()).toEqual([]);
+    await fill(chatId);
+    expect(await warnings()).toEqual([
+      expect.stringMatching(/^\d+ % of the organization's limit of 3000000/),
+    ]);
+  });
+
+  test("are not the only warning: a held installation is told too, until it is released", async () => {
+    const hold = "insert into holds (id, reason, note, finished_at) values ('h', 'RESTORED', 'a backup', now())";
+    await running.database.query(hold);
+    expect(await warnings()).toEqual([expect.stringContaining("is held")]);
+    await running.database.query("update holds set released_at = now() where id = 'h'");
+    expect(await warnings()).toEqual([]);
+  });
+
+  test("over the limit refuse a visitor's message, of which nothing is stored", async () => {
+    const assistantId = await quietAssistant(api);
+    const visitor = await VisitorClient.of(running.url, publicKey, { assistantId });
+    const { id } = (await visitor.start()) as { id: string };
+    await fill(await newChat(api, assistantId));
+    const POST = "mutation ($input: WidgetMessageInput!) { postWidgetMessage(input: $input) { id } }";
+    const error = await visitor.api.gqlError(POST, { input: { chatId: id, content: "One more" } });
+    expect(error.extensions.code).toBe("QUOTA_EXCEEDED");
+    const text = "select 1 from messages where chat_id = $1 and role = 'USER'";
+    expect(await running.database.query(text, [id])).toEqual([]);
+  });
+});
+
+test("mutations that are never refused for it exist, and are called", () => {
+  for (const name of Object.keys(WITHOUT_ROOM)) expect(textOf(name)).toContain(name);
+});
+
+test("a text over the limit gets a fixed answer, and no chat takes it", async () => {
+  const other = await sms.otherOrganization();
+  const number = await connect(other, [await quietAssistant(other.api)]);
+  const here = { api: other.api, url: sms.url };
+  const person = newPerson();
+  expect(await text(here, number, person, "Hello")).not.toContain(BUSY);
+  await sms.database.query(
+    `insert into stored_sizes (organization_id, bytes) values ($1, $2)
+     on conflict (organization_id) do update set bytes = $2`,
+    [other.organizationId, MOST],
+  );
+  sms.app.database.scope("").ports.quotas.sizes.clear();
+  expect(await text(here, number, person, "Still there?")).toEqual([BUSY]);
+  const count =
+    "select count(*)::int as count from messages where organization_id = $1 and content = 'Still there?'";
+  expect(await sms.database.query(count, [other.organizationId])).toEqual([{ count: 0 }]);
+});
