@@ -1,4 +1,4 @@
-/** Bytes that this process has sent to be stored since they were last taken, by organization. */
+/** Bytes that this process has sent to be stored since they were last taken, by organization. A process has one database. */
 const grown = new Map<string, number>();
 
 /** Adds the texts of a statement that stores something. Larger than what is stored, as PostgreSQL compresses long texts. */

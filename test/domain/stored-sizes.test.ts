@@ -5,14 +5,11 @@ import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { textOf } from "../support/targets";
-import { connect, newPerson, text } from "../support/sms";
 import { VisitorClient } from "../support/visitor";
 
 const MOST = 3_000_000;
 /** Measured when a test asks for it. */
 const running = useApp({ WORKER: "off", QUOTA_STORED_BYTES: String(MOST) });
-const sms = useApp({ WORKER: "on", QUOTA_STORED_BYTES: String(MOST) });
-const BUSY = "Sorry, we can't take more conversations at the moment. Please try again later.";
 
 let api: Api;
 let organizationId: string;
@@ -115,7 +112,8 @@ describe("stored bytes", () => {
   });
 
   test("are not the only warning: a held installation is told too, until it is released", async () => {
-    const hold = "insert into holds (id, reason, note, finished_at) values ('h', 'RESTORED', 'a backup', now())";
+    const hold =
+      "insert into holds (id, reason, note, finished_at) values ('h', 'RESTORED', 'a backup', now())";
     await running.database.query(hold);
     expect(await warnings()).toEqual([expect.stringContaining("is held")]);
     await running.database.query("update holds set released_at = now() where id = 'h'");
@@ -137,22 +135,4 @@ describe("stored bytes", () => {
 
 test("mutations that are never refused for it exist, and are called", () => {
   for (const name of Object.keys(WITHOUT_ROOM)) expect(textOf(name)).toContain(name);
-});
-
-test("a text over the limit gets a fixed answer, and no chat takes it", async () => {
-  const other = await sms.otherOrganization();
-  const number = await connect(other, [await quietAssistant(other.api)]);
-  const here = { api: other.api, url: sms.url };
-  const person = newPerson();
-  expect(await text(here, number, person, "Hello")).not.toContain(BUSY);
-  await sms.database.query(
-    `insert into stored_sizes (organization_id, bytes) values ($1, $2)
-     on conflict (organization_id) do update set bytes = $2`,
-    [other.organizationId, MOST],
-  );
-  sms.app.database.scope("").ports.quotas.sizes.clear();
-  expect(await text(here, number, person, "Still there?")).toEqual([BUSY]);
-  const count =
-    "select count(*)::int as count from messages where organization_id = $1 and content = 'Still there?'";
-  expect(await sms.database.query(count, [other.organizationId])).toEqual([{ count: 0 }]);
 });

@@ -172,3 +172,21 @@ describe("live chats over the quota", () => {
     expect(await text(here, number, another, "And now?")).not.toContain(BUSY);
   });
 });
+
+test("a text that comes when no more may be stored gets a fixed answer, and no chat takes it", async () => {
+  const { api, organizationId } = await running.otherOrganization();
+  const number = await connect({ api }, [await quietAssistant(api)]);
+  const here = { api, url: running.url };
+  const person = newPerson();
+  expect(await text(here, number, person, "Hello")).not.toContain(BUSY);
+  const { database, app } = running;
+  await database.query(
+    `insert into stored_sizes (organization_id, bytes) values ($1, $2)
+     on conflict (organization_id) do update set bytes = $2`,
+    [organizationId, BYTES],
+  );
+  app.database.scope("").ports.quotas.sizes.clear();
+  expect(await text(here, number, person, "Still there?")).toEqual([BUSY]);
+  const taken = "select 1 from messages where organization_id = $1 and content = 'Still there?'";
+  expect(await database.query(taken, [organizationId])).toEqual([]);
+});

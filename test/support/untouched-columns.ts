@@ -39,6 +39,7 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   holds: "id note reason",
   knex_migrations: "name",
   sole_jobs: "name",
+  stored_sizes: "organization_id walk",
   worker_heartbeats: "worker_id",
   retentions: "kind organization_id",
   // What providers are to delete: rows are there until they have.
