@@ -2,6 +2,7 @@ import { labelled, type Chat, type ChatRow } from "../chats/chats";
 import { Chats } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
 import { whereText } from "../database/long-texts";
+import { timeOf } from "../database/order";
 import type { Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
 
@@ -115,10 +116,17 @@ export class Calls {
   async list({ first, after }: ConnectionQuery, filter: CallFilter = {}): Promise<Connection<Call>> {
     const take = first ?? 20;
     const rows = this.joined()
-      .orderBy("calls.chatId", "desc")
+      .orderBy([
+        { column: "calls.createdAt", order: "desc" },
+        { column: "calls.chatId", order: "desc" },
+      ])
       .limit(take + 1);
     const { from, to, externalId, userId, ...equal } = filter;
-    if (after != null) rows.where("calls.chatId", "<", after);
+    if (after != null) {
+      const last = this.scope.table("calls").select("createdAt").where({ chatId: after });
+      const place = "(calls.created_at, calls.chat_id) < (coalesce((?), ?), ?)";
+      rows.whereRaw(place, [last, timeOf(after), after]);
+    }
     for (const [name, value] of Object.entries({ externalId, userId }))
       if (value != null) whereText(rows, `chats.${name}`, value);
     for (const [name, value] of Object.entries(equal))

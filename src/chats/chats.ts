@@ -3,6 +3,7 @@ import type { Channel } from "../catalog/load-catalog";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
 import { newId } from "../database/ids";
 import { perId } from "../database/per-id";
+import { byAge, timeOf } from "../database/order";
 import type { Build, Scope } from "../database/scope";
 import { EndUsers } from "../conversation/end-users";
 import { DomainError, missing } from "../errors";
@@ -90,10 +91,9 @@ export function firstStatus() {
 }
 
 /** What a list of chats is narrowed by: column, operator, value. */
-const conditionsOf = (after: string | null | undefined, filter: ChatFilter) =>
+const conditionsOf = (filter: ChatFilter) =>
   (
     [
-      ["id", "<", after],
       ["channel", "=", filter.channel],
       ["status", "=", filter.status],
       ["startedAt", ">", filter.startedAfter],
@@ -128,14 +128,22 @@ export class Chats {
   ): Promise<Connection<Chat>> {
     const take = first ?? 20;
     const [[column, id]] = Object.entries(owner) as [[string, string]];
-    const asked = conditionsOf(after, filter);
+    const asked = conditionsOf(filter);
     const rows: Build = (table, $, db) => {
-      const own = table("chats").where(column, db.raw("wanted.id")).orderBy("id", "desc");
+      const own = table("chats").where(column, db.raw("wanted.id")).orderBy(byAge("desc", "startedAt"));
       asked.forEach(([column, operator], index) => own.where(column, operator, $(index + 1)));
-      return own;
+      if (after == null) return own;
+      const [time, last] = [$(asked.length + 1), $(asked.length + 2)];
+      const cursor = table("chats").select("startedAt").where("id", last);
+      return own.whereRaw("(started_at, id) < (coalesce((?), ?::timestamptz), ?)", [cursor, time, last]);
     };
-    const values = asked.map(([, , value]) => value);
-    const key = ["chats", column, ...asked.map(([column, operator]) => column + operator)].join(".");
+    const values = [...asked.map(([, , value]) => value), ...(after == null ? [] : [timeOf(after), after])];
+    const key = [
+      "chats",
+      column,
+      ...(after == null ? [] : ["after"]),
+      ...asked.map(([column, operator]) => column + operator),
+    ].join(".");
     const loader = this.scope.loader<ChatRow[]>(`${key}.${take}.${JSON.stringify(values)}`, (ids) =>
       perId(this.scope, key, ids, rows, values, { take: take + 1 }),
     );

@@ -9,3 +9,11 @@ export const byAge = (order: "asc" | "desc", createdAt = "createdAt") => [
 
 export const OLDEST_FIRST = byAge("asc");
 export const NEWEST_FIRST = byAge("desc");
+
+const UUID_7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
+
+/** About when a record was made, by its id alone: for a cursor whose record was removed. ISO 8601. */
+export function timeOf(id: string): string {
+  const [, high = "0", low = "0"] = UUID_7.exec(id) ?? [];
+  return new Date(parseInt(high + low, 16)).toISOString();
+}

@@ -3,6 +3,7 @@ import { currentDate } from "../clock";
 import { Assistants } from "../assistants/assistants";
 import { labelled, type ChatRow } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../database/connection";
+import { byAge, timeOf } from "../database/order";
 import type { Scope } from "../database/scope";
 import type { LogListItem } from "./logs";
 import { ABOUT, NEAR } from "./search-logs";
@@ -55,7 +56,7 @@ export class AllLogs {
     const listed = (rows: Knex.QueryBuilder) =>
       rows
         .select([...COLUMNS, ...TIMES])
-        .orderBy("id", "desc")
+        .orderBy(byAge("desc", "startedAt"))
         .limit(take + 1) as PromiseLike<Row[]>;
     if (!filter.search) return connectionOf((await listed(wanted())).map(entryOf), take);
     // As where one assistant's logs are searched: a common word is near, of a rare one the index knows the places.
@@ -74,7 +75,10 @@ export class AllLogs {
   private matching({ after }: ConnectionQuery, filter: LogFilter): Knex.QueryBuilder {
     const { assistantId, type, startedAfter, startedBefore } = filter;
     const rows = this.scope.table("chats");
-    if (after != null) rows.where("id", "<", after);
+    if (after != null) {
+      const last = this.scope.table("chats").select("startedAt").where({ id: after });
+      rows.whereRaw("(started_at, id) < (coalesce((?), ?), ?)", [last, timeOf(after), after]);
+    }
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where({ channel: type });
     if (startedAfter != null) rows.where("startedAt", ">=", startedAfter);
@@ -87,7 +91,7 @@ export class AllLogs {
       .table("messages")
       .whereRaw("messages.chat_id = chats.id")
       .where("content", "ilike", patternOf(search));
-    const next = wanted().select("id").orderBy("id", "desc").limit(most);
+    const next = wanted().select("id").orderBy(byAge("desc", "startedAt")).limit(most);
     return this.scope
       .table("chats")
       .whereIn("id", next)

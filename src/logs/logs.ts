@@ -4,6 +4,7 @@ import { labelled, type Chat, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import { window, type PageQuery } from "../database/page";
 import { perId } from "../database/per-id";
+import { byAge } from "../database/order";
 import type { Build, Scope } from "../database/scope";
 import { withoutNulls } from "../database/without-nulls";
 import { missing } from "../errors";
@@ -82,7 +83,10 @@ export class Logs {
       return found.map((logs) => logs.map(listed));
     }
     const rows: Build = (table, $) => {
-      const own = table("chats").select(LISTED).whereRaw("assistant_id = wanted.id").orderBy("id", order);
+      const own = table("chats")
+        .select(LISTED)
+        .whereRaw("assistant_id = wanted.id")
+        .orderBy(byAge(order, "startedAt"));
       return type ? own.where("channel", $(1)) : own;
     };
     const key = `logs.${order}.${type}`;

@@ -1,4 +1,5 @@
 import { perId } from "../database/per-id";
+import { byAge } from "../database/order";
 import type { Build, Scope } from "../database/scope";
 
 /** What is looked for, and which part of what is found is wanted. */
@@ -57,14 +58,17 @@ const nearOf =
   ({ take, offset }: LogSearch): Rows =>
   (columns, { order, type }) =>
   (table, $) => {
-    const next = table("chats").select("id").whereRaw("assistant_id = wanted.id").orderBy("id", order);
+    const next = table("chats")
+      .select("id")
+      .whereRaw("assistant_id = wanted.id")
+      .orderBy(byAge(order, "startedAt"));
     if (type !== null) void next.where("channel", $(2));
     const said = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", $(1));
     return table("chats")
       .select([...columns])
       .whereRaw(`id in (? limit ${NEAR + 10 * (take + offset)})`, [next])
       .where((either) => either.whereRaw(`${ABOUT} ilike ?`, [$(1)]).orWhereExists(said))
-      .orderBy("id", order);
+      .orderBy(byAge(order, "startedAt"));
   };
 
 /** Those that the index names. */
@@ -82,6 +86,6 @@ const indexed: Rows =
     const rows = table("chats")
       .select([...columns])
       .whereRaw("id in (? union ?)", [said, labelled])
-      .orderBy("id", order);
+      .orderBy(byAge(order, "startedAt"));
     return type === null ? rows : rows.where("channel", $(2));
   };

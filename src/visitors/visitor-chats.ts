@@ -8,6 +8,7 @@ import { ChatStart } from "../chats/start";
 import type { JsonObject } from "../configurations/configurations";
 import { EndUsers } from "../conversation/end-users";
 import { encoded } from "../database/encoded";
+import { byAge } from "../database/order";
 import type { Scope } from "../database/scope";
 import { DomainError, missing } from "../errors";
 import { shownMessage, type VisitorMessage } from "./visitor-messages";
@@ -40,7 +41,7 @@ export class VisitorChats {
 
   /** The newest first. */
   async list(visitor: Visitor): Promise<Chat[]> {
-    const rows = (await this.own(visitor).orderBy("id", "desc").limit(MOST_CHATS)) as ChatRow[];
+    const rows = (await this.own(visitor).orderBy(byAge("desc", "startedAt")).limit(MOST_CHATS)) as ChatRow[];
     return rows.map(labelled);
   }
 

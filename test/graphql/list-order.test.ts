@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
-import { newAssistant } from "../support/factories";
+import { newAssistant, newChat } from "../support/factories";
 import { upload } from "../support/files";
 import { buildFlow } from "../support/flows";
 import { connect } from "../support/sms";
@@ -18,14 +18,10 @@ const idOf = async (document: string, variables: object = {}): Promise<string> =
   (Object.values(await api.gql(document, variables as Record<string, unknown>))[0] as { id: string }).id;
 const idsIn = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
-type Answered = Record<
-  string,
-  { nodes: { id: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
->;
-
 interface List {
   readonly table: string;
   readonly column?: string;
+  readonly key?: string;
   readonly oldestFirst?: true;
   readonly make: () => Promise<string>;
   readonly ids: () => Promise<string[]>;
@@ -39,17 +35,24 @@ const paged = (path: string) => async () => {
   }
 };
 const listed = (field: string) => async () => idsIn((await api.gql(`{ ${field} { id } }`))[field]);
-const connected = (field: string) => async () => {
+interface Part {
+  readonly nodes: { id: string }[];
+  readonly pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+async function walked(part: (after: string | null) => Promise<Part>): Promise<string[]> {
   const ids: string[] = [];
   for (let after: string | null = null; ;) {
-    const text = `query ($after: String) { ${field}(first: 2, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
-    const result: Answered = await api.gql(text, { after });
-    const { nodes, pageInfo } = result[field]!;
+    const { nodes, pageInfo }: Part = await part(after);
     ids.push(...idsIn(nodes));
     if (!pageInfo.hasNextPage) return ids;
     after = pageInfo.endCursor;
   }
-};
+}
+const connected = (field: string) => () =>
+  walked(async (after) => {
+    const text = `query ($after: String) { ${field}(first: 2, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
+    return (await api.gql(text, { after }))[field];
+  });
 
 const LISTS: Readonly<Record<string, List>> = {
   assistants: { table: "assistants", make: () => newAssistant(api), ids: paged("/rest/v1/assistants") },
@@ -57,6 +60,35 @@ const LISTS: Readonly<Record<string, List>> = {
     table: "files",
     make: async () => (await upload(api)).id as string,
     ids: paged("/rest/v1/files"),
+  },
+  "the chats of an assistant": {
+    table: "chats",
+    column: "started_at",
+    make: () => newChat(api, assistantId),
+    ids: async () => {
+      const text = `query ($id: ID!, $after: String) { assistant(id: $id) { chats(first: 2, after: $after) {
+        nodes { id } pageInfo { hasNextPage endCursor } } } }`;
+      return walked(async (after) => (await api.gql(text, { id: assistantId, after })).assistant.chats);
+    },
+  },
+  "the logs of an assistant": {
+    table: "chats",
+    column: "started_at",
+    make: () => newChat(api, assistantId),
+    ids: async () => idsIn((await api.get(`/rest/v1/assistants/${assistantId}/logs?take=100`, 200)) as never),
+  },
+  logs: {
+    table: "chats",
+    column: "started_at",
+    make: () => newChat(api, assistantId),
+    ids: connected("logs"),
+  },
+  calls: {
+    table: "calls",
+    key: "chat_id",
+    make: async () =>
+      (await api.post("/rest/v1/call/phone", { assistantId, phoneNumber: "+12025550100" }, 200)).id as string,
+    ids: connected("calls"),
   },
   keys: {
     table: "api_keys",
@@ -109,22 +141,25 @@ const LISTS: Readonly<Record<string, List>> = {
   },
 };
 
-describe.each(Object.entries(LISTS))("%s", (_, { table, column = "created_at", oldestFirst, make, ids }) => {
-  test("sort by the time of creation whatever their ids are, and by id at the same time", async () => {
-    const made: string[] = [];
-    for (let n = 0; n < 5; n++) made.push(await make());
-    // As servers whose clocks differ make them: the ids of the first three tell another order than their times.
-    const ages = { [made[0]!]: 1, [made[1]!]: 2, [made[2]!]: 3, [made[3]!]: 3, [made[4]!]: 5 };
-    for (const [id, hours] of Object.entries(ages))
-      await running.database.query(
-        `update ${table} set ${column} = date_trunc('day', now()) - $2 * interval '1 hour' where id = $1`,
-        [id, hours],
-      );
-    const newestFirst = [made[0], made[1], made[3], made[2], made[4]];
-    const own = (await ids()).filter((id) => made.includes(id));
-    expect(own).toEqual(oldestFirst ? newestFirst.reverse() : newestFirst);
-  });
-});
+describe.each(Object.entries(LISTS))(
+  "%s",
+  (_, { table, column = "created_at", key = "id", oldestFirst, make, ids }) => {
+    test("sort by the time of creation whatever their ids are, and by id at the same time", async () => {
+      const made: string[] = [];
+      for (let n = 0; n < 5; n++) made.push(await make());
+      // As servers whose clocks differ make them: the ids of the first three tell another order than their times.
+      const ages = { [made[0]!]: 1, [made[1]!]: 2, [made[2]!]: 3, [made[3]!]: 3, [made[4]!]: 5 };
+      for (const [id, hours] of Object.entries(ages))
+        await running.database.query(
+          `update ${table} set ${column} = date_trunc('day', now()) - $2 * interval '1 hour' where ${key} = $1`,
+          [id, hours],
+        );
+      const newestFirst = [made[0], made[1], made[3], made[2], made[4]];
+      const own = (await ids()).filter((id) => made.includes(id));
+      expect(own).toEqual(oldestFirst ? newestFirst.reverse() : newestFirst);
+    });
+  },
+);
 
 test.each([
   ["assistants", "id, name", "n, n", "and deleted_at is null"],
@@ -145,4 +180,38 @@ test.each([
     [id],
   );
   expect(JSON.stringify(plan)).toContain(`Index Scan Backward using ${table}_by_age`);
+});
+
+test("a page of many logs is read from an index in its order", async () => {
+  const other = await running.otherOrganization();
+  const { id } = await other.api.get("/rest/v1/organization", 200);
+  const theirs = await newAssistant(other.api);
+  await running.database.query(
+    `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at)
+     select $1, 'many-' || number, $2, 'TEXT', 'ended', '', now() - number * interval '1 minute'
+     from generate_series(1, 5000) as number`,
+    [id, theirs],
+  );
+  await running.database.query("analyze chats");
+  const plan = await running.database.query(
+    `explain select found.* from unnest($2::text[]) as wanted(id) cross join lateral (
+       select id from chats where organization_id = $1 and assistant_id = wanted.id
+       order by started_at desc, id desc limit 20) as found`,
+    [id, [theirs]],
+  );
+  expect(JSON.stringify(plan)).toContain("Backward using chats_by_age");
+});
+
+test("a list goes on after a conversation that was removed meanwhile", async () => {
+  const other = await newAssistant(api);
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n++) ids.unshift(await newChat(api, other));
+  const text = `query ($id: ID!, $after: String) { assistant(id: $id) { chats(first: 2, after: $after) {
+    nodes { id } pageInfo { hasNextPage endCursor } } } logs(first: 2, after: $after, filter: { assistantId: $id }) { nodes { id } } }`;
+  const { endCursor } = (await api.gql(text, { id: other })).assistant.chats.pageInfo;
+  expect(endCursor).toBe(ids[1]);
+  await running.database.query("delete from chats where id = $1", [endCursor]);
+  const { assistant, logs } = await api.gql(text, { id: other, after: endCursor });
+  expect(idsIn(assistant.chats.nodes as { id: string }[])).toEqual(ids.slice(2));
+  expect(idsIn(logs.nodes as { id: string }[])).toEqual(ids.slice(2));
 });

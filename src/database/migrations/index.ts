@@ -34,6 +34,7 @@ import * as completeAudit from "./032-complete-audit";
 import * as providerErasures from "./033-provider-erasures";
 import * as listOrder from "./034-list-order";
 import * as storedSizes from "./035-stored-sizes";
+import * as chatOrder from "./036-chat-order";
 
 /** Every migration, in order. One that has landed is never edited. */
 export const migrations: Readonly<Record<string, Knex.Migration>> = {
@@ -72,4 +73,5 @@ export const migrations: Readonly<Record<string, Knex.Migration>> = {
   "033-provider-erasures": providerErasures,
   "034-list-order": listOrder,
   "035-stored-sizes": storedSizes,
+  "036-chat-order": chatOrder,
 };
