@@ -27,7 +27,7 @@ const Status = enumOf(
 );
 export const Subject = enumOf(
   "ErasureSubject",
-  "What an erasure or an export was asked for: a person by one kind of identifier, or logs.",
+  "Subject of an erasure or an export: a person by one kind of identifier, or logs.",
   [...Object.values(SUBJECTS), "LOGS"],
 );
 
@@ -146,7 +146,8 @@ export class ErasureResolver {
       "Deletes the logs of ended conversations by a filter, which needs at least one condition. Live conversations stay. Runs as a job: `matched` tells how many there are, `erasure` how many are gone. Errors: ASSISTANT_NOT_FOUND.",
   })
   deleteLogs(
-    @Arg("filter", () => LogFilter, { description: "Which logs to delete." }) filter: LogFilter,
+    @Arg("filter", () => LogFilter, { description: "Conditions for the logs to delete; at least one." })
+    filter: LogFilter,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Erasures).ofLogs(filter);

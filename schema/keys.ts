@@ -17,13 +17,16 @@ export class Key {
       "The key itself. A SECRET key is masked unless a SECRET key asks, but for the answer that creates it.",
   })
   value!: string;
-  @Field(() => KeyType, { description: "What it may do." })
+  @Field(() => KeyType, { description: "SECRET: everything. PUBLIC: what the widget does." })
   type!: "SECRET" | "PUBLIC";
-  @Field(() => KeyStatus, { description: "Whether it opens anything now." })
+  @Field(() => KeyStatus, { description: "ACTIVE: the key is accepted. INACTIVE: it is refused." })
   status!: "ACTIVE" | "INACTIVE";
-  @Field({ description: "When it was made." })
+  @Field({ description: "Time of creation." })
   createdAt!: Date;
-  @Field(() => Date, { nullable: true, description: "When it was last used, to the minute." })
+  @Field(() => Date, {
+    nullable: true,
+    description: "Time of the last use, to the minute; null if it was never used.",
+  })
   lastUsedAt!: Date | null;
   @Extension
   @Field(() => String, { nullable: true, description: "Name; null if none was given." })
@@ -31,7 +34,7 @@ export class Key {
   @Extension
   @Field(() => Date, {
     nullable: true,
-    description: "When it expires, and its tokens and sessions with it; null: never.",
+    description: "Time when the key, its tokens and its sessions expire; null: never.",
   })
   expiresAt!: Date | null;
   @Extension
@@ -42,23 +45,23 @@ export class Key {
   })
   assistantIds!: string[] | null;
   @Extension
-  @Field(() => [KeyPermission], { nullable: true, description: "What it may do; null: everything." })
+  @Field(() => [KeyPermission], { nullable: true, description: "Permissions; null: all." })
   permissions!: string[] | null;
 }
 
 @InputType({ description: "A new key." })
 export class CreateKeyInput {
   @NotNull
-  @Field(() => KeyType, { nullable: true, description: "What it may do; SECRET without it." })
+  @Field(() => KeyType, { nullable: true, description: "Type; SECRET by default." })
   type?: "SECRET" | "PUBLIC";
   @NotNull
-  @Field(() => KeyStatus, { nullable: true, description: "Whether it opens anything; ACTIVE without it." })
+  @Field(() => KeyStatus, { nullable: true, description: "Status; ACTIVE by default." })
   status?: "ACTIVE" | "INACTIVE";
   @Rule({ nullable: false, minLength: 1, maxLength: 255, "x-extension": true })
   @Field({ nullable: true, description: "Name, 1 to 255 characters." })
   name?: string;
   @Rule({ nullable: false, "x-extension": true })
-  @Field({ nullable: true, description: "When it expires, in the future; never without it." })
+  @Field({ nullable: true, description: "Time of expiry, in the future; never by default." })
   expiresAt?: Date;
   @Rule({ nullable: false, minItems: 1, maxItems: 100, "x-extension": true })
   @Field(() => [ID], {
@@ -69,15 +72,14 @@ export class CreateKeyInput {
   @Rule({ nullable: false, minItems: 1, maxItems: 10, "x-extension": true })
   @Field(() => [KeyPermission], {
     nullable: true,
-    description:
-      "What it may do, at least one; everything without it. import is given by the command line only.",
+    description: "Permissions, at least one; all by default. Only the command line grants import.",
   })
   permissions?: ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
 }
 
 @InputType({ description: "A change of a key." })
 export class UpdateKeyInput {
-  @Field(() => KeyStatus, { description: "Whether it shall open anything." })
+  @Field(() => KeyStatus, { description: "ACTIVE: the key is accepted. INACTIVE: it is refused." })
   status!: "ACTIVE" | "INACTIVE";
 }
 

@@ -22,7 +22,7 @@ import { NotNull, Rule } from "./rules";
 export class Organization {
   @Field(() => ID, { description: "Opaque." })
   id!: string;
-  @Field({ description: "What it is called." })
+  @Field({ description: "Name." })
   name!: string;
   @Field({
     description:
@@ -49,11 +49,13 @@ export class UpdateOrganizationInput {
 export class IssuedToken {
   @Field({ description: "The token." })
   token!: string;
-  @Field({ description: "When it ends; it ends earlier with the key that stands behind it." })
+  @Field({
+    description: "Time of expiry; the token ends earlier if its key is deactivated, deleted or expires.",
+  })
   expiresAt!: Date;
 }
 
-@InputType({ description: "What token to issue." })
+@InputType({ description: "Settings of a new token." })
 export class IssueTokenInput {
   @Rule({ nullable: false, minLength: 1, maxLength: 255 })
   @Field({
@@ -65,8 +67,7 @@ export class IssueTokenInput {
   @Rule({ nullable: false, minLength: 1, maxLength: 20 })
   @Field({
     nullable: true,
-    description:
-      "How long it lives: seconds (3600) or a span (60s, 15m, 1h, 7d). Without it 1h; at most 30d.",
+    description: "Lifetime: seconds (3600) or a span (60s, 15m, 1h, 7d). Default 1h, at most 30d.",
   })
   expiresIn?: string;
 }
@@ -80,7 +81,7 @@ export class OrganizationResolver {
 
   @Mutation(() => Organization, { description: "Changes the caller's organization." })
   updateOrganization(
-    @Arg("input", { description: "What to change." }) input: UpdateOrganizationInput,
+    @Arg("input", { description: "Fields to change." }) input: UpdateOrganizationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Organizations).update(input);
@@ -90,7 +91,7 @@ export class OrganizationResolver {
     description: "Issues a bearer token. One issued by a token ends no later than that.",
   })
   issueToken(
-    @Arg("input", { description: "What token to issue." }) input: IssueTokenInput,
+    @Arg("input", { description: "Settings of the token." }) input: IssueTokenInput,
     @Ctx() { scope, caller }: Context,
   ) {
     return scope.of(Tokens).issue(input, caller!);

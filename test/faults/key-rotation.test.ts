@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { Crypto } from "../../src/auth/crypto";
 import { SEALED_COLUMNS } from "../../src/backup/sealed-columns";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,6 +41,14 @@ test(
     const { id } = destinations[0] as { id: string };
     await api.patch(`/rest/v1/settings/${id}`, { secret: "another secret" }, 200);
     await api.gql("mutation { identitySecret }");
+    await api.gql(
+      'mutation { forgetEndUser(uniqueId: "somebody") { id } exportEndUser(uniqueId: "nobody") { id } }',
+    );
+    await sealCredentials(env.DATABASE_URL!);
+    for (const { table, column } of SEALED_COLUMNS) {
+      const text = `select 1 from ${table} where ${column} is not null`;
+      expect([table, column, await query(env.DATABASE_URL!, text)]).not.toEqual([table, column, []]);
+    }
     const sealed = await sealedIn(env.DATABASE_URL!);
     expect(sealed.length).toBeGreaterThan(5);
 
@@ -88,6 +97,28 @@ test(
   },
   LONG,
 );
+
+/** What a provider would have been asked for first, sealed as it is stored: none of these tests reaches one. */
+async function sealCredentials(url: string): Promise<void> {
+  const [row] = await query<{ id: string }>(url, "select id from organizations");
+  const { id: organization } = row!;
+  const seal = (context: string) => new Crypto([OLD]).seal("a credential", `${organization}/${context}`);
+  await query(
+    url,
+    "insert into model_credentials (organization_id, id, provider, sealed_key) values ($1, 'm', 'OPENAI', $2)",
+    [organization, seal("model_credentials/OPENAI")],
+  );
+  await query(
+    url,
+    "insert into telephony_connections (organization_id, id, phone_number, account_sid, sealed_token) values ($1, 't', '+41780000000', 'AC', $2)",
+    [organization, seal("telephony_connections/t")],
+  );
+  await query(
+    url,
+    "insert into provider_erasures (organization_id, id, kind, sealed_target) values ($1, 'p', 'TEXTS', $2)",
+    [organization, seal("provider_erasures/p")],
+  );
+}
 
 const destinationsOf = async (api: Api) => ({ data: (await api.get("/rest/v1/settings", 201)) as unknown[] });
 const destinationsIn = ({ data }: { data: unknown[] }) => JSON.stringify(data);
