@@ -3,19 +3,12 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/files/janitor";
+import { Quotas } from "../../src/organization/quotas";
 import { localStorage } from "../../src/ports/local-storage";
 import { useApp } from "../support/app";
 import { expectError } from "../support/errors";
 import { forget } from "../support/erasures";
-import {
-  archiveOf,
-  askToExport,
-  exported,
-  exportLink,
-  exportOf,
-  exportPerson,
-  rowsIn,
-} from "../support/exports";
+import { archiveOf, exported, exportLink, exportOf, exportPerson, rowsIn } from "../support/exports";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { upload } from "../support/files";
 import { until } from "../support/server";
@@ -269,17 +262,30 @@ describe("the records of exports", () => {
   });
 });
 
-test("an export over the organization's quota of bytes fails, and says so", async () => {
-  const { ports } = running.app.database.scope("");
-  const { storedBytes } = ports.quotas;
-  Object.assign(ports.quotas, { storedBytes: 200 });
+test("an export for which the organization's quota of bytes leaves no room fails, and says so", async () => {
+  const other = await running.otherOrganization();
+  const { id: organizationId } = await other.api.get("/rest/v1/organization", 200);
+  const scope = running.app.database.scope(organizationId as string);
+  const { id } = await exportPerson(other, { userId: newName() });
+  const { quotas } = scope.ports;
+  const before = quotas.storedBytes;
+  // Room for what the request stores, and less than any archive has.
+  const stored = (await scope.of(Quotas).storedBytes()) + 300;
+  await running.database.query(
+    "update end_user_exports set status = 'RUNNING', archive_id = null, sealed_target = $2 where id = $1",
+    [
+      id,
+      scope.ports.crypto.seal('{"kind":"userId","value":"x"}', `${organizationId}/end_user_exports/${id}`),
+    ],
+  );
+  Object.assign(quotas, { storedBytes: stored });
   try {
-    const { id } = await askToExport(running, { userId: newName() });
-    expect(await exported(running, id)).toMatchObject({
+    await scope.enqueue("export.run", { exportId: id });
+    expect(await exported(other, id as string)).toMatchObject({
       status: "FAILED",
       problem: expect.stringContaining("QUOTA_STORED_BYTES"),
     });
   } finally {
-    Object.assign(ports.quotas, { storedBytes });
+    Object.assign(quotas, { storedBytes: before });
   }
 });
