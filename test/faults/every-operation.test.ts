@@ -93,7 +93,10 @@ const DISCLOSING = [
   "getKey",
   "downloadFile",
   "fileDownload",
+  "endUserExportDownload",
 ];
+/** Subscriptions that begin, and then wait for an event that nobody can write. */
+const WAITING = ["callEvents", "organizationEvents"];
 
 /** Makes every new transaction read-only, as on a standby, or lets it write again. */
 async function setReadOnly(readOnly: boolean): Promise<void> {
@@ -104,7 +107,10 @@ async function setReadOnly(readOnly: boolean): Promise<void> {
   proxy.comeBack();
 }
 
-const readOnly = rows(targets, 16);
+const readOnly = rows(
+  targets.filter(({ name }) => !WAITING.includes(name)),
+  16,
+);
 describe(`while the database takes no writes, ${readOnly.title} routes and operations`, () => {
   let before: unknown;
   beforeAll(async () => {
