@@ -125,10 +125,7 @@ function open(req: IncomingMessage, fileSize: number) {
   }
 }
 
-function keep(
-  stream: Readable,
-  about: Pick<Received, "filename" | "mimetype" | "encoding">,
-): Received {
+function keep(stream: Readable, about: Pick<Received, "filename" | "mimetype" | "encoding">): Received {
   const buffer = new WriteStream();
   const hash = createHash("sha256");
   stream.on("data", (chunk: Buffer) => hash.update(chunk));

@@ -71,9 +71,16 @@ export async function placeCall(
 
 type Opened = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
 
-/** An empty text counts as none. */
-const withoutBlanks = (callee: Omit<Callee, "variables" | "metadata">): typeof callee =>
-  Object.fromEntries(Object.entries(callee).filter(([, value]) => value !== ""));
+/** Who is called, as the chat keeps it. An empty text counts as none. */
+function personOf(callee: Omit<Callee, "variables" | "metadata">) {
+  const given = Object.entries(callee).filter(([, value]) => value !== "");
+  const person = Object.fromEntries(given) as typeof callee;
+  // Spec gap: the person behind a call is userId, else anonymousId.
+  const known = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
+  // Whoever calls by an anonymousId may have chosen it: nobody vouches for the person.
+  const identityProven = person.identityProven ?? (person.uniqueId != null || known !== person.anonymousId);
+  return { ...person, uniqueId: known === null ? null : indexable(known), identityProven };
+}
 
 /** Stores a call and its chat, in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is stored */
 export async function openCall(
@@ -86,10 +93,8 @@ export async function openCall(
   await scope.of(Assistants).hold(assistant.id);
   if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
   await scope.of(Quotas).checkRoomFor("liveChats");
-  const person = withoutBlanks(callee);
-  // Spec gap: the person behind a call is userId, else anonymousId.
-  const known = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
-  const uniqueId = known === null ? null : indexable(known);
+  const person = personOf(callee);
+  const { uniqueId } = person;
   if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);
   const id = newId();
   const secret = newCallSecret();
@@ -105,9 +110,6 @@ export async function openCall(
     phoneNumber,
     label: person.userName,
     ...person,
-    uniqueId,
-    // Whoever calls by an anonymousId may have chosen it: nobody vouches for the person.
-    identityProven: person.identityProven ?? (person.uniqueId != null || known !== person.anonymousId),
     variables: variables ?? {},
     metadata: metadata ?? {},
   })) as ChatRow[];

@@ -22,7 +22,6 @@ interface Version {
   readonly ids: readonly string[];
 }
 type Both = Readonly<Record<"ours" | "baseline", Version>>;
-type Work = Omit<Load, "origin" | "path"> & { readonly path: (id: string) => string };
 
 /** This version beside a built checkout of an earlier one: each on a database of its own with the same data, in turn. */
 export async function before(checkout: string, flags: readonly string[], load: LoadGenerator, table: Table) {
