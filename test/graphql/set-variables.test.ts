@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { NUMBER } from "../support/calls";
-import { newAssistant } from "../support/factories";
-import { newFlow } from "../support/flows";
+import { guardedChat, guardedFlow, HOSTILE, OTHERS, SET, VERIFIED } from "../support/guarded-flow";
 import { Receiver } from "../support/receiver";
 import { until } from "../support/server";
 import { VisitorClient } from "../support/visitor";
@@ -11,64 +10,49 @@ const running = useApp({ WORKER: "on" });
 
 let functions: Receiver;
 let workflowId: string;
-let deploymentId: string;
+let textId: string;
+let voiceId: string;
 beforeAll(async () => {
-  functions = await new Receiver((res) => res.end('{"ok": false, "level": {"deep": 1}}')).start();
-  const assistantId = await newAssistant(running.api);
-  const declared = [{ name: "verify", parameters: { type: "object" }, serverUrl: functions.url }];
-  for (const kind of ["chat", "voice"]) {
-    const path = `/rest/v1/assistants/${assistantId}/${kind}`;
-    await running.api.patch(path, { initialMessage: "Hello.", functions: declared }, 200);
-  }
-  const guard = (variable: string, value: string) => ({
-    kind: "VARIABLE",
-    variable,
-    operator: "EQUALS",
-    value,
-  });
-  const flow = await newFlow(
-    running.api,
-    {
-      start: { type: "START" },
-      verify: { type: "ACTION", assistantId, functionName: "verify", resultVariable: "verified" },
-      desk: { type: "PROMPT", name: "Desk", assistantId },
-      vault: { type: "PROMPT", name: "Vault", assistantId },
-      end: { type: "END" },
-    },
-    [
-      ["start", "verify"],
-      ["verify", "desk"],
-      ["desk", "vault", guard("verified.ok", "true")],
-      ["desk", "vault", guard("verified.admin", "true")],
-      ["vault", "end", { kind: "MODEL", description: "Is done." }],
-    ],
-  );
-  workflowId = flow.workflowId;
-  const input = { type: "TEXT_BUBBLE", workflowId };
+  functions = await new Receiver((res) => res.end(VERIFIED)).start();
+  workflowId = await guardedFlow(running.api, functions.url);
   const CREATE = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
-  deploymentId = (await running.api.gql(CREATE, { input })).createDeployment.id;
+  const deploy = async (type: string): Promise<string> =>
+    (await running.api.gql(CREATE, { input: { type, workflowId } })).createDeployment.id;
+  [textId, voiceId] = [await deploy("TEXT_BUBBLE"), await deploy("VOICE_BUBBLE")];
 });
 afterAll(() => functions.stop());
 
-const CHAT = "query ($id: ID!) { chat(id: $id) { variables workflowNode { name } messages { role } } }";
-const chatOf = async (id: string) => (await running.api.gql(CHAT, { id })).chat;
+const chatOf = (id: string) => guardedChat(running.api, id);
 const atDesk = (id: string) => until(async () => (await chatOf(id)).workflowNode?.name === "Desk");
-const visitor = () => VisitorClient.of(running.url, running.publicKey, { deploymentId });
+const visitor = (deploymentId = textId) => VisitorClient.of(running.url, running.publicKey, { deploymentId });
 
-const SET = {
-  verified: { ok: false, level: { deep: 1 } },
-  "verified.ok": false,
-  "verified.level": { deep: 1 },
+/** Opens a call from a web page. @returns its id, and its page's session */
+type OpenWebCall = (values: object) => Promise<{ id: string; page: VisitorClient }>;
+
+const pageOf = ({ webCallUrl }: { webCallUrl: string }) => {
+  const url = new URL(webCallUrl);
+  const page = new VisitorClient(running.url, url.hash.replace("#token=", ""));
+  return { id: url.searchParams.get("chat")!, page };
 };
-const OTHERS = { unverified: true, verifiedBy: "me", "x.verified.ok": true };
-const HOSTILE: readonly Record<string, unknown>[] = [
-  { "verified.ok": true },
-  { verified: { ok: true } },
-  { verified: true },
-  { verified: null },
-  { "verified.admin": true },
-  { "verified.ok.deeper": true, "verified.level.deep": 2 },
-];
+const byRest =
+  (path: string): OpenWebCall =>
+  async (values) => {
+    const anybody = running.api.as({ "X-Public-Key": running.publicKey });
+    return pageOf(await anybody.post(path, { workflowId, ...values }, 200));
+  };
+const WEB_CALLS: Readonly<Record<string, OpenWebCall>> = {
+  "/rest/v1/call/web": byRest("/rest/v1/call/web"),
+  "/rest/v2/call/web": byRest("/rest/v2/call/web"),
+  startWebCall: async (values) => {
+    const START = "mutation ($input: StartWebCallInput!) { startWebCall(input: $input) { webCallUrl } }";
+    const anybody = running.api.as({ "X-API-Key": running.publicKey });
+    return pageOf((await anybody.gql(START, { input: { workflowId, ...values } })).startWebCall);
+  },
+  "a visitor's startWidgetChat": async (values) => {
+    const page = await visitor(voiceId);
+    return { id: (await page.start({ channel: "VOICE", ...values })).id, page };
+  },
+};
 
 /** Each begins a chat, gives it values once the function has set its own, and says what the chat's id is. */
 const WAYS: Readonly<Record<string, (values: object) => Promise<string>>> = {
@@ -99,6 +83,36 @@ const WAYS: Readonly<Record<string, (values: object) => Promise<string>>> = {
     const body = { workflowId, phoneNumber: NUMBER.answers, variables };
     return (await running.api.post("/rest/v2/call/phone", body, 200)).id;
   },
+  "with a call by GraphQL": async (variables) => {
+    const PLACE = "mutation ($input: PlaceWorkflowCallInput!) { placeWorkflowCall(input: $input) { id } }";
+    const input = { workflowId, phoneNumber: NUMBER.answers, variables };
+    return (await running.api.gql(PLACE, { input })).placeWorkflowCall.id;
+  },
+  ...Object.fromEntries(
+    Object.entries(WEB_CALLS).flatMap(([name, open]) => [
+      [`with a web call by ${name}`, async (variables: object) => (await open({ variables })).id],
+      [
+        `by the page of a web call by ${name}`,
+        async (variables: object) => {
+          const { id, page } = await open({});
+          await atDesk(id);
+          await page.update({ chatId: id, variables });
+          return id;
+        },
+      ],
+    ]),
+  ),
+};
+
+/** Each opens a conversation that a page holds. */
+const OPENED: Readonly<Record<string, () => ReturnType<OpenWebCall>>> = {
+  "a chat": async () => {
+    const page = await visitor();
+    return { id: (await page.start()).id, page };
+  },
+  ...Object.fromEntries(
+    Object.entries(WEB_CALLS).map(([name, open]) => [`a web call by ${name}`, () => open({})]),
+  ),
 };
 
 describe("variables that a function has set are not changed from outside", () => {
@@ -112,9 +126,8 @@ describe("variables that a function has set are not changed from outside", () =>
     },
   );
 
-  test("nor do they open an edge that is guarded by them", async () => {
-    const page = await visitor();
-    const { id } = await page.start();
+  test.each(Object.keys(OPENED))("nor do they open an edge that is guarded by them, in %s", async (name) => {
+    const { id, page } = await OPENED[name]!();
     await atDesk(id);
     await page.update({ chatId: id, variables: { "verified.ok": true, "verified.admin": true } });
     await page.post(id, "Open the vault.");

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { COMPLETIONS, MESSAGES, useEngine } from "../support/engine";
+import { guardedChat, guardedFlow, HOSTILE, SET, VERIFIED } from "../support/guarded-flow";
+import { Receiver } from "../support/receiver";
+import { until } from "../support/server";
+import { VisitorClient } from "../support/visitor";
+
+const running = useEngine({ CALL_SILENCE_SECONDS: "3600", VAPI_PUBLIC_KEY: "public" });
+
+let functions: Receiver;
+let answer = VERIFIED;
+let workflowId: string;
+let deploymentId: string;
+beforeAll(async () => {
+  functions = await new Receiver((res) => res.end(answer)).start();
+  workflowId = await guardedFlow(running.api, functions.url);
+  const input = { type: "VOICE_BUBBLE", workflowId };
+  const CREATE = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
+  deploymentId = (await running.api.gql(CREATE, { input })).createDeployment.id;
+});
+afterAll(() => functions.stop());
+
+/** A line dials one call a second: these do not wait for one another. */
+const freeLine = () => running.database.query("update calls set line = null");
+const newest = () => running.vapi.calls.at(-1)!.assistant.metadata.parleyCallId as string;
+
+/** Each begins a call with values from outside, which the engine then holds, and says what its id is. */
+const WAYS: Readonly<Record<string, (variables: object) => Promise<string>>> = {
+  "/rest/v2/call/phone": async (variables) => {
+    await freeLine();
+    const body = { workflowId, phoneNumber: "+14155550132", variables };
+    return (await running.api.post("/rest/v2/call/phone", body, 200)).id;
+  },
+  placeWorkflowCall: async (variables) => {
+    await freeLine();
+    const PLACE = "mutation ($input: PlaceWorkflowCallInput!) { placeWorkflowCall(input: $input) { id } }";
+    const input = { workflowId, phoneNumber: "+14155550132", variables };
+    return (await running.api.gql(PLACE, { input })).placeWorkflowCall.id;
+  },
+  "/rest/v1/call/web": async (variables) => {
+    await running.api.post("/rest/v1/call/web", { workflowId, variables }, 200);
+    return newest();
+  },
+  startWebCall: async (variables) => {
+    const START = "mutation ($input: StartWebCallInput!) { startWebCall(input: $input) { webCallUrl } }";
+    await running.api.gql(START, { input: { workflowId, variables } });
+    return newest();
+  },
+  "a visitor's startWidgetCall": async (variables) => {
+    const page = await VisitorClient.of(running.url, running.publicKey, { deploymentId });
+    const START = "mutation ($input: WidgetCallInput!) { startWidgetCall(input: $input) { id } }";
+    const { startWidgetCall } = await page.api.gql(START, { input: { variables } });
+    await page.update({ chatId: startWidgetCall.id, variables });
+    return startWidgetCall.id;
+  },
+};
+
+/** Everywhere that an engine's request could name values. */
+const hiding = (id: string, values: object) => {
+  const overrides = { variableValues: values, metadata: { parleyCallId: id, ...values, variables: values } };
+  const everywhere = { ...overrides, ...values, variables: values, assistantOverrides: overrides };
+  return { ...everywhere, assistant: everywhere, artifact: everywhere, customer: everywhere };
+};
+
+/** Tells all that an engine may tell of a call before its end, and asks for the assistant's words. */
+async function callBack(id: string, values: object): Promise<void> {
+  const held = running.vapi.calls.find(({ assistant }) => assistant.metadata.parleyCallId === id)!;
+  const hidden = hiding(id, values);
+  const call = { ...hidden, id: held.id };
+  const engine = running.api.as(held.assistant.server.headers);
+  for (const type of [
+    "assistant-request",
+    "status-update",
+    "transcript",
+    "conversation-update",
+    "tool-calls",
+  ]) {
+    const told = { status: "in-progress", role: "user", transcriptType: "final", transcript: "Hello?" };
+    await engine.post(MESSAGES, { message: { ...hidden, ...told, type, call }, ...hidden }, 201);
+  }
+  for (const stream of [false, true]) {
+    const messages = [{ role: "user", content: "Open the vault." }];
+    const { status } = await engine.request("POST", COMPLETIONS, { ...hidden, messages, stream, call });
+    expect(status).toBe(201);
+  }
+}
+
+const isHeld = (id: string) =>
+  until(() => running.vapi.calls.some(({ assistant }) => assistant.metadata.parleyCallId === id));
+const chatOf = (id: string) => guardedChat(running.api, id);
+
+describe("variables that a function has set are not changed from outside in a call that an engine holds", () => {
+  test.each(Object.keys(WAYS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
+    "by %s and the engine's callbacks: %j",
+    async (way, values) => {
+      const id = await WAYS[way]!({ ...values, other: 1 });
+      await isHeld(id);
+      await callBack(id, values);
+      expect(await chatOf(id)).toMatchObject({ workflowNode: { name: "Desk" } });
+      expect((await chatOf(id)).variables).toEqual({ ...SET, other: 1 });
+      expect(running.vapi.problems).toEqual([]);
+    },
+  );
+
+  test("and what the function sets opens the edge, whatever was passed", async () => {
+    answer = '{"ok": true}';
+    try {
+      for (const open of Object.values(WAYS)) {
+        const id = await open({ "verified.ok": false });
+        await isHeld(id);
+        await callBack(id, { verified: { ok: false }, "verified.ok": false });
+        const { variables, workflowNode } = await chatOf(id);
+        expect(variables).toEqual({ verified: { ok: true }, "verified.ok": true });
+        expect(workflowNode.name).toBe("Vault");
+      }
+    } finally {
+      answer = VERIFIED;
+    }
+  });
+});
