@@ -1,11 +1,5 @@
 import { randomInt } from "node:crypto";
-import {
-  Logger as JobLogger,
-  parseCronItems,
-  type Job,
-  type JobHelpers,
-  type TaskList,
-} from "graphile-worker";
+import { Logger as JobLogger, type Job, type JobHelpers, type TaskList } from "graphile-worker";
 import { Pool } from "pg";
 import type { Logger } from "pino";
 import { jobOf } from "../audit/note";
@@ -14,6 +8,7 @@ import type { Database } from "../database/database";
 import { TRIES, type Scope } from "../database/scope";
 import type { BegunJob, Ports } from "../ports/ports";
 import { AtOnce, requeue } from "./at-once";
+import { Calendar } from "./calendar";
 import { freeJobs } from "./free-jobs";
 import { GivenUp } from "./given-up";
 import { LastingRunner } from "./lasting-runner";
@@ -34,9 +29,6 @@ const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
 /** When a job comes back that found another at its work, in milliseconds. */
 const COME_BACK = 1_000;
-
-/** A periodic task that was missed while no worker ran is made up for within this time, in milliseconds. */
-const MAKE_UP = 3_600_000;
 
 export interface WorkerOptions {
   readonly database: Database;
@@ -68,20 +60,21 @@ export async function startWorker({
   const runners = runnersOf(database, pool, periodic, logger);
   const atOnce = new AtOnce(pool, performer(database), logger);
   const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
+  const calendar = new Calendar(pool, periodic, logger);
   const ids = () => [atOnce.id, givenUp.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
     Promise.all([heartbeat(pool, ids(), (takeover * 2) / 3), atOnce.giveUpUnheard()])
       .then(() => givenUp.sweep())
       .catch((error: unknown) => logger.warn({ err: error }, "no heartbeat"));
   await Promise.all(runners.map((runner) => runner.start()));
-  await beat();
+  await Promise.all([beat(), calendar.start()]);
   const timer = setInterval(() => void beat(), takeover / 6).unref();
   return {
     place: (organizationId) => atOnce.place(organizationId),
     stop: async () => {
       clearInterval(timer);
       const mine = ids();
-      await Promise.all([...runners, atOnce, givenUp].map((one) => one.stop()));
+      await Promise.all([...runners, atOnce, givenUp, calendar].map((one) => one.stop()));
       await pool
         .query("delete from worker_heartbeats where worker_id = any($1)", [mine])
         .catch(() => undefined);
@@ -114,7 +107,6 @@ function runnersOf(
   const timed = {
     ...common,
     taskList: periodicList(database, periodic),
-    parsedCronItems: calendar(periodic),
     concurrency: 1,
   };
   return [quick, slow, timed].map((options) => new LastingRunner(options, pool, logger));
@@ -192,16 +184,6 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
 
 const periodicList = (database: Database, some: Readonly<Record<string, PeriodicTask>>): TaskList =>
   Object.fromEntries(Object.entries(some).map(([name, { run }]) => [name, () => run(database)]));
-
-/** Of all workers on one database one enqueues each task at its time. */
-const calendar = (some: Readonly<Record<string, PeriodicTask>>) =>
-  parseCronItems(
-    Object.entries(some).map(([task, { at }]) => ({
-      task,
-      match: at,
-      options: { backfillPeriod: MAKE_UP, jobKey: task },
-    })),
-  );
 
 /** Says that these live; those of whom nothing was heard for `silence` milliseconds have died. */
 async function heartbeat(pool: Pool, ids: readonly string[], silence: number): Promise<void> {

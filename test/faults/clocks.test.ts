@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
+import { periodicTasks } from "../../src/jobs/tasks";
 import type { Api } from "../support/api";
 import { upload } from "../support/files";
 import { Receiver } from "../support/receiver";
@@ -39,6 +41,28 @@ const receiver = async (): Promise<Receiver> => {
   const started = await new Receiver().start();
   afterTest(() => started.stop());
   return started;
+};
+/** When periodic tasks were due last, as hours from now; a job of theirs that waits, waits as long. */
+const noteDue = async (hours: number): Promise<void> => {
+  const at = `now() + ${hours} * interval '1 hour'`;
+  const noted = await database.query(
+    `update graphile_worker._private_known_crontabs set last_execution = ${at}`,
+  );
+  expect(noted.rowCount).toBe(Object.keys(periodicTasks).length);
+  if (hours > 0)
+    await database.query(
+      `select graphile_worker.add_job(identifier, run_at => ${at}, job_key => identifier) from unnest($1::text[]) as identifier`,
+      [Object.keys(periodicTasks)],
+    );
+};
+/** How many periodic tasks were not due within the last hour, or have a job that is not done. */
+const undone = async (): Promise<number> => {
+  const { rows } = await database.query(
+    `select from graphile_worker._private_known_crontabs as known
+    where last_execution is null or last_execution not between now() - interval '1 hour' and now()
+      or exists (select from graphile_worker.jobs where key = known.identifier)`,
+  );
+  return rows.length;
 };
 /** @returns the id of a new destination */
 const sendTo = async (api: Api, { url }: Receiver): Promise<string> => {
@@ -101,6 +125,19 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
     3 * PATIENCE,
   );
 
+  test.each([
+    ["was missed", -1.01],
+    ["was put off to a time to come by a server of another version", 2],
+  ])(
+    "does the periodic work that %s",
+    async (_name, hours) => {
+      await noteDue(hours);
+      await (await skewed(env, skew)).end("SIGTERM"); // looks for what is due as it starts
+      await until(async () => (await undone()) === 0);
+    },
+    3 * PATIENCE,
+  );
+
   test(
     "and one whose clock is right accept each other's tokens, sessions and links",
     async () => {
@@ -150,3 +187,22 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
     2 * PATIENCE,
   );
 });
+
+test(
+  "of servers with different clocks each minute one enqueues what is due then",
+  async () => {
+    await Promise.all(CLOCKS.map(({ skew }) => skewed(env, skew)));
+    const lastDue = async () => {
+      const { rows } = await database.query<{ at: Date; late: boolean }>(
+        `select last_execution as at, last_execution > now() or last_execution < now() - interval '61 seconds' as late
+        from graphile_worker._private_known_crontabs where identifier = 'event.sequence'`,
+      );
+      return rows[0]!;
+    };
+    const before = await lastDue();
+    for (let now = before; now.at.getTime() === before.at.getTime(); now = await lastDue()) await sleep(100);
+    expect(await lastDue()).toMatchObject({ late: false });
+    await until(async () => (await undone()) === 0);
+  },
+  4 * PATIENCE,
+);
