@@ -124,8 +124,11 @@ export class Calls {
     const { from, to, externalId, userId, ...equal } = filter;
     if (after != null) {
       const last = this.scope.table("calls").select("createdAt").where({ chatId: after });
-      const place = "(calls.created_at, calls.chat_id) < (coalesce((?), ?), ?)";
-      rows.whereRaw(place, [last, timeOf(after), after]);
+      rows.whereRaw("(calls.created_at, calls.chat_id) < (coalesce((?), ?), ?)", [
+        last,
+        timeOf(after),
+        after,
+      ]);
     }
     for (const [name, value] of Object.entries({ externalId, userId }))
       if (value != null) whereText(rows, `chats.${name}`, value);
