@@ -4,7 +4,7 @@ import { admit } from "../schema/access";
 import type { Context, ContextOptions } from "../schema/context";
 import type { Caller } from "../src/auth/caller";
 import { DomainError, invalid, publicError } from "../src/errors";
-import { revealed } from "../src/json-source";
+import { answerInPieces, piecesOf, type Piece } from "../src/json-source";
 import { readFields, readJson } from "./body";
 import { callerFor } from "./caller-for";
 import type { CompiledRoute } from "./compile";
@@ -56,6 +56,8 @@ export interface House {
   ) => Promise<Omit<Answer, "disclosed"> & { replayed: boolean }>;
   readonly log: (error: unknown, requestId: string) => void;
   readonly requestId: (res: ServerResponse) => string;
+  /** Ends an answer with its JSON. */
+  readonly sendJson: (res: ServerResponse, pieces: readonly [Piece, ...Piece[]]) => Promise<void>;
   /** What answers a row with `stream`, by that name. */
   readonly streams: Readonly<
     Record<string, (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>>
@@ -153,7 +155,10 @@ async function answer(
   const context = house.makeContext(caller, options);
   const work: Work = (scope) => run(route, house.makeContext(caller, { ...options, scope }), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
-  if (key === undefined) return send(res, await work(context.scope), context.scope.warnings);
+  if (key === undefined) {
+    answerInPieces(context.scope);
+    return send(house, res, await work(context.scope), context.scope);
+  }
   const content = [route.id, req.url!, form?.identity ?? variables];
   // Who asks is part of the key: an answer may hold what another kind of caller is not shown.
   const owned = JSON.stringify([
@@ -165,7 +170,7 @@ async function answer(
   const request = { key: owned, content, waits: route.waits === true };
   const { replayed, ...kept } = await house.once(context, request, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
-  send(res, kept, context.scope.warnings);
+  await send(house, res, kept, context.scope);
 }
 
 async function run(
@@ -181,20 +186,20 @@ async function run(
 }
 
 function send(
+  { sendJson }: House,
   res: ServerResponse,
   { status, body }: Pick<Answer, "status" | "body">,
-  warnings: readonly string[],
-): void {
-  if (warnings.length > 0)
-    res.setHeader(
-      "Warning",
-      warnings.map((warning) => `299 parley "${warning}"`),
-    );
-  const text = revealed(JSON.stringify(body));
+  scope: Context["scope"],
+): Promise<void> {
+  const warnings = scope.warnings.map((warning) => `299 parley "${warning}"`);
+  if (warnings.length > 0) res.setHeader("Warning", warnings);
+  begin(res, status);
+  return sendJson(res, piecesOf(JSON.stringify(body), scope));
+}
+
+function begin(res: ServerResponse, status: number): void {
   res.statusCode = status;
   res.setHeader("Content-Type", "application/json; charset=utf-8");
-  res.setHeader("Content-Length", Buffer.byteLength(text));
-  res.end(text);
 }
 
 function idempotencyKey(req: IncomingMessage): string | undefined {
@@ -234,9 +239,12 @@ export function sendError(
   const requestId = house.requestId(res);
   const shown = publicError(error);
   const status = route?.errors?.[shown.code] ?? STATUS[shown.code];
-  if (status >= 500) house.log(error, requestId);
+  if (status >= 500 || res.headersSent) house.log(error, requestId); // the client cannot be told of it any more
   if (res.headersSent) return void res.destroy();
   if (status === 503) res.setHeader("Retry-After", "2");
   if (status === 401) res.setHeader("WWW-Authenticate", 'Bearer realm="parley"');
-  send(res, { status, body: shape(errorBody(shown, status, requestId)) }, []);
+  begin(res, status);
+  const text = JSON.stringify(shape(errorBody(shown, status, requestId)));
+  res.setHeader("Content-Length", Buffer.byteLength(text));
+  res.end(text);
 }

@@ -28,6 +28,7 @@ import { foreignOrigin } from "./http/origin";
 import { pages } from "./http/pages";
 import { recordings } from "./http/recordings";
 import { refusalOf } from "./http/refusal";
+import { sendJson } from "./http/send-json";
 import { shownBy } from "./http/shown-error";
 import { requestLog } from "./http/request-log";
 import { anonymousSettings, settingsOpenTo } from "./http/settings-door";
@@ -199,6 +200,7 @@ function houseOf(parts: Service): WholeHouse {
       scope.of(Idempotency).once(request, work, { caller, source }),
     log: (error, id) => logger.error({ err: error, requestId: id }, "request failed"),
     requestId,
+    sendJson,
     streams: {
       ...engineCallbacks({ ...parts, engine: ports.voice.engine, addressOf }),
       ...smsIntercept({ ...parts, addressOf }),
@@ -236,6 +238,7 @@ async function graphqlOf({ config, logger }: Service, engine: Engine, house: Hou
         address: house.addressOf(req),
       });
     },
+    askerOf: ({ scope }) => scope,
     requestId,
     maxFileBytes: config.MAX_FILE_BYTES,
     fail: (res, error) => sendError(house, res, refusalOf(error), { shape: forGraphQL }),

@@ -28,6 +28,8 @@ const MOST_BYTES = 1_048_576;
 const KEPT = " ";
 /** Begins a string that stands for a kept text in an answer. Nobody outside knows it. */
 const MARK = `json:${randomUUID()}:`;
+/** Begins a string that stands for a value which is still to be read. No kept text begins so. */
+const LATE = `${MARK}late:`;
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 const textOf = (value: unknown): string | undefined =>
@@ -78,25 +80,60 @@ export function readStored(text: string): unknown {
   return value;
 }
 
-/** Stands for a value in an answer that `revealed` completes once it is text; the value itself where no text is kept. */
+/** Stands for a value in an answer that `piecesOf` completes once it is text; the value itself where no text is kept. */
 export function shownJson(value: unknown): unknown {
   const text = isObject(value) ? stored.get(value) : undefined;
   return text === undefined ? value : { toJSON: () => MARK + text };
 }
 
-/** JSON in which kept texts stand in the places of what stood for them. */
-export function revealed(json: string): string {
+type Read = () => Promise<unknown>;
+/** How values are read that an answer does not hold yet, by whose answer it is. */
+const late = new WeakMap<object, Read[]>();
+
+/** Says that the answer to `asker` is sent in pieces, so that its long values may be read as late as that. */
+export const answerInPieces = (asker: object): void => void late.set(asker, []);
+
+/** Stands for a value that is read when its place in the answer is sent; undefined where the answer is sent as a whole. */
+export function lateJson(asker: object, read: Read): string | undefined {
+  const reads = late.get(asker);
+  return reads && LATE + (reads.push(read) - 1);
+}
+
+export const isLate = (value: unknown): boolean => typeof value === "string" && value.startsWith(LATE);
+
+/** The value that a mark of this asker stands for. */
+export const readLate = (asker: object, mark: string): Promise<unknown> =>
+  late.get(asker)![Number(mark.slice(LATE.length))]!();
+
+/** Of an answer: text, or a text that is still to be read. */
+export type Piece = string | (() => Promise<string>);
+
+/** The pieces of an answer, kept texts in the places of what stood for them. Usually it is one. */
+export function piecesOf(json: string, asker: object): [Piece, ...Piece[]] {
   const start = `"${MARK}`;
-  let result = "";
+  const pieces: Piece[] = [];
+  let text = "";
   let at = 0;
   for (let found = json.indexOf(start); found >= 0; found = json.indexOf(start, at)) {
     const end = endOfString(json, found);
     const marked = JSON.parse(json.slice(found, end)) as string; // by its quotes
-    result += json.slice(at, found) + marked.slice(MARK.length);
+    text += json.slice(at, found);
+    if (isLate(marked)) {
+      pieces.push(text, async () => textOfAny(await readLate(asker, marked)));
+      text = "";
+    } else text += marked.slice(MARK.length);
     at = end;
   }
-  return at === 0 ? json : result + json.slice(at);
+  const last = at === 0 ? json : text + json.slice(at);
+  const [first = last, ...more] = pieces;
+  return pieces.length === 0 ? [last] : [first, ...more, last];
 }
+
+const textOfAny = (value: unknown): string =>
+  isObject(value) ? exactText(value) : JSON.stringify(value ?? null);
+
+/** JSON in which kept texts stand in the places of what stood for them; of an answer that is sent as a whole. */
+export const revealed = (json: string): string => piecesOf(json, {}).join("");
 
 /** A JSON text without white space, and how many values stand inside it at all depths. */
 function compact({ text, start, end }: Span): { text: string; values: number } {

@@ -74,15 +74,17 @@ export class Assistants {
       ...(search ? [`%${search.replace(/[\\%_]/g, "\\$&")}%`] : []),
       ...(projectId != null ? [projectId] : []),
     ];
-    const rows = (...[table, $]: Parameters<Build>) => {
-      const live = table("assistants").whereNull("deletedAt");
-      if (search) live.whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
-      return projectId == null ? live : live.where({ projectId: $(values.length) });
+    const live = (...[table]: Parameters<Build>) => table("assistants").whereNull("deletedAt");
+    const rows = (...parts: Parameters<Build>) => {
+      const [, $] = parts;
+      const found = live(...parts);
+      if (search) found.whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
+      return projectId == null ? found : found.where({ projectId: $(values.length) });
     };
     const key = `assistants${search ? ".search" : ""}${projectId == null ? "" : ".project"}`;
     const { data, meta } = await page<AssistantRow>(
       this.scope,
-      { key, rows, columns: COLUMNS, unbounded: ["name", "description", "variables"], values },
+      { key, rows, live, columns: COLUMNS, unbounded: { description: null, variables: null }, values },
       query,
     );
     return { data: data.map(own), meta };

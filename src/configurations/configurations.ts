@@ -1,6 +1,7 @@
 import { currentDate } from "../clock";
 import type { Channel } from "../catalog/load-catalog";
 import { encoded } from "../database/encoded";
+import { withWhole } from "../database/page";
 import type { Scope } from "../database/scope";
 import { notFound } from "../errors";
 import { AttachedFiles } from "../knowledge/attached-files";
@@ -145,16 +146,17 @@ export class Configurations {
       this.stored("chat", assistant),
       this.scope.of(AttachedFiles).of(assistant.id),
     ]);
-    const { variables } = assistant;
     const { organizationId, ports } = this.scope;
     const problemOf = (parameters: JsonObject) => ports.checker.problemOf(organizationId, parameters);
-    const surroundings = { variables, hasFiles: files.length > 0, catalog: ports.catalog, problemOf };
-    const each = [
-      warningsOf("VOICE", voice, surroundings),
-      warningsOf("SMS", sms, surroundings),
-      warningsOf("TEXT", chat, surroundings),
-    ];
-    return (await Promise.all(each)).flat();
+    return withWhole(this.scope, assistant.variables, async (variables) => {
+      const surroundings = { variables, hasFiles: files.length > 0, catalog: ports.catalog, problemOf };
+      const each = [
+        warningsOf("VOICE", voice, surroundings),
+        warningsOf("SMS", sms, surroundings),
+        warningsOf("TEXT", chat, surroundings),
+      ];
+      return (await Promise.all(each)).flat();
+    });
   }
 
   private async byAssistants<K extends ConfigurationKind>(

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { invalid } from "../errors";
+import { isLate, lateJson, readLate } from "../json-source";
 import { byAge } from "./order";
 import type { Build, Scope } from "./scope";
 
@@ -40,92 +41,101 @@ export function window({ order, page, take }: PageQuery) {
 export interface Source {
   readonly key: string;
   readonly rows: (...parts: Parameters<Build>) => Knex.QueryBuilder;
+  /** All rows that such a list can show, whatever is searched for; their statement has no places. */
+  readonly live: (...parts: Parameters<Build>) => Knex.QueryBuilder;
   /** Among them `id` and `createdAt`, which the page is sorted by. */
   readonly columns: readonly string[];
-  /** Those of the columns whose values can be long. */
-  readonly unbounded: readonly string[];
+  /** Those of the columns whose values can be long, with what stands for one whose row was deleted before it was read. */
+  readonly unbounded: Readonly<Record<string, unknown>>;
   readonly values?: readonly unknown[];
 }
 
 /**
- * Bytes of one statement of a page, as stored: unpacked they are at most a hundred times as many, which PostgreSQL
- * writes well within the statement timeout.
+ * Bytes of a column on one page, as stored: unpacked they are at most a hundred times as many, which PostgreSQL writes
+ * well within the statement timeout. A value that is longer than its share is read by a statement of its own.
  */
-const PART_BYTES = 262_144;
+const PAGE_BYTES = 262_144;
 
-/** One page of rows, which sort by creation time, then id: two named statements side by side. */
+/**
+ * One page of rows, which sort by creation time, then id: two named statements side by side. Where the answer is sent
+ * piece by piece, a mark stands in the place of a long value, which is read when its turn comes.
+ */
 export async function page<T>(scope: Scope, source: Source, query: PageQuery): Promise<Page<T>> {
   const { key, rows, values = [] } = source;
   const { order, take, offset } = window(query);
   const counted: Build = (...parts) => rows(...parts).count("*");
   const [found, [total]] = await Promise.all([
-    scope.named<Found>(`${key}.${order}`, smallRows(source, order), [...values, take, offset]),
+    scope.named<Found>(`${key}.${order}`, shortValues(source, order), [...values, take, offset]),
     scope.named<{ count: string }>(`${key}.count`, counted, values),
   ]);
-  const large = found.filter(({ storedBytes }) => storedBytes !== null);
-  const data = large.length > 0 ? await completed(scope, source, found, large) : found;
+  const data: unknown[] = [];
+  for (const { long, ...row } of found)
+    data.push(long.length === 0 ? row : { ...row, ...(await longValues(scope, source, row.id, long)) });
   return { data: data as T[], meta: metaOf(query, Number(total?.count)) };
 }
 
-/** A row, or of a large one the id and the size alone. */
+/** A row with the names of the columns whose values are too long to come with it. */
 interface Found {
   readonly id: string;
-  readonly storedBytes: number | null;
+  readonly long: readonly string[];
 }
 
-/** Rows of a page without the values of those that are larger than their share. Sizes are told without unpacking anything. */
-function smallRows({ rows, columns, unbounded, values = [] }: Source, order: "asc" | "desc"): Build {
+/** Rows of a page without the values that are longer than their share. Sizes are told without unpacking anything. */
+function shortValues({ rows, columns, unbounded, values = [] }: Source, order: "asc" | "desc"): Build {
   return (table, $, db, all) => {
     const quoted = (name: string) => db.ref(name).toQuery();
-    const bytes = unbounded.map((name) => `coalesce(pg_column_size(${quoted(name)}), 0)`).join(" + ");
-    const sorted = rows(table, $, db, all).select([...columns, db.raw(`${bytes} as stored_bytes`)]);
-    const { sql } = sorted.orderBy(byAge(order)).toSQL().toNative();
+    const sorted = rows(table, $, db, all)
+      .select([...columns])
+      .orderBy(byAge(order));
     const take = `$${values.length + 2}`; // the organization is the first value of every named statement
-    const isSmall = `stored_bytes <= ${PART_BYTES} / ${take}::int`;
+    const isLong = (name: string) => `pg_column_size(${quoted(name)}) > ${PAGE_BYTES} / ${take}::int`;
     const shown = columns.map((name) =>
-      unbounded.includes(name)
-        ? `case when ${isSmall} then ${quoted(name)} end as ${quoted(name)}`
+      name in unbounded
+        ? `case when ${isLong(name)} then null else ${quoted(name)} end as ${quoted(name)}`
         : quoted(name),
     );
+    const long = Object.keys(unbounded).map((name) => `case when ${isLong(name)} then '${name}' end`);
     return db.raw(
-      `select ${shown.join(", ")}, case when not (${isSmall}) then stored_bytes end as stored_bytes
-       from (${sql} limit ${take} offset $${values.length + 3}) as page order by created_at ${order}, id ${order}`,
+      `select ${shown.join(", ")}, array_remove(array[${long.join(", ")}], null) as long
+       from (${sorted.toSQL().toNative().sql} limit ${take} offset $${values.length + 3}) as page
+       order by created_at ${order}, id ${order}`,
     );
   };
 }
 
-/** The page with its large rows, read by one statement after another; those that were deleted meanwhile are left out. */
-async function completed(
+/** The long values of a row, or what stands for them in an answer. */
+async function longValues(
   scope: Scope,
-  { key, rows, columns, values = [] }: Source,
-  found: readonly Found[],
-  large: readonly Found[],
-): Promise<unknown[]> {
-  const byIds: Build = (table, $, db, all) =>
-    rows(table, $, db, all)
-      .select([...columns])
-      .where("id", db.raw("any(?::text[])", [$(values.length + 1)]));
-  const read = new Map<string, unknown>();
-  for (const ids of partsOf(large)) {
-    const part = await scope.named<{ id: string }>(`${key}.part`, byIds, [...values, ids]);
-    for (const row of part) read.set(row.id, row);
-  }
-  return found.flatMap((row) => (row.storedBytes === null ? row : (read.get(row.id) ?? [])));
+  { key, live, unbounded }: Source,
+  id: string,
+  names: readonly string[],
+): Promise<Record<string, unknown>> {
+  const read = async (name: string) => {
+    const one: Build = (table, $, db, all) =>
+      live(table, $, db, all)
+        .select(name)
+        .where({ id: $(1) });
+    const [row] = await scope.named<Record<string, unknown>>(`${key}.long.${name}`, one, [id]);
+    return row ? row[name] : unbounded[name];
+  };
+  const values: Record<string, unknown> = {};
+  for (const name of names) values[name] = lateJson(scope, () => read(name)) ?? (await read(name));
+  return values;
 }
 
-/** Ids in parts of bounded size; one row is a part however large it is. */
-function partsOf(found: readonly Found[]): string[][] {
-  const parts: string[][] = [];
-  let room = 0;
-  for (const { id, storedBytes } of found) {
-    room -= storedBytes!;
-    if (room < 0 || parts.length === 0) {
-      parts.push([]);
-      room = PART_BYTES - storedBytes!;
-    }
-    parts.at(-1)!.push(id);
-  }
-  return parts;
+/** By scope, what uses the last of its long values. */
+const turns = new WeakMap<Scope, Promise<unknown>>();
+
+/** Uses a value of a listed row. Those that are read only now are read and used one after another, so that few are held at once. */
+export function withWhole<V, R>(scope: Scope, value: V, use: (value: V) => Promise<R>): Promise<R> {
+  if (!isLate(value)) return use(value);
+  const before = turns.get(scope) ?? Promise.resolve();
+  const turn = before.then(async () => use((await readLate(scope, String(value))) as V)); // it stands for a value of the column
+  turns.set(
+    scope,
+    turn.catch(() => undefined),
+  );
+  return turn;
 }
 
 /** One page of a list that is short enough to be held in memory, sorted as `order` says when it is ascending. */

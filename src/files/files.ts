@@ -35,11 +35,13 @@ export class Files {
   constructor(private readonly scope: Scope) {}
 
   async list(query: PageQuery): Promise<Page<File>> {
+    const rows = (...[table]: Parameters<Build>) => table("files");
     const source = {
       key: "files.list",
-      rows: (...[table]: Parameters<Build>) => table("files"),
+      rows,
+      live: rows,
       columns: COLUMNS,
-      unbounded: ["name", "mimeType", "metadata"],
+      unbounded: { metadata: {} },
     };
     const { data, meta } = await page<FileRow>(this.scope, source, query);
     return { data: data.map(toFile), meta };

@@ -4,14 +4,17 @@ import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest
 import express from "express";
 import processRequest, { type ProcessRequestOptions } from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../errors";
-import { markSources } from "../json-source";
+import { answerInPieces, markSources, piecesOf } from "../json-source";
 import { withDeclaredTypes } from "./declared-types";
 import { MOST_QUERY_BYTES } from "./graphql-limits";
+import { sendJson } from "./send-json";
 
 export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly apollo: ApolloServer<Context>;
   /** @throws UNAUTHENTICATED, RATE_LIMITED */
   readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
+  /** Whoever the lists of an answer are read for. */
+  readonly askerOf: (context: Context) => object;
   readonly requestId: (res: ServerResponse) => string;
   readonly maxFileBytes: number;
   /** Answers where no operation could be run. */
@@ -47,6 +50,8 @@ export function graphqlHandler<Context extends BaseContext>(
     try {
       // A credential that is not valid is refused before a body is read.
       const contextValue = await options.context(req, res);
+      const asker = options.askerOf(contextValue);
+      answerInPieces(asker);
       const httpGraphQLRequest = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
       const context = () => Promise.resolve(contextValue);
       const {
@@ -59,8 +64,8 @@ export function graphqlHandler<Context extends BaseContext>(
       if (body.kind !== "complete") throw new Error("An answer in parts, which no operation of ours has.");
       for (const [name, value] of headers) res.setHeader(name, value);
       const text = status < 400 ? body.string : withRequestId(body.string, options.requestId(res));
-      res.setHeader("Content-Length", Buffer.byteLength(text));
-      res.writeHead(status).end(text);
+      res.statusCode = status;
+      await sendJson(res, piecesOf(text, asker));
     } catch (error) {
       fail(res, error);
     }

@@ -22,7 +22,6 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import { publicError } from "../errors";
-import { revealed } from "../json-source";
 import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
 import { aboutValue } from "./graphql-problems";
 import { coded, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
@@ -71,7 +70,7 @@ export function apolloServer<Context extends BaseContext>(
     parseOptions: { maxTokens: MOST_TOKENS },
     validationRules: rulesOf(),
     stopOnTerminationSignals: false,
-    stringifyResult: (result) => `${revealed(JSON.stringify(result))}\n`,
+    stringifyResult: (result) => `${JSON.stringify(result)}\n`,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),

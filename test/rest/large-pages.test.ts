@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { afterTests, SETTINGS, startServer, until, type ServerProcess } from "../support/server";
 import { form } from "../support/world";
 
 const running = useApp();
@@ -74,4 +75,122 @@ describe("a page of 100 records of 1 MiB each", () => {
     expect(data.map(({ id }) => id)).toEqual(fileIds);
     expect(data.map(({ metadata, size }) => [metadata, size])).toEqual(ids.map(() => [1, 4]));
   }, 60_000);
+});
+
+/** Of the same size with few keys, which costs the test little. */
+const LONG = { greeting: "v".repeat(1_048_000) };
+const LONG_TEXT = JSON.stringify(LONG);
+const CONFIGURATIONS = ["voice", "sms", "chat", "theme"].map((kind) => `${kind}_configurations`);
+
+/** What arrives, read as it comes, with 1 in the place of each text that is large. */
+async function shortened(response: Response): Promise<string> {
+  let short = "";
+  for await (const text of response.body!.pipeThrough(new TextDecoderStream()))
+    if ((short += text).length > 2 * LONG_TEXT.length) short = short.replaceAll(LONG_TEXT, "1");
+  return short.replaceAll(LONG_TEXT, "1");
+}
+
+type Row = Record<string, unknown>;
+
+describe("a server with a small heap", () => {
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    const { database, api } = running;
+    await database.query("update assistants set variables = $1 where id = any($2)", [LONG, ids]);
+    await api.patch(`/rest/v1/assistants/${ids[0]}/chat`, { prompt: "Say {greeting} to {somebody}." }, 200);
+    for (const table of CONFIGURATIONS)
+      await database.query(
+        `insert into ${table} select copied.* from ${table} as t, unnest($2::text[]) as copy,
+           jsonb_populate_record(t, jsonb_build_object('assistant_id', copy)) as copied where t.assistant_id = $1`,
+        [ids[0], ids.slice(1)],
+      );
+    const env = { ...SETTINGS, DATABASE_URL: database.ownerUrl, NODE_OPTIONS: "--max-old-space-size=160" };
+    server = await startServer(env, afterTests);
+  }, 60_000);
+
+  const rest = (path: string) => ({ path: `/rest/v1/${path}`, init: {} });
+  const graphql = (fields: string) => {
+    const query = `{ assistants(take: 100, order: asc) { data { ${fields} } } }`;
+    return { path: "/graphql", init: { method: "POST", body: JSON.stringify({ query }) } };
+  };
+  const begin = async ({ path, init }: ReturnType<typeof rest>) => {
+    const headers = { ...server.api.headers, "Content-Type": "application/json" };
+    const response = await fetch(server.url + path, { ...init, headers });
+    expect(response.status).toBe(200);
+    return response;
+  };
+  const read = async (page: ReturnType<typeof rest>) => {
+    const response = await begin(page);
+    await server.api.get("/health/live", 200); // while the page is on its way
+    return rowsOf(await shortened(response));
+  };
+  const rowsOf = (text: string) => {
+    expect(text.length).toBeLessThan(100_000);
+    const { errors, data } = JSON.parse(text) as {
+      errors?: unknown;
+      data: Row[] | { assistants: { data: Row[] } };
+    };
+    expect(errors).toBeUndefined();
+    return Array.isArray(data) ? data : data.assistants.data;
+  };
+
+  test("answers four pages of 100 records of 1 MiB each at once, and lives", async () => {
+    const pages = [
+      rest("assistants?take=100&order=asc"),
+      rest("assistants?take=100&order=asc&search=large"),
+      graphql("id variables"),
+      graphql("id variables configurationWarnings { channel code path }"),
+    ];
+    const lists = await Promise.all(pages.map(read));
+    for (const list of lists)
+      expect(list.map(({ id, variables }) => [id, variables])).toEqual(ids.map((id) => [id, 1]));
+    // Of the values that were read late only the one that is missing is warned of.
+    const warning = { channel: "TEXT", code: "UNRESOLVED_VARIABLE", path: "prompt" };
+    expect(lists[3]!.map(({ configurationWarnings }) => configurationWarnings)).toEqual(
+      ids.map(() => [warning]),
+    );
+  }, 120_000);
+
+  const faces: [string, ReturnType<typeof rest>][] = [
+    ["REST", rest("assistants?take=100&order=asc")],
+    ["GraphQL", graphql("id variables")],
+  ];
+
+  test.each(faces)(
+    "cuts an answer by %s off where the rest of it cannot be read, and says so in the log",
+    async (_face, page) => {
+      const response = await begin(page); // far more than sockets hold is still to come
+      await running.database.query("alter table assistants rename column variables to moved");
+      const reading = shortened(response).finally(() =>
+        running.database.query("alter table assistants rename column moved to variables"),
+      );
+      await expect(reading).rejects.toThrow();
+      const logged = new RegExp(`${response.headers.get("x-request-id")}.*request failed`);
+      await until(() => logged.test(server.stderr()));
+      await server.api.get(`/rest/v1/assistants/${ids[0]}`, 200);
+    },
+    60_000,
+  );
+
+  test.each(faces)(
+    "gives null by %s for a value of an assistant that is deleted before it is sent",
+    async (_face, page) => {
+      const response = await begin(page);
+      const deleted = ids.pop()!;
+      await server.api.delete(`/rest/v1/assistants/${deleted}`, 200);
+      const list = rowsOf(await shortened(response));
+      expect(list.map(({ id, variables }) => [id, variables])).toEqual([
+        ...ids.map((id) => [id, 1]),
+        [deleted, null],
+      ]);
+    },
+    60_000,
+  );
+
+  test("tells the head of a page without reading its values", async () => {
+    const { path } = rest("assistants?take=100");
+    const response = await begin({ path, init: { method: "HEAD" } });
+    expect(await response.text()).toBe("");
+  });
 });
