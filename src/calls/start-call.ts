@@ -121,10 +121,11 @@ async function notTakenOver(scope: Scope, { chat, attempt }: Claim): Promise<voi
     throw new NotSent("The call was not dialed: its claim had ended.");
 }
 
-/** Lets the call be dialled anew at once, as the engine was not asked; unless another server has claimed it. */
-async function giveBack(scope: Scope, { chat, attempt }: Claim): Promise<void> {
+/** Puts the call back as it was before the claim, as the engine was not asked; unless another server has claimed it. */
+async function giveBack(scope: Scope, { chat, call, attempt }: Claim): Promise<void> {
+  const { dialingSince, askedAt, dialAttempts } = call;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
-  const changed = (await claimed.update({ askedAt: null, dialAttempts: attempt - 1 })) as number;
+  const changed = (await claimed.update({ dialingSince, askedAt, dialAttempts })) as number;
   if (changed > 0) await enqueueStart(scope, chat.id);
 }
 

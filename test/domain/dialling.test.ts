@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "@jest/globals";
+import pg from "pg";
 import { callOf, ended, place, speaker, statusesOf } from "../support/calls";
 import { useEngine } from "../support/engine";
 import { until } from "../support/server";
@@ -49,6 +50,26 @@ describe("a call is dialled once", () => {
     await until(async () => (await callOf(api, id)).dialedAt !== null);
     expect(vapi.asked(id)).toBe(2);
     expect(vapi.calls.filter(({ name }) => name === id)).toHaveLength(1);
+  }, 30_000);
+
+  test("when its own server was too slow to ask the engine in time", async () => {
+    const { api, vapi, database } = running;
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    const assistantId = await speaker(api, QUIET);
+    // Who dials reads the assistant's configuration after it has stored that it dials.
+    await owner.query("begin");
+    await owner.query("lock table voice_configurations in access exclusive mode");
+    await freeLine();
+    const id = await place(api, assistantId, "+14155550132");
+    const late =
+      "select from calls where chat_id = $1 and asked_at < clock_timestamp() - interval '2 seconds'";
+    await until(async () => (await owner.query(late, [id])).rowCount === 1);
+    await owner.query("commit");
+    await owner.end();
+    await until(async () => (await callOf(api, id)).dialedAt !== null);
+    await settled(id);
+    expect(vapi.asked(id)).toBe(1);
   }, 30_000);
 
   test("three times at most; then it ends, and the log tells why", async () => {
