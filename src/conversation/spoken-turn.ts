@@ -120,6 +120,9 @@ async function* answer(
     else if (part.type === "cut") {
       reason = part.reason;
       yield part;
+    } else if (part.type === "withdrawn") {
+      text = "";
+      yield part;
     } else {
       text += part.text;
       say(part.text);

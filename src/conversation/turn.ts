@@ -140,7 +140,10 @@ async function listen(scope: Scope, turn: Prepared, request: ModelRequest, shown
   for await (const part of (request.credential ? remote : local).stream(request)) {
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else if (part.type === "cut") finishReason = part.reason;
-    else {
+    else if (part.type === "withdrawn") {
+      text = "";
+      shown.tokens.discard();
+    } else {
       if (text === "") {
         known = notOvertaken(turn, conversationOf(scope, turn.chat.id)); // while the model goes on
         shown.tokens.await(known);

@@ -5,6 +5,8 @@ import type { CutReason, ModelCall } from "../ports/text-model";
 /** Writes a chat completion as OpenAI's API has it: whole, or in pieces as they come. */
 export interface CompletionAnswer {
   text(text: string): void;
+  /** All text so far is no part of the answer. What was sent in pieces has been spoken. */
+  withdraw(): void;
   call(call: ModelCall): void;
   /** The answer was cut here. */
   cut(reason: CutReason): void;
@@ -46,6 +48,7 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
   };
   return {
     text: (content) => send({ content }),
+    withdraw: () => undefined,
     call: (call) => send({ tool_calls: [{ index: calls++, ...toolCall(call) }] }),
     cut: (reason) => void (finish = reason),
     end: () => {
@@ -61,6 +64,7 @@ function whole(res: ServerResponse, { id, model, status }: Head): CompletionAnsw
   let finish: "stop" | CutReason = "stop";
   return {
     text: (text) => void (content += text),
+    withdraw: () => void (content = ""),
     call: (call) => void calls.push(call),
     cut: (reason) => void (finish = reason),
     end: () => {

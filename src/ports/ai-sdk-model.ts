@@ -2,6 +2,7 @@ import type * as Anthropic from "@ai-sdk/anthropic";
 import type * as Groq from "@ai-sdk/groq";
 import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
+import { LRUCache } from "lru-cache";
 import { BOUNDS, MODEL_WORDS, type BoundedAnswers } from "../outbound/bounds";
 import { load } from "./load";
 import { pairedCalls } from "./paired-calls";
@@ -16,6 +17,9 @@ import {
 } from "./text-model";
 import { ThinkFilter } from "./think-filter";
 
+/** Models that are remembered to think without saying so. */
+const MOST_THINKING = 1_000;
+
 /** What the SDK's vendors have in common. */
 type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
 type VendorRequest = Parameters<VendorModel["doStream"]>[0];
@@ -23,10 +27,11 @@ type VendorMessage = VendorRequest["prompt"][number];
 
 /** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers): TextModel {
+  const thinking = new LRUCache<string, true>({ max: MOST_THINKING });
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
       try {
-        yield* parts(request, guardedFetch, answers);
+        yield* parts(request, guardedFetch, answers, thinking);
       } catch (error) {
         throw modelFailure(error, request.signal.aborted);
       }
@@ -39,31 +44,37 @@ async function* parts(
   request: ModelRequest,
   guardedFetch: typeof fetch,
   answers: BoundedAnswers,
+  thinking: LRUCache<string, true>,
 ): AsyncGenerator<ModelPart> {
-  const { provider } = request.model;
+  const { provider, model } = request.model;
+  const name = [provider, model, request.model.baseUrl ?? request.credential!.baseUrl].join(" ");
   const reach = answers.fetch(request.credential!.guarded ? guardedFetch : fetch, provider, BOUNDS.model);
   const { stream } = await languageModel(request, reach).doStream(vendorRequest(request));
   let words = 0; // in bytes
-  const thoughts = new ThinkFilter();
+  const thoughts = new ThinkFilter(thinking.has(name));
   let usable = false;
   let reason: CutReason | undefined;
   for await (const part of stream) {
     if (part.type === "error") throw modelFailure(part.error, false);
     if ("delta" in part) words += Buffer.byteLength(part.delta);
     if (words > MODEL_WORDS) throw answers.exceeded(provider, `${MODEL_WORDS} bytes of text`);
-    const text = part.type === "text-delta" ? thoughts.add(part.delta) : "";
+    const { text, withdrawn } = part.type === "text-delta" ? thoughts.add(part.delta) : NOTHING;
+    if (withdrawn) yield { type: "withdrawn" };
     if (text !== "") yield { type: "text", text };
     if (part.type === "tool-call")
       yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: parsed(part.input) };
     if (part.type === "finish") reason = CUT[part.finishReason.unified];
-    usable ||= text !== "" || part.type === "tool-call";
+    usable = (usable && !withdrawn) || text !== "" || part.type === "tool-call";
   }
-  const rest = thoughts.end();
+  const rest = thoughts.end(reason !== undefined);
+  if (thoughts.closedOnly) thinking.set(name, true);
+  else if (reason === undefined) thinking.delete(name);
   if (rest !== "") yield { type: "text", text: rest };
   if (!usable && rest === "") throw new ModelFailure("The model answered with nothing.");
   if (reason) yield { type: "cut", reason };
 }
 
+const NOTHING = { text: "", withdrawn: false };
 const CUT: Readonly<Record<string, CutReason>> = { length: "length", "content-filter": "content_filter" };
 
 function vendorRequest(request: ModelRequest): VendorRequest {

@@ -53,6 +53,8 @@ export interface ModelRequest {
 export type ModelPart =
   | { readonly type: "text"; readonly text: string }
   | ({ readonly type: "call" } & ModelCall)
+  /** All text so far was a thought: it is no part of the answer. */
+  | { readonly type: "withdrawn" }
   /** The last part of an answer that was cut. */
   | { readonly type: "cut"; readonly reason: CutReason };
 

@@ -44,6 +44,36 @@ describe("an answer", () => {
     expect(JSON.stringify(await log())).not.toContain("hours");
   });
 
+  test.each([
+    ["only closed", ["They ask for hours.</th", "ink>\n\nNine."]],
+    ["nested", ["<think>hours <think>or", " not</think> hours</think>", "Nine."]],
+    ["closed twice", ["hours</think>hours</thi", "nk>Nine."]],
+    ["in single characters", [..."<think>hours</think>Nine."]],
+  ])("holds no thought that is %s", async (_how, pieces) => {
+    const { say, log } = await talk([stream(pieces), stream(["hours</think>Ten."]), stream(["Eleven."])]);
+    expect((await say("When?")).content).toBe("Nine.");
+    expect((await say("And then?")).content).toBe("Ten.");
+    expect((await say("And then?")).content).toBe("Eleven.");
+    expect(JSON.stringify(await log())).not.toContain("hours");
+  });
+
+  test("that a model thinks without an opening tag is withdrawn once, and shown in no part from then on", async () => {
+    const thinking = stream(["They ask for hours.", "</think>", "Nine."]);
+    const { chatId, say } = await talk([thinking]);
+    const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
+    afterTest(() => subscriber.close());
+    const heard: { name: string; text: string | null }[] = [];
+    const query = 'subscription ($id: ID!) { chatEvents(chatId: $id, after: "0") { name text } }';
+    void subscriber.run(query, { id: chatId }, (data) => {
+      heard.push((data as { chatEvents: (typeof heard)[number] }).chatEvents);
+    });
+    await say("When?");
+    heard.length = 0;
+    expect((await say("When?")).content).toBe("Nine.");
+    await until(() => heard.some(({ name }) => name === "conversation-updated"));
+    expect(JSON.stringify(heard)).not.toContain("hours");
+  });
+
   test("that is a thought only is none", async () => {
     const { say } = await talk([stream(["<think>Hm.</think>"]), stream(["Yes."])]);
     expect((await say("Open?")).content).toBe("Yes.");

@@ -2,9 +2,14 @@ import { expect, test } from "@jest/globals";
 import { ThinkFilter } from "../../src/ports/think-filter";
 
 /** What is shown of an answer that comes in these pieces. */
-function shown(pieces: readonly string[]): string {
-  const filter = new ThinkFilter();
-  return [...pieces.map((piece) => filter.add(piece)), filter.end()].join("");
+function shown(pieces: readonly string[], thinks = false, cut = false): string {
+  const filter = new ThinkFilter(thinks);
+  let said = "";
+  for (const piece of pieces) {
+    const { text, withdrawn } = filter.add(piece);
+    said = withdrawn ? text : said + text;
+  }
+  return said + filter.end(cut);
 }
 
 test.each([
@@ -17,6 +22,12 @@ test.each([
   ["  indented", "  indented"],
   ["<<think>x</think>>", "<>"],
   ["<think>a < b </thin </think>c", "c"],
+  ["Let me see.</think>\n\nWe open at nine.", "We open at nine."],
+  ["</think>Yes.", "Yes."],
+  ["a<think>b</think>c</THINK>d", "d"],
+  ["<think>a<think>b</think>c</think>d", "d"],
+  ["a</think><think>b</think>c", "c"],
+  ["never says</think>", ""],
   ["", ""],
 ])("of %j only what is said is shown, wherever it is cut", (answer, said) => {
   expect(shown([answer])).toBe(said);
@@ -24,4 +35,14 @@ test.each([
   for (let first = 0; first <= answer.length; first++)
     for (let second = first; second <= answer.length; second++)
       expect(shown([answer.slice(0, first), answer.slice(first, second), answer.slice(second)])).toBe(said);
+});
+
+test.each([
+  ["Let me see.</think>\n\nWe open at nine.", false, "We open at nine."],
+  ["<think>Let me see.</think>Nine.", false, "Nine."],
+  ["We open at nine <b", false, "We open at nine <b"],
+  ["Let me se", true, ""],
+])("of %j, by a model that is known to think without <think>, cut: %s", (answer, cut, said) => {
+  for (let at = 0; at <= answer.length; at++)
+    expect(shown([answer.slice(0, at), answer.slice(at)], true, cut)).toBe(said);
 });

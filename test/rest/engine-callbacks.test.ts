@@ -9,6 +9,7 @@ import { newFlow } from "../support/flows";
 import { hostileJson, hostileValue } from "../support/hostile";
 import { Receiver } from "../support/receiver";
 import { afterTest, until } from "../support/server";
+import { answeredBy } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { LONG, rows } from "../support/suite";
 
@@ -475,6 +476,30 @@ describe("what the assistant says in a call", () => {
       "speaking",
       "listening",
     ]);
+  });
+
+  test.each([
+    ["opened and closed", ["<think>hours</th", "ink>Nine."], "stop", "Nine."],
+    ["only closed", ["hours</thi", "nk>Nine."], "stop", "Nine."],
+    ["nested", ["<think>hours<think>hours</think>hours</think>Nine."], "stop", "Nine."],
+    ["no part of it, but cut by length", ["We open", " at"], "length", "We open at"],
+    ["closed, and cut by a filter", ["hours</think>", "We open"], "content_filter", "We open"],
+  ])("holds no thought, and says how it ended: %s", async (how, pieces, finish, content) => {
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    const text = pieces.map((content) => chunk({ content })).join("");
+    const model = await stubModel({ garbage: `${text}${chunk({}, finish)}data: [DONE]\n\n` });
+    afterTest(model.stop);
+    const { api } = running;
+    await answeredBy(running, model);
+    afterTest(() => api.gql("mutation { setModelCredential(input: { provider: OPENAI }) { provider } }"));
+    const call = await newCall();
+    const messages = [{ role: "user", content: how }];
+    const { body } = await call.ask(messages);
+    expect(body.choices[0]).toMatchObject({ message: { content }, finish_reason: finish });
+    // The model is known by now: its thoughts are held back.
+    const answer = streamed((await call.ask(messages, { stream: true })).text);
+    expect(answer).toMatchObject({ finish, ...(how !== "nested" && { content }) });
   });
 
   test("comes from the assistant's model, prompt, knowledge and functions, with what they answered before", async () => {
