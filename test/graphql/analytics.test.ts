@@ -420,7 +420,8 @@ describe("the list of all logs", () => {
     pageInfo: { hasNextPage: boolean; endCursor: string };
   }
   const list = async (variables: object) => (await running.api.gql(LOGS, { ...variables })).logs;
-  const past = () => history.toSorted((a, b) => b.id.localeCompare(a.id));
+  const past = () =>
+    history.toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1));
 
   test("goes through all of them page by page, the newest first", async () => {
     const found: string[] = [];
