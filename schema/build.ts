@@ -95,7 +95,7 @@ function rootsAsTheyAre(): void {
 
 const DESCRIPTION = `Assistants that talk with people by voice, text chat and SMS. The credential stands in the header \`X-API-Key\`, or as a token in \`Authorization: Bearer\`.
 
-An error has a stable word in \`extensions.code\`. What an operation refuses also has the \`requestId\` of the server's log and, where values are wrong, each of them in \`details\` by \`path\` and \`message\`. The codes of an operation's own stand in its description. Any may fail with UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, RATE_LIMITED, TIMEOUT, UNAVAILABLE or INTERNAL; a document that cannot be read or does not fit this schema with GRAPHQL_PARSE_FAILED or GRAPHQL_VALIDATION_FAILED, variables that do not fit with an error of BAD_USER_INPUT for each, and what is no request with BAD_REQUEST or PAYLOAD_TOO_LARGE.
+An error has a stable word in \`extensions.code\`. What an operation refuses also has the \`requestId\` of the server's log and, where values are wrong, each of them in \`details\` by \`path\` and \`message\`. The codes of an operation's own stand in its description. Any may fail with UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, RATE_LIMITED, TIMEOUT, UNAVAILABLE or INTERNAL, and a mutation that stores something with QUOTA_EXCEEDED; a document that cannot be read or does not fit this schema with GRAPHQL_PARSE_FAILED or GRAPHQL_VALIDATION_FAILED, variables that do not fit with an error of BAD_USER_INPUT for each, and what is no request with BAD_REQUEST or PAYLOAD_TOO_LARGE.
 
 A request may hold one operation of cost 5,000, 12 levels, 15 aliases and 64 KiB; \`extensions.cost\` of the answer tells its cost, and one that costs more fails with COST_LIMIT.`;
 

@@ -86,7 +86,7 @@ const MISSING = {
   WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "There is no edge with this id."],
   TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "There is no telephony connection with this id."],
   Erasure: ["ERASURE_NOT_FOUND", "No erasure with this id."],
-  Export: ["EXPORT_NOT_FOUND", "No export with this id."],
+  Export: ["EXPORT_NOT_FOUND", "There is no export with this id."],
   Deployment: ["DEPLOYMENT_NOT_FOUND", "There is no deployment with this id."],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 

@@ -15,12 +15,14 @@ import { offlinePorts } from "./ports/offline";
  * Migrates the database, makes room for vectors where it can keep them, brings its templates up to date and makes the default organization where there is none.
  * Refuses ENCRYPTION_KEYS that do not open what is stored, where no credential would be found and no secret could be read.
  * @param restoring whether a restore prepares what it has loaded, which else is refused until it is finished
+ * @param fit refuses what cannot serve, before keys are made that nobody would be shown
  * @returns the default organization with its keys when it was made just now
  */
 export async function prepare(
   config: Config,
   url: string,
   restoring = false,
+  fit: () => Promise<void> = () => Promise.resolve(),
 ): Promise<NewOrganization | undefined> {
   let made: NewOrganization | undefined;
   await migrate(url, async (knex) => {
@@ -28,6 +30,7 @@ export async function prepare(
     await installJobs(url);
     await prepareVectors(knex);
     await keepRights(knex, config);
+    await fit();
     const database = new Database(knex, offlinePorts(config));
     await seedTemplates(database.scope(""));
     const known = await database.defaultOrganizationId();

@@ -24,8 +24,7 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
   );
   const database = await serverDatabase(config, (line) => console.log(line));
   try {
-    const made = await prepare(config, database.ownerUrl);
-    await refuseUnfitRoles(config, database);
+    const made = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
     const app = await createApp(config, database.url, logger, database.jobsUrl);
     await listen(app.server, config);
     const hold = await app.database.hold();

@@ -24,15 +24,25 @@ export async function* exportAudit(scope: Scope): AsyncGenerator<string> {
   yield `${JSON.stringify({ head: { organizationId: scope.organizationId, ...head } })}\n`;
 }
 
-/** Reads an export. @throws SyntaxError for a line that is no JSON */
+/** Reads an export. @throws Error for a line that is not an entry or a head */
 export function readExport(lines: Iterable<string>): { rows: ChainedAudit[]; heads: AuditHead[] } {
   const rows: ChainedAudit[] = [];
   const heads: AuditHead[] = [];
+  let number = 0;
   for (const line of lines) {
+    number++;
     if (line.trim() === "") continue;
-    const entry = JSON.parse(line) as { head: AuditHead } | (ChainedAudit & { createdAt: string });
+    const entry = parsed(line, number) as { head: AuditHead } | (ChainedAudit & { createdAt: string });
     if ("head" in entry) heads.push(entry.head);
     else rows.push({ ...entry, createdAt: new Date(entry.createdAt) });
   }
   return { rows, heads };
+}
+
+function parsed(line: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Error(`Line ${number} is not JSON: this is not an export of the audit log.`);
+  }
 }

@@ -4,7 +4,7 @@ import { AuditLog } from "../audit/audit-log";
 import type { AuditHead } from "../audit/chain";
 import { verifyChain, type AuditVerdict } from "../audit/verify";
 import type { Database } from "../database/database";
-import { command } from "./command";
+import { command, existingOrganization } from "./command";
 
 /**
  * `npm run --silent audit:verify [-- --organization ID] [--head POSITION:HASH] [--file EXPORT]`: follows the chains of
@@ -19,12 +19,18 @@ command(["organization", "head", "file"], async (database, { organization, head,
   const verdicts =
     file === undefined ? await stored(database, organization, published) : [await exported(file, published)];
   if (verdicts.some(({ problem }) => problem)) process.exitCode = 1;
-  return verdicts;
+  return verdicts.map((verdict) => ({ verdict: verdict.problem ? "BROKEN" : "UNBROKEN", ...verdict }));
 });
 
 async function exported(file: string, published: readonly AuditHead[]): Promise<AuditVerdict> {
   const { rows, heads } = readExport(readFileSync(file, "utf8").split("\n"));
-  return verifyChain(rows, [...heads, ...published]);
+  const verdict = await verifyChain(rows, [...heads, ...published]);
+  if (verdict.problem || heads.length > 0) return verdict;
+  const position = verdict.head.position + 1;
+  return {
+    ...verdict,
+    problem: { position, problem: "missing: the export ends without the head of its chain" },
+  };
 }
 
 async function stored(
@@ -32,7 +38,10 @@ async function stored(
   organization: string | undefined,
   published: readonly AuditHead[],
 ): Promise<(AuditVerdict & { organizationId: string })[]> {
-  const ids = organization === undefined ? await database.organizationIds() : [organization];
+  const ids =
+    organization === undefined
+      ? await database.organizationIds()
+      : [await existingOrganization(database, organization)];
   const verdicts = [];
   for (const organizationId of ids) {
     const scope = database.scope(organizationId);

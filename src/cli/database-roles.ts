@@ -23,6 +23,9 @@ operator(async (config) => {
   const given = config.DATABASE_OWNER_URL === undefined ? undefined : config.DATABASE_URL;
   const serving = urlFor(owner, given, values.serving);
   const jobs = urlFor(owner, config.DATABASE_JOBS_URL, values.jobs);
+  const there = await existing(owner, [serving, jobs]);
+  if (given === undefined) keepPassword(serving, there);
+  if (config.DATABASE_JOBS_URL === undefined) keepPassword(jobs, there);
   const roles: Roles = { owner: userOf(owner), serving: userOf(serving), jobs: userOf(jobs) };
   const statements = [
     creation(roles.serving, decodeURIComponent(serving.password)),
@@ -31,7 +34,7 @@ operator(async (config) => {
   ];
   if (values.apply) {
     await migrate(owner, () => installJobs(owner));
-    await apply(owner, statements);
+    await apply(owner, statements).catch((error: unknown) => refuse(error, roles.owner));
   } else {
     console.log(
       "-- As a role that may create roles, and is or owns what the owner owns, after the first start:",
@@ -44,9 +47,7 @@ operator(async (config) => {
     DATABASE_JOBS_URL: jobs.href,
     ROW_LEVEL_SECURITY: "true",
   };
-  console.log(
-    `${values.apply ? "Done. " : "\n-- "}Settings of the servers (a role that was there keeps its password):`,
-  );
+  console.log(`${values.apply ? "Done. " : "\n-- "}Settings of the servers:`);
   for (const [name, value] of Object.entries(settings))
     console.log(`${values.apply ? "" : "-- "}${name}=${value}`);
 });
@@ -59,6 +60,32 @@ function urlFor(owner: string, given: string | undefined, name: string): URL {
     url.password = randomText(24);
   }
   return url;
+}
+
+/** Names no password where the role has one already. */
+function keepPassword(url: URL, there: ReadonlySet<string>): void {
+  if (there.has(userOf(url))) url.password = "THE-PASSWORD-IT-HAS";
+}
+
+/** Those of the roles that the server has: they keep their passwords. */
+async function existing(owner: string, urls: readonly URL[]): Promise<ReadonlySet<string>> {
+  const client = new pg.Client({ connectionString: owner });
+  await client.connect();
+  const text = "select rolname as name from pg_roles where rolname = any($1)";
+  const { rows } = await client.query<{ name: string }>(text, [urls.map(userOf)]).finally(() => client.end());
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** SQLSTATE of what a role may not do. */
+const NOT_ALLOWED = "42501";
+
+/** @throws Error that says who can do it instead */
+function refuse(error: unknown, owner: string): never {
+  if ((error as { code?: unknown }).code !== NOT_ALLOWED) throw error;
+  throw new Error(
+    `The role "${owner}" may not do this: ${(error as Error).message}. Run the command without --apply, and have an administrator run the SQL that it prints (psql as a superuser).`,
+    { cause: error },
+  );
 }
 
 /** In one transaction. */

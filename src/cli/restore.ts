@@ -59,7 +59,7 @@ async function eraseSince({ manifest }: Backup, config: Config, url: string): Pr
     db.destroy(),
   );
   console.log(
-    `Erasures of the backup of ${manifest.at}: ${found} people are in this one and will be erased when it is released.`,
+    `Erasures to repeat from the backup of ${manifest.at}: ${found}. They run when this one is released.`,
   );
 }
 

@@ -22,9 +22,18 @@ export const migrationSource: Knex.MigrationSource<string> = {
  */
 export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> =>
   whileOthersWait(url, async (db) => {
-    await db.migrate.latest({ migrationSource });
+    await db.migrate.latest({ migrationSource }).catch((error: unknown) => refuseToMigrate(error, url));
     await afterwards(db);
   });
+
+/** @throws Error that names the setting when the role owns nothing, else the error itself */
+function refuseToMigrate(error: unknown, url: string): never {
+  if (!/permission denied|must be owner/.test((error as Error).message)) throw error;
+  throw new Error(
+    `The role "${new URL(url).username}" may not migrate the database: set DATABASE_OWNER_URL to the role that owns its tables.`,
+    { cause: error },
+  );
+}
 
 /** Runs these migrations and no others. They must be the first ones of all. */
 export async function migrateTo(db: Knex, names: readonly string[]): Promise<void> {
@@ -59,7 +68,7 @@ export async function whileOthersWait(url: string, work: (db: Knex) => Promise<v
   const db = connect(url, { pool: 2 });
   try {
     await lock.query("select pg_advisory_lock($1)", [LOCK]);
-    await refuseNewer(lock);
+    await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
     await work(db);
   } finally {
     await db.destroy();

@@ -92,7 +92,7 @@ export class Retention {
       const pending = this.pendingOf(row);
       if (!pending) return [];
       const before = row.heldDays === null ? "for ever" : `for ${row.heldDays} days`;
-      return `${NAMES[row.kind]} older than ${pending.days} days will be deleted from ${pending.from.toISOString()} on; until now they are kept ${before}. Change it with updateRetention.`;
+      return `${NAMES[row.kind]} older than ${pending.days} days will be deleted from ${pending.from.toISOString()} on; until then they are kept ${before}. Change it with updateRetention.`;
     });
   }
 

@@ -1,9 +1,17 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { auditRows, type AuditRow } from "../support/audit";
 import { elsewhere, query, waitingInstallation } from "../support/installation";
-import { emptyDatabase, emptyFolder, PATIENCE, runToEnd, SETTINGS, type Env } from "../support/server";
+import {
+  emptyDatabase,
+  emptyFolder,
+  PATIENCE,
+  preparedDatabase,
+  runToEnd,
+  SETTINGS,
+  type Env,
+} from "../support/server";
 
 const { scripts } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as {
   scripts: Record<string, string>;
@@ -110,4 +118,31 @@ test(
     }
   },
   8 * PATIENCE,
+);
+
+test(
+  "audit:verify accepts no export without the head of its chain, nothing that is no export, and no unknown organization",
+  async () => {
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
+    const { stdout: whole } = await runToEnd("cli/audit-export", env);
+    const file = join(emptyFolder(), "audit.ndjson");
+    const verify = async (content: string) => {
+      writeFileSync(file, content);
+      return runToEnd("cli/audit-verify", env, "--file", file);
+    };
+    expect(await verify(whole)).toMatchObject({ code: 0, stdout: expect.stringContaining('"UNBROKEN"') });
+    const lines = whole.trim().split("\n");
+    for (const cut of [lines.slice(0, -1).join("\n"), ""])
+      expect(await verify(cut)).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining("without the head"),
+      });
+    const noExport = { code: 1, stderr: expect.stringContaining("Line 1 is not JSON") };
+    expect(await verify("# Parley")).toMatchObject(noExport);
+    expect(await runToEnd("cli/audit-verify", env, "--organization", "nonsense")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("There is no organization nonsense"),
+    });
+  },
+  5 * PATIENCE,
 );

@@ -3,6 +3,7 @@ import { newChat, quietAssistant, say } from "../support/factories";
 import { query } from "../support/installation";
 import {
   afterTest,
+  emptyDatabase,
   emptyFolder,
   PATIENCE,
   preparedDatabase,
@@ -101,6 +102,37 @@ test.each([
     const { code, stderr } = await runToEnd("main", env);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
     expect(stderr).toContain("npm run database:roles");
+  },
+  LONG,
+);
+
+test(
+  "a first start that refuses its role makes no keys, which nobody would be shown",
+  async () => {
+    const url = await emptyDatabase();
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: url, ROW_LEVEL_SECURITY: "true" };
+    expect(await runToEnd("main", env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("ROW_LEVEL_SECURITY is set"),
+    });
+    expect(await query(url, "select from organizations")).toEqual([]);
+  },
+  LONG,
+);
+
+test(
+  "a server whose role may not migrate names the setting for the one that may",
+  async () => {
+    const owner = await preparedDatabase();
+    const role = await newRole("");
+    afterTest(() => statement(process.env.TEST_POSTGRES!, `drop role ${role}`));
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: as(owner, role) };
+    expect(await runToEnd("main", env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `The role "${role}" may not migrate the database: set DATABASE_OWNER_URL`,
+      ),
+    });
   },
   LONG,
 );
