@@ -6,7 +6,7 @@ import type { CutReason, ModelCall } from "../ports/text-model";
 export interface CompletionAnswer {
   text(text: string): void;
   /** All text so far is no part of the answer. What was sent in pieces has been spoken. */
-  withdraw(): void;
+  takeBack(): void;
   call(call: ModelCall): void;
   /** The answer was cut here. */
   cut(reason: CutReason): void;
@@ -48,7 +48,7 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
   };
   return {
     text: (content) => send({ content }),
-    withdraw: () => undefined,
+    takeBack: () => undefined,
     call: (call) => send({ tool_calls: [{ index: calls++, ...toolCall(call) }] }),
     cut: (reason) => void (finish = reason),
     end: () => {
@@ -64,7 +64,7 @@ function whole(res: ServerResponse, { id, model, status }: Head): CompletionAnsw
   let finish: "stop" | CutReason = "stop";
   return {
     text: (text) => void (content += text),
-    withdraw: () => void (content = ""),
+    takeBack: () => void (content = ""),
     call: (call) => void calls.push(call),
     cut: (reason) => void (finish = reason),
     end: () => {

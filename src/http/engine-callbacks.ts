@@ -148,7 +148,7 @@ async function converse(
   for await (const part of speak(scope, question))
     if (part.type === "text") answer.text(part.text);
     else if (part.type === "cut") answer.cut(part.reason);
-    else if (part.type === "withdrawn") answer.withdraw();
+    else if (part.type === "withdrawn") answer.takeBack();
     else answer.call(asked(part));
   await heard;
 }
