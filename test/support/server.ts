@@ -155,9 +155,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until something is so, at most as long as the test may take or a minute. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const limit = Date.now() + 2 * PATIENCE; Date.now() < limit; await sleep(20))
+/** Waits until something is so, a minute at most unless it takes longer by its nature. */
+export async function until(isSo: () => boolean | Promise<boolean>, limit = 2 * PATIENCE): Promise<void> {
+  for (const end = Date.now() + limit; Date.now() < end; await sleep(20))
     if (await Promise.resolve(isSo()).catch(() => false)) return;
-  throw new Error(`Not so within ${2 * PATIENCE} ms: ${String(isSo)}`);
+  throw new Error(`Not so within ${limit} ms: ${String(isSo)}`);
 }
