@@ -72,7 +72,7 @@ export class Quotas {
     if (known && performance.now() < known.until) return known.bytes + growthOf(organizationId);
     const size = this.whole.of(StoredSize);
     if (!inTransaction) await size.add();
-    const bytes = (await size.bytes()) - growthOf(organizationId) + (await this.stored()).bytes;
+    const bytes = (await size.bytes()) + (await this.stored()).bytes;
     ports.quotas.sizes.set(organizationId, { bytes, until: performance.now() + SIZE_LIFETIME_MS });
     return bytes + growthOf(organizationId);
   }
@@ -104,8 +104,9 @@ export class Quotas {
 
   /** How many bytes an archive may have, which is no file of the organization. @throws QUOTA_EXCEEDED if there is no room for any */
   async roomForBytes(): Promise<number> {
-    const rows = await this.whole.of(StoredSize).bytes();
-    return roomBeside((await this.stored()).bytes + rows, this.whole.ports.quotas.storedBytes);
+    const { organizationId, ports } = this.whole;
+    const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
+    return roomBeside((await this.stored()).bytes + rows, ports.quotas.storedBytes);
   }
 
   /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */

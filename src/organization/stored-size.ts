@@ -1,9 +1,9 @@
-import { giveBackGrowth, growing, growthOf, takeGrowth } from "../database/growth";
+import { giveBackGrowth, growing, takeGrowth } from "../database/growth";
 import type { Build, Scope } from "../database/scope";
 import type { Database } from "../database/database";
 
-/** How long a size that was read counts, and how often growth is added to the stored size, in milliseconds. */
-const LIFETIME_MS = 5_000;
+/** How often growth is added to the stored size, in milliseconds. */
+const ADD_EVERY_MS = 5_000;
 
 /** SQLSTATE of a foreign key that finds nothing. */
 const UNKNOWN_ORGANIZATION = "23503";
@@ -12,11 +12,10 @@ const UNKNOWN_ORGANIZATION = "23503";
 export class StoredSize {
   constructor(private readonly scope: Scope) {}
 
-  /** Bytes of rows, as stored and with what this process has not added yet. */
+  /** Bytes of rows, without what servers have not added yet. */
   async bytes(): Promise<number> {
-    const { organizationId } = this.scope;
     const [row] = await this.scope.named<{ bytes: string }>("sizes.read", reading, []);
-    return Number(row?.bytes ?? 0) + growthOf(organizationId);
+    return Number(row?.bytes ?? 0);
   }
 
   /** Adds what this process has written. Not in a transaction, which would hold the row. */
@@ -50,7 +49,7 @@ export function keepSizes(database: Database, failed: (error: unknown) => void):
     for (const id of growing()) await database.scope(id).of(StoredSize).add().catch(failed);
   };
   const tick = () => void (running ??= addAll().finally(() => (running = undefined)));
-  const timer = setInterval(tick, LIFETIME_MS).unref();
+  const timer = setInterval(tick, ADD_EVERY_MS).unref();
   return async () => {
     clearInterval(timer);
     await running;
