@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";
 
@@ -10,11 +10,12 @@ test(
     const server = await startServer({ ...SETTINGS, DATA_DIR: dataDir });
     await server.api.post("/rest/v1/assistants", { name: "Ada" }, 200);
     server.closeOutput();
-    const postmaster = () =>
-      readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0]!;
-    const killed = postmaster();
+    const postmaster = async () =>
+      (await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]!;
+    const killed = await postmaster();
     process.kill(Number(killed), "SIGKILL");
-    await until(() => postmaster() !== killed);
+    // The file is gone for a moment while the new one starts.
+    await until(async () => (await postmaster()) !== killed);
     await until(async () => (await server.api.request("GET", "/health/ready")).status === 200);
     const { data } = await server.api.get("/rest/v1/assistants", 200);
     expect(data).toMatchObject([{ name: "Ada" }]);

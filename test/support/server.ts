@@ -157,7 +157,8 @@ export async function freePort(): Promise<number> {
 
 /** Waits until something is so, a minute at most unless it takes longer by its nature. */
 export async function until(isSo: () => boolean | Promise<boolean>, limit = 2 * PATIENCE): Promise<void> {
+  const holds = async () => isSo();
   for (const end = Date.now() + limit; Date.now() < end; await sleep(20))
-    if (await Promise.resolve(isSo()).catch(() => false)) return;
+    if (await holds().catch(() => false)) return;
   throw new Error(`Not so within ${limit} ms: ${String(isSo)}`);
 }
