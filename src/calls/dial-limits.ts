@@ -1,4 +1,3 @@
-import { currentTime } from "../clock";
 import type { Scope } from "../database/scope";
 import type { CallRow } from "./calls";
 
@@ -16,14 +15,15 @@ export async function turnToDial(scope: Scope, { chatId }: CallRow, line: string
     .join(scope.table("calls"), "chats", "calls.chatId", "chats.id")
     .where("calls.line", line)
     .whereNot("chats.status", "ended");
-  const rows = (await live.select("calls.chatId", "calls.dialingSince").orderBy("calls.chatId")) as Pick<
-    CallRow,
-    "chatId" | "dialingSince"
-  >[];
+  // The time that will be noted.
+  const rows = (await live
+    .select("calls.chatId", "calls.dialingSince", { now: scope.now() })
+    .orderBy("calls.chatId")) as (Pick<CallRow, "chatId" | "dialingSince"> & { readonly now: Date })[];
   const dialled = rows.flatMap(({ dialingSince }) => (dialingSince === null ? [] : [dialingSince.getTime()]));
   const ahead =
     rows.findIndex((row) => row.chatId === chatId) -
     rows.findIndex(({ dialingSince }) => dialingSince === null);
-  const free = dialled.length < MOST_AT_ONCE ? Math.max(...dialled, 0) + PAUSE - currentTime() : PAUSE;
+  const now = rows[0]?.now.getTime() ?? 0;
+  const free = dialled.length < MOST_AT_ONCE ? Math.max(...dialled, 0) + PAUSE - now : PAUSE;
   return Math.max(free, 0) + Math.max(ahead, 0) * PAUSE;
 }

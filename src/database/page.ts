@@ -69,8 +69,10 @@ export async function page<T>(scope: Scope, source: Source, query: PageQuery): P
     scope.named<{ count: string }>(`${key}.count`, counted, values),
   ]);
   const data: unknown[] = [];
-  for (const { long, ...row } of found)
-    data.push(long.length === 0 ? row : { ...row, ...(await longValues(scope, source, row.id, long)) });
+  for (const row of found)
+    data.push(
+      row.long.length === 0 ? row : { ...row, ...(await longValues(scope, source, row.id, row.long)) },
+    );
   return { data: data as T[], meta: metaOf(query, Number(total?.count)) };
 }
 

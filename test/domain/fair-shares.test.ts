@@ -2,11 +2,12 @@ import { expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
-import { answeredBy } from "../support/sms";
+import { Receiver } from "../support/receiver";
+import { answeredBy, connect, newPerson, text } from "../support/sms";
 import { afterTest, until } from "../support/server";
 import { stubModel } from "../support/stub-model";
 
-const running = useApp({ WORKER: "on" });
+const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0", WEBHOOK_TIMEOUT_SECONDS: "60" });
 /** More turns than one process takes of one organization, at once and from the queue. */
 const MANY = 60;
 const MESSAGES = "query ($id: ID!) { chat(id: $id) { messages(last: 5) { role content } } }";
@@ -52,3 +53,57 @@ test.each([1, 2])(
   },
   120_000,
 );
+
+/** What happens when it is asked for. */
+function later() {
+  let happen = (): void => undefined;
+  const promise = new Promise<void>((resolve) => (happen = resolve));
+  afterTest(() => happen());
+  return { promise, happen };
+}
+
+test("a text is sent while the provider hangs in many texts of another organization", async () => {
+  const model = await stubModel({ text: ["At 9."] });
+  afterTest(model.stop);
+  const texts = async (count: number, held?: Promise<void>) => {
+    const { api } = await running.otherOrganization();
+    await answeredBy({ api }, model);
+    const account = await connect({ api }, [await quietAssistant(api)]);
+    if (held) running.twilio.held.set(account.accountSid, held);
+    const people = Array.from({ length: count }, newPerson);
+    await Promise.all(people.map((from) => text(running, account, from, "When do you open?")));
+    return { account, people };
+  };
+  const brought = (sid: string) => running.twilio.brought.get(sid) ?? 0;
+  const { promise, happen } = later();
+  const { account: hanging, people: waiting } = await texts(MANY, promise);
+  await until(() => brought(hanging.accountSid) > 0);
+  const { people } = await texts(1);
+  await until(() => running.twilio.sentTo(people[0]!).length === 1);
+  expect(brought(hanging.accountSid)).toBeLessThan(MANY); // the rest waits for its share
+  happen();
+  await until(() => waiting.every((from) => running.twilio.sentTo(from).length > 0));
+}, 120_000);
+
+test("an event is delivered while many receivers of another organization hang", async () => {
+  const { promise, happen } = later();
+  const hanging = await new Receiver((res) => void promise.then(() => res.end("ok"))).start();
+  const quick = await new Receiver().start();
+  afterTest(async () => {
+    await hanging.stop();
+    await quick.stop();
+  });
+  const told = async (receiver: Receiver, count: number) => {
+    const { api } = await running.otherOrganization();
+    for (let made = 0; made < count; made++)
+      await api.post("/rest/v1/settings", { url: `${receiver.url}${made}`, secret: "s" }, 201);
+    await say(api, await newChat(api, await quietAssistant(api)), "Hello!");
+  };
+  await told(hanging, MANY);
+  await until(() => hanging.received.length > 0);
+  await told(quick, 1);
+  await quick.until(1);
+  expect(hanging.received.length).toBeLessThan(MANY); // the rest waits for its share
+  happen();
+  await hanging.until(MANY, undefined, 60_000);
+}, 120_000);

@@ -168,10 +168,18 @@ describe("retention", () => {
 
   test("is planned with an index", async () => {
     const { database } = running;
-    await newAssistant(api);
+    const { id } = await api.get("/rest/v1/organization", 200);
+    await database.query(
+      `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at)
+       select $1, 'old-' || number, $2, 'TEXT', 'ended', '', now() - number * interval '1 minute'
+       from generate_series(1, 5000) as number`,
+      [id, await newAssistant(api)],
+    );
+    await database.query("analyze chats");
     const plan = await database.query<{ "QUERY PLAN": string }>(
-      `explain select id from chats where organization_id = 'x' and status = 'ended'
-         and started_at < now() - 30 * interval '1 day' order by started_at limit 100`,
+      `explain select id from chats where organization_id = $1 and status = 'ended'
+         and started_at < now() - interval '1 day' order by started_at limit 100`,
+      [id],
     );
     expect(JSON.stringify(plan)).toContain("chats_age");
   });

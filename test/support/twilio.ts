@@ -74,6 +74,10 @@ export class Twilio {
   readonly problems: string[] = [];
   /** What happens to texts, one after another; then they are taken. */
   readonly behaviours: Behaviour[] = [];
+  /** By account, what has to happen before its texts are taken. */
+  readonly held = new Map<string, Promise<void>>();
+  /** How many texts of an account were brought here, taken or not. */
+  readonly brought = new Map<string, number>();
   /** Status of every account. */
   accountStatus = "active";
   /** Whether an account has the number that is asked for, and messaging services have it as a sender. */
@@ -176,6 +180,8 @@ export class Twilio {
     if (rest.MessagingServiceSid !== undefined && !SERVICE_SID.test(rest.MessagingServiceSid))
       return this.refuse(res, `MessagingServiceSid ${rest.MessagingServiceSid}`);
     if (Body === "" || Body.length > 1600) return this.refuse(res, `Body has ${Body.length} characters`);
+    this.brought.set(account, (this.brought.get(account) ?? 0) + 1);
+    await this.held.get(account);
     const behaviour = this.behaviours.shift() ?? "takes";
     if (behaviour === "refuses")
       return json(res, 400, {
