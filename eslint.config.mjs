@@ -24,7 +24,7 @@ export default defineConfig(
   // The service and its tests: with types.
   {
     files: ["schema/**/*.ts", "src/**/*.ts", "rest-compat/**/*.ts", "test/**/*.ts", "knexfile.ts"],
-    ignores: ["src/explorer/**", "src/widget/**", "src/dashboard/**"],
+    ignores: ["src/web/explorer/**", "src/web/widget/**", "src/web/dashboard/**"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { project: "./test/tsconfig.json", tsconfigRootDir: import.meta.dirname },
@@ -53,7 +53,7 @@ export default defineConfig(
     },
   },
   // A migration is a list of statements, read once from top to bottom.
-  { files: ["src/database/migrations/*.ts"], rules: { "max-lines-per-function": "off" } },
+  { files: ["src/platform/database/migrations/*.ts"], rules: { "max-lines-per-function": "off" } },
 
   // In tests, answers of the service are untyped on purpose: what they hold is what is tested.
   {
@@ -71,7 +71,11 @@ export default defineConfig(
 
   // The browser's code is checked by its own tsconfig; here without types.
   {
-    files: ["src/explorer/**/*.{ts,tsx}", "src/widget/**/*.{ts,tsx}", "src/dashboard/**/*.{ts,tsx}"],
+    files: [
+      "src/web/explorer/**/*.{ts,tsx}",
+      "src/web/widget/**/*.{ts,tsx}",
+      "src/web/dashboard/**/*.{ts,tsx}",
+    ],
     extends: [tseslint.configs.recommended],
     rules: {
       "@typescript-eslint/no-explicit-any": "error",

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
-import { DomainError, invalid } from "../src/errors";
-import { markSources } from "../src/json-source";
+import { DomainError, invalid } from "../src/platform/errors";
+import { markSources } from "../src/platform/json/json-source";
 
 const LIMIT = 8 * 1024 * 1024;
 /** How long what comes behind a refused body is read away, in milliseconds: a client reads the answer only after it has sent all. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Caller } from "../src/auth/caller";
-import { DomainError } from "../src/errors";
+import type { Caller } from "../src/account/auth/caller";
+import { DomainError } from "../src/platform/errors";
 import type { Auth } from "./route";
 import type { House } from "./router";
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { GraphQLError } from "graphql";
-import type { ErrorCode, PublicError } from "../src/errors";
+import type { ErrorCode, PublicError } from "../src/platform/errors";
 
 /** The usual status of each code; a row may say otherwise. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {

@@ -1,4 +1,4 @@
-import { invalid } from "../src/errors";
+import { invalid } from "../src/platform/errors";
 import type { CompiledRoute } from "./compile";
 import type { Method } from "./route";
 

@@ -1,6 +1,6 @@
 import { getNamedType, type GraphQLSchema, isObjectType, type FieldNode } from "graphql";
 import { STATUS_CODES } from "node:http";
-import type { ErrorCode } from "../src/errors";
+import type { ErrorCode } from "../src/platform/errors";
 import type { CompiledRoute, Operation } from "./compile";
 import { STATUS } from "./errors";
 import { exampleOf } from "./examples";

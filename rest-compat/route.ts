@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../src/errors";
+import type { ErrorCode } from "../src/platform/errors";
 
 /** Which credential a path takes: "settings" also takes none, and stands for the default organization then; "public" takes those that a web page may have, in headers of their own. */
 export type Auth = "key" | "keyOrBearer" | "public" | "settings" | "none";

@@ -15,7 +15,7 @@ import {
 import { compileQuery, isCompiledQuery } from "graphql-jit";
 import type { Context } from "../schema/context";
 import { deadlineOf } from "../schema/deadline";
-import { DomainError } from "../src/errors";
+import { DomainError } from "../src/platform/errors";
 
 export type Result = ExecutionResult<Record<string, unknown>>;
 /** A compiled document. The variables have been coerced before. */

@@ -5,7 +5,7 @@ import { finished } from "node:stream/promises";
 import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
-import { invalid, type Problem } from "../src/errors";
+import { invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { House } from "./router";
 

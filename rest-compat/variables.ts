@@ -13,7 +13,7 @@ import {
   type GraphQLInputType,
 } from "graphql";
 import { problemsOf, ruleOf } from "../schema/rules";
-import { invalid, type Problem } from "../src/errors";
+import { invalid, type Problem } from "../src/platform/errors";
 import type { Operation, Variable } from "./compile";
 import type { Route } from "./route";
 

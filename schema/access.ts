@@ -1,6 +1,6 @@
-import type { Caller } from "../src/auth/caller";
-import type { Permission } from "../src/auth/limits";
-import { DomainError } from "../src/errors";
+import type { Caller } from "../src/account/auth/caller";
+import type { Permission } from "../src/account/auth/limits";
+import { DomainError } from "../src/platform/errors";
 import { AUTHORIZATION, authorize, implies, type Rule } from "./authorization";
 
 /** Who may run an operation or read a type: by kind of credential, and by the limits of keys. */

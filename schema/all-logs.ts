@@ -12,8 +12,8 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { AllLogs } from "../src/logs/all-logs";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { AllLogs } from "../src/chats/logs/all-logs";
 import { ConnectionArgs, ConnectionOf } from "./connection";
 import type { Context } from "./context";
 import { Channel } from "./enums";

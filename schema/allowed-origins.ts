@@ -1,5 +1,5 @@
 import { Args, ArgsType, Ctx, Field, ID, Mutation, Resolver } from "type-graphql";
-import { Configurations } from "../src/configurations/configurations";
+import { Configurations } from "../src/assistants/configurations/configurations";
 import { THEME } from "./configuration-texts";
 import { ThemeConfiguration } from "./configurations";
 import type { Context } from "./context";

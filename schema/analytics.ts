@@ -13,8 +13,8 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Analytics as AnalyticsService } from "../src/analytics/analytics";
-import type { Report } from "../src/analytics/report";
+import { Analytics as AnalyticsService } from "../src/chats/analytics/analytics";
+import type { Report } from "../src/chats/analytics/report";
 import {
   AnalyticsAssistant,
   AnalyticsDay,

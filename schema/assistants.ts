@@ -13,9 +13,11 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { Templates } from "../src/assistants/templates";
-import { Configurations } from "../src/configurations/configurations";
+import { removeAssistant } from "../src/chats/chats/remove-assistant";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { Templates } from "../src/assistants/configurations/templates";
+import { Configurations } from "../src/assistants/configurations/configurations";
+import { configurationWarnings } from "../src/assistants/assistants/warnings";
 import { ConfigurationWarning } from "./configuration-warnings";
 import type { Context } from "./context";
 import { Deadline, PAGE_DEADLINE_MS } from "./deadline";
@@ -163,7 +165,7 @@ export class AssistantResolver {
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Assistants).remove(id);
+    return removeAssistant(scope, id);
   }
 
   @Mutation(() => Assistant, {
@@ -201,6 +203,6 @@ export class AssistantResolver {
     description: "What will not work as its configurations stand, though they may be stored so.",
   })
   configurationWarnings(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
-    return scope.of(Configurations).warnings(assistant);
+    return configurationWarnings(scope, assistant);
   }
 }

@@ -11,8 +11,8 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { AttachedFiles } from "../src/knowledge/attached-files";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { AttachedFiles } from "../src/assistants/knowledge/attached-files";
 import { Assistant } from "./assistants";
 import type { Context } from "./context";
 

@@ -11,9 +11,9 @@ import {
   registerEnumType,
   Resolver,
 } from "type-graphql";
-import { AuditEvents } from "../src/audit/audit-events";
-import { AuditLog } from "../src/audit/audit-log";
-import type { AuditActor } from "../src/audit/note";
+import { AuditEvents } from "../src/account/audit/audit-events";
+import { AuditLog } from "../src/account/audit/audit-log";
+import type { AuditActor } from "../src/account/audit/note";
 import { ConnectionArgs, ConnectionOf } from "./connection";
 import type { Context } from "./context";
 import { NotNull, Rule } from "./rules";

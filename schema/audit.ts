@@ -1,6 +1,6 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLFieldResolver } from "graphql";
-import { digestOf, operationOf, type CreatedIn } from "../src/audit/note";
-import type { Scope } from "../src/database/scope";
+import { digestOf, operationOf, type CreatedIn } from "../src/account/audit/note";
+import type { Scope } from "../src/platform/database/scope";
 import { fieldsOf, isPersonal } from "./audited-fields";
 import type { Context } from "./context";
 

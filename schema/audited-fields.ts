@@ -1,6 +1,6 @@
 import { getNullableType, isInputObjectType, type GraphQLInputType } from "graphql";
-import { fieldOf, type AuditedField } from "../src/audit/note";
-import type { Scope } from "../src/database/scope";
+import { fieldOf, type AuditedField } from "../src/account/audit/note";
+import type { Scope } from "../src/platform/database/scope";
 
 /** Arguments and input fields that hold people's words or identifiers: the audit log has a keyed digest of them. */
 const PERSONAL = new Set([

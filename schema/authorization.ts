@@ -1,5 +1,5 @@
-import { speaksForOrganization, type Caller } from "../src/auth/caller";
-import { DomainError } from "../src/errors";
+import { speaksForOrganization, type Caller } from "../src/account/auth/caller";
+import { DomainError } from "../src/platform/errors";
 
 const unauthenticated = new DomainError(
   "UNAUTHENTICATED",

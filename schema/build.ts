@@ -2,7 +2,7 @@ import "reflect-metadata";
 import { createPubSub } from "@graphql-yoga/subscription";
 import type { GraphQLSchema } from "graphql";
 import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from "type-graphql";
-import type { Catalog } from "../src/catalog/load-catalog";
+import type { Catalog } from "../src/platform/catalog/load-catalog";
 import { AllowedOriginsResolver } from "./allowed-origins";
 import { AllLogsResolver } from "./all-logs";
 import { AnalyticsResolver } from "./analytics";

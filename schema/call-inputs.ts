@@ -1,5 +1,5 @@
 import { ArgsType, Field, ID, InputType } from "type-graphql";
-import type { Callee } from "../src/calls/place-call";
+import type { Callee } from "../src/channels/calls/place-call";
 import { ConnectionArgs } from "./connection";
 import { NotNull } from "./rules";
 import { JSONObject } from "./scalars";

@@ -14,13 +14,13 @@ import {
   Root,
   Subscription,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { callEvents } from "../src/calls/call-events";
-import { Calls } from "../src/calls/calls";
-import { placeCall } from "../src/calls/place-call";
-import { startWebCall } from "../src/calls/web-call";
-import { Chats } from "../src/chats/chats";
-import { targetOf } from "../src/workflows/target";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { callEvents } from "../src/channels/calls/call-events";
+import { Calls } from "../src/channels/calls/calls";
+import { placeCall } from "../src/channels/calls/place-call";
+import { startWebCall } from "../src/channels/calls/web-call";
+import { Chats } from "../src/chats/chats/chats";
+import { targetOf } from "../src/conversation/workflows/target";
 import { Assistant } from "./assistants";
 import { CallsArgs, PlaceAssistantCallInput, PlaceWorkflowCallInput, StartWebCallInput } from "./call-inputs";
 import { Chat } from "./chats";

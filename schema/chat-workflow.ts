@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Resolver, Root } from "type-graphql";
-import { Deployments } from "../src/workflows/deployments";
-import { WorkflowNodes } from "../src/workflows/workflow-nodes";
-import { Workflows } from "../src/workflows/workflows";
+import { Deployments } from "../src/conversation/workflows/deployments";
+import { WorkflowNodes } from "../src/conversation/workflows/workflow-nodes";
+import { Workflows } from "../src/conversation/workflows/workflows";
 import { Call } from "./calls";
 import { Chat } from "./chats";
 import type { Context } from "./context";

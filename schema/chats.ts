@@ -13,12 +13,12 @@ import {
   Root,
   Subscription,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { chatEvents } from "../src/chats/chat-events";
-import { Chats } from "../src/chats/chats";
-import { Messages } from "../src/chats/messages";
-import { postAndWait } from "../src/chats/post-and-wait";
-import { ChatStart } from "../src/chats/start";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { chatEvents } from "../src/chats/chats/chat-events";
+import { Chats } from "../src/chats/chats/chats";
+import { Messages } from "../src/chats/chats/messages";
+import { postAndWait } from "../src/chats/chats/post-and-wait";
+import { ChatStart } from "../src/conversation/turns/start-chat";
 import { Assistant } from "./assistants";
 import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./chat-inputs";
 import { ConnectionOf } from "./connection";

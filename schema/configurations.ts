@@ -1,5 +1,5 @@
 import { Arg, Ctx, Field, Float, ID, Int, InterfaceType, Mutation, ObjectType, Resolver } from "type-graphql";
-import { Configurations, KIND_OF } from "../src/configurations/configurations";
+import { Configurations, KIND_OF } from "../src/assistants/configurations/configurations";
 import {
   UpdateChatConfigurationInput,
   UpdateRagSettingsInput,

@@ -1,5 +1,5 @@
 import { ArgsType, Field, Int, ObjectType, type ClassType } from "type-graphql";
-import type { Connection, ConnectionQuery } from "../src/database/connection";
+import type { Connection, ConnectionQuery } from "../src/platform/database/connection";
 import { Rule } from "./rules";
 
 @ObjectType({ description: "Where a connection goes on.", simpleResolvers: true })

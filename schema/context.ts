@@ -1,8 +1,8 @@
-import type { Disclosure } from "../src/audit/disclosures";
-import type { Origin } from "../src/audit/note";
-import type { Caller } from "../src/auth/caller";
-import type { Database } from "../src/database/database";
-import type { Scope } from "../src/database/scope";
+import type { Disclosure } from "../src/account/audit/disclosures";
+import type { Origin } from "../src/account/audit/note";
+import type { Caller } from "../src/account/auth/caller";
+import type { Database } from "../src/platform/database/database";
+import type { Scope } from "../src/platform/database/scope";
 
 /** What a visitor of a web page may do only so often. */
 export type Limited = "session" | "chat" | "message";

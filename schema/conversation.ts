@@ -14,10 +14,10 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Chats } from "../src/chats/chats";
-import { EndUsers } from "../src/conversation/end-users";
-import { ModelCredentials } from "../src/conversation/model-credentials";
-import { testFunction } from "../src/conversation/test-function";
+import { Chats } from "../src/chats/chats/chats";
+import { EndUsers } from "../src/chats/chats/end-users";
+import { ModelCredentials } from "../src/account/organization/model-credentials";
+import { testFunction } from "../src/conversation/functions/test-function";
 import { Chat, ChatConnection } from "./chats";
 import { ConnectionArgs } from "./connection";
 import type { Context } from "./context";

@@ -11,11 +11,11 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { Projects } from "../src/projects/projects";
-import { TelephonyConnections } from "../src/telephony/telephony-connections";
-import { Deployments, type DeploymentType as Type } from "../src/workflows/deployments";
-import { Workflows } from "../src/workflows/workflows";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { Projects } from "../src/account/projects/projects";
+import { TelephonyConnections } from "../src/assistants/telephony/telephony-connections";
+import { Deployments, type DeploymentType as Type } from "../src/conversation/workflows/deployments";
+import { Workflows } from "../src/conversation/workflows/workflows";
 import { Assistant, Deleted } from "./assistants";
 import type { Context } from "./context";
 import { Project } from "./projects";

@@ -5,7 +5,7 @@ import {
   type GraphQLResolveInfo,
   type SelectionSetNode,
 } from "graphql";
-import { Disclosures } from "../src/audit/disclosures";
+import { Disclosures } from "../src/account/audit/disclosures";
 import type { Context } from "./context";
 
 type Tells = (value: string | null, of: { readonly type?: string }) => boolean;

@@ -1,6 +1,6 @@
 import { registerEnumType } from "type-graphql";
-import { PERMISSIONS } from "../src/auth/limits";
-import { CHANNELS, idsFor, type Catalog } from "../src/catalog/load-catalog";
+import { PERMISSIONS } from "../src/account/auth/limits";
+import { CHANNELS, idsFor, type Catalog } from "../src/platform/catalog/load-catalog";
 
 type Ids = Record<string, string>;
 

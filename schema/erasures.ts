@@ -11,8 +11,8 @@ import {
   Query,
   Resolver,
 } from "type-graphql";
-import { Erasures, SUBJECTS, type ErasureStatus, type ErasureSubject } from "../src/erasure/erasures";
-import { personOf } from "../src/erasure/person";
+import { Erasures, SUBJECTS, type ErasureStatus, type ErasureSubject } from "../src/privacy/erasure/erasures";
+import { personOf } from "../src/privacy/people/person";
 import { LogFilter } from "./all-logs";
 import { Deleted } from "./assistants";
 import { ConnectionArgs, ConnectionOf } from "./connection";

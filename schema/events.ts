@@ -16,10 +16,10 @@ import {
   Root,
   Subscription,
 } from "type-graphql";
-import { Events } from "../src/events/events";
-import { organizationEvents } from "../src/events/organization-events";
-import { Deliveries } from "../src/webhooks/deliveries";
-import { WebhookDestinations } from "../src/webhooks/destinations";
+import { Events } from "../src/events/events/events";
+import { organizationEvents } from "../src/events/events/organization-events";
+import { Deliveries } from "../src/events/webhooks/deliveries";
+import { WebhookDestinations } from "../src/events/webhooks/destinations";
 import { ConnectionArgs, ConnectionOf } from "./connection";
 import type { Context } from "./context";
 import { Channel } from "./enums";

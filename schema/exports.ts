@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, Field, Float, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
-import { personOf } from "../src/erasure/person";
-import { EndUserExports, type ExportStatus } from "../src/exports/exports";
+import { personOf } from "../src/privacy/people/person";
+import { EndUserExports, type ExportStatus } from "../src/privacy/exports/exports";
 import { ConnectionArgs, ConnectionOf } from "./connection";
 import type { Context } from "./context";
 import { enumOf } from "./enums";

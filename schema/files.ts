@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { Arg, Args, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
-import { Files, type Upload as FileUpload } from "../src/files/files";
+import { Files, type Upload as FileUpload } from "../src/assistants/files/files";
 import { Deleted } from "./assistants";
 import type { Context } from "./context";
 import { Deadline, PAGE_DEADLINE_MS } from "./deadline";

@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
 import { defaultFieldResolver, isObjectType } from "graphql";
-import { invalid } from "../src/errors";
-import { Quotas } from "../src/organization/quotas";
+import { invalid } from "../src/platform/errors";
+import { Quotas } from "../src/account/organization/quotas";
 import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
 import { AUDIT, audited } from "./audit";
 import { AUTHORIZATION } from "./authorization";

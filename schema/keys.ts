@@ -1,5 +1,5 @@
 import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver } from "type-graphql";
-import { Keys } from "../src/organization/keys";
+import { Keys } from "../src/account/organization/keys";
 import { Deleted } from "./assistants";
 import type { Context } from "./context";
 import { KeyPermission, KeyStatus, KeyType } from "./enums";

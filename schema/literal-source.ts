@@ -1,5 +1,5 @@
 import { Kind, type ValueNode } from "graphql";
-import { exactText } from "../src/json-source";
+import { exactText } from "../src/platform/json/json-source";
 
 /** The JSON text of a literal, numbers as they were written; undefined for a variable without a value. */
 export function jsonOf(

@@ -11,7 +11,7 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Logs } from "../src/logs/logs";
+import { Logs } from "../src/chats/logs/logs";
 import { Assistant } from "./assistants";
 import type { Context } from "./context";
 import { Channel } from "./enums";

@@ -10,8 +10,8 @@ import {
   Query,
   Resolver,
 } from "type-graphql";
-import { Organizations } from "../src/organization/organizations";
-import { Tokens } from "../src/organization/tokens";
+import { Organizations } from "../src/account/organization/organizations";
+import { Tokens } from "../src/account/organization/tokens";
 import type { Context } from "./context";
 import { NotNull, Rule } from "./rules";
 

@@ -12,9 +12,9 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { Projects } from "../src/projects/projects";
-import { WebhookDestinations } from "../src/webhooks/destinations";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { Projects } from "../src/account/projects/projects";
+import { WebhookDestinations } from "../src/events/webhooks/destinations";
 import { Assistant, AssistantPage, Deleted } from "./assistants";
 import type { Context } from "./context";
 import { PageArgs } from "./page";

@@ -1,7 +1,7 @@
 import { Arg, Ctx, Field, FieldResolver, InputType, Int, Mutation, ObjectType, Resolver } from "type-graphql";
-import { holdWarnings } from "../src/organization/hold-notice";
-import { Quotas } from "../src/organization/quotas";
-import { Retention as RetentionService, type RetentionKind } from "../src/retention/retention";
+import { holdWarnings } from "../src/account/organization/hold-notice";
+import { Quotas } from "../src/account/organization/quotas";
+import { Retention as RetentionService, type RetentionKind } from "../src/privacy/retention/retention";
 import type { Context } from "./context";
 import { enumOf } from "./enums";
 import { Organization } from "./organization";

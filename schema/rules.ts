@@ -1,6 +1,6 @@
 import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQLInputType } from "graphql";
 import { Extensions } from "type-graphql";
-import type { Problem } from "../src/errors";
+import type { Problem } from "../src/platform/errors";
 
 /** What an input value must keep to, in the words of JSON Schema: the OpenAPI document repeats them. */
 export interface InputRule {

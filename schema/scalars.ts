@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from "graphql";
 import { GraphQLDateTimeISO } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
-import { keepSource, shownJson } from "../src/json-source";
+import { keepSource, shownJson } from "../src/platform/json/json-source";
 import { jsonOf } from "./literal-source";
 
 const MAX_DEPTH = 32;

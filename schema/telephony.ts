@@ -11,7 +11,7 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { TelephonyConnections } from "../src/telephony/telephony-connections";
+import { TelephonyConnections } from "../src/assistants/telephony/telephony-connections";
 import { Assistant, Deleted } from "./assistants";
 import type { Context } from "./context";
 import { Rule } from "./rules";

@@ -1,5 +1,5 @@
 import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver } from "type-graphql";
-import { newWebhookSecret, WebhookDestinations } from "../src/webhooks/destinations";
+import { newWebhookSecret, WebhookDestinations } from "../src/events/webhooks/destinations";
 import type { Context } from "./context";
 import { Rule } from "./rules";
 

@@ -11,12 +11,12 @@ import {
   Root,
   Subscription,
 } from "type-graphql";
-import type { Visitor } from "../src/auth/caller";
-import { Sessions } from "../src/visitors/sessions";
-import { VisitorChats } from "../src/visitors/visitor-chats";
-import { shownMessages } from "../src/visitors/visitor-messages";
-import { widgetChatEvents } from "../src/visitors/widget-events";
-import { Widgets, type Widget as ShownWidget } from "../src/visitors/widgets";
+import type { Visitor } from "../src/account/auth/caller";
+import { Sessions } from "../src/channels/visitors/sessions";
+import { VisitorChats } from "../src/channels/visitors/visitor-chats";
+import { shownMessages } from "../src/channels/visitors/visitor-messages";
+import { widgetChatEvents } from "../src/channels/visitors/widget-events";
+import { Widgets, type Widget as ShownWidget } from "../src/channels/visitors/widgets";
 import { WebCall } from "./calls";
 import type { Context } from "./context";
 import { JSONObject } from "./scalars";

@@ -1,5 +1,5 @@
 import { registerEnumType } from "type-graphql";
-import { PROBLEM_CODES } from "../src/workflows/problems";
+import { PROBLEM_CODES } from "../src/conversation/workflows/problems";
 
 /** An enumeration of which each value is its own name. */
 function described(name: string, description: string, values: Readonly<Record<string, string>>) {

@@ -1,9 +1,9 @@
 import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from "type-graphql";
-import { Assistants } from "../src/assistants/assistants";
-import { toolNameOf } from "../src/workflows/transitions";
-import { WorkflowEdges } from "../src/workflows/workflow-edges";
-import { WorkflowNodes } from "../src/workflows/workflow-nodes";
-import { Workflows } from "../src/workflows/workflows";
+import { Assistants } from "../src/assistants/assistants/assistants";
+import { toolNameOf } from "../src/conversation/workflows/transitions";
+import { WorkflowEdges } from "../src/conversation/workflows/workflow-edges";
+import { WorkflowNodes } from "../src/conversation/workflows/workflow-nodes";
+import { Workflows } from "../src/conversation/workflows/workflows";
 import { Assistant, Deleted } from "./assistants";
 import type { Context } from "./context";
 import { JSONObject } from "./scalars";

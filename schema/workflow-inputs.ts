@@ -1,5 +1,5 @@
 import { Field, ID, InputType, Int } from "type-graphql";
-import type { EdgeKind, NodeType, Operator } from "../src/workflows/flow";
+import type { EdgeKind, NodeType, Operator } from "../src/conversation/workflows/flow";
 import { NotNull, Rule } from "./rules";
 import { JSONObject } from "./scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./workflow-enums";

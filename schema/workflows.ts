@@ -10,10 +10,10 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { Projects } from "../src/projects/projects";
-import { Deployments } from "../src/workflows/deployments";
-import { Runnable } from "../src/workflows/runnable";
-import { Workflows } from "../src/workflows/workflows";
+import { Projects } from "../src/account/projects/projects";
+import { Deployments } from "../src/conversation/workflows/deployments";
+import { Runnable } from "../src/conversation/workflows/runnable";
+import { Workflows } from "../src/conversation/workflows/workflows";
 import { Deleted } from "./assistants";
 import type { Context } from "./context";
 import { Deployment } from "./deployments";

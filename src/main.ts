@@ -1,9 +1,9 @@
-import "./production";
+import "./start/production";
 import { existsSync } from "node:fs";
-import { loadCatalog } from "./catalog/load-catalog";
-import { readConfig } from "./config";
-import { checkOwnership } from "./database/data-dir";
-import { withEncryptionKeys } from "./database/open";
+import { loadCatalog } from "./platform/catalog/load-catalog";
+import { readConfig } from "./platform/settings/config";
+import { checkOwnership } from "./platform/database/data-dir";
+import { withEncryptionKeys } from "./platform/database/open";
 import { tryAddress } from "./http/address";
 
 async function main(): Promise<void> {
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   await tryAddress(settings); // and so is an address that is in use: keys made before would be shown to nobody
   await checkOwnership(settings.DATA_DIR);
   const config = await withEncryptionKeys(settings);
-  const { serve } = await import("./serve.js"); // most of the program: not loaded to refuse a setting
+  const { serve } = await import("./start/serve.js"); // most of the program: not loaded to refuse a setting
   onSignal(await serve(config));
 }
 

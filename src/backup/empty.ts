@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
-import { unmigrate } from "../database/migrate";
-import { currentHold } from "../database/holds";
-import type { Storage } from "../ports/storage";
+import { unmigrate } from "../platform/database/migrate";
+import { currentHold } from "../platform/database/holds";
+import type { Storage } from "../platform/ports/storage";
 
 /** Tables that are nobody's extension. */
 const TABLES = `

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../database/snapshot";
+import type { Snapshot } from "../platform/database/snapshot";
 
 /** The fact that tells who was erased, as keyed digests. */
 export const ERASURES = "erasures";

@@ -1,4 +1,4 @@
-import type { Crypto } from "../auth/crypto";
+import type { Crypto } from "../platform/crypto";
 
 /** What a set of encryption keys can be checked by, without showing anything of them: each key's id, and its digest of that. */
 export type KeyCheck = Readonly<Record<string, string>>;

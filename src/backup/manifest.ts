@@ -4,7 +4,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Shape, TableShape } from "../database/snapshot";
+import type { Shape, TableShape } from "../platform/database/snapshot";
 import type { KeyCheck } from "./key-check";
 
 /** Raised when an older program could not read what is written. */

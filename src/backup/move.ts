@@ -1,7 +1,7 @@
-import { connect } from "../database/connect";
-import { newId } from "../database/ids";
-import { migrate } from "../database/migrate";
-import { openSnapshot } from "../database/snapshot";
+import { connect } from "../platform/database/connect";
+import { newId } from "../platform/database/ids";
+import { migrate } from "../platform/database/migrate";
+import { openSnapshot } from "../platform/database/snapshot";
 import { fill } from "./restore";
 
 /**

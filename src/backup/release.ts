@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
-import { recordCommand } from "../audit/record-command";
-import { Chats } from "../chats/chats";
-import type { Database } from "../database/database";
-import { currentHold, RELEASE_CHANNEL, type Hold } from "../database/holds";
-import { outgoing } from "../jobs/tasks";
+import { recordCommand } from "../account/audit/record-command";
+import { Chats } from "../chats/chats/chats";
+import type { Database } from "../platform/database/database";
+import { currentHold, RELEASE_CHANNEL, type Hold } from "../platform/database/holds";
+import { outgoing } from "../worker/tasks";
 
 /** What was waiting when a copy was made, and goes out no more: how many of each. */
 export interface Dropped {

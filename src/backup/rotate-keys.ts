@@ -1,7 +1,7 @@
 import pg from "pg";
-import { commandOf } from "../audit/note";
-import type { Crypto } from "../auth/crypto";
-import type { AuditedOperation } from "../database/audited-operation";
+import { commandOf } from "../account/audit/note";
+import type { Crypto } from "../platform/crypto";
+import type { AuditedOperation } from "../platform/database/audited-operation";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
 /** Rows that are sealed anew in one transaction. */

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { type Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { Crypto } from "../auth/crypto";
-import { openSnapshot, type Snapshot } from "../database/snapshot";
-import type { Storage } from "../ports/storage";
+import type { Crypto } from "../platform/crypto";
+import { openSnapshot, type Snapshot } from "../platform/database/snapshot";
+import type { Storage } from "../platform/ports/storage";
 import { factsOf } from "./facts";
 import { Digest, FORMAT, writeManifest, type Manifest, type Part, type StoredFile } from "./manifest";
 

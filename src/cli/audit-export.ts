@@ -1,4 +1,4 @@
-import { exportAudit } from "../audit/audit-export";
+import { exportAudit } from "../account/audit/audit-export";
 import { command, existingOrganization } from "./command";
 
 /** `npm run --silent audit:export -- --organization ID`: writes the audit log as NDJSON, one entry a line and the head of the chain at the end. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { chainOf, readExport } from "../audit/audit-export";
-import { AuditLog } from "../audit/audit-log";
-import type { AuditHead } from "../audit/chain";
-import { verifyChain, type AuditVerdict } from "../audit/verify";
-import type { Database } from "../database/database";
+import { chainOf, readExport } from "../account/audit/audit-export";
+import { AuditLog } from "../account/audit/audit-log";
+import type { AuditHead } from "../account/audit/chain";
+import { verifyChain, type AuditVerdict } from "../account/audit/verify";
+import type { Database } from "../platform/database/database";
 import { command, existingOrganization } from "./command";
 
 /**

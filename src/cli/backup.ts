@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
-import { Crypto } from "../auth/crypto";
+import { Crypto } from "../platform/crypto";
 import { writeBackup } from "../backup/write-backup";
-import { commandDatabase, withEncryptionKeys } from "../database/open";
-import { openStorage } from "../ports/open-storage";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { openStorage } from "../platform/providers/open-storage";
 import { operator, ownVersion } from "./operator";
 
 /** `npm run backup -- DIR [--include-keys]` */

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { readConfig } from "../config";
-import { connect } from "../database/connect";
-import { Database } from "../database/database";
-import { checkOwnership } from "../database/data-dir";
-import { commandDatabase, withEncryptionKeys } from "../database/open";
-import { offlinePorts } from "../ports/offline";
-import { prepare } from "../prepare";
+import { readConfig } from "../platform/settings/config";
+import { connect } from "../platform/database/connect";
+import { Database } from "../platform/database/database";
+import { checkOwnership } from "../platform/database/data-dir";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { offlinePorts } from "../platform/providers/offline";
+import { prepare } from "../start/prepare";
 
 type Work = (database: Database, options: Readonly<Record<string, string | undefined>>) => Promise<unknown>;
 

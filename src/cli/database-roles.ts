@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { randomText } from "../auth/crypto";
-import { creation, grants, userOf, type Roles } from "../database/roles";
-import { migrate } from "../database/migrate";
-import { installJobs } from "../jobs/install";
+import { randomText } from "../platform/crypto";
+import { creation, grants, userOf, type Roles } from "../platform/database/roles";
+import { migrate } from "../platform/database/migrate";
+import { installJobs } from "../platform/jobs/install";
 import { operator } from "./operator";
 
 const OPTIONS = {

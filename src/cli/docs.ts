@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { generatedDocuments } from "../app";
+import { generatedDocuments } from "../start/app";
 import { envExample, settingsTable } from "./settings-documents";
 
 /** Between these lines of the README stands what is generated. */

@@ -1,5 +1,5 @@
-import { recordCommand } from "../audit/record-command";
-import { FileStore } from "../files/file-store";
+import { recordCommand } from "../account/audit/record-command";
+import { FileStore } from "../assistants/files/file-store";
 import { command } from "./command";
 
 /** `npm run --silent files:adopt`: from now on the installation keeps its files where this server's settings say. */

@@ -1,6 +1,6 @@
-import { commandOf } from "../audit/note";
-import { PERMISSIONS, type Permission } from "../auth/limits";
-import { Keys, type KeyInput } from "../organization/keys";
+import { commandOf } from "../account/audit/note";
+import { PERMISSIONS, type Permission } from "../account/auth/limits";
+import { Keys, type KeyInput } from "../account/organization/keys";
 import { command, existingOrganization } from "./command";
 
 const USAGE = `npm run --silent key:create [-- --organization ID] [--type SECRET|PUBLIC] [--name TEXT]

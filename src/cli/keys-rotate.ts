@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { Crypto } from "../auth/crypto";
+import { Crypto } from "../platform/crypto";
 import { rotateKeys } from "../backup/rotate-keys";
-import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../database/open";
-import { prepare } from "../prepare";
+import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { prepare } from "../start/prepare";
 import { operator } from "./operator";
 
 /** `npm run keys:rotate [-- --new-key]` */

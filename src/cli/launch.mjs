@@ -17,8 +17,8 @@ const STEPS = [
   },
   ...BROWSER.map((name) => ({
     name,
-    sources: [`src/${name}`],
-    command: [`src/${name}/build.mjs`],
+    sources: [`src/web/${name}`],
+    command: [`src/web/${name}/build.mjs`],
   })),
 ];
 const SHARED = ["tsconfig.json", "package-lock.json"];
@@ -35,7 +35,7 @@ function isStale({ name, sources }) {
   const own = sources.flatMap((path) =>
     path === "src"
       ? readdirSync("src")
-          .filter((it) => !BROWSER.includes(it))
+          .filter((it) => it !== "web")
           .map((it) => join("src", it))
       : path,
   );

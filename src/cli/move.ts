@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { moveDatabase } from "../backup/move";
-import { commandDatabase, withEncryptionKeys } from "../database/open";
-import { prepare } from "../prepare";
-import { url } from "../setting-kinds";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { prepare } from "../start/prepare";
+import { url } from "../platform/settings/setting-kinds";
 import { operator } from "./operator";
 import { recorded } from "./recorded";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readConfig, type Config } from "../config";
+import { readConfig, type Config } from "../platform/settings/config";
 
 /** Runs a command of an operator, who reads its lines. */
 export function operator(work: (config: Config) => Promise<void>): void {

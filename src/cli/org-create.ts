@@ -1,5 +1,5 @@
-import { newId } from "../database/ids";
-import { createOrganization } from "../organization/bootstrap";
+import { newId } from "../platform/database/ids";
+import { createOrganization } from "../account/organization/bootstrap";
 import { command } from "./command";
 
 /** `npm run --silent org:create -- --name NAME` */

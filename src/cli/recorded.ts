@@ -1,8 +1,8 @@
-import { recordCommand } from "../audit/record-command";
-import type { Config } from "../config";
-import { connect } from "../database/connect";
-import { Database } from "../database/database";
-import { offlinePorts } from "../ports/offline";
+import { recordCommand } from "../account/audit/record-command";
+import type { Config } from "../platform/settings/config";
+import { connect } from "../platform/database/connect";
+import { Database } from "../platform/database/database";
+import { offlinePorts } from "../platform/providers/offline";
 
 /** Records a command that has filled a database in the audit log of every organization in it. */
 export async function recorded(url: string, config: Config, operation: string): Promise<void> {

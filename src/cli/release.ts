@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { release } from "../backup/release";
-import { connect } from "../database/connect";
-import { Database } from "../database/database";
-import { commandDatabase, withEncryptionKeys } from "../database/open";
-import { offlinePorts } from "../ports/offline";
-import { prepare } from "../prepare";
+import { connect } from "../platform/database/connect";
+import { Database } from "../platform/database/database";
+import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
+import { offlinePorts } from "../platform/providers/offline";
+import { prepare } from "../start/prepare";
 import { operator } from "./operator";
 
 /** `npm run release [-- --drop]` */

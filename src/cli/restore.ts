@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Crypto } from "../auth/crypto";
+import { Crypto } from "../platform/crypto";
 import { refuseStored } from "../backup/empty";
 import { checkKeys } from "../backup/key-check";
 import { ERASURES } from "../backup/facts";
 import { includedKeys, openBackup, restoreBackup, verifyBackup, type Backup } from "../backup/restore";
-import type { Config } from "../config";
-import { connect } from "../database/connect";
-import { Database } from "../database/database";
-import { keepEncryptionKeys, keptEncryptionKeys, restoreDatabase } from "../database/open";
-import { digestsIn, eraseAgain, type BackedUpErasure } from "../erasure/erase-again";
-import { offlinePorts } from "../ports/offline";
-import { openStorage } from "../ports/open-storage";
-import { prepare } from "../prepare";
+import type { Config } from "../platform/settings/config";
+import { connect } from "../platform/database/connect";
+import { Database } from "../platform/database/database";
+import { keepEncryptionKeys, keptEncryptionKeys, restoreDatabase } from "../platform/database/open";
+import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/erase-again";
+import { offlinePorts } from "../platform/providers/offline";
+import { openStorage } from "../platform/providers/open-storage";
+import { prepare } from "../start/prepare";
 import { operator } from "./operator";
 import { recorded } from "./recorded";
 

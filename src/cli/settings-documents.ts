@@ -1,4 +1,4 @@
-import { SETTINGS } from "../config";
+import { SETTINGS } from "../platform/settings/config";
 
 /** The README's table of settings. */
 export function settingsTable(): string {

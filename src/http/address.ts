@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:net";
-import type { Config } from "../config";
+import type { Config } from "../platform/settings/config";
 
 type Address = Pick<Config, "HOST" | "PORT">;
 

@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import { revealed } from "../json-source";
+import { revealed } from "../platform/json/json-source";
 
 /** Bytes that may wait for a client to read them. */
 const MOST_WAITING = 8_388_608;

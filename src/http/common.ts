@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import helmet from "helmet";
-import { newId } from "../database/ids";
+import { newId } from "../platform/database/ids";
 
 /** The id that the answer, its error body and the log share. */
 export const requestId = (res: ServerResponse): string => String(res.getHeader("X-Request-Id"));

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { currentTime } from "../clock";
-import type { CutReason, ModelCall } from "../ports/text-model";
+import { currentTime } from "../platform/clock";
+import type { CutReason, ModelCall } from "../platform/ports/text-model";
 
 /** Writes a chat completion as OpenAI's API has it: whole, or in pieces as they come. */
 export interface CompletionAnswer {

@@ -1,5 +1,5 @@
-import { BUILT_IN } from "../conversation/functions";
-import type { ModelCall, ModelMessage } from "../ports/text-model";
+import { BUILT_IN } from "../conversation/functions/functions";
+import type { ModelCall, ModelMessage } from "../platform/ports/text-model";
 
 type Json = Readonly<Record<string, unknown>>;
 

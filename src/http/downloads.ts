@@ -1,13 +1,13 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Router, type RequestHandler } from "express";
-import { currentTime } from "../clock";
-import type { Crypto } from "../auth/crypto";
-import type { Database } from "../database/database";
-import type { Scope } from "../database/scope";
-import { DomainError } from "../errors";
-import { EndUserExports } from "../exports/exports";
-import { Files } from "../files/files";
+import { currentTime } from "../platform/clock";
+import type { Crypto } from "../platform/crypto";
+import type { Database } from "../platform/database/database";
+import type { Scope } from "../platform/database/scope";
+import { DomainError } from "../platform/errors";
+import { EndUserExports } from "../privacy/exports/exports";
+import { Files } from "../assistants/files/files";
 
 /** What there is to download, by the first part of its path. */
 const KINDS = {

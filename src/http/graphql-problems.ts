@@ -11,7 +11,7 @@ import {
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from "graphql";
-import type { Problem } from "../errors";
+import type { Problem } from "../platform/errors";
 
 type Definitions = readonly VariableDefinitionNode[];
 

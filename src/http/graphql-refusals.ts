@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from "graphql";
-import type { Problem } from "../errors";
+import type { Problem } from "../platform/errors";
 import { detailed, problemsOfVariables } from "./graphql-problems";
 
 /** An error with a code, unless it has one. */

@@ -21,7 +21,7 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { LRUCache } from "lru-cache";
-import { publicError } from "../errors";
+import { publicError } from "../platform/errors";
 import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
 import { aboutValue } from "./graphql-problems";
 import { coded, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";

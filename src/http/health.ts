@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import { Router } from "express";
-import { clockHealth } from "../database/clock-watch";
-import type { Database } from "../database/database";
-import type { FileStore } from "../files/file-store";
+import { clockHealth } from "../platform/database/clock-watch";
+import type { Database } from "../platform/database/database";
+import type { FileStore } from "../assistants/files/file-store";
 
 /** How long one check may take, in milliseconds. */
 const CHECK_TIMEOUT_MS = 2_000;

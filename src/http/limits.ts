@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { Caller } from "../auth/caller";
-import type { Config } from "../config";
-import { DomainError } from "../errors";
+import type { Caller } from "../account/auth/caller";
+import type { Config } from "../platform/settings/config";
+import { DomainError } from "../platform/errors";
 import { sourceOf, type SourceOf } from "./client-address";
 
 /** What is counted apart, each in a second. */

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from "../errors";
+import { DomainError, invalid } from "../platform/errors";
 
 /** What Express's own body parser and graphql-upload refuse, in our words. */
 export function refusalOf(error: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { Piece } from "../json-source";
+import type { Piece } from "../platform/json/json-source";
 
 /**
  * Ends an answer with its JSON. Where pieces of it are still to be read, they are sent one after another, as fast as the

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { Caller } from "../auth/caller";
-import type { Config } from "../config";
-import { DomainError } from "../errors";
+import type { Caller } from "../account/auth/caller";
+import type { Config } from "../platform/settings/config";
+import { DomainError } from "../platform/errors";
 import { isLoopback } from "./client-address";
 import { foreignOrigin } from "./origin";
 

@@ -1,6 +1,6 @@
 import type { GraphQLError, GraphQLFormattedError } from "graphql";
 import type { Logger } from "pino";
-import { publicError } from "../errors";
+import { publicError } from "../platform/errors";
 import { refusalOf } from "./refusal";
 
 /** Errors of an operation as its client may see them; what is a fault of ours is logged. */

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { callbackOf } from "../audit/note";
-import type { Database } from "../database/database";
-import { DomainError } from "../errors";
-import type { Parameters } from "../ports/telephony";
-import { keepDelivery } from "../sms/delivery";
-import { TelephonyConnections } from "../telephony/telephony-connections";
+import { callbackOf } from "../account/audit/note";
+import type { Database } from "../platform/database/database";
+import { DomainError } from "../platform/errors";
+import type { Parameters } from "../platform/ports/telephony";
+import { keepDelivery } from "../channels/sms/delivery";
+import { TelephonyConnections } from "../assistants/telephony/telephony-connections";
 import type { Serve } from "./engine-callbacks";
 import type { Metrics } from "./metrics";
 

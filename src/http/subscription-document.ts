@@ -11,7 +11,7 @@ import {
   type GraphQLSchema,
   type ValidationRule,
 } from "graphql";
-import { invalid } from "../errors";
+import { invalid } from "../platform/errors";
 import { costOf, MOST_QUERY_BYTES, MOST_TOKENS, rulesOf } from "./graphql-limits";
 import { aboutValue } from "./graphql-problems";
 import { coded, recoded, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { newId } from "../database/ids";
-import type { PublicError } from "../errors";
+import { newId } from "../platform/database/ids";
+import type { PublicError } from "../platform/errors";
 
 const BROKEN: PublicError = { code: "BAD_USER_INPUT", message: "The request is no HTTP that can be read." };
 const LONG: PublicError = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RateLimiterMemory } from "rate-limiter-flexible";
-import type { Caller } from "../auth/caller";
+import type { Caller } from "../account/auth/caller";
 import type { SourceOf } from "./client-address";
 import { count, visitorOf } from "./limits";
 

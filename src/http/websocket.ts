@@ -4,12 +4,12 @@ import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "gr
 import { CloseCode, type ServerOptions } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import { WebSocketServer } from "ws";
-import { currentTime } from "../clock";
-import type { Caller } from "../auth/caller";
-import { KEYS_CHANNEL, type Credentials } from "../auth/credentials";
-import type { Listener } from "../database/listener";
-import { newId } from "../database/ids";
-import { DomainError } from "../errors";
+import { currentTime } from "../platform/clock";
+import type { Caller } from "../account/auth/caller";
+import { KEYS_CHANNEL, type Credentials } from "../account/auth/credentials";
+import type { Listener } from "../platform/database/listener";
+import { newId } from "../platform/database/ids";
+import { DomainError } from "../platform/errors";
 import { BoundedSocket, PARTING, TOO_MANY, TOO_SLOW } from "./bounded-socket";
 import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Router, type Request, type RequestHandler, type Response } from "express";
-import type { Caller, WidgetVisitor } from "../auth/caller";
-import type { Scope } from "../database/scope";
-import { DomainError } from "../errors";
-import { demoAssistant, demoOf } from "../visitors/demo";
-import { Widgets } from "../visitors/widgets";
-import { targetOf } from "../workflows/target";
+import type { Caller, WidgetVisitor } from "../account/auth/caller";
+import type { Scope } from "../platform/database/scope";
+import { DomainError } from "../platform/errors";
+import { demoAssistant, demoOf } from "../channels/visitors/demo";
+import { Widgets } from "../channels/visitors/widgets";
+import { targetOf } from "../conversation/workflows/target";
 import { assets, NOTHING_ELSE, page, send, setPolicy, type Policy } from "./served-pages";
 
 export interface WidgetPagesOptions {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -51,7 +51,11 @@ async function running(root: string, dataDir: string, flags: readonly string[], 
   const env = { ...settings, OPENAI_API_KEY: "stub", OPENAI_BASE_URL: baseUrl };
   const program = [...flags, join(resolve(root), "dist/src/main.js")];
   const server = await start(program, /GraphQL +(http:\S+)\/graphql[^]+Try it:/, env, resolve(root));
-  const { runningEmbedded } = createRequire(join(resolve(root), "dist/"))("./src/database/embedded.js") as {
+  // Where earlier versions had it.
+  const module = ["platform/database", "database"]
+    .map((folder) => join(resolve(root), "dist/src", folder, "embedded.js"))
+    .find((path) => existsSync(path))!;
+  const { runningEmbedded } = createRequire(module)(module) as {
     runningEmbedded(dataDir: string): Promise<string | null>;
   };
   const db = new Client({ connectionString: (await runningEmbedded(dataDir))! });

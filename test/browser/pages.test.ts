@@ -1,5 +1,5 @@
 import type { Browser, Locator, Page } from "playwright-core";
-import { explorerTabs } from "../../src/explorer/tabs";
+import { explorerTabs } from "../../src/web/explorer/tabs";
 import { useApp } from "../support/app";
 import { launchBrowser, observe, type Observed } from "../support/browser";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { BrowserContextOptions, Frame, Page } from "playwright-core";
-import { WORDS } from "../../src/widget/app/languages";
+import { WORDS } from "../../src/web/widget/app/languages";
 import { useApp } from "../support/app";
 import { UNKNOWN_ID } from "../support/factories";
 import { WidgetSite } from "../support/widget-page";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { generatedDocuments } from "../../src/app";
+import { generatedDocuments } from "../../src/start/app";
 import { routes } from "../../rest-compat/routes/index";
 import { pathOf } from "../support/examples";
 import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";

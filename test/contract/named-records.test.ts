@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { getNamedType, isInputObjectType, isScalarType, type GraphQLInputType } from "graphql";
-import { faces } from "../../src/app";
-import { loadCatalog } from "../../src/catalog/load-catalog";
-import { readConfig } from "../../src/config";
+import { faces } from "../../src/start/app";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
 import { operationsOf, run, variables } from "../support/operations";
 import { buildWorld, namedBy, unknownWorld, type World } from "../support/world";

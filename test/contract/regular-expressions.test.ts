@@ -41,6 +41,6 @@ describe("a regular expression that text from outside may meet takes linear time
   test("and text from outside never becomes one", () => {
     const made = all(isMade).map(([where]) => where.split(":")[0]);
     // Made of constants of ours.
-    expect(made).toEqual(["src/database/embedded-postmaster.ts", "src/reader/html.ts"]);
+    expect(made).toEqual(["src/platform/database/embedded-postmaster.ts", "src/platform/reader/html.ts"]);
   });
 });

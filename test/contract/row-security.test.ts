@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { OF_JOBS, READ_ONLY, SHARED } from "../../src/database/roles";
+import { OF_JOBS, READ_ONLY, SHARED } from "../../src/platform/database/roles";
 import { useApp } from "../support/app";
 import { APP_ROLE, JOBS_ROLE } from "../support/database";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";

@@ -2,14 +2,14 @@ import "reflect-metadata";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import ts from "typescript";
-import { faces } from "../../src/app";
-import { loadCatalog } from "../../src/catalog/load-catalog";
-import { readConfig } from "../../src/config";
+import { faces } from "../../src/start/app";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
 import { each, importsOf, sourceFiles } from "../support/source";
 
 const all = sourceFiles("schema", "rest-compat", "src");
 /** Everything but the folders that may speak to the database without a Scope; a backup is of all organizations. */
-const bound = all.filter(({ fileName }) => !/^src\/(database|jobs|backup)\//.test(fileName));
+const bound = all.filter(({ fileName }) => !/^src\/(platform\/(database|jobs)|worker|backup)\//.test(fileName));
 
 interface MethodCall {
   readonly node: ts.CallExpression;
@@ -114,7 +114,7 @@ describe("nothing leaves its organization", () => {
   });
 
   test("no part of a statement has the name of a table, behind which a table could hide", () => {
-    const tables = readFileSync("src/database/tables.ts", "utf8").matchAll(/"(\w+)"/g);
+    const tables = readFileSync("src/platform/database/tables.ts", "utf8").matchAll(/"(\w+)"/g);
     expect([...tables].map(([, name]) => name!).filter((name) => PARTS.has(name))).toEqual([]);
     expect([...PARTS]).toEqual(expect.arrayContaining(["cause", "message", "event"]));
   });
@@ -148,7 +148,7 @@ describe("nothing leaves its organization", () => {
           uses.push(place(file, node));
       });
     // Both build the connection, which only services get to see through a Scope.
-    expect(uses.filter((use) => !/^src\/(app|prepare|cli\/\w+)\.ts/.test(use))).toEqual([]);
+    expect(uses.filter((use) => !/^src\/(start\/(app|prepare)|cli\/\w+)\.ts/.test(use))).toEqual([]);
   });
 
   test("SQL of our own stands in its place as text, and names the organization of every table in it", () => {
@@ -170,7 +170,7 @@ describe("nothing leaves its organization", () => {
     expect(tablesWithoutOrganization(parts)).toEqual(["chats", "files"]);
   });
 
-  test("Knex itself is imported in src/database and src/jobs only", () => {
+  test("Knex itself is imported in src/platform/database only", () => {
     const importing = bound.flatMap(importsOf).filter(({ to, typeOnly }) => to === "knex" && !typeOnly);
     expect(importing.map(({ from }) => from)).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
 import { AUTHORIZATION } from "../../schema/authorization";
-import { SETTINGS } from "../../src/config";
+import { SETTINGS } from "../../src/platform/settings/config";
 import { rows } from "../support/suite";
 import { targets } from "../support/targets";
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { threadChecker } from "../../src/ports/thread-checker";
+import { threadChecker } from "../../src/platform/providers/thread-checker";
 
 const checker = threadChecker();
 afterAll(() => checker.close());

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { exportAudit, chainOf, readExport } from "../../src/audit/audit-export";
-import { AuditLog } from "../../src/audit/audit-log";
-import { verifyChain } from "../../src/audit/verify";
+import { exportAudit, chainOf, readExport } from "../../src/account/audit/audit-export";
+import { AuditLog } from "../../src/account/audit/audit-log";
+import { verifyChain } from "../../src/account/audit/verify";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 

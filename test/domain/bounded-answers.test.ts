@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { BoundedAnswers, BOUNDS, MODEL_WORDS, type Bound } from "../../src/outbound/bounds";
-import { outbound } from "../../src/outbound/http";
-import { aiSdkEmbeddings } from "../../src/ports/ai-sdk-embeddings";
-import { aiSdkModel } from "../../src/ports/ai-sdk-model";
-import { openStorage } from "../../src/ports/open-storage";
+import { BoundedAnswers, BOUNDS, MODEL_WORDS, type Bound } from "../../src/platform/outbound/bounds";
+import { outbound } from "../../src/platform/outbound/http";
+import { aiSdkEmbeddings } from "../../src/platform/providers/ai-sdk-embeddings";
+import { aiSdkModel } from "../../src/platform/providers/ai-sdk-model";
+import { openStorage } from "../../src/platform/providers/open-storage";
 import { configOf } from "../support/config";
 
 const KIB = 1_024;

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { pino } from "pino";
-import { newId } from "../../src/database/ids";
-import { Calendar } from "../../src/jobs/calendar";
+import { newId } from "../../src/platform/database/ids";
+import { Calendar } from "../../src/platform/jobs/calendar";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 

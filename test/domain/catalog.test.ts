@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { idsFor, loadCatalog } from "../../src/catalog/load-catalog";
+import { idsFor, loadCatalog } from "../../src/platform/catalog/load-catalog";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-catalog-"));
 afterAll(() => rmSync(folder, { recursive: true }));

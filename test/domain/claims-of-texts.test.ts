@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
-import { ChatStart } from "../../src/chats/start";
-import { newId } from "../../src/database/ids";
-import { Deadline, NotSent } from "../../src/outbound/deadline";
-import { Sent } from "../../src/sms/sent";
-import { Threads } from "../../src/sms/threads";
+import { ChatStart } from "../../src/conversation/turns/start-chat";
+import { newId } from "../../src/platform/database/ids";
+import { Deadline, NotSent } from "../../src/platform/outbound/deadline";
+import { Sent } from "../../src/channels/sms/sent";
+import { Threads } from "../../src/channels/sms/threads";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
 import { connect, newPerson } from "../support/sms";

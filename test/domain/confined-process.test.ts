@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { startConfined } from "../../src/ports/confined-process";
+import { startConfined } from "../../src/platform/providers/confined-process";
 
 /** Counts whatever reaches it: by TCP, a Unix socket, UDP. */
 const canary = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { Crypto, sameText } from "../../src/auth/crypto";
-import { masked, newKeyValue } from "../../src/auth/keys";
+import { Crypto, sameText } from "../../src/platform/crypto";
+import { masked, newKeyValue } from "../../src/account/auth/keys";
 
 const OLD = "the key that was used before, until today";
 const NEW = "the key that is used from today on, at first";

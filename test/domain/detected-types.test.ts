@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import { detectType } from "../../src/files/describe";
+import { detectType } from "../../src/assistants/files/describe";
 
 async function typeOf(text: string): Promise<string> {
   const { content, detectedType } = await detectType(Readable.from([Buffer.from(text)]));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { Ledger } from "../../src/events/ledger";
-import { sequenceAll } from "../../src/events/sequencer";
+import { Ledger } from "../../src/events/events/ledger";
+import { sequenceAll } from "../../src/events/events/sequencer";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";

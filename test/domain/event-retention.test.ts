@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { jobOf } from "../../src/audit/note";
-import { expireEvents } from "../../src/events/expire-events";
+import { jobOf } from "../../src/account/audit/note";
+import { expireEvents } from "../../src/events/events/expire-events";
 import { useApp } from "../support/app";
 
 const running = useApp({ WORKER: "on", EVENT_RETENTION_DAYS: "10" });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
 import JSZip from "jszip";
-import { cleanName, cleanType, detectType } from "../../src/files/describe";
+import { cleanName, cleanType, detectType } from "../../src/assistants/files/describe";
 
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 

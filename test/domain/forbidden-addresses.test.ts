@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { networkInterfaces } from "node:os";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { outbound } from "../../src/outbound/http";
+import { outbound } from "../../src/platform/outbound/http";
 import { useApp } from "../support/app";
 import { newAssistant, newChat, quietAssistant } from "../support/factories";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { readFunction } from "../../src/configurations/functions";
+import { readFunction } from "../../src/assistants/configurations/functions";
 
 const SCHEMA = {
   type: "object",

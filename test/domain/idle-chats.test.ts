@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { endIdleChats } from "../../src/jobs/idle-chats";
+import { endIdleChats } from "../../src/worker/idle-chats";
 import { useApp } from "../support/app";
 import { callOf, NUMBER, place } from "../support/calls";
 import { newChat, quietAssistant } from "../support/factories";

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { firstNamed } from "../../src/sms/words";
+import { firstNamed } from "../../src/channels/sms/words";
 
 const word = fc.constantFrom("a", "b", "c", "Ä");
 const phrase = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(" "));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Lanes, type Lane, type Tried } from "../../src/jobs/lanes";
+import { Lanes, type Lane, type Tried } from "../../src/worker/lanes";
 
 const QUICK: Tried = { lastAnswer: 20, timedOut: false };
 const HANGS: Tried = { lastAnswer: undefined, timedOut: true };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { LinearPattern } from "../../src/checker/linear-pattern";
+import { LinearPattern } from "../../src/platform/checker/linear-pattern";
 
 const ATOMS = [
   ..."abz09_- .\n\u00a0\u2028é😀",

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Knex } from "knex";
 import pg from "pg";
-import { connect } from "../../src/database/connect";
-import { migrate, migrationSource, tooOld } from "../../src/database/migrate";
-import { migrations } from "../../src/database/migrations";
-import { prepare } from "../../src/prepare";
+import { connect } from "../../src/platform/database/connect";
+import { migrate, migrationSource, tooOld } from "../../src/platform/database/migrate";
+import { migrations } from "../../src/platform/database/migrations";
+import { prepare } from "../../src/start/prepare";
 import { configOf } from "../support/config";
 
 const name = `empty_${randomBytes(6).toString("hex")}`;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { outbound, type Outbound } from "../../src/outbound/http";
+import { outbound, type Outbound } from "../../src/platform/outbound/http";
 import { Receiver } from "../support/receiver";
 
 let receiver: Receiver;

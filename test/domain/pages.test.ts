@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { connectionOf } from "../../src/database/connection";
-import { pageOf, window } from "../../src/database/page";
+import { connectionOf } from "../../src/platform/database/connection";
+import { pageOf, window } from "../../src/platform/database/page";
 
 describe("the window of a page", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import { childReader, type ReaderLimits } from "../../src/ports/child-reader";
-import type { ReadableType } from "../../src/ports/document-reader";
+import { childReader, type ReaderLimits } from "../../src/platform/providers/child-reader";
+import type { ReadableType } from "../../src/platform/ports/document-reader";
 import { docx, pdf } from "../support/documents";
 
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";

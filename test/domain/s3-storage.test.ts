@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { openStorage } from "../../src/ports/open-storage";
+import { openStorage } from "../../src/platform/providers/open-storage";
 import { startApp } from "../support/app";
 import { configOf } from "../support/config";
 import { createDatabase } from "../support/database";

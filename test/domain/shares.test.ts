@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { Shares } from "../../src/jobs/shares";
+import { Shares } from "../../src/platform/jobs/shares";
 
 describe("places that organizations share", () => {
   test("go to one alone up to the half", () => {

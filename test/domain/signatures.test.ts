@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, expect, test } from "@jest/globals";
 import ts from "typescript";
-import { signatureHeaders } from "../../src/webhooks/signatures";
+import { signatureHeaders } from "../../src/events/webhooks/signatures";
 
 const BODY = '{"event":"session-start"}';
 const README = readFileSync("README.md", "utf8");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { isGsm, split } from "../../src/sms/split";
+import { isGsm, split } from "../../src/channels/sms/split";
 
 /**
  * Of several segments each has 153 places for the GSM alphabet, where some characters take two, or 67 for any other.

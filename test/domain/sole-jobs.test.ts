@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
-import { newId } from "../../src/database/ids";
-import { alone } from "../../src/jobs/sole";
+import { newId } from "../../src/platform/database/ids";
+import { alone } from "../../src/platform/jobs/sole";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 

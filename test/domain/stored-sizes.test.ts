@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { WITHOUT_ROOM } from "../../schema/without-room";
-import { measureSizes } from "../../src/organization/measure-sizes";
+import { measureSizes } from "../../src/account/organization/measure-sizes";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";

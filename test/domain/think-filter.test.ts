@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { ThinkFilter } from "../../src/ports/think-filter";
+import { ThinkFilter } from "../../src/platform/providers/think-filter";
 
 /** What is shown of an answer that comes in these pieces. */
 function shown(pieces: readonly string[], thinks = false, cut = false): string {

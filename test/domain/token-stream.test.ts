@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
-import { TOKENS_CHANNEL } from "../../src/chats/chats";
-import { Tokens } from "../../src/conversation/tokens";
-import { newId } from "../../src/database/ids";
+import { TOKENS_CHANNEL } from "../../src/chats/chats/chats";
+import { Tokens } from "../../src/conversation/turns/tokens";
+import { newId } from "../../src/platform/database/ids";
 import { useApp } from "../support/app";
 import { afterTest, until } from "../support/server";
 

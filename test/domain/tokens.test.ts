@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { Crypto } from "../../src/auth/crypto";
-import { signToken, verifyToken } from "../../src/auth/tokens";
-import { signVisitor, verifyVisitor } from "../../src/auth/visitor-tokens";
+import { Crypto } from "../../src/platform/crypto";
+import { signToken, verifyToken } from "../../src/account/auth/tokens";
+import { signVisitor, verifyVisitor } from "../../src/account/auth/visitor-tokens";
 
 const crypto = new Crypto(["one key of at least 32 characters, for tests"]);
 const stranger = new Crypto(["another key of at least 32 characters"]);

@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import pino from "pino";
-import { newId } from "../../src/database/ids";
-import { AtOnce } from "../../src/jobs/at-once";
-import { alone, soleName } from "../../src/jobs/sole";
-import type { JobPlace } from "../../src/ports/ports";
+import { newId } from "../../src/platform/database/ids";
+import { AtOnce } from "../../src/platform/jobs/at-once";
+import { alone, soleName } from "../../src/platform/jobs/sole";
+import type { JobPlace } from "../../src/platform/ports/ports";
 import { startApp, useApp } from "../support/app";
 import { createDatabase } from "../support/database";
 import { afterTest, until } from "../support/server";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { vapiEngine } from "../../src/ports/vapi/vapi-engine";
-import { CallRefused, type PhoneCallOrder } from "../../src/ports/voice-engine";
+import { vapiEngine } from "../../src/platform/providers/vapi/vapi-engine";
+import { CallRefused, type PhoneCallOrder } from "../../src/platform/ports/voice-engine";
 import { FakeVapi } from "../support/vapi";
 
 let vapi: FakeVapi;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { wholeTranscript, type Heard } from "../../src/calls/whole-transcript";
-import type { Said } from "../../src/ports/voice-engine";
+import { wholeTranscript, type Heard } from "../../src/channels/calls/whole-transcript";
+import type { Said } from "../../src/platform/ports/voice-engine";
 
 const user = (text: string, at?: number): Heard => ({ role: "USER", text, ...(at !== undefined && { at }) });
 const bot = (text: string, at?: number): Heard => ({

@@ -10,8 +10,8 @@ import {
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { announceBackup } from "../../src/database/backup-lock";
-import { outgoing, slowTasks, soleTasks, tasks } from "../../src/jobs/tasks";
+import { announceBackup } from "../../src/platform/database/backup-lock";
+import { outgoing, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { say } from "../support/factories";
 import { contentsOf, elsewhere, isEmpty, query, waitingInstallation } from "../support/installation";
 import {

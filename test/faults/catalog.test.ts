@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import contract from "../../src/catalog/catalog.json";
-import { loadCatalog } from "../../src/catalog/load-catalog";
+import contract from "../../src/platform/catalog/catalog.json";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { emptyFolder, PATIENCE, preparedDatabase, runToEnd, SETTINGS, startServer } from "../support/server";
 
 function catalogFile(content: unknown): string {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { periodicTasks } from "../../src/jobs/tasks";
+import { periodicTasks } from "../../src/worker/tasks";
 import type { Api } from "../support/api";
 import { upload } from "../support/files";
 import { Receiver } from "../support/receiver";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type EmbeddedDatabase, startEmbedded } from "../../src/database/embedded";
+import { type EmbeddedDatabase, startEmbedded } from "../../src/platform/database/embedded";
 import type { Answer } from "../support/api";
 import { type Proxy, proxyTo } from "../support/proxy";
 import {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "@jest/globals";
-import { startEmbedded } from "../../src/database/embedded";
+import { startEmbedded } from "../../src/platform/database/embedded";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { afterTest, emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";

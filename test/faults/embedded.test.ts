@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { transpileModule } from "typescript";
-import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/database/embedded";
+import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/platform/database/embedded";
 
 const ROOT = resolve(__dirname, "../..");
 const FAST = ["fsync=off"]; // the machine stays up in these tests, only processes die
@@ -175,7 +175,7 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; url
 
 async function compiled(): Promise<string> {
   const folder = await emptyFolder();
-  const sources = join(ROOT, "src/database");
+  const sources = join(ROOT, "src/platform/database");
   for (const name of (await readdir(sources)).filter((it) => it.startsWith("embedded"))) {
     const source = await readFile(join(sources, name), "utf8");
     const { outputText } = transpileModule(source, { compilerOptions: { module: 1, target: 9 } }); // CommonJS, ES2022

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Crypto } from "../../src/auth/crypto";
+import { Crypto } from "../../src/platform/crypto";
 import { SEALED_COLUMNS } from "../../src/backup/sealed-columns";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

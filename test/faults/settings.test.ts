@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { envExample } from "../../src/cli/settings-documents";
-import { readConfig } from "../../src/config";
+import { readConfig } from "../../src/platform/settings/config";
 import { statement } from "../support/database";
 import {
   afterTest,

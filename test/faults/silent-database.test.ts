@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect as dial, createServer, type AddressInfo } from "node:net";
 import { expect, test } from "@jest/globals";
-import { connect } from "../../src/database/connect";
-import { publicError } from "../../src/errors";
+import { connect } from "../../src/platform/database/connect";
+import { publicError } from "../../src/platform/errors";
 import { afterTest, PATIENCE } from "../support/server";
 
 test(

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { keepFacts } from "../../src/analytics/keep-facts";
+import { keepFacts } from "../../src/chats/analytics/keep-facts";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
 import { endChat, newAssistant, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { hangUpCall } from "../../src/calls/hang-up-call";
+import { hangUpCall } from "../../src/channels/calls/hang-up-call";
 import { startApp, useApp } from "../support/app";
 import {
   callOf,

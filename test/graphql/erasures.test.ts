@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { digestsIn, eraseAgain, type BackedUpErasure } from "../../src/erasure/erase-again";
+import { digestsIn, eraseAgain, type BackedUpErasure } from "../../src/privacy/erasure/erase-again";
 import { useApp } from "../support/app";
 import { place, NUMBER, FAST, ended } from "../support/calls";
 import { askToForget, erased, forget, receiptOf } from "../support/erasures";

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { getOperationAST, parse, print, separateOperations } from "graphql";
-import { explorerTabs } from "../../src/explorer/tabs";
+import { explorerTabs } from "../../src/web/explorer/tabs";
 import { useApp } from "../support/app";
 
 const running = useApp({ WORKER: "on" });

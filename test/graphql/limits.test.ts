@@ -12,9 +12,9 @@ import {
 import { Engine } from "../../rest-compat/run";
 import type { Context } from "../../schema/context";
 import { deadlineOf } from "../../schema/deadline";
-import { faces } from "../../src/app";
-import { loadCatalog } from "../../src/catalog/load-catalog";
-import { readConfig } from "../../src/config";
+import { faces } from "../../src/start/app";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
 import { startApp, useApp } from "../support/app";
 
 const running = useApp();

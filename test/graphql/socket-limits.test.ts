@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { WebSocket, type RawData } from "ws";
-import { TOKENS_CHANNEL } from "../../src/chats/chats";
+import { TOKENS_CHANNEL } from "../../src/chats/chats/chats";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/server";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { newId } from "../../src/database/ids";
+import { newId } from "../../src/platform/database/ids";
 import { useApp } from "../support/app";
 import { forget } from "../support/erasures";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";

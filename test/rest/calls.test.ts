@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
-import { checkPhoneNumber } from "../../src/calls/phone-number";
-import type { Scope } from "../../src/database/scope";
+import { checkPhoneNumber } from "../../src/channels/calls/phone-number";
+import type { Scope } from "../../src/platform/database/scope";
 import { startApp, useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { expectError } from "../support/errors";

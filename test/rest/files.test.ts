@@ -5,9 +5,9 @@ import { Readable } from "node:stream";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { sweepFiles } from "../../src/files/janitor";
+import { sweepFiles } from "../../src/assistants/files/janitor";
 import { withDeclaredTypes } from "../../src/http/declared-types";
-import { localStorage } from "../../src/ports/local-storage";
+import { localStorage } from "../../src/platform/providers/local-storage";
 import { useApp } from "../support/app";
 import { png, upload, uploadByGraphQL } from "../support/files";
 

@@ -1,4 +1,4 @@
-import { readConfig, type Config } from "../../src/config";
+import { readConfig, type Config } from "../../src/platform/settings/config";
 
 /** The keys of the default organization in every test database. */
 export const SECRET_KEY = "secret-key-of-the-default-organization";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Database } from "../../src/database/database";
-import { newId } from "../../src/database/ids";
+import type { Database } from "../../src/platform/database/database";
+import { newId } from "../../src/platform/database/ids";
 import { ended, speaker } from "./calls";
 import type { EngineApp } from "./engine";
 import { newChat, newAssistant, endChat } from "./factories";

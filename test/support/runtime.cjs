@@ -6,14 +6,14 @@ const { default: Runtime } = require("jest-runtime");
 
 const root = join(__dirname, "../..");
 /** What no server loads is not built to be required. */
-const PAGES = ["explorer", "widget", "dashboard"].map((name) => join("src", name) + sep);
+const PAGES = join("src", "web") + sep;
 
 module.exports = class extends Runtime {
   requireModuleOrMock(from, name) {
     if (name === "@jest/globals") return super.requireModuleOrMock(from, name);
     if (!name.startsWith(".")) return createRequire(from)(name);
     const path = relative(root, join(from, "..", name));
-    const isJests = path.startsWith(`test${sep}`) || PAGES.some((folder) => path.startsWith(folder));
+    const isJests = path.startsWith(`test${sep}`) || path.startsWith(PAGES);
     return isJests ? super.requireModuleOrMock(from, name) : require(join(root, "dist", path));
   }
 

@@ -4,20 +4,20 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import type * as embeddedModule from "../../src/database/embedded";
-import type * as rolesModule from "../../src/database/roles";
-import type * as prepareModule from "../../src/prepare";
+import type * as embeddedModule from "../../src/platform/database/embedded";
+import type * as rolesModule from "../../src/platform/database/roles";
+import type * as prepareModule from "../../src/start/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
 
 const ROOT = join(__dirname, "../..");
 /** By Node itself, as all that is tested: see runtime.cjs. */
-const built = createRequire(join(ROOT, "dist/src/app.js"));
+const built = createRequire(join(ROOT, "dist/src/start/app.js"));
 
 /** Once for all tests: the service built, a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
 export default async function setup(): Promise<void> {
   execFileSync(process.execPath, [join(ROOT, "src/cli/launch.mjs")], { stdio: "inherit" });
-  const { startEmbedded } = built("./database/embedded") as typeof embeddedModule;
+  const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
   const { prepare } = built("./prepare") as typeof prepareModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
@@ -28,7 +28,7 @@ export default async function setup(): Promise<void> {
   await prepare(configOf({ DATA_DIR: dataDir }), template.href);
   if (process.env.TEST_RESTORED) await restoreOver(embedded.url, template, dataDir);
   // The roles that `npm run database:roles` makes.
-  const { creation, grants, userOf } = built("./database/roles") as typeof rolesModule;
+  const { creation, grants, userOf } = built("../platform/database/roles") as typeof rolesModule;
   const roles = { owner: userOf(template), serving: APP_ROLE, jobs: JOBS_ROLE };
   await run(template.href, creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles));
   process.env.TEST_POSTGRES = embedded.url;

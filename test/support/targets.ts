@@ -1,8 +1,8 @@
 import { routes } from "../../rest-compat/routes/index";
 import { AUTHORIZATION } from "../../schema/authorization";
-import { faces } from "../../src/app";
-import { loadCatalog } from "../../src/catalog/load-catalog";
-import { readConfig } from "../../src/config";
+import { faces } from "../../src/start/app";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
 import type { Api } from "./api";
 import { exampleOf, pathOf, send } from "./examples";
 import { operationsOf, run, variables } from "./operations";

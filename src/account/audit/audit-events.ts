@@ -1,0 +1,57 @@
+import type { Connection, ConnectionQuery } from "../../platform/database/connection";
+import type { Scope } from "../../platform/database/scope";
+import { AuditLog } from "./audit-log";
+import type { ChainedAudit } from "./chain";
+import { digestsOf, type AuditActor } from "./note";
+
+export interface AuditFilter {
+  readonly kind?: ChainedAudit["kind"] | null;
+  readonly actor?: AuditActor | null;
+  readonly keyId?: string | null;
+  /** An identifier or words of a person: those who acted, and those whom something was done about. */
+  readonly person?: string | null;
+  readonly address?: string | null;
+  readonly operation?: string | null;
+  readonly recordType?: string | null;
+  readonly recordId?: string | null;
+  readonly from?: Date | null;
+  readonly to?: Date | null;
+}
+
+type Stored = Omit<ChainedAudit, "position"> & { readonly position: string };
+
+/** Reads the audit log. */
+export class AuditEvents {
+  constructor(private readonly scope: Scope) {}
+
+  /** The newest first. What was committed before is numbered first, so that it is there. */
+  async list({ first, after }: ConnectionQuery, filter: AuditFilter = {}): Promise<Connection<ChainedAudit>> {
+    await this.scope.of(AuditLog).sealForRead();
+    const take = first ?? 20;
+    const { from, to, person, ...equal } = filter;
+    const rows = this.scope.table("audit_events").orderBy("position", "desc");
+    // A cursor is a position; the shape of cursors allows letters, which no position has.
+    if (after != null) rows.where("position", "<", /^\d{1,18}$/.test(after) ? after : 0);
+    for (const [name, value] of Object.entries(equal)) if (value != null) rows.where(name, value);
+    if (from != null) rows.where("createdAt", ">=", from);
+    if (to != null) rows.where("createdAt", "<", to);
+    if (person != null) this.about(rows, person);
+    const found = ((await rows.limit(take + 1)) as Stored[]).map((row) => ({
+      ...row,
+      position: Number(row.position),
+    }));
+    const nodes = found.slice(0, take);
+    const edges = nodes.map((node) => ({ cursor: String(node.position), node }));
+    const endCursor = edges.at(-1)?.cursor ?? null;
+    return { nodes, edges, pageInfo: { hasNextPage: found.length > take, endCursor } };
+  }
+
+  private about(rows: ReturnType<Scope["table"]>, person: string): void {
+    const digests = digestsOf(this.scope, person);
+    const fields = digests.map((digest) => JSON.stringify([{ digest }]));
+    rows.where((any) => {
+      any.whereIn("person", digests).orWhereIn("recordId", digests);
+      any.orWhereRaw("fields @> any(?::jsonb[])", [fields]);
+    });
+  }
+}

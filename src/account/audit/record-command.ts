@@ -1,0 +1,34 @@
+import type { Database } from "../../platform/database/database";
+import type { AuditedField } from "../../platform/database/audited-operation";
+import { commandOf } from "./note";
+
+/** Numbers of changed rows by organization, then by kind. */
+export type CountsByOrganization = ReadonlyMap<string, Readonly<Record<string, number>>>;
+
+/**
+ * Records a command that concerns the whole installation in the audit log of every organization.
+ * @param counts rows that it changed, of the organizations that have any
+ */
+export async function recordCommand(
+  database: Database,
+  operation: string,
+  fields: readonly AuditedField[] = [],
+  counts: CountsByOrganization = new Map(),
+): Promise<void> {
+  for (const organizationId of await database.everyOrganization())
+    await recordFor(database, organizationId, operation, fields, counts.get(organizationId) ?? {});
+}
+
+/** Records a command in the audit log of one organization. */
+export async function recordFor(
+  database: Database,
+  organizationId: string,
+  operation: string,
+  fields: readonly AuditedField[],
+  counts: Readonly<Record<string, number>>,
+): Promise<void> {
+  const command = commandOf(operation, "Installation", fields);
+  command.about(null);
+  command.count(counts);
+  await database.scope(organizationId).audited(command).storeEntry();
+}

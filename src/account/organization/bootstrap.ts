@@ -1,0 +1,38 @@
+import { commandOf } from "../audit/note";
+import type { Scope } from "../../platform/database/scope";
+import { Keys } from "./keys";
+
+/** A new organization's first credentials, in full. */
+export interface NewOrganization {
+  readonly organizationId: string;
+  readonly secretKey: string;
+  readonly publicKey: string;
+}
+
+/** Makes the organization of `scope` with a SECRET and a PUBLIC key. */
+export async function createOrganization(
+  scope: Scope,
+  {
+    name,
+    isDefault = false,
+    secretKey,
+    publicKey,
+  }: { name: string; isDefault?: boolean; secretKey?: string; publicKey?: string },
+): Promise<NewOrganization> {
+  const { organizationId } = scope;
+  const operation = commandOf("org:create", "Organization", [{ name: "name" }]);
+  operation.about(organizationId);
+  return scope.audited(operation).transaction(async (scope) => {
+    await scope.shared("organizations").insert({ id: organizationId, name, isDefault });
+    const keys = scope.of(Keys);
+    const secret = await keys.create(
+      { type: "SECRET" },
+      { ...(secretKey !== undefined && { value: secretKey }) },
+    );
+    const shown = await keys.create(
+      { type: "PUBLIC" },
+      { ...(publicKey !== undefined && { value: publicKey }) },
+    );
+    return { organizationId, secretKey: secret.value, publicKey: shown.value };
+  });
+}

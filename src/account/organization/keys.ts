@@ -1,0 +1,141 @@
+import { speaksForOrganization, type Caller } from "../auth/caller";
+import { KEYS_CHANNEL } from "../auth/credentials";
+import { masked, newKeyValue, type KeyType } from "../auth/keys";
+import { isWithin, type LimitColumns, type Permission } from "../auth/limits";
+import { newId } from "../../platform/database/ids";
+import { NEWEST_FIRST } from "../../platform/database/order";
+import type { Scope } from "../../platform/database/scope";
+import { missing } from "../../platform/errors";
+import { limitsFor } from "./key-limits";
+
+export type KeyStatus = "ACTIVE" | "INACTIVE";
+
+/** A key as callers see it. */
+export interface Key extends LimitColumns {
+  readonly id: string;
+  readonly value: string;
+  readonly type: KeyType;
+  readonly status: KeyStatus;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly name: string | null;
+  readonly expiresAt: Date | null;
+}
+
+export interface KeyInput {
+  readonly type?: KeyType | null;
+  readonly status?: KeyStatus | null;
+  readonly name?: string | null;
+  readonly expiresAt?: Date | null;
+  readonly permissions?: readonly Permission[] | null;
+  readonly assistantIds?: readonly string[] | null;
+}
+
+/** Who makes a key, and which value it shall have; both are the operator's to leave out. */
+interface Making {
+  readonly caller?: Caller;
+  readonly value?: string;
+}
+
+type KeyRow = Omit<Key, "value"> & { readonly sealedValue: string };
+
+/**
+ * The keys of an organization. Full values of SECRET keys are shown to a SECRET key only. To a caller with limits no key
+ * exists that is wider than they are.
+ */
+export class Keys {
+  constructor(private readonly scope: Scope) {}
+
+  async list(caller: Caller): Promise<Key[]> {
+    const rows = (await this.scope.table("api_keys").orderBy(NEWEST_FIRST)) as KeyRow[];
+    return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.shown(row, caller));
+  }
+
+  async byId(id: string, caller: Caller): Promise<Key> {
+    const [row] = (await this.scope.table("api_keys").where({ id })) as KeyRow[];
+    return this.shown(row && isWithin(row, caller.limits) ? row : missing("Key"), caller);
+  }
+
+  /** @throws Error where ENCRYPTION_KEYS lack the one that a key was stored under */
+  async check(): Promise<void> {
+    const rows = (await this.scope.table("api_keys")) as KeyRow[];
+    for (const { id, sealedValue } of rows) this.scope.ports.crypto.open(sealedValue, this.context(id));
+  }
+
+  /** The newest active PUBLIC key that reaches no more assistants than the caller. */
+  async public(caller: Caller): Promise<Key> {
+    const rows = (await this.scope
+      .table("api_keys")
+      .where({ type: "PUBLIC", status: "ACTIVE" })
+      .whereRaw("(expires_at is null or expires_at > now())")
+      .orderBy(NEWEST_FIRST)) as KeyRow[];
+    const assistantIds = caller.limits?.assistantIds;
+    const row = rows.find((row) => isWithin(row, assistantIds && { assistantIds }));
+    return this.shown(row ?? missing("PublicKey"), caller);
+  }
+
+  /**
+   * Makes a key. Its value is shown in full in this answer, whoever asks.
+   * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; FORBIDDEN for limits that are wider than those of the caller
+   */
+  async create(input: KeyInput, { caller, value }: Making = {}): Promise<Key> {
+    const { crypto } = this.scope.ports;
+    const limits = await limitsFor(this.scope, input, caller);
+    const id = newId();
+    const type = input.type ?? "SECRET";
+    const plain = value ?? newKeyValue(type);
+    return this.scope.transaction(async (scope) => {
+      const sealedValue = crypto.seal(plain, this.context(id));
+      const row = { id, type, status: input.status ?? "ACTIVE", sealedValue, name: input.name, ...limits };
+      const [key] = (await scope.insert("api_keys", row)) as KeyRow[];
+      await scope
+        .shared("key_lookup")
+        .insert({ lookup: crypto.lookup(plain), keyId: id, organizationId: scope.organizationId });
+      return { ...key!, value: plain };
+    });
+  }
+
+  async update(id: string, status: KeyStatus, caller: Caller): Promise<Key> {
+    if (caller.limits) await this.byId(id, caller);
+    const row = await this.change(id, (scope) =>
+      scope.table("api_keys").where({ id }).update({ status }).returning("*"),
+    );
+    return this.shown(row, caller);
+  }
+
+  async remove(id: string, caller: Caller): Promise<{ id: string }> {
+    if (caller.limits) await this.byId(id, caller);
+    await this.change(id, (scope) => scope.table("api_keys").where({ id }).delete().returning("*"));
+    return { id };
+  }
+
+  private async change(id: string, write: (scope: Scope) => PromiseLike<unknown>): Promise<KeyRow> {
+    const row = await this.scope.transaction(async (scope) => {
+      const [changed] = (await write(scope)) as KeyRow[];
+      await scope.notify(KEYS_CHANNEL, { keyId: id });
+      return changed ?? missing("Key");
+    });
+    this.scope.ports.forgetKey(id);
+    await this.warnWhenLockedOut();
+    return row;
+  }
+
+  private async warnWhenLockedOut(): Promise<void> {
+    const secret = this.scope.table("api_keys").where({ type: "SECRET", status: "ACTIVE" });
+    const open = (await secret.limit(1)) as unknown[];
+    if (open.length === 0)
+      this.scope.warn(
+        "The organization has no active SECRET key left; `npm run key:create` on the server makes one.",
+      );
+  }
+
+  private shown({ sealedValue, ...key }: KeyRow, caller: Caller): Key {
+    const value = this.scope.ports.crypto.open(sealedValue, this.context(key.id));
+    const whole = key.type === "PUBLIC" || (caller.kind === "SECRET" && speaksForOrganization(caller));
+    return { ...key, value: whole ? value : masked(value) };
+  }
+
+  private context(id: string): string {
+    return `${this.scope.organizationId}/api_keys/${id}`;
+  }
+}

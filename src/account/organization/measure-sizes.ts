@@ -1,0 +1,85 @@
+import type { Database } from "../../platform/database/database";
+import type { Build, Scope } from "../../platform/database/scope";
+
+/** Rows that one statement measures. */
+const ROWS = 5_000;
+/** Statements for one organization before the next one's turn comes. */
+const STATEMENTS = 100;
+/** After so long the next run goes on, in milliseconds: other jobs of all organizations wait. */
+const RUN_MS = 20_000;
+
+/** Where the measurement of an organization stands. */
+interface Walk {
+  /** Tables that are left; the first one is being measured. */
+  readonly tables: readonly string[];
+  /** Primary key of the last row of the first table that was measured. */
+  readonly behind: readonly string[] | null;
+  readonly bytes: number;
+}
+
+/** Rows that one statement found, their bytes, and the primary key of the last one as JSON. */
+interface Measured {
+  readonly found: number;
+  readonly bytes: number;
+  readonly last: string | null;
+}
+
+/** Measures what organizations store: those with much every few minutes, all others every hour, in turn. */
+export async function measureSizes(database: Database): Promise<void> {
+  const begun = performance.now();
+  const { storedBytes } = database.scope("").ports.quotas;
+  const tables = await database.tenantTables();
+  let left = await database.unmeasured(Math.floor(storedBytes / 4));
+  while (left.length > 0) {
+    const more: string[] = [];
+    for (const id of left) {
+      if (performance.now() - begun > RUN_MS) return;
+      if (await measure(database.scope(id), tables)) more.push(id);
+    }
+    left = more;
+  }
+}
+
+/** @returns whether something is left to measure */
+async function measure(scope: Scope, tables: readonly string[]): Promise<boolean> {
+  await scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
+  const [row] = await scope.write<{ walk: Walk | null }>("sizes.begin", beginning, []);
+  let walk = row?.walk ?? { tables, behind: null, bytes: 0 };
+  for (let statement = 0; walk.tables.length > 0 && (statement < STATEMENTS || !canPause(walk)); statement++)
+    walk = await next(scope, walk);
+  if (walk.tables.length > 0) await scope.write("sizes.pause", pausing, [JSON.stringify(walk)]);
+  else await scope.write("sizes.finish", finishing, [walk.bytes]);
+  return walk.tables.length > 0;
+}
+
+const ID = /^[\da-f-]{36}$/;
+
+/** A place is stored only if it is ids of ours: other keys may be a person's, such as a telephone number. */
+const canPause = ({ behind }: Walk): boolean => behind === null || behind.every((key) => ID.test(key));
+
+async function next(scope: Scope, { tables, behind, bytes }: Walk): Promise<Walk> {
+  const [name, ...left] = tables;
+  const [row] = await scope.named<{ measured: Measured }>("sizes.measure", measuring, [name, behind, ROWS]);
+  const { found, last, bytes: size } = row!.measured; // it always has one
+  const sum = bytes + size;
+  return found === ROWS && last !== null
+    ? { tables, behind: JSON.parse(last) as string[], bytes: sum }
+    : { tables: left, behind: null, bytes: sum };
+}
+
+const measuring: Build = (_table, _$, db) =>
+  db.raw("select row_to_json(parley_measure($1, $2, $3::text[], $4)) as measured");
+
+/** What is written from now on is added to the result, as it may have been passed already. */
+const beginning: Build = (_table, _$, db) =>
+  db.raw(`
+  update stored_sizes set grown = case when walk is null then 0 else grown end
+  where stored_sizes.organization_id = $1 returning walk`);
+
+const pausing: Build = (_table, _$, db) =>
+  db.raw(`update stored_sizes set walk = $2::jsonb where stored_sizes.organization_id = $1`);
+
+const finishing: Build = (_table, _$, db) =>
+  db.raw(`
+  update stored_sizes set bytes = $2::bigint + grown, grown = 0, walk = null, measured_at = now()
+  where stored_sizes.organization_id = $1`);

@@ -1,0 +1,87 @@
+import { currentDate } from "../../platform/clock";
+import { newId } from "../../platform/database/ids";
+import type { Scope } from "../../platform/database/scope";
+import { invalid } from "../../platform/errors";
+import type { ModelEntry } from "../../platform/catalog/load-catalog";
+import type { ModelCredential } from "../../platform/ports/text-model";
+
+export interface StoredCredential {
+  readonly provider: string;
+  readonly keyHint: string | null;
+  readonly baseUrl: string | null;
+  readonly updatedAt: Date;
+}
+
+interface CredentialRow extends Omit<StoredCredential, "keyHint"> {
+  readonly sealedKey: string | null;
+}
+
+/** Keys and addresses of text-model vendors: an organization's own before those of the server's settings. */
+export class ModelCredentials {
+  private rows: Promise<CredentialRow[]> | undefined;
+
+  constructor(private readonly scope: Scope) {}
+
+  async list(): Promise<StoredCredential[]> {
+    return (await this.read()).map((row) => this.shown(row));
+  }
+
+  /** Reads what the organization has, once: beside something else, for when it is asked for. */
+  read(): Promise<CredentialRow[]> {
+    this.rows ??= this.scope.named<CredentialRow>(
+      "model_credentials",
+      (table) => table("model_credentials").orderBy("provider"),
+      [],
+    );
+    return this.rows;
+  }
+
+  /** Sets what this organization uses for a vendor; with neither key nor address its own is forgotten. */
+  async set(provider: string, apiKey: string | null, baseUrl: string | null): Promise<StoredCredential> {
+    const { catalog, outbound, crypto } = this.scope.ports;
+    if (!catalog.providers.some(({ id }) => id === provider))
+      throw invalid([{ path: "input.provider", message: "is not a provider of the catalogue" }]);
+    const problem = baseUrl === null ? undefined : outbound.problemWith(baseUrl);
+    if (problem) throw invalid([{ path: "input.baseUrl", message: problem }]);
+    return this.scope.transaction(async (scope) => {
+      await scope.table("model_credentials").where({ provider }).delete();
+      const updatedAt = currentDate();
+      if (apiKey === null && baseUrl === null) return { provider, keyHint: null, baseUrl, updatedAt };
+      const sealedKey = apiKey === null ? null : crypto.seal(apiKey, this.context(provider));
+      const [row] = (await scope.insert("model_credentials", {
+        id: newId(),
+        provider,
+        sealedKey,
+        baseUrl,
+        updatedAt,
+      })) as CredentialRow[];
+      return this.shown(row!);
+    });
+  }
+
+  /** What a model is asked with; undefined where nobody has given anything. */
+  async for(model: Pick<ModelEntry, "provider" | "baseUrl">): Promise<ModelCredential | undefined> {
+    const { crypto, models } = this.scope.ports;
+    const row = (await this.read()).find(({ provider }) => provider === model.provider);
+    const server = models.credentials[model.provider];
+    const baseUrl = row?.baseUrl ?? model.baseUrl ?? server?.baseUrl;
+    const guarded = row?.baseUrl != null;
+    if (row?.sealedKey != null) {
+      const apiKey = crypto.open(row.sealedKey, this.context(model.provider));
+      return { apiKey, guarded, ...(baseUrl !== undefined && { baseUrl }) };
+    }
+    if (baseUrl === undefined && server?.apiKey === undefined) return undefined;
+    // The server's own key never goes to an address that a customer chose.
+    const apiKey = guarded ? undefined : server?.apiKey;
+    return { guarded, ...(apiKey !== undefined && { apiKey }), ...(baseUrl !== undefined && { baseUrl }) };
+  }
+
+  private shown({ provider, sealedKey, baseUrl, updatedAt }: CredentialRow): StoredCredential {
+    const key = sealedKey === null ? null : this.scope.ports.crypto.open(sealedKey, this.context(provider));
+    return { provider, baseUrl, updatedAt, keyHint: key === null ? null : `…${key.slice(-4)}` };
+  }
+
+  private context(provider: string): string {
+    return `${this.scope.organizationId}/model_credentials/${provider}`;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Scope } from "../../platform/database/scope";
+
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  /** Whether a `uniqueId` must be signed by the organization. */
+  readonly requireSignedIdentity: boolean;
+}
+
+export interface OrganizationInput {
+  readonly requireSignedIdentity?: boolean;
+}
+
+/** The organization itself. */
+export class Organizations {
+  constructor(private readonly scope: Scope) {}
+
+  async current(): Promise<Organization> {
+    const { organizationId: id } = this.scope;
+    const [row] = (await this.scope.shared("organizations").where({ id })) as Organization[];
+    return row!; // whoever asks has a credential, which goes with its organization
+  }
+
+  /** Changes what the input names. */
+  async update({ requireSignedIdentity }: OrganizationInput): Promise<Organization> {
+    const { organizationId: id } = this.scope;
+    if (requireSignedIdentity !== undefined)
+      await this.scope.shared("organizations").where({ id }).update({ requireSignedIdentity });
+    return this.current();
+  }
+}

@@ -1,0 +1,178 @@
+import { Readable } from "node:stream";
+import type { Build, Scope } from "../../platform/database/scope";
+import { growthOf } from "../../platform/database/growth";
+import { DomainError } from "../../platform/errors";
+import { StoredSize } from "./stored-size";
+
+/** Records that are counted, and how: each by an index that holds only these. */
+const COUNTED = {
+  assistants: {
+    noun: "assistants",
+    setting: "QUOTA_ASSISTANTS",
+    remedy: "Delete some",
+    rows: (...[table, , db]: Parameters<Build>) =>
+      table("assistants").select(db.raw("1 as one")).whereNull("deletedAt"),
+  },
+  liveChats: {
+    noun: "live chats and calls",
+    setting: "QUOTA_LIVE_CHATS",
+    remedy: "End some",
+    // Written out, as the planner finds the index of live chats by this text.
+    rows: (...[table, , db]: Parameters<Build>) =>
+      table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'"),
+  },
+} as const;
+
+/** With this many records to spare, an organization is not counted again for `COUNT_LIFETIME_MS`. */
+const SPARE = 1_000;
+const COUNT_LIFETIME_MS = 1_000;
+/** How long stored bytes that were read count, in milliseconds. */
+const SIZE_LIFETIME_MS = 5_000;
+/** Share of the stored bytes at which the organization is warned. */
+const WARNED_AT = 0.9;
+const REMEDY = "Delete files or logs, or keep them for fewer days (updateRetention)";
+/** One lock for all quotas of an organization, so that two transactions never wait for each other. */
+const LOCK = "quota";
+
+/**
+ * What an organization may have at most. The check and the record belong in one transaction: near a limit, transactions
+ * check one after another, so that concurrent requests do not exceed it.
+ */
+export class Quotas {
+  /** Counts all records of the organization, also for a key that reaches some assistants only. */
+  private readonly whole: Scope;
+
+  constructor(scope: Scope) {
+    this.whole = scope.unlimited();
+  }
+
+  /** Call it in the transaction that stores the record. @throws QUOTA_EXCEEDED */
+  async checkRoomFor(kind: keyof typeof COUNTED): Promise<void> {
+    await this.checkStorage();
+    const { [kind]: most, spacious } = this.whole.ports.quotas;
+    const memo = `${kind} ${this.whole.organizationId}`;
+    if (performance.now() < (spacious.get(memo) ?? 0)) return;
+    if (!(await this.reaches(kind, most - SPARE))) {
+      spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
+      return;
+    }
+    const { noun, setting, remedy } = COUNTED[kind];
+    const check = async () => {
+      if (await this.reaches(kind, most)) throw exceeded(most, noun, setting, remedy);
+    };
+    await check();
+    await this.whole.lock(LOCK);
+    await check();
+  }
+
+  /** How many bytes the organization stores, files and rows, to within what servers write in some seconds. */
+  async storedBytes(): Promise<number> {
+    const { organizationId, ports, inTransaction } = this.whole;
+    const known = ports.quotas.sizes.get(organizationId);
+    if (known && performance.now() < known.until) return known.bytes + growthOf(organizationId);
+    const size = this.whole.of(StoredSize);
+    if (!inTransaction) await size.add();
+    const bytes = (await size.bytes()) + (await this.stored()).bytes;
+    ports.quotas.sizes.set(organizationId, { bytes, until: performance.now() + SIZE_LIFETIME_MS });
+    return bytes + growthOf(organizationId);
+  }
+
+  /** Call it before something is stored. @throws QUOTA_EXCEEDED */
+  async checkStorage(): Promise<void> {
+    const most = this.whole.ports.quotas.storedBytes;
+    if ((await this.storedBytes()) >= most) throw tooManyBytes(most);
+  }
+
+  /** That little room is left, if so. */
+  async warnings(): Promise<string[]> {
+    const most = this.whole.ports.quotas.storedBytes;
+    const bytes = await this.storedBytes();
+    if (bytes < most * WARNED_AT) return [];
+    const percent = Math.floor((bytes / most) * 100);
+    return [
+      `${percent} % of the organization's limit of ${most} stored bytes (QUOTA_STORED_BYTES) are used. At 100 % requests that store something are refused. ${REMEDY}, or ask the operator to raise the limit.`,
+    ];
+  }
+
+  /** How many bytes another file may have. @throws QUOTA_EXCEEDED if there is no room for any */
+  async roomForFile(): Promise<number> {
+    const most = this.whole.ports.quotas;
+    const { files } = await this.stored();
+    if (files >= most.files) throw exceeded(most.files, "files", "QUOTA_FILES", "Delete some");
+    return this.roomForBytes();
+  }
+
+  /** How many bytes an archive may have, which is no file of the organization. @throws QUOTA_EXCEEDED if there is no room for any */
+  async roomForBytes(): Promise<number> {
+    const { organizationId, ports } = this.whole;
+    const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
+    return roomBeside((await this.stored()).bytes + rows, ports.quotas.storedBytes);
+  }
+
+  /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */
+  async checkFile(size: number): Promise<void> {
+    await this.whole.lock(LOCK);
+    if (size > (await this.roomForFile())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
+  }
+
+  /** Call it in the transaction that stores the archive's record. @throws QUOTA_EXCEEDED */
+  async checkBytes(size: number): Promise<void> {
+    await this.whole.lock(LOCK);
+    if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
+  }
+
+  /** The same bytes; fails with QUOTA_EXCEEDED when there are more than `most`. */
+  bounded(content: Readable, most: number): Readable {
+    const { storedBytes } = this.whole.ports.quotas;
+    async function* chunks() {
+      let size = 0;
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > most) throw tooManyBytes(storedBytes);
+        yield chunk;
+      }
+    }
+    return Readable.from(chunks(), { objectMode: false });
+  }
+
+  /** Whether there are at least `count` records: reads so many entries of an index at most. */
+  private async reaches(kind: keyof typeof COUNTED, count: number): Promise<boolean> {
+    if (count <= 0) return true;
+    const tail = " limit 1 offset $2";
+    return (await this.whole.named(`quotas.${kind}`, COUNTED[kind].rows, [count - 1], tail)).length > 0;
+  }
+
+  /** Read from indexes that hold the sizes. */
+  private async stored(): Promise<{ files: number; bytes: number }> {
+    const [[files], [archives]] = await Promise.all([
+      this.whole.named<{ files: string; bytes: string }>(
+        "quotas.files",
+        (table, _, db) => table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
+        [],
+      ),
+      this.whole.named<{ bytes: string }>(
+        "quotas.archives",
+        (table, _, db) =>
+          table("end_user_exports")
+            .select(db.raw("coalesce(sum(size), 0) as bytes"))
+            .whereNotNull("archiveId"),
+        [],
+      ),
+    ]);
+    return { files: Number(files!.files), bytes: Number(files!.bytes) + Number(archives!.bytes) };
+  }
+}
+
+/** @throws QUOTA_EXCEEDED if there is none */
+function roomBeside(bytes: number, most: number): number {
+  if (bytes >= most) throw tooManyBytes(most);
+  return most - bytes;
+}
+
+const tooManyBytes = (most: number) => exceeded(most, "stored bytes", "QUOTA_STORED_BYTES", REMEDY);
+
+const exceeded = (most: number, noun: string, setting: string, remedy: string) =>
+  new DomainError(
+    "QUOTA_EXCEEDED",
+    `The organization's limit is ${most} ${noun} (${setting}). ${remedy}, or ask the operator to raise the limit.`,
+  );

@@ -1,0 +1,67 @@
+import { currentTime } from "../../platform/clock";
+import { speaksForOrganization, type Caller } from "../auth/caller";
+import { signToken } from "../auth/tokens";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError, invalid } from "../../platform/errors";
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+const LONGEST = 30 * SECONDS.d;
+const ANALYTICS_SECONDS = 15 * SECONDS.m;
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Short-lived bearer tokens, each standing behind the key that issued it. */
+export class Tokens {
+  constructor(private readonly scope: Scope) {}
+
+  /**
+   * @param input `expiresIn`: seconds (`3600`) or a span (`60s 15m 1h 7d`), 1 hour without it, at most 30 days; a
+   * token issued by a token ends no later than that one
+   */
+  async issue(
+    input: { userId?: string | null; expiresIn?: string | null },
+    caller: Caller,
+  ): Promise<IssuedToken> {
+    const { organizationId, keyId, expiresAt: limit } = caller;
+    if (keyId === undefined)
+      throw new DomainError("FORBIDDEN", "A token is issued to a key or a token only.");
+    const expiresAt = endOf(lifetime(input.expiresIn ?? "1h"), limit);
+    const user = input.userId != null && { userId: input.userId };
+    const claims = { kind: "TOKEN", organizationId, keyId, expiresAt, ...user } as const;
+    return { token: await signToken(this.scope.ports.crypto, claims), expiresAt };
+  }
+
+  /**
+   * A link to the analytics page, for the next 15 minutes; undefined for who does not speak for the organization. The
+   * fragment keeps its token from servers and their logs.
+   */
+  async analyticsLink(caller: Caller): Promise<string | undefined> {
+    const { organizationId, keyId, expiresAt: limit } = caller;
+    if (keyId === undefined || !speaksForOrganization(caller)) return undefined;
+    const { crypto, publicUrl } = this.scope.ports;
+    const expiresAt = endOf(ANALYTICS_SECONDS, limit);
+    const token = await signToken(crypto, { kind: "ANALYTICS", organizationId, keyId, expiresAt });
+    return `${publicUrl()}/analytics#token=${token}`;
+  }
+}
+
+/** So many seconds from now, but no later than what issues it ends. */
+function endOf(seconds: number, limit: Date | undefined): Date {
+  const wanted = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
+  return limit !== undefined && limit < wanted ? limit : wanted;
+}
+
+/** Seconds that `expiresIn` stands for. */
+function lifetime(text: string): number {
+  const [, digits, unit] = /^(\d{1,9})([smhd]?)$/.exec(text.trim()) ?? [];
+  const seconds = Number(digits) * SECONDS[(unit || "s") as keyof typeof SECONDS];
+  if (!(seconds >= 1))
+    throw invalid([
+      { path: "expiresIn", message: "must be seconds such as 3600, or a span such as 60s, 15m, 1h or 7d" },
+    ]);
+  if (seconds > LONGEST) throw invalid([{ path: "expiresIn", message: "must be at most 30d" }]);
+  return seconds;
+}

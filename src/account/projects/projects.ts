@@ -1,0 +1,64 @@
+import { currentDate } from "../../platform/clock";
+import { newId } from "../../platform/database/ids";
+import { encoded } from "../../platform/database/encoded";
+import { NEWEST_FIRST } from "../../platform/database/order";
+import type { Scope } from "../../platform/database/scope";
+import { missing } from "../../platform/errors";
+
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface ProjectInput {
+  readonly name: string;
+  readonly description?: string | null;
+}
+
+/** Groups of assistants with webhook destinations of their own. */
+export class Projects {
+  constructor(private readonly scope: Scope) {}
+
+  /** The newest first. */
+  async list(): Promise<Project[]> {
+    return (await this.scope.table("projects").orderBy(NEWEST_FIRST)) as Project[];
+  }
+
+  /** @throws PROJECT_NOT_FOUND */
+  async byId(id: string): Promise<Project> {
+    const loader = this.scope.loader<Project | undefined>("projects", async (ids) => {
+      const rows = (await this.scope.table("projects").whereIn("id", ids)) as Project[];
+      return ids.map((id) => rows.find((row) => row.id === id));
+    });
+    return (await loader.load(id)) ?? missing("Project");
+  }
+
+  async create(input: ProjectInput): Promise<Project> {
+    const [row] = (await this.scope.insert("projects", { ...input, id: newId() })) as Project[];
+    return row!;
+  }
+
+  /** @throws PROJECT_NOT_FOUND */
+  async update(id: string, input: Partial<ProjectInput>): Promise<Project> {
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+    const [row] = (await this.scope
+      .table("projects")
+      .where({ id })
+      .update(changes)
+      .returning("*")) as Project[];
+    return row ?? missing("Project");
+  }
+
+  /** Deletes it with its webhook destinations; its assistants, workflows and deployments stay, without a project. @throws PROJECT_NOT_FOUND */
+  async remove(id: string): Promise<{ id: string }> {
+    await this.scope.transaction(async (scope) => {
+      for (const table of ["assistants", "workflows", "deployments"] as const)
+        await scope.table(table).where({ projectId: id }).update({ projectId: null });
+      if ((await scope.table("projects").where({ id }).delete()) === 0) missing("Project");
+    });
+    return { id };
+  }
+}

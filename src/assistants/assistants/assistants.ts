@@ -1,0 +1,189 @@
+import type { Knex } from "knex";
+import { currentDate } from "../../platform/clock";
+import { CONFIGURATIONS } from "../configurations/configurations";
+import { newId } from "../../platform/database/ids";
+import { page, type Page, type PageQuery } from "../../platform/database/page";
+import { encoded } from "../../platform/database/encoded";
+import type { Build, Scope } from "../../platform/database/scope";
+import { missing } from "../../platform/errors";
+import { AttachedFiles } from "../knowledge/attached-files";
+import { Quotas } from "../../account/organization/quotas";
+import { Projects } from "../../account/projects/projects";
+import { Templates } from "../configurations/templates";
+
+export interface Assistant {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** Whether it is one of the shared, read-only templates. */
+  readonly template: boolean;
+  readonly variables: Record<string, unknown> | null;
+  readonly projectId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface AssistantInput {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly variables?: Record<string, unknown> | null;
+  readonly projectId?: string | null;
+}
+
+export interface AssistantQuery extends PageQuery {
+  readonly search?: string | null;
+  readonly projectId?: string | null;
+}
+
+type AssistantRow = Omit<Assistant, "template">;
+
+const COLUMNS = ["id", "name", "description", "variables", "projectId", "createdAt", "updatedAt"];
+const SUFFIX = " (copy)";
+const NAME_LENGTH = 255;
+
+/** The assistants of an organization; templates can be read and duplicated through it too. */
+export class Assistants {
+  constructor(private readonly scope: Scope) {}
+
+  /** @throws ASSISTANT_NOT_FOUND */
+  async byId(id: string): Promise<Assistant> {
+    return (await this.own(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant");
+  }
+
+  /** Assistants by their ids, deleted ones too: what was said with them can still be read. */
+  evenDeleted(id: string): Promise<Assistant> {
+    const loader = this.scope.loader<Assistant | undefined>("assistants.evenDeleted", async (ids) => {
+      const rows = await this.scope.named<AssistantRow>(
+        "assistants.evenDeleted",
+        (table, $, db) =>
+          table("assistants")
+            .select(COLUMNS)
+            .where("id", db.raw("any(?::text[])", [$(1)])),
+        [ids],
+      );
+      const found = new Map(rows.map((row) => [row.id, own(row)]));
+      return ids.map((id) => found.get(id));
+    });
+    return loader.load(id).then((assistant) => assistant ?? missing("Assistant"));
+  }
+
+  /** @param query.search part of a name or description, in any case */
+  async list({ search, projectId, ...query }: AssistantQuery): Promise<Page<Assistant>> {
+    const values = [
+      ...(search ? [`%${search.replace(/[\\%_]/g, "\\$&")}%`] : []),
+      ...(projectId != null ? [projectId] : []),
+    ];
+    const live = (...[table]: Parameters<Build>) => table("assistants").whereNull("deletedAt");
+    const rows = (...parts: Parameters<Build>) => {
+      const [, $] = parts;
+      const found = live(...parts);
+      if (search) found.whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
+      return projectId == null ? found : found.where({ projectId: $(values.length) });
+    };
+    const key = `assistants${search ? ".search" : ""}${projectId == null ? "" : ".project"}`;
+    const { data, meta } = await page<AssistantRow>(
+      this.scope,
+      { key, rows, live, columns: COLUMNS, unbounded: { description: null, variables: null }, values },
+      query,
+    );
+    return { data: data.map(own), meta };
+  }
+
+  /** Makes the assistant and its four configurations, with working defaults. @throws QUOTA_EXCEEDED */
+  async create(input: AssistantInput): Promise<Assistant> {
+    await this.checkProject(input);
+    return this.scope.transaction((scope) => scope.of(Assistants).write({ ...input, id: newId() }, {}));
+  }
+
+  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
+    await this.checkProject(input);
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+    const [row] = (await this.live().where({ id }).update(changes).returning(COLUMNS)) as AssistantRow[];
+    return row ? own(row) : this.scope.of(Templates).refuse(id);
+  }
+
+  /**
+   * Deletes it, and leaves its live chats as they are: whoever calls this ends them in the same transaction. What was
+   * said stays until retention takes it. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
+   */
+  async remove(id: string): Promise<void> {
+    await this.scope.transaction(async (scope) => {
+      const changed = await scope
+        .table("assistants")
+        .where({ id })
+        .whereNull("deletedAt")
+        .update({ deletedAt: currentDate() });
+      if (changed === 0) await scope.of(Templates).refuse(id);
+      await scope.of(AttachedFiles).detachAll(id);
+    });
+  }
+
+  /** Keeps it from being deleted until the transaction has stored a chat: a deletion ends only those that it sees. @throws ASSISTANT_NOT_FOUND */
+  async hold(id: string): Promise<void> {
+    const held = (await this.live().select("id").where({ id }).forShare()) as unknown[];
+    if (held.length === 0) missing("Assistant");
+  }
+
+  /** Copies an assistant or a template: description, variables and all four configurations; not its attached files. @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED */
+  async duplicate(id: string): Promise<Assistant> {
+    return this.scope.transaction(async (scope) => {
+      const source = await scope.of(Assistants).byId(id);
+      const name = [...source.name].slice(0, NAME_LENGTH - SUFFIX.length).join("") + SUFFIX;
+      const configurations = source.template
+        ? await scope.of(Templates).configurations(id)
+        : await this.configurations(scope, id);
+      const { description, variables } = source;
+      return scope.of(Assistants).write({ id: newId(), name, description, variables }, configurations);
+    });
+  }
+
+  private async own(id: string): Promise<Assistant | undefined> {
+    const [row] = await this.scope.named<AssistantRow>(
+      "assistants.byId",
+      (table, $) =>
+        table("assistants")
+          .select(COLUMNS)
+          .where({ id: $(1) })
+          .whereNull("deletedAt"),
+      [id],
+    );
+    return row && own(row);
+  }
+
+  private async checkProject({ projectId }: Partial<AssistantInput>): Promise<void> {
+    if (projectId != null) await this.scope.of(Projects).byId(projectId);
+  }
+
+  private live() {
+    return this.scope.table("assistants").whereNull("deletedAt");
+  }
+
+  private async configurations(scope: Scope, assistantId: string) {
+    const kinds = Object.entries(CONFIGURATIONS);
+    const rows: Record<string, Record<string, unknown>> = {};
+    for (const [kind, table] of kinds) {
+      const [row] = (await scope.table(table).where({ assistantId })) as Record<string, unknown>[];
+      rows[kind] = row ?? {};
+    }
+    return rows;
+  }
+
+  /** In a transaction: one statement, once there is room for it. */
+  private async write(
+    input: AssistantInput & { id: string },
+    configurations: Record<string, Record<string, unknown>>,
+  ): Promise<Assistant> {
+    await this.scope.of(Quotas).checkRoomFor("assistants");
+    const { id: assistantId } = input;
+    let query: Knex.QueryBuilder = this.scope.insert("assistants", { ...input });
+    for (const [kind, table] of Object.entries(CONFIGURATIONS)) {
+      const row = this.scope.insert(table, { ...configurations[kind], assistantId });
+      query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the one statement
+    }
+    const [row] = (await query) as AssistantRow[];
+    return own(row!);
+  }
+}
+
+const own = (row: AssistantRow): Assistant => ({ ...row, template: false });

@@ -1,0 +1,201 @@
+import { idsFor, type Catalog, type Channel } from "../../platform/catalog/load-catalog";
+import { withWhole } from "../../platform/database/page";
+import type { Scope } from "../../platform/database/scope";
+import {
+  type ChannelConfiguration,
+  type ChatConfiguration,
+  Configurations,
+  type JsonObject,
+  type SmsConfiguration,
+  type VoiceConfiguration,
+} from "../configurations/configurations";
+import { readFunction, type DeclaredFunction } from "../configurations/functions";
+import { AttachedFiles } from "../knowledge/attached-files";
+import type { Assistant } from "./assistants";
+
+/** Something in a configuration that will not work as it stands, though it may be stored so. */
+export interface ConfigurationWarning {
+  readonly channel: Channel;
+  /** Field of the configuration, with the place in a list. */
+  readonly path: string;
+  readonly code:
+    | "PROVIDER_MISMATCH"
+    | "VOICE_MISMATCH"
+    | "UNKNOWN_IDENTIFIER"
+    | "UNRESOLVED_VARIABLE"
+    | "FUNCTION_NOT_UNDERSTOOD"
+    | "FUNCTION_WITHOUT_SERVER"
+    | "FILES_WITHOUT_RAG"
+    | "RESOURCES_CUT";
+  readonly message: string;
+}
+
+/** Without RAG the resources stand in the prompt, up to this many characters. */
+export const RESOURCES_IN_PROMPT = 16_000;
+
+type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
+
+type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
+
+/** What of an assistant its configurations are held against. */
+interface Surroundings {
+  /** Its test values. */
+  readonly variables: JsonObject | null;
+  readonly hasFiles: boolean;
+  readonly catalog: Catalog;
+  /** Why a function's parameters cannot be checked; undefined when they can. */
+  readonly problemOf: (parameters: JsonObject) => Promise<string | undefined>;
+}
+
+type Subject = Pick<Assistant, "id" | "template" | "variables">;
+
+/** What will not work as the three channels' configurations of an assistant stand. */
+export async function configurationWarnings(
+  scope: Scope,
+  assistant: Subject,
+): Promise<ConfigurationWarning[]> {
+  const configurations = scope.of(Configurations);
+  const [voice, sms, chat, files] = await Promise.all([
+    configurations.stored("voice", assistant),
+    configurations.stored("sms", assistant),
+    configurations.stored("chat", assistant),
+    scope.of(AttachedFiles).of(assistant.id),
+  ]);
+  const { catalog, checker } = scope.ports;
+  const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
+  return withWhole(scope, assistant.variables, async (variables) => {
+    const surroundings = { variables, hasFiles: files.length > 0, catalog, problemOf };
+    const each = [
+      warningsOf("VOICE", voice, surroundings),
+      warningsOf("SMS", sms, surroundings),
+      warningsOf("TEXT", chat, surroundings),
+    ];
+    return (await Promise.all(each)).flat();
+  });
+}
+
+/** Looks through the configuration of one channel. */
+async function warningsOf(
+  channel: Channel,
+  configuration: Configuration,
+  { variables, hasFiles, catalog, problemOf }: Surroundings,
+): Promise<ConfigurationWarning[]> {
+  const warnings: ConfigurationWarning[] = [];
+  const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
+  checkModel(channel, configuration, catalog, warn);
+  if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
+  for (const path of ["initialMessage", "prompt"] as const)
+    checkVariables(path, configuration[path], variables, warn);
+  checkFunctions(await readAll(configuration.functions, problemOf), variables, warn);
+  if (!configuration.isRagEnabled && isOn(configuration))
+    checkUnsearched(configuration.resources, hasFiles, warn);
+  return warnings;
+}
+
+/** What a model that can't look anything up is not given. */
+function checkUnsearched(resources: string, hasFiles: boolean, warn: Warn) {
+  if (hasFiles)
+    warn(
+      "isRagEnabled",
+      "FILES_WITHOUT_RAG",
+      "What is in the attached files is never given to a model: updateRagSettings turns isRagEnabled on.",
+    );
+  if (resources.length > RESOURCES_IN_PROMPT)
+    warn(
+      "resources",
+      "RESOURCES_CUT",
+      `A model is given the first ${RESOURCES_IN_PROMPT} of ${resources.length} characters: updateRagSettings turns isRagEnabled on, so that all is looked up.`,
+    );
+}
+
+/** Voice can't be switched off. */
+function isOn(configuration: Configuration): boolean {
+  if ("smsMode" in configuration) return configuration.smsMode;
+  return !("chatMode" in configuration) || configuration.chatMode;
+}
+
+function checkModel(
+  channel: Channel,
+  { provider, model }: ChannelConfiguration,
+  { models, providers }: Catalog,
+  warn: Warn,
+) {
+  const entry = models.find(({ id }) => id === model);
+  if (!entry || !idsFor(models, channel).includes(model))
+    warn("model", "UNKNOWN_IDENTIFIER", `${model} is not a model of this channel.`);
+  if (!idsFor(providers, channel).includes(provider))
+    warn("provider", "UNKNOWN_IDENTIFIER", `${provider} is not a provider of this channel.`);
+  if (entry && entry.provider !== provider)
+    warn(
+      "provider",
+      "PROVIDER_MISMATCH",
+      `${model} is served by ${entry.provider}, not by ${provider}; the model decides who is called.`,
+    );
+}
+
+function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Catalog, warn: Warn) {
+  const entry = voices.find(({ id }) => id === voice);
+  if (!entry) warn("voice", "UNKNOWN_IDENTIFIER", `${voice} is not a known voice.`);
+  else if (entry.provider !== voiceProvider)
+    warn(
+      "voiceProvider",
+      "VOICE_MISMATCH",
+      `The voice ${voice} belongs to ${entry.provider}, not to ${voiceProvider}.`,
+    );
+}
+
+function checkVariables(path: string, text: string, variables: JsonObject | null, warn: Warn) {
+  const names = new Set([...text.matchAll(/\{([A-Za-z_][A-Za-z0-9_.]*)\}/g)].map(([, name]) => name!));
+  for (const name of names)
+    if (!Object.hasOwn(variables ?? {}, name))
+      warn(
+        path,
+        "UNRESOLVED_VARIABLE",
+        `{${name}} has no test value: without a value from the call or page it stays as written.`,
+      );
+}
+
+/** Each function, or why it is never offered to a model. */
+const readAll = (
+  functions: readonly JsonObject[],
+  problemOf: Surroundings["problemOf"],
+): Promise<(DeclaredFunction | string)[]> =>
+  Promise.all(
+    functions.map(async (item) => {
+      const declared = readFunction(item);
+      if (typeof declared === "string") return declared;
+      const problem = await problemOf(declared.parameters);
+      return problem === undefined ? declared : `has parameters that ${problem}`;
+    }),
+  );
+
+function checkFunctions(
+  functions: readonly (DeclaredFunction | string)[],
+  variables: JsonObject | null,
+  warn: Warn,
+) {
+  const names = new Set<string>();
+  functions.forEach((declared, index) => {
+    const path = `functions.${index}`;
+    if (typeof declared === "string")
+      return warn(
+        path,
+        "FUNCTION_NOT_UNDERSTOOD",
+        `The function ${declared}; it is never offered to a model.`,
+      );
+    if (names.has(declared.name))
+      return warn(
+        path,
+        "FUNCTION_NOT_UNDERSTOOD",
+        `The name ${declared.name} is used twice; this one is never offered to a model.`,
+      );
+    names.add(declared.name);
+    checkVariables(`${path}.description`, declared.description, variables, warn);
+    if (declared.serverUrl === undefined)
+      warn(
+        path,
+        "FUNCTION_WITHOUT_SERVER",
+        `The function ${declared.name} has no serverUrl: nobody answers it.`,
+      );
+  });
+}

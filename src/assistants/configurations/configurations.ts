@@ -1,0 +1,155 @@
+import { currentDate } from "../../platform/clock";
+import type { Channel } from "../../platform/catalog/load-catalog";
+import { encoded } from "../../platform/database/encoded";
+import type { Scope } from "../../platform/database/scope";
+import { notFound } from "../../platform/errors";
+import { Templates } from "./templates";
+import { COLUMNS, cutOf, type Cut } from "./columns";
+import { originsOf } from "./origins";
+import { served } from "./served";
+
+/** The configurations of an assistant and their tables. */
+export const CONFIGURATIONS = {
+  voice: "voice_configurations",
+  sms: "sms_configurations",
+  chat: "chat_configurations",
+  theme: "theme_configurations",
+} as const;
+export type ConfigurationKind = keyof typeof CONFIGURATIONS;
+
+/** The configuration that rules a channel. */
+export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const satisfies Record<
+  Channel,
+  ConfigurationKind
+>;
+
+export type JsonObject = Record<string, unknown>;
+
+export interface RagSettings {
+  readonly isRagEnabled: boolean;
+  readonly forceRag: boolean;
+  /** Topics separated by commas or line breaks. */
+  readonly ragTriggerTopics: string;
+  readonly preserveRagResult: boolean;
+}
+/** What voice, SMS and chat have in common. */
+export interface ChannelConfiguration extends RagSettings {
+  readonly initialMessage: string;
+  readonly prompt: string;
+  readonly resources: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly temperature: number;
+  readonly maxTokensOutput: number;
+  readonly functions: JsonObject[];
+}
+export interface VoiceConfiguration extends ChannelConfiguration {
+  readonly voiceProvider: string;
+  readonly voice: string;
+  readonly backgroundSound: string;
+  readonly backchanneling: boolean;
+  readonly endCallFunction: boolean;
+  readonly dialKeypadFunction: boolean;
+  readonly endCallMessage: string;
+  readonly endCallPhrases: string;
+}
+export interface SmsConfiguration extends ChannelConfiguration {
+  readonly smsMode: boolean;
+  readonly voiceCallMode: boolean;
+  readonly keywords: string;
+}
+export interface ChatConfiguration extends ChannelConfiguration {
+  readonly chatMode: boolean;
+  readonly quickRepliesEnabled: boolean;
+}
+export interface ThemeConfiguration {
+  readonly theme: JsonObject;
+  readonly mode: string;
+  /** Origins of the web pages that may show the widget; any where there is none. */
+  readonly allowedOrigins: string[];
+}
+interface Kinds {
+  readonly voice: VoiceConfiguration;
+  readonly sms: SmsConfiguration;
+  readonly chat: ChatConfiguration;
+  readonly theme: ThemeConfiguration;
+}
+
+interface Owner {
+  readonly id: string;
+  readonly template: boolean;
+}
+
+/** The four configurations of each assistant. */
+export class Configurations {
+  constructor(private readonly scope: Scope) {}
+
+  /**
+   * One configuration of an assistant or template; many of one request are read by one statement.
+   * @param wanted the fields that are needed, all without it: a list then leaves long prompts where they are
+   */
+  of<K extends ConfigurationKind>(kind: K, assistant: Owner, wanted?: readonly string[]): Promise<Kinds[K]> {
+    const { catalog } = this.scope.ports;
+    return this.stored(kind, assistant, wanted).then((stored) => served(kind, stored, catalog));
+  }
+
+  /** The same as it is stored, with identifiers that no list has any more. */
+  stored<K extends ConfigurationKind>(
+    kind: K,
+    { id, template }: Owner,
+    wanted = COLUMNS[kind],
+  ): Promise<Kinds[K]> {
+    return template ? this.ofTemplate(kind, id) : this.loader(kind, cutOf(kind, wanted)).load(id);
+  }
+
+  private async ofTemplate<K extends ConfigurationKind>(kind: K, id: string): Promise<Kinds[K]> {
+    return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
+  }
+
+  private loader<K extends ConfigurationKind>(kind: K, cut: Cut) {
+    return this.scope.loader<Kinds[K]>(cut.name, (ids) => this.byAssistants(kind, cut, ids));
+  }
+
+  /** Changes what `input` names and nothing else. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  async update<K extends ConfigurationKind>(
+    kind: K,
+    assistantId: string,
+    input: Partial<Kinds[K]>,
+  ): Promise<Kinds[K]> {
+    const live = this.scope
+      .table("assistants")
+      .select("id")
+      .where({ id: assistantId })
+      .whereNull("deletedAt");
+    const rows = await this.scope
+      .table(CONFIGURATIONS[kind])
+      .where({ assistantId })
+      .whereIn("assistantId", live)
+      .update({ ...encoded({ ...input }), updatedAt: currentDate() })
+      .returning("*");
+    const [row] = rows as Kinds[K][];
+    return row ? served(kind, row, this.scope.ports.catalog) : this.scope.of(Templates).refuse(assistantId);
+  }
+
+  /** Says which pages may show an assistant's widget. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
+  allowOrigins(assistantId: string, origins: readonly string[]): Promise<ThemeConfiguration> {
+    return this.update("theme", assistantId, { allowedOrigins: originsOf(origins) });
+  }
+
+  private async byAssistants<K extends ConfigurationKind>(
+    kind: K,
+    { key, columns }: Cut,
+    ids: readonly string[],
+  ): Promise<(Kinds[K] | Error)[]> {
+    const rows = await this.scope.named<Kinds[K] & { assistantId: string }>(
+      key,
+      (table, $, db) =>
+        table(CONFIGURATIONS[kind])
+          .select("assistantId", ...columns)
+          .where("assistantId", db.raw("any(?::text[])", [$(1)])),
+      [ids],
+    );
+    const found = new Map(rows.map((row) => [row.assistantId, row]));
+    return ids.map((id) => found.get(id) ?? notFound("Assistant"));
+  }
+}

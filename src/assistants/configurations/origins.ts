@@ -1,0 +1,43 @@
+import { DomainError, invalid, type Problem } from "../../platform/errors";
+
+/**
+ * Origins of web pages as browsers send them: scheme, host and port, in lower case, each once.
+ * @throws BAD_USER_INPUT that names each entry that is none
+ */
+export function originsOf(entries: readonly string[]): string[] {
+  const problems: Problem[] = [];
+  const origins = entries.map((entry, index) => {
+    const origin = originOf(entry);
+    if (origin === undefined)
+      problems.push({
+        path: `origins.${index}`,
+        message: "must be an origin such as https://www.example.com or http://localhost:3000, without a path",
+      });
+    return origin ?? "";
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return [...new Set(origins)];
+}
+
+/**
+ * Refuses pages of other sites than an assistant's own list names; an empty list allows all of them.
+ * @param origin undefined where no browser names one
+ * @throws FORBIDDEN
+ */
+export function checkOrigin(allowedOrigins: readonly string[], origin: string | undefined): void {
+  if (origin === undefined || allowedOrigins.length === 0 || allowedOrigins.includes(origin)) return;
+  throw new DomainError(
+    "FORBIDDEN",
+    `Pages of ${origin.slice(0, 200)} may not show this assistant: it is not among its allowed origins.`,
+  );
+}
+
+/** An origin stands in a header among others: what would be more there is none. */
+const ORIGIN = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d+)?$/;
+
+function originOf(entry: string): string | undefined {
+  const text = entry.trim();
+  if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin } = new URL(text);
+  return ORIGIN.test(origin) ? origin : undefined;
+}

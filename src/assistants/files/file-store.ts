@@ -1,0 +1,86 @@
+import { Readable } from "node:stream";
+import type { Database } from "../../platform/database/database";
+import { newId } from "../../platform/database/ids";
+import { DomainError } from "../../platform/errors";
+import type { Storage } from "../../platform/ports/storage";
+
+/** How long one check of the storage counts, in milliseconds. */
+const CHECK_LIFETIME_MS = 5_000;
+
+const MARKER_TEXT =
+  "This place holds the files of a Parley installation. Every server on its database must use this place: " +
+  "share the folder, or set S3_BUCKET. See the README.\n";
+
+type Known = Pick<Database, "fileStore" | "claimFileStore" | "replaceFileStore">;
+
+/**
+ * Files belong to the installation, not to one server. The database names the installation's file store and the store
+ * holds a marker of that name, so that a server with another folder notices instead of losing and missing files.
+ */
+export class FileStore {
+  private checkedAt = -Infinity;
+  private result: Promise<boolean> = Promise.resolve(true);
+
+  constructor(
+    private readonly database: Known,
+    private readonly storage: Storage,
+  ) {}
+
+  /** Makes this server's storage the installation's, unless the installation has one already. */
+  async claim(): Promise<void> {
+    if ((await this.database.fileStore()) !== undefined) return;
+    const id = await this.mark();
+    // Of servers that start at once one wins; the others look for its marker from then on.
+    if ((await this.database.claimFileStore(id)) !== id) await this.storage.remove(markerOf(id));
+  }
+
+  /** Makes this server's storage the installation's, whatever was before: for files that are lost or were moved. */
+  async adopt(): Promise<void> {
+    await this.database.replaceFileStore(await this.mark());
+  }
+
+  /** Whether this server sees the installation's files; asked again after 5 s. */
+  async inReach(): Promise<boolean> {
+    if (performance.now() - this.checkedAt > CHECK_LIFETIME_MS) {
+      this.checkedAt = performance.now();
+      this.result = this.look();
+      this.result.catch(() => (this.checkedAt = -Infinity));
+    }
+    return this.result;
+  }
+
+  private async look(): Promise<boolean> {
+    const id = await this.database.fileStore();
+    return id === undefined || this.storage.has(markerOf(id));
+  }
+
+  private async mark(): Promise<string> {
+    const id = newId();
+    await this.storage.put(markerOf(id), Readable.from([MARKER_TEXT]));
+    return id;
+  }
+}
+
+const markerOf = (id: string): string => `installation/${id}`;
+
+/** A storage that refuses to read and write while this server sees other files than the installation's. */
+export function guardedStorage(storage: Storage, inReach: () => Promise<boolean>): Storage {
+  const check = async () => {
+    if (!(await inReach()))
+      throw new DomainError(
+        "UNAVAILABLE",
+        "This server does not see the installation's files. The operator must share DATA_DIR or set S3_BUCKET.",
+      );
+  };
+  return {
+    ...storage,
+    put: async (key, content) => {
+      await check();
+      return storage.put(key, content);
+    },
+    get: async (key) => {
+      await check();
+      return storage.get(key);
+    },
+  };
+}

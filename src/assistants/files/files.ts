@@ -1,0 +1,124 @@
+import type { Readable } from "node:stream";
+import { newId } from "../../platform/database/ids";
+import { page, type Page, type PageQuery } from "../../platform/database/page";
+import type { Build, Scope } from "../../platform/database/scope";
+import { DomainError, missing } from "../../platform/errors";
+import { Quotas } from "../../account/organization/quotas";
+import { cleanName, cleanType, detectType } from "./describe";
+import { downloadLink, type DownloadLink } from "./links";
+
+export interface File {
+  readonly id: string;
+  readonly name: string;
+  readonly organizationId: string;
+  /** What the uploader declared; never trusted. */
+  readonly mimeType: string;
+  /** What the content itself shows. */
+  readonly detectedType: string;
+  /** In bytes. */
+  readonly size: number;
+  readonly metadata: Record<string, unknown>;
+  readonly createdAt: Date;
+}
+
+/** A file on its way in. */
+export interface Upload {
+  readonly filename: string;
+  readonly mimetype: string;
+  createReadStream(): Readable;
+}
+
+const COLUMNS = ["id", "name", "organizationId", "mimeType", "detectedType", "size", "metadata", "createdAt"];
+
+/** The files of an organization. Their bytes lie in the storage, under our id. */
+export class Files {
+  constructor(private readonly scope: Scope) {}
+
+  async list(query: PageQuery): Promise<Page<File>> {
+    const rows = (...[table]: Parameters<Build>) => table("files");
+    const source = {
+      key: "files.list",
+      rows,
+      live: rows,
+      columns: COLUMNS,
+      unbounded: { metadata: {} },
+    };
+    const { data, meta } = await page<FileRow>(this.scope, source, query);
+    return { data: data.map(toFile), meta };
+  }
+
+  /** @throws FILE_NOT_FOUND */
+  async byId(id: string): Promise<File> {
+    const [row] = (await this.scope.table("files").where({ id })) as FileRow[];
+    return toFile(row ?? missing("File"));
+  }
+
+  /**
+   * Stores the bytes first and the record then: a record never points to nothing.
+   * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
+   */
+  async upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
+    const id = newId();
+    const { storage } = this.scope.ports;
+    const quotas = this.scope.of(Quotas);
+    const room = await quotas.roomForFile();
+    const source = file.createReadStream();
+    const { content, detectedType } = await detectType(source);
+    const size = await storage
+      .put(this.key(id), quotas.bounded(content, room))
+      .finally(() => source.destroy());
+    const row = {
+      id,
+      name: cleanName(file.filename),
+      mimeType: cleanType(file.mimetype),
+      detectedType: detectedType(),
+      size,
+      metadata,
+    };
+    try {
+      return await this.scope.transaction(async (scope) => {
+        await scope.of(Quotas).checkFile(size);
+        const [stored] = (await scope.insert("files", row)) as FileRow[];
+        return toFile(stored!);
+      });
+    } catch (error) {
+      await storage.remove(this.key(id));
+      throw error;
+    }
+  }
+
+  /** @throws FILE_NOT_FOUND */
+  async remove(id: string): Promise<{ id: string }> {
+    await this.scope.transaction(async (scope) => {
+      if ((await scope.table("files").where({ id }).delete()) === 0) missing("File");
+    });
+    await this.scope.ports.storage.remove(this.key(id));
+    return { id };
+  }
+
+  /** A link that needs no credential and ends after an hour. @throws FILE_NOT_FOUND */
+  async download(id: string): Promise<DownloadLink> {
+    await this.byId(id);
+    return downloadLink(this.scope, `/files/${this.scope.organizationId}/${id}`);
+  }
+
+  /** The bytes of a file, for whoever came by a valid link. @throws FILE_NOT_FOUND, FILE_CONTENT_MISSING; UNAVAILABLE while this server does not see the installation's files */
+  async content(id: string): Promise<{ file: File; content: Readable }> {
+    const file = await this.byId(id);
+    const { storage } = this.scope.ports;
+    const content = await storage.get(this.key(id)).catch(async (error: unknown) => {
+      if (error instanceof DomainError || (await storage.has(this.key(id)))) throw error;
+      return missing("FileContent");
+    });
+    return { file, content };
+  }
+
+  private key(id: string): string {
+    return `${this.scope.organizationId}/${id}`;
+  }
+}
+
+type FileRow = Omit<File, "size"> & { readonly size: string | number };
+
+/** PostgreSQL's bigint comes as text. */
+const toFile = (row: FileRow): File => ({ ...row, size: Number(row.size) });

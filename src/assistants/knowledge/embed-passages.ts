@@ -1,0 +1,105 @@
+import { CONFIGURATIONS } from "../configurations/configurations";
+import { newId } from "../../platform/database/ids";
+import type { Scope } from "../../platform/database/scope";
+import { Embeddings } from "./embeddings";
+import { split } from "./knowledge";
+
+/** Passages of one request. */
+const BATCH = 64;
+
+interface Wanted {
+  readonly id: string;
+  readonly content: string;
+}
+
+/**
+ * Makes the vectors of the passages that have none of the present model: of a file, or of all that an assistant knows.
+ * @throws Error when the model does not answer: the job is tried again
+ */
+export async function embedPassages(
+  scope: Scope,
+  { fileId, assistantId }: { readonly fileId?: string; readonly assistantId?: string },
+): Promise<void> {
+  const { embeddings } = scope.ports;
+  if (!embeddings) return;
+  if (assistantId !== undefined) await storeResources(scope, assistantId);
+  const owner = fileId ?? assistantId ?? "";
+  for (;;) {
+    const wanted = await withoutVector(
+      scope,
+      fileId === undefined ? BY_ASSISTANT : BY_FILE,
+      owner,
+      embeddings.model,
+    );
+    if (wanted.length === 0) return;
+    const vectors = await scope.of(Embeddings).of(wanted.map(({ content }) => content));
+    if (!vectors) return;
+    await store(scope, wanted, vectors, embeddings.model);
+  }
+}
+
+const BY_FILE = "passages.file_id = $2";
+const BY_ASSISTANT = `(passages.assistant_id = $2 or passages.file_id in (
+  select assistant_files.file_id from assistant_files
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))`;
+
+const withoutVector = (
+  scope: Scope,
+  condition: typeof BY_FILE | typeof BY_ASSISTANT,
+  owner: string,
+  model: string,
+): Promise<Wanted[]> =>
+  scope.named<Wanted>(
+    undefined,
+    (_table, _place, db) =>
+      db.raw(`
+        select passages.id, passages.content from passages
+        where passages.organization_id = $1 and ${condition} and not exists (
+          select 1 from passage_embeddings where passage_embeddings.organization_id = $1
+            and passage_embeddings.passage_id = passages.id and passage_embeddings.model = $3)
+        order by passages.id limit ${BATCH}`),
+    [owner, model],
+  );
+
+/** Passages that went meanwhile are left out. */
+async function store(
+  scope: Scope,
+  wanted: readonly Wanted[],
+  vectors: readonly number[][],
+  model: string,
+): Promise<void> {
+  await scope.transaction(async (scope) => {
+    const ids = wanted.map(({ id }) => id);
+    const held = (await scope.table("passages").select("id").whereIn("id", ids).orderBy("id").forShare()) as {
+      id: string;
+    }[];
+    const still = new Set(held.map(({ id }) => id));
+    for (const [index, { id: passageId }] of wanted.entries())
+      if (still.has(passageId))
+        await scope
+          .insert("passage_embeddings", { passageId, model, embedding: vectors[index] })
+          .onConflict(["organizationId", "passageId"])
+          .merge();
+  });
+}
+
+/** Keeps the passages of an assistant's resources, so that there is something for their vectors to belong to. */
+async function storeResources(scope: Scope, assistantId: string): Promise<void> {
+  await scope.transaction(async (scope) => {
+    if (!(await scope.tryLock(`resources/${assistantId}`))) return; // another job does the same
+    const texts = new Set<string>();
+    for (const kind of ["voice", "sms", "chat"] as const) {
+      const rows = (await scope.table(CONFIGURATIONS[kind]).select("resources").where({ assistantId })) as {
+        resources: string;
+      }[];
+      for (const { resources } of rows) for (const text of split(resources)) texts.add(text);
+    }
+    const stored = (await scope.table("passages").select("id", "content").where({ assistantId })) as Wanted[];
+    const stale = stored.filter(({ content }) => !texts.has(content)).map(({ id }) => id);
+    if (stale.length > 0) await scope.table("passages").whereIn("id", stale).delete();
+    const known = new Set(stored.map(({ content }) => content));
+    const missing = [...texts].filter((text) => !known.has(text));
+    const rows = missing.map((content, ordinal) => ({ id: newId(), assistantId, ordinal, content }));
+    await scope.insertAll("passages", rows);
+  });
+}

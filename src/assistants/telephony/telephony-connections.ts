@@ -1,0 +1,231 @@
+import { currentDate } from "../../platform/clock";
+import { Assistants, type Assistant } from "../assistants/assistants";
+import { newId } from "../../platform/database/ids";
+import { OLDEST_FIRST } from "../../platform/database/order";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError, invalid, missing } from "../../platform/errors";
+import type { TelephonyLine } from "../../platform/ports/telephony";
+import { shownConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
+
+export interface ConnectTelephonyInput {
+  readonly phoneNumber: string;
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly messagingServiceSid?: string | null;
+  /** Who answers texts, the first one by default. */
+  readonly assistantIds?: readonly string[] | null;
+}
+
+export interface UpdateTelephonyConnectionInput {
+  readonly accountSid?: string;
+  readonly authToken?: string;
+  readonly messagingServiceSid?: string | null;
+  readonly assistantIds?: readonly string[];
+}
+
+/** The provider is asked for a few things, one after another; in all, in milliseconds. */
+const PATIENCE = 8_000;
+
+/** The telephone numbers that an organization has at a provider. Tokens go in and never out. */
+export class TelephonyConnections {
+  constructor(private readonly scope: Scope) {}
+
+  /** The oldest first. */
+  async list(): Promise<TelephonyConnection[]> {
+    const rows = (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST)) as ConnectionRow[];
+    return rows.map((row) => this.shown(row));
+  }
+
+  /** @throws TELEPHONY_CONNECTION_NOT_FOUND */
+  async byId(id: string): Promise<TelephonyConnection> {
+    return (await this.find(id)) ?? missing("TelephonyConnection");
+  }
+
+  /** Undefined for one that does not exist, or no more. */
+  async find(id: string): Promise<TelephonyConnection | undefined> {
+    const row = await this.row(id);
+    return row && this.shown(row);
+  }
+
+  /**
+   * Stores a number, after the provider was asked whether account, token, number and messaging service go together.
+   * @throws BAD_USER_INPUT that names the wrong value; CONFLICT for a number that is connected; UNAVAILABLE when the
+   * provider does not answer; ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
+   */
+  async connect(input: ConnectTelephonyInput): Promise<TelephonyConnection> {
+    const { assistantIds, messagingServiceSid, ...account } = input;
+    const line = { ...account, ...(messagingServiceSid != null && { messagingServiceSid }) };
+    await this.checkAssistants(assistantIds ?? []);
+    await this.check(line);
+    const id = newId();
+    await this.scope
+      .transaction(async (scope) => {
+        const { organizationId } = scope;
+        const own = scope.of(TelephonyConnections);
+        const { phoneNumber, accountSid, authToken } = line;
+        await scope.insert("telephony_connections", {
+          id,
+          phoneNumber,
+          accountSid,
+          sealedToken: own.sealed(id, authToken),
+          messagingServiceSid: messagingServiceSid ?? undefined,
+        });
+        await scope.shared("telephony_lookup").insert({ phoneNumber, organizationId, connectionId: id });
+        await own.setAssistants(id, assistantIds ?? []);
+      })
+      .catch(connectedAlready);
+    return this.byId(id);
+  }
+
+  /** Changes the account or who answers; a changed account is checked first. @throws as connect, and TELEPHONY_CONNECTION_NOT_FOUND */
+  async update(id: string, input: UpdateTelephonyConnectionInput): Promise<TelephonyConnection> {
+    const row = (await this.row(id)) ?? missing("TelephonyConnection");
+    const { assistantIds, ...changes } = input;
+    if (assistantIds) await this.checkAssistants(assistantIds);
+    const line = merged(this.line(row), changes);
+    if (Object.keys(changes).length > 0) await this.check(line);
+    await this.scope.transaction(async (scope) => {
+      const own = scope.of(TelephonyConnections);
+      const changed = await scope
+        .table("telephony_connections")
+        .where({ id })
+        .update({
+          accountSid: line.accountSid,
+          sealedToken: own.sealed(id, line.authToken),
+          messagingServiceSid: line.messagingServiceSid ?? null,
+          updatedAt: currentDate(),
+        });
+      if (changed === 0) missing("TelephonyConnection");
+      if (assistantIds) await own.setAssistants(id, assistantIds);
+    });
+    return this.byId(id);
+  }
+
+  /** Forgets a number and its token. Chats by SMS stay, and texts of theirs are sent no more. @throws TELEPHONY_CONNECTION_NOT_FOUND */
+  async disconnect(id: string): Promise<{ id: string }> {
+    const removed = await this.scope.table("telephony_connections").where({ id }).delete();
+    if (removed === 0) missing("TelephonyConnection");
+    return { id };
+  }
+
+  /** Who answers texts to a number, the default first; without those that were deleted. */
+  async assistants(connectionId: string): Promise<Assistant[]> {
+    const loader = this.scope.loader<Assistant[]>("telephony.assistants", async (ids) => {
+      const members = this.scope
+        .table("telephony_assistants")
+        .whereIn("connectionId", ids)
+        .whereNull("assistants.deletedAt")
+        .select("telephony_assistants.connectionId", "telephony_assistants.assistantId")
+        .orderBy("telephony_assistants.position");
+      const rows = (await this.scope.join(
+        members,
+        "assistants",
+        "telephony_assistants.assistantId",
+        "assistants.id",
+      )) as { connectionId: string; assistantId: string }[];
+      const own = this.scope.of(Assistants);
+      const found = await Promise.all(
+        rows.map(async (row) => ({ ...row, assistant: await own.byId(row.assistantId) })),
+      );
+      return ids.map((id) =>
+        found.filter((row) => row.connectionId === id).map(({ assistant }) => assistant),
+      );
+    });
+    return loader.load(connectionId);
+  }
+
+  /** A number with its token, for the provider and the voice engine only. */
+  async lineOf(id: string): Promise<TelephonyLine | undefined> {
+    const row = await this.row(id);
+    return row && this.line(row);
+  }
+
+  /** The connection that calls with an assistant go out from: one that it answers on, else the oldest. */
+  async forCalls(assistantId: string): Promise<TelephonyConnection | undefined> {
+    const own = this.scope.table("telephony_assistants").where({ assistantId }).orderBy("connectionId");
+    const [member] = (await own.limit(1)) as { connectionId: string }[];
+    const row = member
+      ? await this.row(member.connectionId)
+      : (
+          (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST).limit(1)) as ConnectionRow[]
+        )[0];
+    return row && this.shown(row);
+  }
+
+  private async row(id: string): Promise<ConnectionRow | undefined> {
+    const [row] = await this.scope.named<ConnectionRow>(
+      "telephony.byId",
+      (table, $) => table("telephony_connections").where({ id: $(1) }),
+      [id],
+    );
+    return row;
+  }
+
+  private async check(line: TelephonyLine): Promise<void> {
+    const { provider } = this.scope.ports.telephone;
+    const malformed = provider.malformed(line);
+    if (malformed.length > 0) throw invalid(malformed);
+    const problem = await provider.check(line, AbortSignal.timeout(PATIENCE)).catch(() => {
+      // What went wrong may name what was sent: that is for nobody.
+      throw new DomainError("UNAVAILABLE", "The telephony provider did not answer. Try again.");
+    });
+    if (problem) throw invalid([problem]);
+  }
+
+  private async checkAssistants(ids: readonly string[]): Promise<void> {
+    if (new Set(ids).size < ids.length)
+      throw invalid([{ path: "assistantIds", message: "must not name an assistant twice" }]);
+    for (const id of ids) {
+      const { template } = await this.scope.of(Assistants).byId(id);
+      if (template)
+        throw new DomainError(
+          "TEMPLATE_READ_ONLY",
+          "This assistant is a template. Duplicate it, then connect the copy.",
+        );
+    }
+  }
+
+  private async setAssistants(connectionId: string, ids: readonly string[]): Promise<void> {
+    await this.scope.table("telephony_assistants").where({ connectionId }).delete();
+    await this.scope.insertAll(
+      "telephony_assistants",
+      ids.map((assistantId, position) => ({ connectionId, assistantId, position })),
+    );
+    this.scope.forget();
+  }
+
+  private line({ id, phoneNumber, accountSid, sealedToken, messagingServiceSid }: ConnectionRow) {
+    const authToken = this.scope.ports.crypto.open(sealedToken, this.context(id));
+    const service = messagingServiceSid === null ? {} : { messagingServiceSid };
+    return { phoneNumber, accountSid, authToken, ...service } satisfies TelephonyLine;
+  }
+
+  private shown(row: ConnectionRow): TelephonyConnection {
+    const { telephone } = this.scope.ports;
+    return shownConnection(row, this.line(row).authToken, telephone.interceptUrl());
+  }
+
+  private sealed(id: string, authToken: string): string {
+    return this.scope.ports.crypto.seal(authToken, this.context(id));
+  }
+
+  private context(id: string): string {
+    return `${this.scope.organizationId}/telephony_connections/${id}`;
+  }
+}
+
+function merged(
+  { messagingServiceSid: former, ...line }: TelephonyLine,
+  { messagingServiceSid, ...changes }: Omit<UpdateTelephonyConnectionInput, "assistantIds">,
+): TelephonyLine {
+  const service = messagingServiceSid === undefined ? former : (messagingServiceSid ?? undefined);
+  return { ...line, ...changes, ...(service !== undefined && { messagingServiceSid: service }) };
+}
+
+const DUPLICATE = "23505";
+
+/** Whether by this organization or by another one is not told. */
+function connectedAlready(error: unknown): never {
+  if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
+  throw new DomainError("CONFLICT", "This telephone number is connected already.");
+}

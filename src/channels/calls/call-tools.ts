@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { performSpoken } from "../../conversation/turns/spoken-turn";
+import type { ToolCall } from "../../platform/ports/voice-engine";
+import { answerTo, claim, keepAnswer } from "./claims";
+import type { FoundCall } from "./live-call";
+import type { Received } from "./receive-message";
+
+/** How long a repeated request waits for the answer to the first one, and how often it looks, in milliseconds. */
+const PATIENCE = 20_000;
+const LOOK = 200;
+
+/** Calls functions that the engine asks for, once; a repeated request gets the same answer. */
+export async function callTools(
+  { scope, chat }: FoundCall,
+  calls: readonly ToolCall[],
+  digest: string,
+): Promise<Received> {
+  if (!(await claim(scope, chat.id, digest))) {
+    for (const until = performance.now() + PATIENCE; performance.now() < until; await sleep(LOOK)) {
+      const answer = await answerTo(scope, chat.id, digest);
+      if (answer) return { outcome: "repeated", answer };
+    }
+    return { outcome: "repeated" };
+  }
+  const results: { id: string; name: string; text: string }[] = [];
+  for (const { id, name, text } of await performSpoken(scope, chat, calls)) results.push({ id, name, text });
+  const answer = scope.ports.voice.engine.answer({ type: "tools", results });
+  await keepAnswer(scope, chat.id, digest, answer);
+  return { outcome: "applied", answer };
+}

@@ -1,0 +1,71 @@
+import { Configurations } from "../../assistants/configurations/configurations";
+import { toolsOf } from "../../conversation/functions/functions";
+import { fill } from "../../conversation/functions/variables";
+import type { Scope } from "../../platform/database/scope";
+import type { CallOrder, Callbacks, SpokenAssistant } from "../../platform/ports/voice-engine";
+import type { Speaker } from "../../conversation/workflows/speaker";
+import { Calls, type CallRow } from "./calls";
+import { openSecret } from "./secrets";
+
+/** The header that a call's secret comes back in, with every callback. */
+export const SECRET_HEADER = "x-vapi-secret";
+/** Names the call where one secret stands for all calls. */
+export const CALL_HEADER = "x-parley-call";
+
+const NOT_BUILT_IN = { endCallFunction: false, dialKeypadFunction: false };
+const PHRASES = /[,\n]/;
+
+/** What the engine is told of a call. @param speaker who begins */
+export async function orderOf(scope: Scope, speaker: Speaker, call: CallRow): Promise<CallOrder> {
+  const { voice } = scope.ports;
+  const { chat, course } = speaker;
+  if (course) await scope.of(Calls).change(chat.id, { spoken: course.metadata });
+  return {
+    callId: chat.id,
+    assistant: await spokenAssistant(scope, speaker),
+    callbacks: callbacksOf(scope, call),
+    maxSeconds: voice.maxSeconds,
+    metadata: chat.metadata,
+  };
+}
+
+function callbacksOf(scope: Scope, { chatId, sealedSecret }: CallRow): Callbacks {
+  const { voice } = scope.ports;
+  const at = voice.callbacksAt();
+  const secret = voice.secret ?? openSecret(scope, chatId, sealedSecret);
+  return {
+    messagesUrl: `${at}/server-messages`,
+    modelUrl: `${at}/custom-llm`,
+    headers: { [SECRET_HEADER]: secret, [CALL_HEADER]: chatId },
+  };
+}
+
+/** The voice configuration of the assistant that begins, with the call's variables filled in. */
+async function spokenAssistant(scope: Scope, { chat, assistant, course }: Speaker): Promise<SpokenAssistant> {
+  const configuration = await scope.of(Configurations).of("voice", assistant);
+  const values = [chat.variables, assistant.variables];
+  const { endCallFunction, dialKeypadFunction, backgroundSound, endCallPhrases } = configuration;
+  return {
+    name: assistant.name,
+    greeting: fill(configuration.initialMessage, values).trim(),
+    prompt: fill(configuration.prompt, values),
+    model: configuration.model,
+    temperature: configuration.temperature,
+    maxTokens: configuration.maxTokensOutput,
+    voiceProvider: configuration.voiceProvider,
+    voice: configuration.voice,
+    // The built-in functions are the engine's own.
+    functions: await toolsOf(scope, { ...configuration, ...NOT_BUILT_IN }, values),
+    // The end of a workflow is told to the engine by it.
+    endCallFunction: endCallFunction || course !== undefined,
+    dialKeypadFunction,
+    // The last words of a workflow are its own: they are said here.
+    endCallMessage: course ? "" : configuration.endCallMessage.trim(),
+    endCallPhrases: endCallPhrases
+      .split(PHRASES)
+      .map((phrase) => phrase.trim())
+      .filter(Boolean),
+    backgroundSound: backgroundSound as SpokenAssistant["backgroundSound"], // the table allows no other
+    backchanneling: configuration.backchanneling,
+  };
+}

@@ -1,0 +1,42 @@
+import { parsePhoneNumberFromString, type CountryCode, type NumberType } from "libphonenumber-js/max";
+import type { Scope } from "../../platform/database/scope";
+import { invalid } from "../../platform/errors";
+
+const E164 = /^\+[1-9]\d{1,14}$/;
+/** Of one to three digits, the code of a country, then what is dialled inside it. */
+const EMERGENCY = /^\+[1-9]\d{0,2}(000|08|10[0-9]|11[0-9]|122|133|144|15|17|18|19[0-9]|911|99[0-9])$/;
+/** Inside a country no telephone of a person has fewer digits. */
+const SHORT = 6;
+const COSTLY: readonly (NumberType | undefined)[] = ["PREMIUM_RATE", "SHARED_COST"];
+
+/** Satellites and other numbers of no country are no country's: an allow-list does not have them. */
+const NO_COUNTRY = "no country";
+
+/**
+ * Checks that a number may be called.
+ * @param countries ISO 3166-1 codes of the countries that may be called; undefined: any
+ * @throws BAD_USER_INPUT that names the field and the rule
+ */
+export function checkPhoneNumber(
+  { ports }: Pick<Scope, "ports">,
+  phoneNumber: string,
+  countries: readonly string[] | undefined,
+): void {
+  if (ports.voice.engine.takes(phoneNumber)) return;
+  const message = problemWith(phoneNumber, countries);
+  if (message !== undefined) throw invalid([{ path: "phoneNumber", message }]);
+}
+
+function problemWith(text: string, countries: readonly string[] | undefined): string | undefined {
+  if (!E164.test(text)) return "must be in E.164 form: + and 2 to 15 digits, such as +14155550132";
+  if (EMERGENCY.test(text)) return "must not be an emergency number";
+  const number = parsePhoneNumberFromString(text);
+  if (!number) return "must be a telephone number: no country has this calling code, or it is too short";
+  if (number.nationalNumber.length < SHORT && !number.isValid()) return "must not be a short number";
+  if (!number.isValid()) return "must be a valid number of its country";
+  if (COSTLY.includes(number.getType())) return "must not be a premium-rate or shared-cost number";
+  const country: CountryCode | undefined = number.country;
+  if (countries !== undefined && (country === undefined || !countries.includes(country)))
+    return `must be a number of ${countries.join(", ")}: calls to ${country ?? NO_COUNTRY} are not allowed`;
+  return undefined;
+}

@@ -1,0 +1,140 @@
+import type { ChatRow } from "../../chats/chats/chats";
+import { Messages, type Message } from "../../chats/chats/messages";
+import { firstOf } from "../../chats/chats/store-message";
+import { EndUsers } from "../../chats/chats/end-users";
+import { newId } from "../../platform/database/ids";
+import type { Scope } from "../../platform/database/scope";
+import { Events } from "../../events/events/events";
+import type { CallRow } from "./calls";
+import { reportsOf } from "./claims";
+import { FROM_CONVERSATION } from "./transcript";
+import { wholeTranscript, wordsOf, type Turn } from "./whole-transcript";
+
+/** A place in the conversation: a stored message, or a turn that is to be stored; both, if its words change. */
+interface Line {
+  readonly message?: Message;
+  readonly turn?: Turn;
+}
+
+/** Larger than any number of messages in a call. */
+const ASIDE = 1_000_000_000;
+
+/**
+ * Makes the messages of a call those of its whole transcript, as far as the engine has reported it. Runs in a
+ * transaction that holds the chat's row. Stored messages keep their ids.
+ * @returns whether something was changed
+ */
+export async function settleTranscript(scope: Scope, chat: ChatRow, call: CallRow): Promise<boolean> {
+  const stored = await scope.of(Messages).all(chat.id);
+  const { heard, told } = await reportsOf(scope, chat.id);
+  // A transcript from before this server's version, or words that a client posted.
+  const others = stored.filter(
+    (one) => isSpoken(one) && !isFromReport(one) && !heard.some((it) => isSame(one, it)),
+  );
+  const known = [...heard, ...others.map((one) => ({ ...saidIn(one), at: one.createdAt.getTime() }))];
+  const lines = arrange(stored, wholeTranscript(known, told));
+  const changed =
+    lines.length !== stored.length ||
+    lines.some(({ message, turn }, index) => {
+      return message !== stored[index] || (turn !== undefined && turn.text !== message!.content);
+    });
+  if (!changed) return false;
+  await store(scope, chat, call, stored, lines);
+  await tell(scope, chat, lines);
+  return true;
+}
+
+const isSpoken = ({ role, content }: Message): boolean =>
+  (role === "USER" || role === "ASSISTANT") && content !== null;
+const isFromReport = ({ metadata }: Message): boolean => metadata.heard === FROM_CONVERSATION.heard;
+const saidIn = ({ role, content }: Message) => ({ role: role as Turn["role"], text: content ?? "" }); // spoken ones have no other
+const isSame = (message: Message, { role, text }: Pick<Turn, "role" | "text">): boolean =>
+  message.role === role && isSpoken(message) && sameWords(message.content!, text);
+const sameWords = (one: string, other: string): boolean =>
+  one === other || (wordsOf(one).length > 0 && wordsOf(one).join(" ") === wordsOf(other).join(" "));
+
+/** The stored messages in the order of the turns; what is no part of the transcript stays behind what it followed. */
+function arrange(stored: readonly Message[], turns: readonly Turn[]): Line[] {
+  const free = new Set(stored);
+  const lines = turns.map((turn): Line => {
+    const message = stored.find((one) => free.has(one) && isSame(one, turn));
+    if (message) free.delete(message);
+    return { turn, ...(message && { message }) };
+  });
+  const kept = new Set(lines.map(({ message }) => message));
+  let anchor: Message | undefined;
+  for (const message of stored) {
+    const isOld = isSpoken(message) && isFromReport(message) && !kept.has(message);
+    if (isOld) continue; // its words stand in other turns now
+    const before = anchor === undefined ? -1 : lines.findIndex((line) => line.message === anchor);
+    if (!kept.has(message)) lines.splice(before + 1, 0, { message });
+    anchor = message;
+  }
+  return lines;
+}
+
+async function store(
+  scope: Scope,
+  chat: ChatRow,
+  call: CallRow,
+  stored: readonly Message[],
+  lines: readonly Line[],
+): Promise<void> {
+  const messages = () => scope.table("messages").where({ chatId: chat.id });
+  const kept = new Set(lines.map(({ message }) => message));
+  const gone = stored.filter((message) => !kept.has(message)).map(({ id }) => id);
+  if (gone.length > 0) await messages().whereIn("id", gone).delete();
+  const moved = lines.filter(({ message }, index) => message && message.sequence !== index + 1);
+  const ids = moved.map(({ message }) => message!.id);
+  if (ids.length > 0) await messages().whereIn("id", ids).increment("sequence", ASIDE);
+  for (const [index, { message, turn }] of lines.entries()) {
+    const sequence = index + 1;
+    const content = turn?.text ?? message?.content;
+    if (message && (message.sequence !== sequence || message.content !== content))
+      await messages().where({ id: message.id }).update({ sequence, content });
+  }
+  const added = lines.flatMap(({ message, turn }, index) =>
+    message || !turn
+      ? []
+      : [{ ...rowOf(chat, call, turn), sequence: index + 1, createdAt: timeAt(lines, index, chat) }],
+  );
+  await scope.insertAll("messages", added);
+}
+
+const rowOf = (
+  { id: chatId, assistantId }: ChatRow,
+  { spoken }: CallRow,
+  { role, text, transcribed }: Turn,
+) => ({
+  id: newId(),
+  chatId,
+  assistantId,
+  role,
+  channel: "VOICE",
+  content: text,
+  metadata: { ...(role === "ASSISTANT" && spoken), ...(!transcribed && FROM_CONVERSATION) },
+});
+
+/** The time of what was said just before, else just after. */
+function timeAt(lines: readonly Line[], index: number, chat: ChatRow): Date {
+  const before = lines.slice(0, index).findLast(({ message }) => message);
+  const after = lines.slice(index).find(({ message }) => message);
+  return (before ?? after)?.message?.createdAt ?? chat.endedAt ?? chat.startedAt;
+}
+
+/** Lets the chat, its event, its figures and what is remembered of the person agree with the messages. */
+async function tell(scope: Scope, chat: ChatRow, lines: readonly Line[]): Promise<void> {
+  const first = lines
+    .map(({ message, turn }) => ({ role: turn?.role ?? message!.role, text: turn?.text ?? message!.content }))
+    .find(({ role, text }) => role === "USER" && text?.trim());
+  const firstWords = first ? firstOf(first.text!) : null;
+  const chatId = chat.id;
+  const changes = { messageCount: lines.length, firstWords, counted: false };
+  await scope.table("chats").where({ id: chatId }).update(changes);
+  for (const facts of ["conversation_facts_kept", "function_facts_kept"] as const)
+    await scope.table(facts).where({ chatId }).delete();
+  const now = { ...chat, ...changes };
+  await scope.of(Events).conversationFilled(now);
+  const { uniqueId } = chat;
+  if (chat.status === "ended" && uniqueId !== null) await scope.of(EndUsers).keepEnd({ ...now, uniqueId });
+}

@@ -1,0 +1,146 @@
+import { currentDate, currentTime } from "../../platform/clock";
+import { Chats, type ChatRow } from "../../chats/chats/chats";
+import { keepError } from "../../chats/chats/keep-error";
+import type { Scope } from "../../platform/database/scope";
+import { Deadline, NotSent } from "../../platform/outbound/deadline";
+import { CallRefused, type EngineCall } from "../../platform/ports/voice-engine";
+import { conclude, speakerOf } from "../../conversation/workflows/speaker";
+import { Calls, type CallRow } from "./calls";
+import { turnToDial } from "./dial-limits";
+import { enqueueStart } from "./jobs";
+import { lineById } from "./line";
+import { orderOf } from "./order";
+import { lookupOf, remember } from "./secrets";
+
+/** How often an engine is asked to dial that does not answer. */
+const MOST_ATTEMPTS = 3;
+/** Times the engine's time to answer: after so long it has placed a call that it was asked for, or it never will. */
+const SETTLED = 2;
+
+interface Claim {
+  readonly chat: ChatRow;
+  readonly call: CallRow;
+  /** Number of the attempt: a later one is another server's. */
+  readonly attempt: number;
+}
+
+/**
+ * Has a call dialled, once. That the engine is about to be asked is stored before it is: whoever finds that looks for
+ * the call at the engine first, and asks again only when it can't be there any more.
+ */
+export async function startCall(scope: Scope, chatId: string): Promise<void> {
+  const waiting = await scope.of(Calls).row(chatId);
+  if (!waiting) return;
+  if (waiting.dialingSince !== null && (await foundAtEngine(scope, waiting, waiting.dialingSince))) return;
+  const deadline = new Deadline(scope.ports.voice.timeout);
+  const claim = await scope.transaction((scope) => claimCall(scope, chatId));
+  if (claim) await dial(scope, claim, deadline);
+}
+
+/** @returns the call when the engine is to be asked now */
+async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefined> {
+  const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+  const call = await scope.of(Calls).row(chatId);
+  if (!chat || !call || chat.status === "ended" || isKnown(call)) return undefined;
+  const { engine, timeout } = scope.ports.voice;
+  if (call.engine !== engine.name)
+    return void (await scope.of(Chats).endIfLive(chatId, "engine-changed", false));
+  if (call.dialAttempts >= MOST_ATTEMPTS && settled(call, timeout))
+    return void (await scope.of(Chats).endIfLive(chatId, "engine-unreachable"));
+  const wait =
+    call.askedAt === null
+      ? call.line === null
+        ? 0
+        : await turnToDial(scope, call, call.line)
+      : leftToSettle(call, timeout);
+  if (wait > 0) return void (await enqueueStart(scope, chatId, currentDate(wait)));
+  const askedAt = scope.now();
+  const dialingSince = call.dialingSince ?? askedAt;
+  const attempt = call.dialAttempts + 1;
+  await scope.table("calls").where({ chatId }).update({ dialingSince, askedAt, dialAttempts: attempt });
+  return { chat, call, attempt };
+}
+
+/** Whether the engine has answered for the call, or called back of it. */
+const isKnown = ({ engineCallId, heardAt }: CallRow) => engineCallId !== null || heardAt !== null;
+
+const leftToSettle = ({ askedAt }: CallRow, timeout: number) =>
+  askedAt!.getTime() + timeout * SETTLED - currentTime();
+const settled = (call: CallRow, timeout: number) => leftToSettle(call, timeout) <= 0;
+
+async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<boolean> {
+  if (isKnown(call)) return true;
+  const { engine, timeout } = scope.ports.voice;
+  const found = await engine
+    .find({ callId: call.chatId, since }, AbortSignal.timeout(timeout))
+    .catch(async (error: unknown) => {
+      // While it can't be asked nothing may be dialled again.
+      await keepError(scope, call.chatId, error as Error);
+      await enqueueStart(scope, call.chatId, currentDate(timeout));
+      return "unanswered" as const;
+    });
+  if (found === undefined) return false;
+  if (found !== "unanswered") await keepPlaced(scope, call.chatId, found);
+  return true;
+}
+
+async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<void> {
+  const { chat, call } = claim;
+  const { engine, timeout } = scope.ports.voice;
+  const { id, phoneNumber, userName, externalId } = chat;
+  try {
+    const speaker = await speakerOf(scope, chat);
+    if ("ending" in speaker) return await conclude(scope, chat, speaker.ending);
+    const line = call.line === null ? undefined : await lineById(scope, call.line);
+    if (call.line !== null && !line)
+      throw new CallRefused("The number to call from was disconnected.", "no-phone-number");
+    const order = {
+      ...(await orderOf(scope, speaker, call)),
+      phoneNumber: phoneNumber!, // a call that is to be dialled has one
+      ...(userName !== null && { userName }),
+      ...(externalId !== null && { externalId }),
+      ...(line?.from && { from: line.from }),
+    };
+    await notTakenOver(scope, claim);
+    await keepPlaced(scope, id, await engine.place(order, deadline.signal()));
+  } catch (error) {
+    if (error instanceof NotSent) return giveBack(scope, claim);
+    await keepError(scope, id, error as Error);
+    if (error instanceof CallRefused)
+      await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
+    else await enqueueStart(scope, id, currentDate(timeout * SETTLED));
+  }
+}
+
+/** Asked of the database last, as a server that stalled may have been taken for dead. @throws NotSent if it was */
+async function notTakenOver(scope: Scope, { chat, attempt }: Claim): Promise<void> {
+  const { timeout } = scope.ports.voice;
+  const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
+  const mine = claimed.where("askedAt", ">", scope.now(-timeout)).select("chatId");
+  if (((await mine) as unknown[]).length === 0)
+    throw new NotSent("The call was not dialed: its claim had ended.");
+}
+
+/** Puts the call back as it was before the claim, as the engine was not asked; unless another server has claimed it. */
+async function giveBack(scope: Scope, { chat, call, attempt }: Claim): Promise<void> {
+  const { dialingSince, askedAt, dialAttempts } = call;
+  const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
+  const changed = (await claimed.update({ dialingSince, askedAt, dialAttempts })) as number;
+  if (changed > 0) await enqueueStart(scope, chat.id);
+}
+
+/** Keeps what the engine answered. A call that was ended meanwhile is hung up. */
+async function keepPlaced(
+  scope: Scope,
+  chatId: string,
+  { id, status, endedReason }: EngineCall,
+): Promise<void> {
+  await scope.transaction(async (scope) => {
+    const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+    await scope.of(Calls).change(chatId, { engineCallId: id, dialedAt: currentDate() });
+    await remember(scope, chatId, [lookupOf("engine", id)]);
+    if (chat?.status === "ended") return scope.enqueue("call.hangUp", { chatId });
+    if (status === "ended") await scope.of(Chats).endIfLive(chatId, endedReason ?? "unknown", false);
+    else await scope.of(Chats).advance(chatId, status);
+  });
+}

@@ -1,0 +1,28 @@
+import type { Scope } from "../../platform/database/scope";
+import { DomainError } from "../../platform/errors";
+import { CALLING, type Deployment } from "../../conversation/workflows/deployments";
+import { resolve, type ResolvedTarget, type Target } from "../../conversation/workflows/target";
+
+/** Who speaks for us in a call. */
+export type CallTarget = Target;
+
+/**
+ * What a call's target comes to.
+ * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND,
+ * DEPLOYMENT_NOT_CALLABLE
+ */
+export const resolveTarget = (
+  scope: Scope,
+  target: CallTarget,
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): Promise<ResolvedTarget> =>
+  resolve(scope, target, variables ?? {}, { instead: "call with the copy", check: mayCall });
+
+function mayCall({ enabled, type }: Deployment): void {
+  if (!enabled) throw new DomainError("DEPLOYMENT_NOT_CALLABLE", "The deployment is switched off.");
+  if (!CALLING.includes(type))
+    throw new DomainError(
+      "DEPLOYMENT_NOT_CALLABLE",
+      `A deployment of the type ${type} calls nobody; one of ${CALLING.join(" or ")} does.`,
+    );
+}

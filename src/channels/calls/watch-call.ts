@@ -1,0 +1,65 @@
+import { currentTime } from "../../platform/clock";
+import { Chats, type ChatRow } from "../../chats/chats/chats";
+import type { Scope } from "../../platform/database/scope";
+import { Calls, PAGE, type CallRow } from "./calls";
+import { forgetReports } from "./claims";
+import { enqueueStart, enqueueWatch } from "./jobs";
+
+/**
+ * Looks after a call until it has ended: a call that lasts too long is hung up, and one of which nothing was heard for
+ * a while is asked for at the engine, for what was to tell of its end may be lost, or whoever was to tell it dead.
+ */
+export async function watchCall(scope: Scope, chatId: string): Promise<void> {
+  const { silence, maxSeconds } = scope.ports.voice;
+  const call = await scope.of(Calls).row(chatId);
+  const chat = await scope.of(Chats).row(chatId);
+  if (!call || !chat) return;
+  if (chat.status === "ended") {
+    const later = await forgetReports(scope, chatId, chat.endedAt!); // an ended chat has it
+    return later && enqueueWatch(scope, chatId, later);
+  }
+  // Of a page's call nothing is heard: it is looked after once, when it has lasted long enough.
+  if (call.engine === PAGE) return endFor(scope, chatId, "exceeded-max-duration");
+  const now = currentTime();
+  const heard = Math.max(call.heardAt?.getTime() ?? 0, call.dialedAt?.getTime() ?? 0);
+  if (heard === 0 && call.kind === "WEB")
+    return void (await scope.transaction((scope) =>
+      scope.of(Chats).endIfLive(chatId, "engine-unreachable", false),
+    ));
+  if (heard === 0) {
+    // Nobody knows yet whether it was dialled: dialling it finds that out.
+    await enqueueStart(scope, chatId);
+    return enqueueWatch(scope, chatId, new Date(now + silence));
+  }
+  const limit = (call.answeredAt ?? call.dialedAt ?? call.createdAt).getTime() + maxSeconds * 1_000;
+  if (now >= limit) return endFor(scope, chatId, "exceeded-max-duration");
+  if (now >= heard + silence) await askEngine(scope, chat, call);
+  const next = now >= heard + silence ? now + silence : heard + silence;
+  await enqueueWatch(scope, chatId, new Date(Math.min(next, limit)));
+}
+
+async function endFor(scope: Scope, chatId: string, reason: string): Promise<void> {
+  await scope.transaction((scope) => scope.of(Chats).endIfLive(chatId, reason));
+}
+
+async function askEngine(
+  scope: Scope,
+  chat: ChatRow,
+  { chatId, engineCallId, dialingSince, createdAt }: CallRow,
+): Promise<void> {
+  const { engine, timeout } = scope.ports.voice;
+  const reference = {
+    callId: chatId,
+    since: dialingSince ?? createdAt,
+    ...(engineCallId !== null && { engineCallId }),
+  };
+  const found = await engine.find(reference, AbortSignal.timeout(timeout)).catch(() => "unanswered" as const);
+  if (found === "unanswered") return;
+  await scope.transaction(async (scope) => {
+    const chats = scope.of(Chats);
+    if (!found) await chats.endIfLive(chatId, "engine-lost-call", false);
+    else if (found.status === "ended")
+      await chats.endIfLive(chatId, chat.ending ?? found.endedReason ?? "unknown", false);
+    else await chats.advance(chatId, found.status);
+  });
+}

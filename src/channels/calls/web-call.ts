@@ -1,0 +1,144 @@
+import { currentDate } from "../../platform/clock";
+import { signToken } from "../../account/auth/tokens";
+import { Chats, type ChatRow } from "../../chats/chats/chats";
+import { keepError } from "../../chats/chats/keep-error";
+import { Configurations } from "../../assistants/configurations/configurations";
+import { checkOrigin } from "../../assistants/configurations/origins";
+import type { Scope } from "../../platform/database/scope";
+import { Deadline } from "../../platform/outbound/deadline";
+import { DomainError } from "../../platform/errors";
+import { CallRefused } from "../../platform/ports/voice-engine";
+import { begin, speakerOf } from "../../conversation/workflows/speaker";
+import type { ResolvedTarget } from "../../conversation/workflows/target";
+import { Calls, PAGE } from "./calls";
+import { enqueueWatch } from "./jobs";
+import { orderOf } from "./order";
+import { openCall, type Callee } from "./place-call";
+import { lookupOf, remember } from "./secrets";
+import { resolveTarget, type CallTarget } from "./target";
+
+/** Of the time that an answer may take, this much waits for the engine, in milliseconds. */
+const PATIENCE = 8_000;
+
+export interface WebCall {
+  readonly id: string;
+  /** Where a browser holds it. */
+  readonly webCallUrl: string;
+}
+
+const WEB = { kind: "WEB", line: null, phoneNumber: null } as const;
+
+/**
+ * Opens a call from a web page: at the engine, or on the widget's own page where the engine has none.
+ * @param keyId the key behind it: whoever holds the call on the widget's page may so as long as the key stands
+ * @param origin of the page that asks, if it is another site's
+ * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED;
+ * FORBIDDEN for an origin that is not allowed; CHANNEL_DISABLED if the theme's mode has no voice;
+ * UNAVAILABLE when the engine does not open it
+ */
+export async function startWebCall(
+  scope: Scope,
+  target: CallTarget,
+  callee: Callee,
+  keyId: string,
+  origin: string | undefined,
+): Promise<WebCall> {
+  const resolved = await resolveTarget(scope, target, callee.variables);
+  await checkPage(scope, resolved, origin);
+  if (scope.ports.voice.engine.web) return openEngineCall(scope, resolved, callee);
+  const id = await openPageCall(scope, resolved, callee);
+  return { id, webCallUrl: await pageOf(scope, id, keyId) };
+}
+
+/** A page may open calls where it may show the assistant, and only if the assistant's theme offers voice. */
+async function checkPage(
+  scope: Scope,
+  { assistant }: ResolvedTarget,
+  origin: string | undefined,
+): Promise<void> {
+  const { allowedOrigins, mode } = await scope.of(Configurations).of("theme", assistant);
+  checkOrigin(allowedOrigins, origin);
+  if (mode === "CHAT_ONLY")
+    throw new DomainError(
+      "CHANNEL_DISABLED",
+      "The assistant's theme is CHAT_ONLY: it takes no calls from web pages.",
+    );
+}
+
+/** Opens a call that a page of ours holds, by the browser's own speech. @returns its id */
+export async function openPageCall(scope: Scope, resolved: ResolvedTarget, callee: Callee): Promise<string> {
+  return scope.transaction(async (scope) => {
+    const id = await openCall(scope, resolved, callee, { ...WEB, engine: PAGE, status: "in-progress" });
+    const chat = (await scope.of(Chats).row(id))!; // stored by the line above
+    await begin(scope, chat, resolved.flow);
+    await enqueueWatch(scope, id, endOf(scope));
+    return id;
+  });
+}
+
+/** Opens a call at the engine, which must hold such calls. @throws UNAVAILABLE when it does not open it */
+export async function openEngineCall(
+  scope: Scope,
+  resolved: ResolvedTarget,
+  callee: Callee,
+): Promise<WebCall> {
+  const { engine, silence, timeout } = scope.ports.voice;
+  const deadline = new Deadline(Math.min(timeout, PATIENCE));
+  const id = await scope.transaction(async (scope) => {
+    const id = await openCall(scope, resolved, callee, { ...WEB, engine: engine.name, status: "queued" });
+    await enqueueWatch(scope, id, currentDate(silence));
+    return id;
+  });
+  return { id, webCallUrl: await openAtEngine(scope, id, deadline) };
+}
+
+/** When a call that begins now has lasted long enough. */
+const endOf = ({ ports }: Scope) => currentDate(ports.voice.maxSeconds * 1_000);
+
+/** The fragment keeps the session from servers and their logs. */
+async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<string> {
+  const { organizationId, ports } = scope;
+  const session = {
+    kind: "VISITOR",
+    organizationId,
+    keyId,
+    visitor: { chatId },
+    expiresAt: endOf(scope),
+  } as const;
+  const token = await signToken(ports.crypto, session);
+  return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${token}`;
+}
+
+/** Keeps what the engine answered. A call that was ended meanwhile is hung up. */
+async function keepOpened(scope: Scope, chatId: string, engineCallId: string): Promise<void> {
+  const ended = await scope.transaction(async (scope) => {
+    const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+    const now = scope.now();
+    const changes = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
+    await scope.table("calls").where({ chatId }).update(changes);
+    await remember(scope, chatId, [lookupOf("engine", engineCallId)]);
+    if (chat?.status === "ended") await scope.enqueue("call.hangUp", { chatId });
+    return chat?.status === "ended";
+  });
+  if (ended) throw new CallRefused("The call had ended before the engine opened it.");
+}
+
+/** Nobody is called by it: a browser comes to it, so that it is asked for at once and not by a job. */
+async function openAtEngine(scope: Scope, chatId: string, deadline: Deadline): Promise<string> {
+  const { engine } = scope.ports.voice;
+  const chat = (await scope.of(Chats).row(chatId))!; // stored before
+  const call = (await scope.of(Calls).row(chatId))!; // stored before
+  try {
+    const speaker = await speakerOf(scope, chat);
+    if ("ending" in speaker) throw new CallRefused("The workflow has ended.", speaker.ending.reason);
+    const order = await orderOf(scope, speaker, call);
+    const { id, url } = await engine.web!(order, deadline.signal());
+    await keepOpened(scope, chatId, id);
+    return url;
+  } catch (error) {
+    const reason = error instanceof CallRefused ? error.reason : "engine-unreachable";
+    await keepError(scope, chatId, error as Error);
+    await scope.transaction((scope) => scope.of(Chats).endIfLive(chatId, reason, false));
+    throw new DomainError("UNAVAILABLE", "The voice engine did not open the call. Try again.");
+  }
+}

@@ -1,0 +1,117 @@
+import type { Channel } from "../../platform/catalog/load-catalog";
+import type { Facts } from "./facts";
+import { added, ANSWER_BOUNDS, bucketsOf, percentile, type Bucket } from "./histogram";
+
+/** What is counted of some conversations: those of a day and a channel, or of several of them added up. */
+export interface Counts {
+  readonly conversations: number;
+  /** Those that have not ended. */
+  readonly live: number;
+  /** Of persons and assistants. */
+  readonly messages: number;
+  /** Of those that have ended. */
+  readonly seconds: number;
+  /** Messages of persons. */
+  readonly questions: number;
+  readonly answers: number;
+  readonly answerMs: number;
+  readonly times: readonly number[];
+  readonly notKnown: number;
+  readonly errors: number;
+  readonly noAnswer: number;
+}
+
+export interface Slice extends Counts {
+  readonly day: string;
+  readonly channel: Channel;
+}
+
+/** By day and channel. */
+export function slicesOf(facts: Facts): Promise<Slice[]> {
+  const times = [...ANSWER_BOUNDS, Infinity].map((_, index) => `sum(answer_times[${index + 1}])`).join(", ");
+  return facts.read<Slice>(
+    "conversation_facts",
+    (rows, [, , db], timezone) =>
+      rows
+        .select(db.raw("(started_at at time zone ?)::date::text as day", [timezone]), "channel")
+        .select(
+          db.raw(
+            "count(*)::float8 as conversations, count(*) filter (where ended_reason is null)::float8 as live",
+          ),
+        )
+        .select(db.raw("sum(messages)::float8 as messages, coalesce(sum(seconds), 0)::float8 as seconds"))
+        .select(db.raw("sum(questions)::float8 as questions, sum(answers)::float8 as answers"))
+        .select(db.raw("sum(answer_ms)::float8 as answer_ms"))
+        .select(db.raw(`array[${times}]::float8[] as times`))
+        .select(db.raw("sum(not_known)::float8 as not_known, sum(errors)::float8 as errors"))
+        .select(db.raw("sum(no_answer)::float8 as no_answer"))
+        // By days and not by their names, which it would take longer to write for each row than to count it.
+        .groupByRaw("(started_at at time zone ?)::date, channel", [timezone]),
+    [facts.period.timezone],
+  );
+}
+
+/** All of them together. */
+export function together(all: readonly Counts[]): Counts {
+  const sum = (name: Exclude<keyof Counts, "times">) =>
+    all.reduce((total, counts) => total + counts[name], 0);
+  return {
+    conversations: sum("conversations"),
+    live: sum("live"),
+    messages: sum("messages"),
+    seconds: sum("seconds"),
+    questions: sum("questions"),
+    answers: sum("answers"),
+    answerMs: sum("answerMs"),
+    times: added(all.map(({ times }) => times)),
+    notKnown: sum("notKnown"),
+    errors: sum("errors"),
+    noAnswer: sum("noAnswer"),
+  };
+}
+
+export interface AnswerTimes {
+  readonly count: number;
+  readonly averageMs: number | null;
+  readonly p50Ms: number | null;
+  readonly p90Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly buckets: Bucket[];
+}
+
+export function answerTimesOf({ answers, answerMs, times }: Counts): AnswerTimes {
+  const buckets = bucketsOf(ANSWER_BOUNDS, times);
+  const at = (share: number) => percentile(buckets, share) ?? null;
+  const averageMs = ratio(answerMs, answers);
+  return {
+    count: answers,
+    averageMs,
+    p50Ms: at(0.5),
+    p90Ms: at(0.9),
+    p95Ms: at(0.95),
+    p99Ms: at(0.99),
+    buckets,
+  };
+}
+
+export interface Summary extends Omit<Counts, "times" | "seconds" | "answers" | "answerMs"> {
+  readonly averageMessages: number | null;
+  readonly averageSeconds: number | null;
+  readonly unanswered: number;
+  readonly answerTimes: AnswerTimes;
+}
+
+/** Counts as they are shown, with what follows from them. */
+export function summary(counts: Counts): Summary {
+  const { times: _, seconds, answers: __, answerMs: ___, ...shown } = counts;
+  return {
+    ...shown,
+    averageMessages: ratio(counts.messages, counts.conversations),
+    averageSeconds: ratio(seconds, counts.conversations - counts.live),
+    unanswered: counts.notKnown + counts.errors + counts.noAnswer,
+    answerTimes: answerTimesOf(counts),
+  };
+}
+
+const ratio = (part: number, whole: number) => (whole === 0 ? null : part / whole);

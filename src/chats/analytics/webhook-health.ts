@@ -1,0 +1,105 @@
+import { NEWEST_FIRST } from "../../platform/database/order";
+import type { Scope } from "../../platform/database/scope";
+import { added, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
+import { daysOf, type Period } from "./period";
+
+/** Deliveries of one day, or of all days together. */
+export interface DeliveryCounts {
+  readonly deliveries: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly pending: number;
+  /** Tried more than once, whatever became of them. */
+  readonly retried: number;
+  readonly medianMs: number | null;
+}
+
+export interface FailingDestination {
+  readonly id: string;
+  readonly name: string | null;
+  /** Without the path, which may hold a secret. */
+  readonly host: string;
+  readonly enabled: boolean;
+  readonly failingSince: Date | null;
+  readonly failures: number;
+}
+
+export interface WebhookHealth extends DeliveryCounts {
+  readonly days: (DeliveryCounts & { readonly date: string })[];
+}
+
+interface Group {
+  readonly day: string;
+  readonly status: "PENDING" | "DELIVERED" | "FAILED";
+  readonly retried: boolean;
+  /** Of how long the receiver took: null where it has not taken it. */
+  readonly bucket: number | null;
+  readonly count: number;
+}
+
+/** How deliveries that were made in a period went, of the organization or of one of its projects. */
+export async function webhookHealth(
+  scope: Scope,
+  period: Period,
+  projectId: string | null,
+): Promise<WebhookHealth> {
+  const groups = await scope.named<Group>(
+    undefined,
+    (table, $, db) => {
+      const rows = table("deliveries").where("createdAt", ">=", $(1)).where("createdAt", "<", $(2));
+      const own = table("webhook_destinations")
+        .select("id")
+        .where({ projectId: $(4) });
+      if (scope.assistantIds) rows.whereRaw("false");
+      return (projectId === null ? rows : rows.whereIn("destinationId", own))
+        .select(db.raw("(created_at at time zone ?)::date::text as day", [$(3)]), "status")
+        .select(db.raw("attempt > 1 as retried, count(*)::float8 as count"))
+        .select(db.raw(`width_bucket(duration_ms, array[${DELIVERY_BOUNDS.join(", ")}]) as bucket`))
+        .groupByRaw("(created_at at time zone ?)::date, 2, 3, 5", [$(3)]);
+    },
+    [period.from, period.to, period.timezone, ...(projectId === null ? [] : [projectId])],
+  );
+  const days = daysOf(period).map((date) => ({
+    date,
+    ...countsOf(groups.filter(({ day }) => day === date)),
+  }));
+  return { ...countsOf(groups), days };
+}
+
+function countsOf(groups: readonly Group[]): DeliveryCounts {
+  const count = (wanted: (group: Group) => boolean) =>
+    groups.filter(wanted).reduce((sum, { count }) => sum + count, 0);
+  const times = added(
+    groups.map(({ bucket, count }) =>
+      [0, ...DELIVERY_BOUNDS].map((_, index) => (index === bucket ? count : 0)),
+    ),
+  );
+  return {
+    deliveries: count(() => true),
+    delivered: count(({ status }) => status === "DELIVERED"),
+    failed: count(({ status }) => status === "FAILED"),
+    pending: count(({ status }) => status === "PENDING"),
+    retried: count(({ retried }) => retried),
+    medianMs: percentile(bucketsOf(DELIVERY_BOUNDS, times), 0.5) ?? null,
+  };
+}
+
+type Failing = Omit<FailingDestination, "host"> & { readonly url: string };
+
+/** Destinations that have known nothing but failures of late, or were switched off for it. */
+export async function failingDestinations(
+  scope: Scope,
+  projectId: string | null,
+): Promise<FailingDestination[]> {
+  if (scope.assistantIds) return [];
+  const rows = scope
+    .table("webhook_destinations")
+    .select("id", "name", "url", "enabled", "failingSince", "failures")
+    .where((either) => either.whereNotNull("failingSince").orWhere({ enabled: false }))
+    .orderBy(NEWEST_FIRST);
+  const found = (await (projectId === null ? rows : rows.where({ projectId }))) as Failing[];
+  return found.map(({ url, ...row }) => ({
+    ...row,
+    host: new URL(url).host,
+  }));
+}

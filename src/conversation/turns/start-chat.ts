@@ -1,0 +1,120 @@
+import { Assistants } from "../../assistants/assistants/assistants";
+import type { Channel } from "../../platform/catalog/load-catalog";
+import {
+  Configurations,
+  KIND_OF,
+  type ChannelConfiguration,
+  type ChatConfiguration,
+  type SmsConfiguration,
+} from "../../assistants/configurations/configurations";
+import { EndUsers } from "../../chats/chats/end-users";
+import { newId } from "../../platform/database/ids";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError } from "../../platform/errors";
+import { Events } from "../../events/events/events";
+import { Quotas } from "../../account/organization/quotas";
+import { DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
+import { startOf } from "../workflows/flow";
+import { begin } from "../workflows/speaker";
+import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
+import { Workflows } from "../workflows/workflows";
+import { Chats, firstStatus, type Chat, type ChatRow, type Visited } from "../../chats/chats/chats";
+
+export interface StartChatInput extends Partial<Visited> {
+  readonly assistantId?: string | null;
+  readonly workflowId?: string | null;
+  readonly deploymentId?: string | null;
+  readonly channel?: Channel | null;
+  readonly variables?: Record<string, unknown> | null;
+  readonly metadata?: Record<string, unknown> | null;
+  readonly userId?: string | null;
+  readonly uniqueId?: string | null;
+  /** Not asked for of a visitor, whose identity was checked before. */
+  readonly uniqueIdSignature?: string | null;
+  /** Of a person who texts, in E.164 form. */
+  readonly phoneNumber?: string;
+  /** Whether the greeting is said; true without it. */
+  readonly greets?: boolean;
+}
+
+/** Opens chats. */
+export class ChatStart {
+  constructor(private readonly scope: Scope) {}
+
+  /**
+   * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY,
+   * CHANNEL_DISABLED, QUOTA_EXCEEDED; BAD_USER_INPUT unless one of the three is given; FORBIDDEN for an unsigned
+   * `uniqueId` where it must be signed
+   */
+  async start(input: StartChatInput): Promise<Chat> {
+    const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
+    const channel = input.channel ?? "TEXT";
+    const target = targetOf({ assistantId, workflowId, deploymentId });
+    const check = (deployment: Deployment) => mayHold(deployment, channel);
+    const purpose = { instead: "chat with the copy", check };
+    const resolved = await resolve(this.scope, target, variables ?? {}, purpose);
+    const { assistant, flow } = resolved;
+    return this.scope.transaction(async (scope) => {
+      await this.mayStart(scope, resolved, channel);
+      if (uniqueId != null) await this.meet(scope, assistant.id, { ...input, uniqueId });
+      const id = newId();
+      const [chat] = (await scope.insert("chats", {
+        id,
+        assistantId: assistant.id,
+        workflowId: resolved.workflowId,
+        deploymentId: resolved.deploymentId,
+        workflowNodeId: flow && startOf(flow),
+        channel,
+        status: "in-progress",
+        ...firstStatus(),
+        label: userId ?? undefined,
+        userId: userId ?? undefined,
+        uniqueId: uniqueId ?? undefined,
+        visitorId: input.visitorId,
+        identityProven: input.identityProven,
+        phoneNumber: input.phoneNumber,
+        variables: variables ?? {},
+        metadata: metadata ?? {},
+      })) as [ChatRow];
+      await scope.of(Events).sessionStarted(chat);
+      await scope.of(Events).statusChanged(chat);
+      await begin(scope, chat, flow, input.greets);
+      return scope.of(Chats).byId(id);
+    });
+  }
+
+  private async meet(
+    scope: Scope,
+    assistantId: string,
+    { uniqueId, uniqueIdSignature, visitorId }: StartChatInput & { uniqueId: string },
+  ): Promise<void> {
+    const people = scope.of(EndUsers);
+    if (visitorId == null) await people.checkIdentity(uniqueId, uniqueIdSignature);
+    await people.meet(assistantId, uniqueId);
+  }
+
+  private async mayStart(
+    scope: Scope,
+    { assistant, workflowId }: ResolvedTarget,
+    channel: Channel,
+  ): Promise<void> {
+    await scope.of(Assistants).hold(assistant.id);
+    if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
+    const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
+      .of(Configurations)
+      .of(KIND_OF[channel], assistant);
+    if (configuration.chatMode === false || configuration.smsMode === false)
+      throw new DomainError("CHANNEL_DISABLED", `The assistant's ${channel} channel is switched off.`);
+    await scope.of(Quotas).checkRoomFor("liveChats");
+  }
+}
+
+function mayHold({ enabled, type }: Deployment, channel: Channel): void {
+  if (!enabled) throw new DomainError("CHANNEL_DISABLED", "The deployment is switched off.");
+  const channels: readonly Channel[] = DEPLOYMENT_TYPES[type];
+  if (!channels.includes(channel))
+    throw new DomainError(
+      "CHANNEL_DISABLED",
+      `A deployment of the type ${type} holds chats of the channel ${channels.join(", ")}, not ${channel}.`,
+    );
+}

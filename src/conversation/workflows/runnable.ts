@@ -1,0 +1,72 @@
+import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
+import { Configurations } from "../../assistants/configurations/configurations";
+import { declaredFunctions } from "../functions/functions";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError, missing } from "../../platform/errors";
+import type { Flow } from "./flow";
+import { problemsOf, type WorkflowProblem } from "./problems";
+import { firstSpeaker } from "./route";
+import { Workflows } from "./workflows";
+
+const KINDS = ["voice", "sms", "chat"] as const;
+
+/** Whether workflows can run. */
+export class Runnable {
+  constructor(private readonly scope: Scope) {}
+
+  /** What keeps a workflow from running. */
+  async problems(workflowId: string): Promise<WorkflowProblem[]> {
+    return this.problemsOf(await this.scope.of(Workflows).flow(workflowId));
+  }
+
+  /**
+   * A workflow that is about to run, and the assistant that begins to speak in it.
+   * @throws WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS
+   */
+  async begin(
+    workflowId: string,
+    variables: Readonly<Record<string, unknown>>,
+  ): Promise<{ flow: Flow; assistant: Assistant }> {
+    await this.scope.of(Workflows).byId(workflowId);
+    const flow = await this.scope.of(Workflows).flow(workflowId);
+    const problems = await this.problemsOf(flow);
+    if (problems.length > 0)
+      throw new DomainError(
+        "WORKFLOW_HAS_PROBLEMS",
+        `The workflow can't run: ${problems.map(({ message }) => message).join(" ")}`,
+        problems.map(({ code, nodeId, edgeId, message }) => ({
+          path: edgeId !== null ? `edges.${edgeId}` : nodeId !== null ? `nodes.${nodeId}` : "workflowId",
+          message: `${code}: ${message}`,
+        })),
+      );
+    const assistantId = firstSpeaker(flow, [variables])?.assistantId;
+    if (assistantId == null) return missing("Assistant"); // without a problem there is one
+    return { flow, assistant: await this.scope.of(Assistants).byId(assistantId) };
+  }
+
+  private async problemsOf(flow: Flow): Promise<WorkflowProblem[]> {
+    const ids = new Set(flow.nodes.flatMap(({ assistantId }) => assistantId ?? []));
+    const known = new Map<string, ReadonlySet<string>>();
+    await Promise.all(
+      [...ids].map(async (id) => {
+        const functions = await this.functionsOf(id);
+        if (functions) known.set(id, functions);
+      }),
+    );
+    return problemsOf(flow, known);
+  }
+
+  /** The names of the functions that an assistant's configurations declare; undefined for a deleted assistant. */
+  private async functionsOf(id: string): Promise<Set<string> | undefined> {
+    const live = this.scope.loader<boolean>("assistants.live", async (ids) => {
+      const rows = this.scope.table("assistants").select("id").whereIn("id", ids).whereNull("deletedAt");
+      const found = new Set(((await rows) as { id: string }[]).map((row) => row.id));
+      return ids.map((one) => found.has(one));
+    });
+    if (!(await live.load(id))) return undefined;
+    const configurations = this.scope.of(Configurations);
+    const each = await Promise.all(KINDS.map((kind) => configurations.of(kind, { id, template: false })));
+    const declared = await Promise.all(each.map((one) => declaredFunctions(this.scope, one)));
+    return new Set(declared.flat().map(({ name }) => name));
+  }
+}

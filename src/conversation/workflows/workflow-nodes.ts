@@ -1,0 +1,92 @@
+import { currentDate } from "../../platform/clock";
+import { Assistants } from "../../assistants/assistants/assistants";
+import { newId } from "../../platform/database/ids";
+import { encoded } from "../../platform/database/encoded";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError, invalid, missing } from "../../platform/errors";
+import type { NodeType, WorkflowNode } from "./flow";
+import { Workflows } from "./workflows";
+
+type JsonObject = Record<string, unknown>;
+
+export interface WorkflowNodeInput {
+  readonly type: NodeType;
+  readonly name: string;
+  readonly assistantId?: string | null;
+  readonly instructions?: string | null;
+  readonly functionName?: string | null;
+  readonly arguments?: JsonObject;
+  readonly resultVariable?: string | null;
+  readonly message?: string | null;
+  readonly endReason?: string | null;
+  readonly metadata?: JsonObject;
+}
+
+/** Of one workflow. */
+const MOST_NODES = 200;
+/** What can stand between the braces of `{name}`. */
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+export const NOT_A_VARIABLE = "must be a name of letters, digits, _ and . that begins with a letter or _";
+
+/** The nodes of workflows. */
+export class WorkflowNodes {
+  constructor(private readonly scope: Scope) {}
+
+  /** Nodes by their ids, many by one statement; undefined for one that does not exist, or no more. */
+  find(id: string): Promise<WorkflowNode | undefined> {
+    const loader = this.scope.loader<WorkflowNode | undefined>("workflow_nodes", async (ids) => {
+      const rows = (await this.scope.table("workflow_nodes").whereIn("id", ids)) as WorkflowNode[];
+      return ids.map((one) => rows.find((row) => row.id === one));
+    });
+    return loader.load(id);
+  }
+
+  /** @throws WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; BAD_USER_INPUT that names the field */
+  async create(workflowId: string, input: WorkflowNodeInput): Promise<WorkflowNode> {
+    await this.check(input);
+    return this.scope.transaction(async (scope) => {
+      await scope.of(Workflows).hold(workflowId);
+      const { nodes } = await scope.of(Workflows).flow(workflowId);
+      if (nodes.length >= MOST_NODES)
+        throw invalid([
+          { path: "workflowId", message: `names a workflow that has ${MOST_NODES} nodes already` },
+        ]);
+      const [row] = (await scope.insert("workflow_nodes", {
+        ...input,
+        id: newId(),
+        workflowId,
+      })) as WorkflowNode[];
+      return row!;
+    });
+  }
+
+  /** @throws WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; BAD_USER_INPUT that names the field */
+  async update(id: string, input: Partial<WorkflowNodeInput>): Promise<WorkflowNode> {
+    await this.check(input);
+    const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
+    const rows = this.scope.table("workflow_nodes").where({ id }).update(changes).returning("*");
+    return ((await rows) as WorkflowNode[])[0] ?? missing("WorkflowNode");
+  }
+
+  /** Deletes it with the edges that touch it. @throws WORKFLOW_NODE_NOT_FOUND */
+  async remove(id: string): Promise<{ id: string }> {
+    if ((await this.scope.table("workflow_nodes").where({ id }).delete()) === 0) missing("WorkflowNode");
+    return { id };
+  }
+
+  private async check({ assistantId, resultVariable }: Partial<WorkflowNodeInput>): Promise<void> {
+    if (resultVariable != null && !VARIABLE_NAME.test(resultVariable))
+      throw invalid([{ path: "resultVariable", message: NOT_A_VARIABLE }]);
+    if (assistantId != null) await checkAssistant(this.scope, assistantId);
+  }
+}
+
+/** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+export async function checkAssistant(scope: Scope, id: string): Promise<void> {
+  const { template } = await scope.of(Assistants).byId(id);
+  if (template)
+    throw new DomainError(
+      "TEMPLATE_READ_ONLY",
+      "This assistant is a template. Duplicate it, then use the copy.",
+    );
+}

@@ -1,0 +1,220 @@
+import { jobOf } from "../../account/audit/note";
+import { currentDate, currentTime } from "../../platform/clock";
+import { randomText } from "../../platform/crypto";
+import { newId } from "../../platform/database/ids";
+import { encoded } from "../../platform/database/encoded";
+import { NEWEST_FIRST } from "../../platform/database/order";
+import type { Scope } from "../../platform/database/scope";
+import { invalid, missing } from "../../platform/errors";
+import { Events } from "../events/events";
+import type { Outcome } from "../../platform/outbound/http";
+import { Projects } from "../../account/projects/projects";
+import { Deliveries, type Delivery } from "./deliveries";
+
+export interface WebhookDestination {
+  readonly id: string;
+  readonly url: string;
+  readonly name: string | null;
+  readonly secret: string;
+  readonly projectId: string | null;
+  readonly enabled: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface WebhookDestinationInput {
+  readonly url: string;
+  readonly secret: string;
+  readonly name?: string | null;
+  readonly projectId?: string | null;
+}
+
+/** What is sent of an event, and where to. */
+export interface Letter {
+  readonly url: string;
+  readonly body: string;
+  /** What signs it, the newest first. */
+  readonly secrets: string[];
+  readonly failingSince: Date | null;
+}
+
+interface DestinationRow extends Omit<WebhookDestination, "secret"> {
+  readonly sealedSecret: string;
+  readonly formerSealedSecret: string | null;
+  readonly formerSecretUntil: Date | null;
+  readonly failures: number;
+  readonly failingSince: Date | null;
+}
+
+/** How long signatures are made with a former secret too, in milliseconds. */
+const FORMER_SECRET = 86_400_000;
+/** A destination is switched off after this long, in milliseconds, and this many tries, of nothing but failures. */
+const FAILING = { time: 5 * 86_400_000, tries: 20 } as const;
+/** A receiver that answers this never wants anything again. */
+const GONE = 410;
+
+/** Where an organization, or one of its projects, wants events sent. */
+export class WebhookDestinations {
+  constructor(private readonly scope: Scope) {}
+
+  /** The newest first: those of a project, or those of the organization itself. @throws PROJECT_NOT_FOUND */
+  async list(projectId: string | null = null): Promise<WebhookDestination[]> {
+    if (projectId !== null) await this.scope.of(Projects).byId(projectId);
+    const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
+    return ((await rows) as DestinationRow[]).map((row) => this.opened(row));
+  }
+
+  /** @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  async byId(id: string): Promise<WebhookDestination> {
+    return this.opened(await this.row(id));
+  }
+
+  /** @throws BAD_USER_INPUT for a URL that may not be stored; PROJECT_NOT_FOUND */
+  async create({ url, name, secret, projectId }: WebhookDestinationInput): Promise<WebhookDestination> {
+    this.checkUrl(url);
+    if (projectId != null) await this.scope.of(Projects).byId(projectId);
+    const id = newId();
+    const row = {
+      id,
+      url,
+      name: name ?? null,
+      projectId: projectId ?? null,
+      sealedSecret: this.sealed(id, secret),
+    };
+    const [stored] = (await this.scope.insert("webhook_destinations", row)) as DestinationRow[];
+    return this.opened(stored!);
+  }
+
+  /** Changes it, and switches it on again when failures had switched it off. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  async update(
+    id: string,
+    { secret, ...input }: Partial<WebhookDestinationInput>,
+  ): Promise<WebhookDestination> {
+    if (input.url !== undefined) this.checkUrl(input.url);
+    if (input.projectId != null) await this.scope.of(Projects).byId(input.projectId);
+    return this.scope.transaction(async (scope) => {
+      const old = await scope.of(WebhookDestinations).row(id);
+      const changes = { ...encoded({ ...input }), ...(secret !== undefined && this.newSecret(old, secret)) };
+      const [row] = (await scope
+        .table("webhook_destinations")
+        .where({ id })
+        .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
+        .returning("*")) as DestinationRow[];
+      return this.opened(row ?? missing("WebhookDestination"));
+    });
+  }
+
+  /** @returns the destination that was deleted; throws WEBHOOK_DESTINATION_NOT_FOUND */
+  async remove(id: string): Promise<WebhookDestination> {
+    const rows = await this.scope.table("webhook_destinations").where({ id }).delete().returning("*");
+    return this.opened((rows as DestinationRow[])[0] ?? missing("WebhookDestination"));
+  }
+
+  /** Sends it an event that tells of nothing. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  async test(id: string): Promise<Delivery> {
+    return this.scope.transaction(async (scope) => {
+      await scope.of(WebhookDestinations).row(id);
+      return scope.of(Deliveries).add(await scope.of(Events).trial(), id);
+    });
+  }
+
+  /** What is sent of an event, where to, and what signs it. */
+  async letter(id: string, eventId: string): Promise<Letter> {
+    const rows = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
+      Promise.all(ids.map((one) => this.row(one))),
+    );
+    const [row, body] = await Promise.all([rows.load(id), this.bodies().load(eventId)]);
+    const former =
+      row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
+    const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
+      this.open(id, sealed),
+    );
+    return { url: row.url, body, secrets, failingSince: row.failingSince };
+  }
+
+  /**
+   * Counts failures, and switches a destination off that has known nothing else for days, or that says it is gone.
+   * @param failingSince as its letter said
+   */
+  async noteOutcome(
+    id: string,
+    outcome: Outcome,
+    succeeded: boolean,
+    failingSince: Date | null,
+  ): Promise<void> {
+    const destination = () => this.scope.table("webhook_destinations").where({ id });
+    if (succeeded) {
+      if (failingSince !== null) await destination().update({ failures: 0, failingSince: null });
+      return;
+    }
+    const since = failingSince ?? currentDate();
+    const [row] = (await destination()
+      .increment("failures", 1)
+      .update({ failingSince: since })
+      .returning("failures")) as { failures: number }[];
+    const gone = outcome.kind === "answered" && outcome.status === GONE;
+    const hopeless = (row?.failures ?? 0) >= FAILING.tries && currentTime() - since.getTime() >= FAILING.time;
+    if (!gone && !hopeless) return;
+    const operation = jobOf("webhook.disable", "WebhookDestination", id, { fields: [{ name: "enabled" }] });
+    await this.scope.transaction(async (scope) => {
+      const enabled = scope.table("webhook_destinations").where({ id, enabled: true });
+      if ((await enabled.update({ enabled: false })) > 0) await scope.audited(operation).storeEntry();
+      await scope.of(Deliveries).giveUp(id);
+    });
+  }
+
+  /** The stored texts of events; those of deliveries that begin together are read at once. */
+  private bodies() {
+    return this.scope.loader<string>("events.body", async (ids) => {
+      const rows = await this.scope.named<{ id: string; body: string }>(
+        "events.body",
+        (table, $, db) =>
+          table("events")
+            .select("id", "body")
+            .where("id", db.raw("any(?::text[])", [$(1)])),
+        [ids],
+      );
+      const found = new Map(rows.map(({ id, body }) => [id, body]));
+      return ids.map((id) => found.get(id)!);
+    });
+  }
+
+  private async row(id: string): Promise<DestinationRow> {
+    const [row] = await this.scope.named<DestinationRow>(
+      "webhook_destinations.byId",
+      (table, $) => table("webhook_destinations").where({ id: $(1) }),
+      [id],
+    );
+    return row ?? missing("WebhookDestination");
+  }
+
+  private checkUrl(url: string): void {
+    const message = this.scope.ports.outbound.problemWith(url);
+    if (message) throw invalid([{ path: "url", message }]);
+  }
+
+  private newSecret({ id, sealedSecret }: DestinationRow, secret: string) {
+    const formerSecretUntil = currentDate(FORMER_SECRET);
+    return { sealedSecret: this.sealed(id, secret), formerSealedSecret: sealedSecret, formerSecretUntil };
+  }
+
+  private sealed(id: string, secret: string): string {
+    return this.scope.ports.crypto.seal(secret, this.context(id));
+  }
+
+  private open(id: string, sealed: string): string {
+    return this.scope.ports.crypto.open(sealed, this.context(id));
+  }
+
+  private opened({ sealedSecret, ...row }: DestinationRow): WebhookDestination {
+    return { ...row, secret: this.open(row.id, sealedSecret) };
+  }
+
+  private context(id: string): string {
+    return `${this.scope.organizationId}/webhook_destinations/${id}`;
+  }
+}
+
+/** A new random signing secret of 192 bits. Nothing is stored until it is used. */
+export const newWebhookSecret = (): string =>
+  `whsec_${Buffer.from(randomText(24), "base64url").toString("base64")}`;

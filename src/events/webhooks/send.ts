@@ -1,0 +1,40 @@
+import { currentDate } from "../../platform/clock";
+import type { Scope } from "../../platform/database/scope";
+import type { Outbound, Outcome } from "../../platform/outbound/http";
+import { Deliveries, type Claim, type DeliveryStatus } from "./deliveries";
+import { WebhookDestinations } from "./destinations";
+import { signatureHeaders } from "./signatures";
+
+const READ_BYTES = 65_536;
+
+/**
+ * Tries a claimed delivery: the stored text, byte for byte, signed anew. Nothing is open in the database meanwhile.
+ * @param timeout for connecting, sending and the answer's head and body, in milliseconds
+ */
+export async function send(
+  scope: Scope,
+  outbound: Outbound,
+  claim: Claim,
+  timeout: number,
+): Promise<{ outcome: Outcome; status: DeliveryStatus | undefined }> {
+  const destinations = scope.of(WebhookDestinations);
+  const { body, url, secrets, failingSince } = await destinations.letter(claim.destinationId, claim.eventId);
+  const startedAt = currentDate();
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "Parley/1.0 (webhook)",
+    ...signatureHeaders(claim.eventId, body, secrets, Math.floor(startedAt.getTime() / 1_000)),
+  };
+  const outcome = await outbound.post({
+    url,
+    body,
+    headers,
+    timeout,
+    provider: "a webhook destination",
+    readBytes: READ_BYTES,
+  });
+  const status = await scope.of(Deliveries).record(claim, outcome, startedAt);
+  if (status !== undefined)
+    await destinations.noteOutcome(claim.destinationId, outcome, status === "DELIVERED", failingSince);
+  return { outcome, status };
+}

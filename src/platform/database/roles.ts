@@ -1,0 +1,148 @@
+import type { Knex } from "knex";
+import pg from "pg";
+import type { Config } from "../settings/config";
+
+/** The roles that share the work on one database, by name. */
+export interface Roles {
+  /** Migrates, and owns everything. */
+  readonly owner: string;
+  /** Serves requests and does the work of jobs; sees one organization at a time. */
+  readonly serving: string;
+  /** Takes and gives back jobs; sees nothing else. */
+  readonly jobs: string;
+}
+
+/** Tables that no organization owns, which the serving role only reads. */
+export const READ_ONLY = ["knex_migrations", "knex_migrations_lock", "templates", "holds"];
+/** Tables that no organization owns, which the serving role changes. */
+export const SHARED = ["file_store"];
+/** Tables of the workers: the serving role has no right on them, the role of the jobs has all. */
+export const OF_JOBS = ["sole_jobs", "begun_jobs", "worker_heartbeats", "job_deaths"];
+
+const name = (text: string) => pg.escapeIdentifier(text);
+const ALL = "select, insert, update, delete";
+
+/** Makes a role that can log in and nothing else, or takes from one what it must not have. */
+export const creation = (role: string, password: string): string => `do $$ begin
+  if not exists (select from pg_roles where rolname = ${pg.escapeLiteral(role)}) then
+    create role ${name(role)} login password ${pg.escapeLiteral(password)};
+  end if;
+end $$`;
+
+/** Brings the rights of both roles to what they should be, as the owner; whatever they were. */
+export function grants({ owner, serving, jobs }: Roles): string[] {
+  const [server, worker] = [name(serving), name(jobs)];
+  const later = (schema: string) => `alter default privileges for role ${name(owner)} in schema ${schema}`;
+  return [
+    `grant usage on schema public to ${server}, ${worker}`,
+    `revoke all on all tables in schema public from ${worker}`,
+    `grant ${ALL} on all tables in schema public to ${server}`,
+    `grant usage on all sequences in schema public to ${server}, ${worker}`,
+    `${later("public")} grant ${ALL} on tables to ${server}`,
+    `${later("public")} grant usage on sequences to ${server}, ${worker}`,
+    `revoke insert, update, delete on ${READ_ONLY.join(", ")} from ${server}`,
+    `revoke all on ${OF_JOBS.join(", ")} from ${server}`,
+    `grant ${ALL} on ${OF_JOBS.join(", ")} to ${worker}`,
+    `grant usage on schema graphile_worker to ${worker}`,
+    `grant ${ALL} on all tables in schema graphile_worker to ${worker}`,
+    `grant usage on all sequences in schema graphile_worker to ${worker}`,
+    `${later("graphile_worker")} grant ${ALL} on tables to ${worker}`,
+    `${later("graphile_worker")} grant usage on sequences to ${worker}`,
+    jobPolicies(jobs),
+  ];
+}
+
+/** The library enables row-level security on its tables, without a policy, so that only their owner sees a job. */
+const jobPolicies = (jobs: string): string => `do $$ declare one record; begin
+  for one in select c.relname from pg_class c where c.relnamespace = 'graphile_worker'::regnamespace
+      and c.relkind = 'r' and c.relrowsecurity
+      and not exists (select from pg_policy p where p.polrelid = c.oid and p.polroles @> array[${pg.escapeLiteral(jobs)}::regrole::oid]) loop
+    execute format('create policy %I on graphile_worker.%I to ${name(jobs).replaceAll("'", "''").replaceAll("%", "%%")} using (true) with check (true)',
+      'of ' || ${pg.escapeLiteral(jobs)}, one.relname);
+  end loop;
+end $$`;
+
+/** Gives the roles of the settings their rights on what migrations have made since. */
+export async function keepRights(db: Knex, config: Config): Promise<void> {
+  const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, DATABASE_JOBS_URL: jobsUrl } = config;
+  if (url === undefined || ownerUrl === undefined || jobsUrl === undefined) return;
+  const [serving, jobs, owner] = [url, jobsUrl, ownerUrl].map(userOf) as [string, string, string];
+  if (owner === serving || owner === jobs) return;
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    "select wanted as name from unnest(?::text[]) wanted where not exists (select from pg_roles where rolname = wanted)",
+    [[serving, jobs]],
+  );
+  if (rows.length > 0)
+    throw new Error(
+      `The database has no role ${rows.map(({ name }) => name).join(", ")}: \`npm run database:roles -- --apply\` makes it.`,
+    );
+  await db.transaction(async (trx) => {
+    for (const statement of grants({ owner, serving, jobs })) await trx.raw(statement.replaceAll("?", "\\?"));
+  });
+}
+
+/** The role that a URL names. */
+export const userOf = (url: string | URL): string => decodeURIComponent(new URL(url).username);
+
+/** What keeps a role from serving under row-level security; undefined when nothing does. */
+export async function unfitToServe(url: string): Promise<string | undefined> {
+  const [role] = await ask<Serving>(url, SERVING);
+  const { name, superuser, bypasses, owned, lacking } = role!;
+  const what = superuser
+    ? "is a superuser"
+    : bypasses
+      ? "has BYPASSRLS"
+      : owned > 0
+        ? `owns tables, or is a member of the role that does (${owned} tables)`
+        : undefined;
+  const how =
+    "`npm run database:roles` prints the roles and settings that are needed; `-- --apply` makes them.";
+  if (what !== undefined)
+    return `ROW_LEVEL_SECURITY is set, but PostgreSQL would not apply it: the role "${name}" of DATABASE_URL ${what}. Set DATABASE_OWNER_URL to the role that owns the tables, and DATABASE_URL to one that owns nothing. ${how}`;
+  return lacking === null
+    ? undefined
+    : `The role "${name}" of DATABASE_URL lacks rights on ${lacking}. ${how}`;
+}
+
+/** What keeps a role from running jobs; undefined when nothing does. */
+export async function unfitForJobs(url: string): Promise<string | undefined> {
+  const [role] = await ask<{ name: string; sees: boolean }>(url, JOBS);
+  return role!.sees
+    ? undefined
+    : `The role "${role!.name}" cannot see the jobs, so none would ever run. Set DATABASE_JOBS_URL to a role of its own for them: \`npm run database:roles\` prints what is needed; \`-- --apply\` makes it.`;
+}
+
+interface Serving {
+  readonly name: string;
+  readonly superuser: boolean;
+  readonly bypasses: boolean;
+  readonly owned: number;
+  readonly lacking: string | null;
+}
+
+const SERVING = `
+  select r.rolname as name, r.rolsuper as superuser, r.rolbypassrls as bypasses,
+    (select count(*)::integer from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p')
+       and pg_has_role(r.oid, c.relowner, 'member')) as owned,
+    (select min(c.relname) from pg_class c
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id')
+       and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+         and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))) as lacking
+  from pg_roles r where r.rolname = current_user`;
+
+const JOBS = `
+  select current_user as name, has_schema_privilege('graphile_worker', 'usage')
+    and has_table_privilege(c.oid, 'update') and has_table_privilege('public.sole_jobs', 'update') and (
+      not row_security_active(c.oid)
+      or exists (select from pg_policy p, unnest(p.polroles) as one where p.polrelid = c.oid and (one = 0 or pg_has_role(one, 'usage')))
+    ) as sees
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'graphile_worker' and c.relname = '_private_jobs'`;
+
+async function ask<R extends pg.QueryResultRow>(connectionString: string, text: string): Promise<R[]> {
+  const client = new pg.Client({ connectionString, application_name: "parley roles" });
+  await client.connect();
+  return (await client.query<R>(text).finally(() => client.end())).rows;
+}

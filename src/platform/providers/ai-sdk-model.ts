@@ -1,0 +1,156 @@
+import type * as Anthropic from "@ai-sdk/anthropic";
+import type * as Groq from "@ai-sdk/groq";
+import type * as OpenAi from "@ai-sdk/openai";
+import type * as Compatible from "@ai-sdk/openai-compatible";
+import { LRUCache } from "lru-cache";
+import { BOUNDS, MODEL_WORDS, type BoundedAnswers } from "../outbound/bounds";
+import { load } from "./load";
+import { pairedCalls } from "./paired-calls";
+import { modelFailure } from "./provider-error";
+import {
+  ModelFailure,
+  type CutReason,
+  type ModelMessage,
+  type ModelPart,
+  type ModelRequest,
+  type TextModel,
+} from "../ports/text-model";
+import { ThinkFilter } from "./think-filter";
+
+/** Models that are remembered to think without saying so. */
+const MOST_THINKING = 1_000;
+
+/** What the SDK's vendors have in common. */
+type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
+type VendorRequest = Parameters<VendorModel["doStream"]>[0];
+type VendorMessage = VendorRequest["prompt"][number];
+
+/** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
+export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers): TextModel {
+  const thinking = new LRUCache<string, true>({ max: MOST_THINKING });
+  return {
+    async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
+      try {
+        yield* parts(request, guardedFetch, answers, thinking);
+      } catch (error) {
+        throw modelFailure(error, request.signal.aborted);
+      }
+    },
+  };
+}
+
+/** The vendors are asked by the interface that the SDK's own functions ask them by: of what those add, a turn needs nothing. */
+async function* parts(
+  request: ModelRequest,
+  guardedFetch: typeof fetch,
+  answers: BoundedAnswers,
+  thinking: LRUCache<string, true>,
+): AsyncGenerator<ModelPart> {
+  const { provider, model } = request.model;
+  const name = [provider, model, request.model.baseUrl ?? request.credential!.baseUrl].join(" ");
+  const reach = answers.fetch(request.credential!.guarded ? guardedFetch : fetch, provider, BOUNDS.model);
+  const { stream } = await languageModel(request, reach).doStream(vendorRequest(request));
+  let words = 0; // in bytes
+  const thoughts = new ThinkFilter(thinking.has(name));
+  let usable = false;
+  let reason: CutReason | undefined;
+  for await (const part of stream) {
+    if (part.type === "error") throw modelFailure(part.error, false);
+    if ("delta" in part) words += Buffer.byteLength(part.delta);
+    if (words > MODEL_WORDS) throw answers.exceeded(provider, `${MODEL_WORDS} bytes of text`);
+    const { text, withdrawn } = part.type === "text-delta" ? thoughts.add(part.delta) : NOTHING;
+    if (withdrawn) yield { type: "withdrawn" };
+    if (text !== "") yield { type: "text", text };
+    if (part.type === "tool-call")
+      yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: parsed(part.input) };
+    if (part.type === "finish") reason = CUT[part.finishReason.unified];
+    usable = (usable && !withdrawn) || text !== "" || part.type === "tool-call";
+  }
+  const rest = thoughts.end(reason !== undefined);
+  if (thoughts.closedOnly) thinking.set(name, true);
+  else if (reason === undefined) thinking.delete(name);
+  if (rest !== "") yield { type: "text", text: rest };
+  if (!usable && rest === "") throw new ModelFailure("The model answered with nothing.");
+  if (reason) yield { type: "cut", reason };
+}
+
+const NOTHING = { text: "", withdrawn: false };
+const CUT: Readonly<Record<string, CutReason>> = { length: "length", "content-filter": "content_filter" };
+
+function vendorRequest(request: ModelRequest): VendorRequest {
+  const { system, messages, tools, temperature, maxTokens, signal } = request;
+  const offered = tools.map(({ name, description, parameters: inputSchema }) => ({
+    type: "function" as const,
+    name,
+    description,
+    inputSchema,
+  }));
+  return {
+    prompt: [
+      ...(system === "" ? [] : [{ role: "system" as const, content: system }]),
+      ...pairedCalls(messages).map(toVendor),
+    ],
+    ...(offered.length > 0 && { tools: offered, toolChoice: { type: "auto" as const } }),
+    temperature,
+    maxOutputTokens: maxTokens,
+    abortSignal: signal,
+  };
+}
+
+/** What is no JSON goes to the check of arguments as it is. */
+function parsed(input: string): unknown {
+  try {
+    return JSON.parse(input === "" ? "{}" : input);
+  } catch {
+    return input;
+  }
+}
+
+function languageModel({ model, credential }: ModelRequest, reach: typeof fetch): VendorModel {
+  const { apiKey = "none", baseUrl: baseURL } = credential!; // without one the local model is asked
+  const options = {
+    apiKey,
+    ...(baseURL !== undefined && { baseURL }),
+    fetch: reach,
+  };
+  switch (model.baseUrl === undefined ? model.provider : "COMPATIBLE") {
+    case "OPENAI":
+      return load<typeof OpenAi>("@ai-sdk/openai").createOpenAI(options).chat(model.model);
+    case "GROQ":
+      return load<typeof Groq>("@ai-sdk/groq").createGroq(options)(model.model);
+    case "ANTHROPIC":
+      return load<typeof Anthropic>("@ai-sdk/anthropic").createAnthropic(options)(model.model);
+    default: {
+      const { createOpenAICompatible } = load<typeof Compatible>("@ai-sdk/openai-compatible");
+      return createOpenAICompatible({
+        ...options,
+        baseURL: baseURL ?? "",
+        name: model.provider.toLowerCase(),
+      }).chatModel(model.model);
+    }
+  }
+}
+
+function toVendor({ role, content, calls = [], answers }: ModelMessage): VendorMessage {
+  if (role === "user") return { role, content: [{ type: "text", text: content }] };
+  if (role === "tool") {
+    const output = { type: "text" as const, value: content };
+    return {
+      role,
+      content: [{ type: "tool-result", toolCallId: answers!.id, toolName: answers!.name, output }],
+    };
+  }
+  const text = content === "" ? [] : [{ type: "text" as const, text: content }];
+  return {
+    role,
+    content: [
+      ...text,
+      ...calls.map((call) => ({
+        type: "tool-call" as const,
+        toolCallId: call.id,
+        toolName: call.name,
+        input: call.arguments,
+      })),
+    ],
+  };
+}

@@ -1,0 +1,63 @@
+import { createReadStream } from "node:fs";
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import type { Readable } from "node:stream";
+import type { Storage } from "../ports/storage";
+
+const PARTIAL = ".partial";
+
+/** Keeps files in a folder: written beside, synced, then renamed, so that a file is there whole or not at all. */
+export function localStorage(folder: string): Storage {
+  const path = (key: string) =>
+    join(folder, ...key.split("/").map((part) => part.replace(/[^A-Za-z0-9.-]/g, "").replace(/^\.+/, "")));
+  return {
+    async put(key, content) {
+      await mkdir(dirname(path(key)), { recursive: true, mode: 0o700 });
+      const partial = path(key) + PARTIAL;
+      try {
+        const size = await write(partial, content);
+        await rename(partial, path(key));
+        await syncFolder(dirname(path(key)));
+        return size;
+      } catch (error) {
+        await rm(partial, { force: true });
+        throw error;
+      }
+    },
+    async get(key) {
+      await stat(path(key));
+      return createReadStream(path(key));
+    },
+    has: (key) =>
+      stat(path(key)).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === "ENOENT") return false;
+          throw error;
+        },
+      ),
+    remove: (key) => rm(path(key), { force: true }),
+    async *list() {
+      for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
+        const found = await stat(join(folder, name)).catch(() => undefined);
+        if (found?.isFile()) yield { key: name.split(sep).join("/"), storedAt: found.mtime };
+      }
+    },
+  };
+}
+
+async function write(path: string, content: Readable): Promise<number> {
+  const file = await open(path, "w", 0o600);
+  try {
+    await writeFile(file, content);
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await handle.sync().finally(() => handle.close());
+}

@@ -1,0 +1,38 @@
+import { Crypto } from "../crypto";
+import { loadCatalog } from "../catalog/load-catalog";
+import type { Config } from "../settings/config";
+import { BoundedAnswers } from "../outbound/bounds";
+import { outbound } from "../outbound/http";
+import { childReader } from "./child-reader";
+import { openModels } from "./open-models";
+import { openRetention } from "./open-retention";
+import { openQuotas } from "./open-quotas";
+import { openStorage } from "./open-storage";
+import { openTelephony } from "./open-telephony";
+import { openVoice } from "./open-voice";
+import type { Ports } from "../ports/ports";
+import { threadChecker } from "./thread-checker";
+
+/** Ports of a process that serves nobody: the first steps on a new database, and the command line. */
+export function offlinePorts(config: Config): Ports {
+  const reach = outbound(config.OUTBOUND_ALLOW);
+  const answers = new BoundedAnswers();
+  return {
+    crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
+    catalog: loadCatalog(config.CATALOG_FILE),
+    storage: openStorage(config, answers),
+    embeddings: undefined,
+    reader: childReader(),
+    checker: threadChecker(),
+    quotas: openQuotas(config),
+    outbound: reach,
+    models: openModels(config, reach.fetch, answers),
+    voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }, answers),
+    telephone: openTelephony(config, () => "", answers),
+    listener: { on: () => () => undefined, onRenewed: () => () => undefined },
+    publicUrl: () => config.PUBLIC_BASE_URL ?? "",
+    retention: openRetention(config),
+    placeForJob: () => undefined,
+    forgetKey: () => undefined,
+  };
+}

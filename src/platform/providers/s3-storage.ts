@@ -1,0 +1,110 @@
+import type { Readable } from "node:stream";
+import type * as S3 from "@aws-sdk/client-s3";
+import type * as Multipart from "@aws-sdk/lib-storage";
+import type { Config } from "../settings/config";
+import { BOUNDS, type BoundedAnswers } from "../outbound/bounds";
+import { load } from "./load";
+import type { Storage } from "../ports/storage";
+
+type Settings = Pick<Config, "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY">;
+
+/** Keeps files in a bucket of Amazon S3 or of a store that speaks its protocol. */
+export function s3Storage(bucket: string, settings: Settings, answers: BoundedAnswers): Storage {
+  const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound } =
+    load<typeof S3>("@aws-sdk/client-s3");
+  const { Upload } = load<typeof Multipart>("@aws-sdk/lib-storage");
+  const client = new S3Client(optionsOf(settings));
+  boundAnswers(client, answers);
+  return {
+    async put(key, content) {
+      let size = 0;
+      content.on("data", (chunk: Buffer) => (size += chunk.length));
+      // In parts, so that nothing has to know the length before; what is given up is removed from the store.
+      await new Upload({
+        client,
+        params: { Bucket: bucket, Key: key, Body: content },
+        leavePartsOnError: false,
+      }).done();
+      return size;
+    },
+    async get(key) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+      return Body as Readable; // on Node it is one
+    },
+    async has(key) {
+      try {
+        await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+        return true;
+      } catch (error) {
+        if (error instanceof NotFound) return false;
+        throw error;
+      }
+    },
+    async remove(key) {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
+    },
+    list: () => objectsIn(client, bucket),
+  };
+}
+
+/** All objects of a bucket, page after page. */
+async function* objectsIn(
+  client: S3.S3Client,
+  bucket: string,
+): AsyncGenerator<{ key: string; storedAt: Date }> {
+  const { ListObjectsV2Command } = load<typeof S3>("@aws-sdk/client-s3");
+  let next: string | undefined;
+  do {
+    const found = await client.send(new ListObjectsV2Command({ Bucket: bucket, ContinuationToken: next }));
+    for (const { Key, LastModified } of found.Contents ?? [])
+      if (Key && LastModified) yield { key: Key, storedAt: LastModified };
+    next = found.NextContinuationToken;
+  } while (next !== undefined);
+}
+
+/** Reads no more of what the store tells than it may say; only a file's content has the length that it has. */
+function boundAnswers({ config }: S3.S3Client, answers: BoundedAnswers): void {
+  const handler = config.requestHandler as unknown as Handler; // what the SDK declares of it is any
+  const handle = handler.handle.bind(handler);
+  handler.handle = async (request, options) => {
+    const answered = await handle(request, options);
+    const { response } = answered;
+    const lists = request.query !== undefined && "list-type" in request.query;
+    const isContent = request.method === "GET" && response.statusCode < 300 && !lists;
+    if (!isContent && response.body)
+      response.body = answers.stream(response.body, "the store of files", BOUNDS.storage);
+    return answered;
+  };
+}
+
+/** What sends the SDK's requests. */
+interface Handler {
+  handle(
+    request: { readonly method: string; readonly query?: object },
+    options: unknown,
+  ): Promise<{ readonly response: { readonly statusCode: number; body?: Readable } }>;
+}
+
+/** How long the store may take to connect, and to go on, in milliseconds. */
+const TIMES = { connectionTimeout: 5_000, socketTimeout: 30_000 } as const;
+
+function optionsOf({
+  S3_REGION,
+  S3_ENDPOINT,
+  S3_ACCESS_KEY_ID,
+  S3_SECRET_ACCESS_KEY,
+}: Settings): S3.S3ClientConfig {
+  const given = S3_ACCESS_KEY_ID !== undefined && S3_SECRET_ACCESS_KEY !== undefined;
+  return {
+    region: S3_REGION,
+    requestHandler: TIMES,
+    ...(given && { credentials: { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY } }),
+    // Stores other than Amazon's know neither its checksums nor names of buckets in the host.
+    ...(S3_ENDPOINT !== undefined && {
+      endpoint: S3_ENDPOINT,
+      forcePathStyle: true,
+      requestChecksumCalculation: "WHEN_REQUIRED",
+      responseChecksumValidation: "WHEN_REQUIRED",
+    }),
+  };
+}

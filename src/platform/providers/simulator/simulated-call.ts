@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { currentTime } from "../../clock";
+import type { EngineCall, EngineStatus, PhoneCallOrder } from "../../ports/voice-engine";
+import { readCompletion, type Answered } from "./ask-model";
+import { behaviourOf, type Behaviour } from "./behaviour";
+import { PostBox } from "./post-box";
+
+type Json = Readonly<Record<string, unknown>>;
+interface Turn {
+  readonly role: "user" | "assistant" | "tool";
+  readonly content: string | null;
+  readonly tool_calls?: readonly Json[];
+  readonly tool_call_id?: string;
+}
+
+export interface SimulatorOptions {
+  /** How many times faster than real time. */
+  readonly speed: number;
+  readonly reach: typeof fetch;
+  /** Pause between signs of life, in real milliseconds: a call whose simulator died is told by it from one that is silent. */
+  readonly heartbeat: number;
+  /** Where recordings can be fetched. */
+  readonly recordingUrl: (engineCallId: string) => string;
+}
+
+/** Seconds of simulated time. */
+const RINGS_AFTER = 0.5;
+const RINGS_FOR = 3;
+const RINGS_IN_VAIN = 20;
+const WORD = 0.35;
+const PAUSE = 0.6;
+const ALIVE = { type: "speech-update", status: "started", role: "user" };
+const MOST_ROUNDS = 5;
+const KILLED = Symbol("killed");
+const LINES = ["Hello? Who is this?", "What can you do for me?", "All right, thank you. Goodbye!"];
+const VOICEMAIL = "Nobody can take your call. Please leave a message after the tone.";
+
+/** What the person says: the script of the call's metadata, else three lines of small talk. */
+function linesOf({ simulatedCustomer }: Json): readonly string[] {
+  const given = Array.isArray(simulatedCustomer) ? simulatedCustomer : [];
+  const lines = given.filter((line): line is string => typeof line === "string" && line.trim() !== "");
+  return lines.length > 0 ? lines : LINES;
+}
+
+/** One simulated call, from dialling to its report. */
+export class SimulatedCall {
+  readonly id: string;
+  status: EngineStatus = "queued";
+  endedReason: string | undefined;
+  private readonly behaviour: Behaviour;
+  private readonly box: PostBox;
+  private readonly over = new AbortController();
+  private readonly talk: Turn[] = [];
+  private clock = 0;
+
+  constructor(
+    private readonly order: PhoneCallOrder,
+    private readonly options: SimulatorOptions,
+  ) {
+    this.id = `sim_${order.callId}`;
+    this.behaviour = behaviourOf(order.phoneNumber);
+    this.box = new PostBox(this.behaviour.delivery, (message) => this.post(message));
+  }
+
+  get engineCall(): EngineCall {
+    const { id, status, endedReason } = this;
+    return { id, status, ...(endedReason !== undefined && { endedReason }) };
+  }
+
+  /** Hangs up, as the other side's wish; the reports follow. */
+  hangUp(reason: string): void {
+    this.over.abort(reason);
+  }
+
+  /** Stops in the middle, as if the process had ended: nobody is told. */
+  kill(): void {
+    this.over.abort(KILLED);
+  }
+
+  /** Plays the call. Never throws: a server that does not answer is one whose call is lost. */
+  async run(): Promise<void> {
+    const beat = setInterval(
+      () => void this.post(this.stamped(ALIVE)).catch(() => undefined),
+      this.options.heartbeat,
+    );
+    try {
+      const reason = await this.play().catch((error: unknown) => {
+        if (!this.over.signal.aborted || this.over.signal.reason === KILLED) throw error;
+        return String(this.over.signal.reason);
+      });
+      await this.end(reason);
+    } catch {
+      this.status = "ended"; // nobody listens any more
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** @returns why the call ended */
+  private async play(): Promise<string> {
+    const { goes } = this.behaviour;
+    await this.pass(RINGS_AFTER);
+    await this.become("ringing");
+    await this.pass(goes === "unanswered" ? RINGS_IN_VAIN : RINGS_FOR);
+    if (goes === "busy") return "customer-busy";
+    if (goes === "unanswered") return "customer-did-not-answer";
+    await this.become("in-progress");
+    if (goes === "voicemail") {
+      await this.hear("user", VOICEMAIL);
+      return "voicemail";
+    }
+    const reason = await this.converse();
+    if (goes === "endless") await sleep(2_147_483_647, undefined, { signal: this.over.signal });
+    return reason;
+  }
+
+  private async converse(): Promise<string> {
+    const { assistant, metadata } = this.order;
+    const { goes } = this.behaviour;
+    if (assistant.greeting !== "") await this.say(assistant.greeting);
+    for (const line of linesOf(metadata)) {
+      await this.hear("user", line);
+      this.talk.push({ role: "user", content: line });
+      const ended = await this.answered();
+      if (ended !== undefined) return ended;
+      if (goes === "dropped") return "phone-call-provider-closed-websocket";
+      if (goes === "forwarded") {
+        await this.become("forwarding");
+        await this.pass(PAUSE);
+        return "assistant-forwarded-call";
+      }
+    }
+    return "customer-ended-call";
+  }
+
+  /** Lets the assistant answer. @returns why it ended the call, where it did */
+  private async answered(): Promise<string | undefined> {
+    const { endCallPhrases, endCallMessage } = this.order.assistant;
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const { text, calls } = await this.ask();
+      if (text !== "") await this.say(text);
+      if (calls.some(({ name }) => name === "endCall")) {
+        if (endCallMessage !== "") await this.say(endCallMessage);
+        return "assistant-ended-call";
+      }
+      const said = text.toLowerCase();
+      if (endCallPhrases.some((phrase) => said.includes(phrase.toLowerCase())))
+        return "assistant-said-end-call-phrase";
+      if (calls.length === 0) return undefined;
+      this.talk.push({ role: "assistant", content: null, tool_calls: calls.map((call) => toolCall(call)) });
+      for (const { id } of calls) this.talk.push({ role: "tool", content: "Done.", tool_call_id: id });
+    }
+    return undefined;
+  }
+
+  private async ask(): Promise<Answered> {
+    const { assistant, callbacks, callId } = this.order;
+    const system = { role: "system", content: assistant.prompt };
+    const tools = [
+      ...(assistant.endCallFunction ? [tool("endCall", {})] : []),
+      ...(assistant.dialKeypadFunction ? [tool("dtmf", { dtmf: { type: "string" } })] : []),
+    ];
+    const body = {
+      model: assistant.model,
+      messages: [system, ...this.talk],
+      temperature: assistant.temperature,
+      max_tokens: assistant.maxTokens,
+      ...(tools.length > 0 && { tools }),
+      stream: true,
+      call: { id: this.id },
+      metadata: { parleyCallId: callId },
+    };
+    return readCompletion(
+      await this.request(`${callbacks.modelUrl}/chat/completions`, body, this.over.signal),
+    );
+  }
+
+  /** The assistant speaks: a transcript comes for each sentence. */
+  private async say(text: string): Promise<void> {
+    this.talk.push({ role: "assistant", content: text });
+    for (const sentence of text.split(/(?<=[.!?])\s+/)) await this.hear("assistant", sentence);
+    await this.tell({
+      type: "conversation-update",
+      messagesOpenAIFormatted: this.talk.filter(({ role }) => role !== "tool"),
+    });
+  }
+
+  private async hear(role: "user" | "assistant", transcript: string): Promise<void> {
+    await this.pass(PAUSE + transcript.split(/\s+/).length * WORD);
+    await this.tell({ type: "transcript", role, transcriptType: "final", transcript });
+  }
+
+  private async become(status: EngineStatus): Promise<void> {
+    this.status = status;
+    await this.tell({ type: "status-update", status });
+  }
+
+  private async end(endedReason: string): Promise<void> {
+    this.status = "ended";
+    this.endedReason = endedReason;
+    await this.tell({ type: "status-update", status: "ended", endedReason });
+    const spoken = this.talk.some(({ role }) => role !== "tool");
+    const recording = spoken ? { recordingUrl: this.options.recordingUrl(this.id) } : {};
+    await this.tell({
+      type: "end-of-call-report",
+      endedReason,
+      artifact: { ...recording, messagesOpenAIFormatted: this.talk },
+    });
+    await this.box.empty();
+  }
+
+  private pass(seconds: number): Promise<void> {
+    return sleep((seconds * 1_000) / this.options.speed, undefined, { signal: this.over.signal });
+  }
+
+  private tell(message: Json): Promise<void> {
+    return this.box.send(this.stamped(message));
+  }
+
+  /** No two messages of a call are the same. */
+  private stamped(message: Json): Json {
+    this.clock = Math.max(this.clock + 1, currentTime());
+    return { ...message, timestamp: this.clock, call: { id: this.id, name: this.order.callId } };
+  }
+
+  private async post(message: Json): Promise<void> {
+    await (await this.request(this.order.callbacks.messagesUrl, { message })).text();
+  }
+
+  private request(url: string, body: Json, signal?: AbortSignal): Promise<Response> {
+    const headers = { ...this.order.callbacks.headers, "content-type": "application/json" };
+    return this.options.reach(url, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  }
+}
+
+const tool = (name: string, properties: Json): Json => ({
+  type: "function",
+  function: { name, parameters: { type: "object", properties } },
+});
+
+const toolCall = ({ id, name, arguments: args }: Answered["calls"][number]): Json => ({
+  id,
+  type: "function",
+  function: { name, arguments: args },
+});

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import { namesOf, readMessage } from "../vapi/read-message";
+import { answerMessage } from "../vapi/answer-message";
+import { CallRefused, type VoiceEngine } from "../../ports/voice-engine";
+import { behaviourOf, isMagic } from "./behaviour";
+import { SimulatedCall, type SimulatorOptions } from "./simulated-call";
+
+/**
+ * A voice engine that dials nobody: it plays both sides of a call and reports it over HTTP, in the words of a real
+ * one, to the server that it runs in. What it plays is in memory alone: a call whose process died falls silent.
+ */
+export function simulator(options: SimulatorOptions): VoiceEngine {
+  const calls = new LRUCache<string, SimulatedCall>({ max: 10_000 });
+  return {
+    name: "simulator",
+    real: false,
+    takes: isMagic,
+    async place(order, signal) {
+      const { goes, placing } = behaviourOf(order.phoneNumber);
+      if (goes === "refused") throw new CallRefused("The simulator refuses to dial this number.");
+      const call = new SimulatedCall(order, options);
+      calls.set(order.callId, call);
+      void call.run();
+      if (placing > 0) await sleep((placing * 1_000) / options.speed, undefined, { signal });
+      return call.engineCall;
+    },
+    web: undefined,
+    find: ({ callId }) => Promise.resolve(calls.get(callId)?.engineCall),
+    hangUp: ({ callId }) => Promise.resolve(calls.get(callId)?.hangUp("manually-canceled")),
+    erase: ({ callId }) => {
+      calls.delete(callId);
+      return Promise.resolve();
+    },
+    read: readMessage,
+    names: namesOf,
+    answer: answerMessage,
+    close: () => {
+      for (const call of calls.values()) call.kill();
+      return Promise.resolve();
+    },
+  };
+}

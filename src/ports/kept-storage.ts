@@ -1,9 +1,0 @@
-import type { Storage } from "./storage";
-
-/** Removes nothing while a backup runs: the janitor does it later. */
-export const keptStorage = (storage: Storage, backupRuns: () => Promise<boolean>): Storage => ({
-  ...storage,
-  remove: async (key) => {
-    if (!(await backupRuns())) await storage.remove(key);
-  },
-});

@@ -1,0 +1,99 @@
+import { commandOf, digestOf } from "../../account/audit/note";
+import type { Database } from "../../platform/database/database";
+import type { Scope } from "../../platform/database/scope";
+import { digesting, type ErasureDigest } from "../people/digests";
+import { Erasures, SUBJECTS } from "./erasures";
+import { IDENTIFIER_KINDS, type IdentifierKind, type Person } from "../people/person";
+
+/** Rows that are looked at by one statement. */
+const ROWS = 2_000;
+
+const KIND_OF = Object.fromEntries(
+  Object.entries(SUBJECTS).map(([kind, subject]) => [subject, kind]),
+) as Record<string, IdentifierKind>;
+
+/** An erasure as a backup's manifest has it. */
+export interface BackedUpErasure extends Omit<ErasureDigest, "kind"> {
+  readonly subject: string;
+}
+
+/** The digests in a backup, for the database that an older backup is restored into. */
+export const digestsIn = (erasures: readonly BackedUpErasure[]): ErasureDigest[] =>
+  erasures.map(({ subject, ...digest }) => ({ ...digest, kind: KIND_OF[subject]! })); // only persons have digests
+
+/**
+ * Erases again, after a restore, everybody whose digest is among these: what began after their erasure stays. Each
+ * erasure runs as a job and has a receipt. Safe to repeat.
+ * @returns how many people were found
+ */
+export async function eraseAgain(database: Database, digests: Iterable<ErasureDigest>): Promise<number> {
+  const byOrganization = new Map<string, ErasureDigest[]>();
+  for (const one of digests)
+    byOrganization.set(one.organizationId, [...(byOrganization.get(one.organizationId) ?? []), one]);
+  let found = 0;
+  for (const [organizationId, own] of byOrganization) {
+    const scope = database.scope(organizationId);
+    const known = (await scope.shared("organizations").where({ id: organizationId })) as unknown[];
+    if (known.length > 0) found += await eraseIn(scope, own);
+  }
+  return found;
+}
+
+async function eraseIn(scope: Scope, digests: readonly ErasureDigest[]): Promise<number> {
+  const people = new Map<string, Person & { readonly until: string }>();
+  // Keys of digests differ where two backups were made by different installations.
+  for (const sealedKey of new Set(digests.map((one) => one.sealedKey))) {
+    const own = digests.filter((one) => one.sealedKey === sealedKey);
+    // Of somebody who was erased twice the later time counts.
+    const wanted = new Map(own.map(({ digest, until }) => [digest, until] as const).sort(byTime));
+    const digest = digesting(scope, sealedKey);
+    for await (const value of identifiers(scope))
+      for (const kind of IDENTIFIER_KINDS) {
+        const until = wanted.get(digest({ kind, value }));
+        if (until !== undefined) people.set(`${kind}:${value}`, { kind, value, until });
+      }
+  }
+  for (const { until, ...person } of people.values()) {
+    const operation = commandOf("restore", "EndUser", [{ name: person.kind }]);
+    operation.about(digestOf(scope, person.value));
+    await scope.audited(operation).of(Erasures).ofPerson(person, until);
+  }
+  return people.size;
+}
+
+const byTime = ([, one]: readonly [string, string], [, other]: readonly [string, string]): number =>
+  Date.parse(one) - Date.parse(other);
+
+/** Everything that a person may be known by here, each some times. */
+async function* identifiers(scope: Scope): AsyncIterable<string> {
+  const SOURCES = [
+    ["chats", ["uniqueId", "userId", "anonymousId", "visitorId", "phoneNumber"]],
+    ["end_users", ["uniqueId"]],
+  ] as const;
+  for (const [table, columns] of SOURCES)
+    for await (const row of walk(scope, table, columns))
+      yield* columns.flatMap((column) => row[column as string] ?? []);
+  for await (const { metadata } of walk<{ metadata: Record<string, unknown> }>(scope, "files", ["metadata"]))
+    yield* IDENTIFIER_KINDS.map((kind) => metadata[kind]).filter((value) => typeof value === "string");
+  const contacts = (await scope.table("sms_contacts").select("phoneNumber")) as { phoneNumber: string }[];
+  yield* contacts.map(({ phoneNumber }) => phoneNumber);
+}
+
+/** Every row of a table, page by page. */
+async function* walk<R extends object = Record<string, string | null>>(
+  scope: Scope,
+  table: "chats" | "end_users" | "files",
+  columns: readonly string[],
+): AsyncIterable<Awaited<R>> {
+  for (let last = ""; ;) {
+    const rows = (await scope
+      .table(table)
+      .select("id", ...columns)
+      .where("id", ">", last)
+      .orderBy("id")
+      .limit(ROWS)) as (Awaited<R> & { id: string })[];
+    yield* rows;
+    if (rows.length < ROWS) return;
+    last = rows.at(-1)!.id;
+  }
+}

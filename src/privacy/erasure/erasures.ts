@@ -1,0 +1,179 @@
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import { newId } from "../../platform/database/ids";
+import type { Build, Scope } from "../../platform/database/scope";
+import { Assistants } from "../../assistants/assistants/assistants";
+import { DomainError, invalid, missing } from "../../platform/errors";
+import { AllLogs, type LogFilter } from "../../chats/logs/all-logs";
+import { DigestKey } from "../people/digests";
+import { erasePerson } from "./erase-person";
+import { chatsOf, type IdentifierKind, type Person } from "../people/person";
+import { removeChats, type Count, type Counts, type RemoveOptions } from "./remove-chats";
+import { COUNTED, settle } from "./settle";
+
+/** Logs that are looked for at once. */
+const MOST_LOGS = 100;
+
+export type ErasureStatus = "PENDING" | "RUNNING" | "DONE";
+export type ErasureSubject = (typeof SUBJECTS)[IdentifierKind] | "LOGS";
+
+/** What was erased, without saying of whom. */
+export interface Erasure extends Counts {
+  readonly id: string;
+  readonly subject: ErasureSubject;
+  readonly status: ErasureStatus;
+  /** Chats that there were when it was asked for. */
+  readonly matched: number;
+  /** What providers refused to delete. */
+  readonly textsKept: number;
+  readonly callsKept: number;
+  readonly requestedAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+interface ErasureRow extends Erasure {
+  /** Who or what it is; null when nothing of it is stored here any more. */
+  readonly sealedTarget: string | null;
+  /** What began later stays. */
+  readonly until: string;
+}
+
+export const SUBJECTS = {
+  uniqueId: "UNIQUE_ID",
+  userId: "USER_ID",
+  anonymousId: "ANONYMOUS_ID",
+  phoneNumber: "PHONE_NUMBER",
+} as const satisfies Record<IdentifierKind, string>;
+
+/** Erasures of an organization, and their receipts. */
+export class Erasures {
+  constructor(private readonly scope: Scope) {}
+
+  /**
+   * Has everything erased that is stored of a person by now.
+   * @param until a moment in its stead, for an erasure that is made once more after a restore
+   */
+  async ofPerson(person: Person, until?: string): Promise<Erasure> {
+    return this.scope.transaction(async (scope) => {
+      const digest = await scope.of(DigestKey).digest(person);
+      const [{ count }] = (await chatsOf(scope, person, until).count("*")) as [{ count: string }];
+      return scope
+        .of(Erasures)
+        .request({ subject: SUBJECTS[person.kind], digest, matched: Number(count), until }, person);
+    });
+  }
+
+  /**
+   * Has the ended logs deleted that a filter wants now. @throws BAD_USER_INPUT for a filter without a condition;
+   * ASSISTANT_NOT_FOUND
+   */
+  async ofLogs(filter: LogFilter): Promise<Erasure> {
+    if (Object.values(filter).every((value) => value == null || value === ""))
+      throw invalid([{ path: "filter", message: "set at least one condition; got none" }]);
+    return this.scope.transaction(async (scope) => {
+      if (filter.assistantId != null) await scope.of(Assistants).evenDeleted(filter.assistantId);
+      const [{ count }] = (await scope.of(AllLogs).ended(filter).count("*")) as [{ count: string }];
+      return scope.of(Erasures).request({ subject: "LOGS", matched: Number(count) }, { filter });
+    });
+  }
+
+  /** Deletes one log, at once. @throws LOG_NOT_FOUND; CHAT_LIVE while the conversation goes on */
+  async removeLog(assistantId: string, id: string): Promise<{ id: string }> {
+    const [row] = (await this.scope.table("chats").select("status").where({ id, assistantId })) as {
+      status: string;
+    }[];
+    if (!row) return missing("Log");
+    if (row.status !== "ended")
+      throw new DomainError("CHAT_LIVE", "This conversation is live: end it before you delete its log.");
+    await removeChats(this.scope, [id]);
+    return { id };
+  }
+
+  /** The newest first. */
+  list(query: ConnectionQuery): Promise<Connection<Erasure>> {
+    return connectionByAge<ErasureRow>(this.scope.table("erasures"), query, "requestedAt");
+  }
+
+  /** @throws ERASURE_NOT_FOUND */
+  async byId(id: string): Promise<Erasure> {
+    const [row] = (await this.scope.table("erasures").where({ id })) as Erasure[];
+    return row ?? missing("Erasure");
+  }
+
+  /** Does the work of one, or what is left of it. */
+  async run(id: string): Promise<void> {
+    const { scope } = this;
+    const [row] = await scope.write<Pick<ErasureRow, "sealedTarget" | "until">>("erasures.begin", begin, [
+      id,
+    ]);
+    if (!row) return;
+    if (row.sealedTarget !== null) {
+      await this.erase(id, { ...row, sealedTarget: row.sealedTarget });
+      await scope.table("erasures").where({ id }).update({ sealedTarget: null });
+    }
+    await settle(scope, id); // unless providers are still asked
+  }
+
+  private async erase(
+    erasureId: string,
+    { sealedTarget, until }: { readonly sealedTarget: string; readonly until: string },
+  ): Promise<void> {
+    const { scope } = this;
+    const count: Count = (scope, gone) => scope.of(Erasures).add(erasureId, gone);
+    const target = JSON.parse(scope.ports.crypto.open(sealedTarget, contextOf(scope, erasureId))) as
+      Person | { readonly filter: LogFilter };
+    if ("filter" in target) await eraseLogs(scope, target.filter, until, { count, erasureId });
+    else await erasePerson(scope, target, { until, count, erasureId });
+  }
+
+  /** Stores what is to be erased, with the job that does it. */
+  private async request(
+    given: Pick<ErasureRow, "subject" | "matched"> & { digest?: string; until?: string | undefined },
+    target: object,
+  ): Promise<Erasure> {
+    const { scope } = this;
+    const id = newId();
+    const sealedTarget = scope.ports.crypto.seal(JSON.stringify(target), contextOf(scope, id));
+    const [row] = (await scope.insert("erasures", { id, sealedTarget, ...given })) as [Erasure];
+    await enqueueErasure(scope, id);
+    return row;
+  }
+
+  private async add(id: string, gone: Partial<Counts>): Promise<void> {
+    await this.scope.write("erasures.count", count, [id, ...COUNTED.map((kind) => gone[kind] ?? 0)]);
+  }
+}
+
+const begin: Build = (_table, _$, db) =>
+  db.raw(`
+  update erasures set status = 'RUNNING', worked_at = now()
+  where erasures.organization_id = $1 and id = $2 and status <> 'DONE' returning sealed_target, until::text as until`);
+
+const count: Build = (_table, _$, db) =>
+  db.raw(`
+  update erasures set worked_at = now(), ${COUNTED.map((kind, at) => `${kind} = ${kind} + $${at + 3}`).join(", ")}
+  where erasures.organization_id = $1 and id = $2`);
+
+async function eraseLogs(
+  scope: Scope,
+  filter: LogFilter,
+  until: string,
+  options: RemoveOptions,
+): Promise<void> {
+  for (;;) {
+    const found = (await scope.of(AllLogs).ended(filter, until).select("id").limit(MOST_LOGS)) as {
+      id: string;
+    }[];
+    if (found.length === 0) return;
+    await removeChats(
+      scope,
+      found.map(({ id }) => id),
+      options,
+    );
+  }
+}
+
+/** One job waits for each erasure. */
+export const enqueueErasure = (scope: Scope, erasureId: string): Promise<void> =>
+  scope.enqueue("erasure.run", { erasureId }, { key: `erasure.run:${erasureId}` });
+
+const contextOf = ({ organizationId }: Scope, id: string) => `${organizationId}/erasures/${id}`;

@@ -1,0 +1,87 @@
+import { CONFIGURATIONS, type ChannelConfiguration } from "../../assistants/configurations/configurations";
+import { readFunction } from "../../assistants/configurations/functions";
+import { newId } from "../../platform/database/ids";
+import type { Build, Scope } from "../../platform/database/scope";
+
+/** Reasons for which conversations end. Another one may be words of a person, and is counted as `other`. */
+const REASONS =
+  `assistant-deleted assistant-ended assistant-ended-call assistant-forwarded-call assistant-said-end-call-phrase
+  call-start-failed cancelled customer-busy customer-did-not-answer customer-ended-call ended-by-api ended-by-visitor
+  engine-changed engine-lost-call engine-unreachable erased exceeded-max-duration idle-timeout manually-canceled
+  no-phone-number opted-out silence-timed-out unknown voicemail workflow-deleted workflow-ended workflow-stuck`.split(
+    /\s+/,
+  );
+/** Functions of the service itself. */
+const OWN_FUNCTIONS = ["end_call", "dial_keypad", "search_knowledge", "remember_fact"];
+
+/** Counts ended chats that no job has counted yet, before what was said in them goes. In a transaction that holds them. */
+export async function keepAggregates(scope: Scope, chatIds: readonly string[]): Promise<void> {
+  await scope.write("erasure.keepConversations", conversations, [chatIds]);
+  await scope.write("erasure.keepFunctions", functions, [chatIds]);
+  await scope.table("chats").whereIn("id", chatIds).update({ counted: true });
+}
+
+/**
+ * Cuts what was counted from the chats it was counted in: ids that nobody knows, times by the hour, and no text but
+ * names that the organization and the service gave.
+ */
+export async function detachAggregates(
+  scope: Scope,
+  chats: readonly { readonly id: string; readonly assistantId: string }[],
+): Promise<void> {
+  const ids = chats.map(({ id }) => id);
+  const fresh = ids.map(() => newId());
+  const known = [...OWN_FUNCTIONS, ...(await functionNames(scope, chats))];
+  await scope.table("function_facts_kept").whereIn("chatId", ids).whereNotIn("name", known).delete();
+  await scope.write("erasure.detachFunctions", detachFunctions, [ids, fresh]);
+  await scope.write("erasure.detachConversations", detachConversations, [ids, fresh, REASONS]);
+}
+
+/** Names of the functions that the assistants of these chats are configured with. */
+async function functionNames(
+  scope: Scope,
+  chats: readonly { readonly assistantId: string }[],
+): Promise<string[]> {
+  const assistantIds = [...new Set(chats.map(({ assistantId }) => assistantId))];
+  const { voice, sms, chat } = CONFIGURATIONS;
+  const rows = await Promise.all(
+    [voice, sms, chat].map((table) =>
+      scope.table(table).select("functions").whereIn("assistantId", assistantIds),
+    ),
+  );
+  const configurations = rows.flat() as Pick<ChannelConfiguration, "functions">[];
+  return configurations.flatMap(({ functions }) =>
+    functions.map(readFunction).flatMap((one) => (typeof one === "string" ? [] : one.name)),
+  );
+}
+
+const conversations: Build = (_table, _$, db) =>
+  db.raw(`
+  insert into conversation_facts_kept (organization_id, chat_id, assistant_id, channel, started_at, ended_reason, seconds,
+    messages, questions, answers, answer_ms, answer_times, not_known, errors, no_answer)
+  select f.organization_id, f.chat_id, f.assistant_id, f.channel, f.started_at, f.ended_reason, f.seconds,
+    f.messages, f.questions, f.answers, f.answer_ms, f.answer_times, f.not_known, f.errors, f.no_answer
+  from conversation_facts_computed f
+  where f.organization_id = $1 and f.chat_id = any($2::text[]) and not f.counted
+  on conflict do nothing`);
+
+const functions: Build = (_table, _$, db) =>
+  db.raw(`
+  insert into function_facts_kept (organization_id, chat_id, name, assistant_id, channel, started_at, calls, failed)
+  select f.organization_id, f.chat_id, f.name, f.assistant_id, f.channel, f.started_at, f.calls, f.failed
+  from function_facts_computed f
+  where f.organization_id = $1 and f.chat_id = any($2::text[]) and not f.counted
+  on conflict do nothing`);
+
+const detachFunctions: Build = (_table, _$, db) =>
+  db.raw(`
+  update function_facts_kept f set chat_id = fresh.id, started_at = date_trunc('hour', f.started_at, 'UTC')
+  from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
+  where f.organization_id = $1 and f.chat_id = fresh.chat_id`);
+
+const detachConversations: Build = (_table, _$, db) =>
+  db.raw(`
+  update conversation_facts_kept f set chat_id = fresh.id, started_at = date_trunc('hour', f.started_at, 'UTC'),
+    ended_reason = case when f.ended_reason = any($4::text[]) then f.ended_reason when f.ended_reason is not null then 'other' end
+  from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
+  where f.organization_id = $1 and f.chat_id = fresh.chat_id`);

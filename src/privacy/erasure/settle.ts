@@ -1,0 +1,53 @@
+import { jobOf } from "../../account/audit/note";
+import type { Build, Scope } from "../../platform/database/scope";
+import type { Counts } from "./remove-chats";
+
+/** What a provider refused to delete, or did not answer about, by kind. */
+export interface Kept {
+  readonly textsKept?: number;
+  readonly callsKept?: number;
+}
+
+/** Ends an erasure of which nothing is left, here or at providers. */
+export async function settle(scope: Scope, erasureId: string): Promise<void> {
+  await scope.transaction(async (scope) => {
+    const [counts] = await scope.write<Counts>("erasures.settle", finish, [erasureId]);
+    if (!counts) return;
+    const operation = jobOf("erasure.run", "ForgetReceipt", erasureId);
+    operation.count({ ...counts });
+    await scope.audited(operation).storeAudit();
+  });
+}
+
+/** Adds to a receipt what a provider keeps. */
+export const noteKept = async (
+  scope: Scope,
+  erasureId: string,
+  { textsKept = 0, callsKept = 0 }: Kept,
+): Promise<void> => {
+  await scope.write("erasures.kept", keep, [erasureId, textsKept, callsKept]);
+};
+
+export const COUNTED = [
+  "chats",
+  "messages",
+  "events",
+  "recordings",
+  "texts",
+  "facts",
+  "contexts",
+  "files",
+  "exports",
+] as const;
+
+const finish: Build = (_table, _$, db) =>
+  db.raw(`
+  update erasures set status = 'DONE', worked_at = now(), finished_at = now()
+  where erasures.organization_id = $1 and id = $2 and status <> 'DONE' and sealed_target is null
+    and not exists (select from provider_erasures p where p.organization_id = $1 and p.erasure_id = $2)
+  returning ${COUNTED.join(", ")}`);
+
+const keep: Build = (_table, _$, db) =>
+  db.raw(`
+  update erasures set worked_at = now(), texts_kept = texts_kept + $3, calls_kept = calls_kept + $4
+  where erasures.organization_id = $1 and id = $2`);

@@ -1,0 +1,224 @@
+import { Readable } from "node:stream";
+import { indexable } from "../../platform/database/long-texts";
+import type { Scope } from "../../platform/database/scope";
+import { DomainError } from "../../platform/errors";
+import type { Person, Reach } from "../people/person";
+import { filesOf } from "../people/person";
+import { Files, type File } from "../../assistants/files/files";
+import type { Entry } from "./archive";
+import { fetchRecording } from "./recording";
+
+/** What an archive holds, by kind. */
+export interface Tally {
+  chats: number;
+  messages: number;
+  events: number;
+  files: number;
+  recordings: number;
+  /** Files and recordings that could not be had. */
+  absent: number;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Rows of one statement: one of them may have a megabyte. */
+const ROWS = 20;
+/** Columns that say nothing about a person: how the service keeps its records. */
+const INTERNAL = new Set(
+  `organizationId transaction statusEventId statusPlaces eventCount answeredSequence counted claimedUntil line
+  nextAttemptAt chatSequence`.split(/\s+/),
+);
+
+/** A row as it is told: without secrets and what keeps the records in order. */
+const shown = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(([name]) => !INTERNAL.has(name) && !name.startsWith("sealed")),
+  );
+
+const lineOf = (row: object): string => `${JSON.stringify(row)}\n`;
+
+/** Everything that is stored of a person, file by file, as it goes into the archive. */
+export class Contents {
+  readonly tally: Tally = { chats: 0, messages: 0, events: 0, files: 0, recordings: 0, absent: 0 };
+
+  constructor(
+    private readonly scope: Scope,
+    private readonly person: Person,
+    private readonly reach: Reach,
+  ) {}
+
+  async *entries(): AsyncGenerator<Entry> {
+    const { scope } = this;
+    const { chatIds } = this.reach;
+    yield this.list("people", this.people());
+    yield this.list("chats", rowsOf(scope, "chats", "id", chatIds), () => this.tally.chats++);
+    yield this.list("messages", this.messages(), () => this.tally.messages++);
+    yield this.list("calls", rowsOf(scope, "calls", "chatId", chatIds));
+    yield this.list("texts", this.texts());
+    yield this.list("events", this.events(), () => this.tally.events++);
+    yield this.list("deliveries", this.deliveries());
+    yield* this.files();
+    yield* this.recordings();
+    yield { path: "manifest.json", content: Readable.from([JSON.stringify(this.manifest(), null, 2)]) };
+  }
+
+  private list(name: string, rows: AsyncIterable<Row>, count: () => void = () => undefined): Entry {
+    async function* content() {
+      for await (const row of rows) {
+        count();
+        yield lineOf(shown(row));
+      }
+    }
+    return { path: `${name}.ndjson`, content: content() };
+  }
+
+  /** What assistants remember, and what is noted of a phone number. */
+  private async *people(): AsyncGenerator<Row> {
+    const { scope, person, reach } = this;
+    yield* (await scope
+      .table("end_users")
+      .whereIn("uniqueId", reach.names.map(indexable))
+      .orderBy("createdAt")) as Row[];
+    if (person.kind === "phoneNumber")
+      yield* (await scope.table("sms_contacts").where({ phoneNumber: person.value })) as Row[];
+  }
+
+  private async *messages(): AsyncGenerator<Row> {
+    for (const chatId of this.reach.chatIds)
+      for (let last = -1; ;) {
+        const rows = (await this.scope
+          .table("messages")
+          .where({ chatId })
+          .where("sequence", ">", last)
+          .orderBy("sequence")
+          .limit(ROWS)) as (Row & { sequence: number })[];
+        yield* rows;
+        if (rows.length < ROWS) break;
+        last = rows.at(-1)!.sequence;
+      }
+  }
+
+  /** Texts as they came in and went out, while they are noted. */
+  private async *texts(): AsyncGenerator<Row> {
+    const { scope, person, reach } = this;
+    for (const chatId of reach.chatIds)
+      for (const table of ["sms_received", "sms_sent"] as const)
+        yield* (await scope.table(table).where({ chatId }).orderBy("createdAt")) as Row[];
+    if (person.kind !== "phoneNumber") return;
+    const { value: phoneNumber } = person;
+    const lost = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
+    const sentences = scope.table("sms_sent").where({ phoneNumber });
+    for (const rows of [lost, sentences])
+      yield* (await rows.whereNull("chatId").orderBy("createdAt")) as Row[];
+  }
+
+  private async *events(): AsyncGenerator<Row> {
+    for await (const ids of this.eventIds())
+      for (const { body, ...row } of await eventRows(this.scope, ids))
+        yield { ...row, body: JSON.parse(body) as unknown };
+  }
+
+  private async *deliveries(): AsyncGenerator<Row> {
+    for await (const ids of this.eventIds())
+      yield* (await this.scope.table("deliveries").whereIn("eventId", ids).orderBy("createdAt")) as Row[];
+  }
+
+  /** In the order in which they happened in each chat, some at a time. */
+  private async *eventIds(): AsyncGenerator<string[]> {
+    for (const chatId of this.reach.chatIds) {
+      const events = this.scope.table("events").select("id").where({ chatId });
+      const rows = (await events.orderBy(["chatSequence", "createdAt", "id"])) as { id: string }[];
+      for (let at = 0; at < rows.length; at += ROWS) yield rows.slice(at, at + ROWS).map(({ id }) => id);
+    }
+  }
+
+  private async *files(): AsyncGenerator<Entry> {
+    const list: Row[] = [];
+    const found = (await filesOf(this.scope, this.reach).orderBy("createdAt")) as File[];
+    for (const file of found) {
+      const about = { ...shown({ ...file }), size: Number(file.size) };
+      const content = await this.contentOf(file);
+      if (content === undefined) {
+        this.tally.absent++;
+        list.push({ ...about, problem: "The content is missing from the file storage." });
+        continue;
+      }
+      this.tally.files++;
+      const path = `files/${file.id}/${file.name}`;
+      list.push({ ...about, path });
+      yield { path, content };
+    }
+    yield { path: "files.ndjson", content: Readable.from(list.map(lineOf)) };
+  }
+
+  /** Undefined if there is none: also of a file that was deleted just now. */
+  private async contentOf({ id }: File): Promise<Readable | undefined> {
+    try {
+      return (await this.scope.of(Files).content(id)).content;
+    } catch (error) {
+      const code = error instanceof DomainError ? error.code : undefined;
+      if (code === "FILE_NOT_FOUND" || code === "FILE_CONTENT_MISSING") return undefined;
+      throw error;
+    }
+  }
+
+  private async *recordings(): AsyncGenerator<Entry> {
+    const list: Row[] = [];
+    const { scope, tally } = this;
+    for (const chatId of this.reach.chatIds) {
+      const [chat] = (await scope
+        .table("chats")
+        .select("recordingUrl")
+        .where({ id: chatId })
+        .whereNotNull("recordingUrl")) as { recordingUrl: string }[];
+      if (!chat) continue;
+      const told: { chatId: string; url: string; path?: string; problem?: string } = {
+        chatId,
+        url: chat.recordingUrl,
+      };
+      list.push(told);
+      try {
+        const { ending, content } = await fetchRecording(scope, told.url);
+        told.path = `recordings/${chatId}${ending}`;
+        yield { path: told.path, content: whole(content, (problem) => (told.problem = problem)) };
+      } catch (error) {
+        told.problem = (error as Error).message;
+      }
+      if (told.problem === undefined) tally.recordings++;
+      else tally.absent++;
+    }
+    yield { path: "recordings.ndjson", content: Readable.from(list.map(lineOf)) };
+  }
+
+  private manifest(): object {
+    return { format: 1, subject: this.person.kind, identifier: this.person.value, counts: this.tally };
+  }
+}
+
+/** Rows of a table by their ids, in the order of these. */
+async function* rowsOf(
+  scope: Scope,
+  table: "chats" | "calls",
+  key: string,
+  ids: readonly string[],
+): AsyncGenerator<Row> {
+  for (let at = 0; at < ids.length; at += ROWS) {
+    const some = ids.slice(at, at + ROWS);
+    const rows = (await scope.table(table).whereIn(key, some)) as Row[];
+    for (const id of some) yield* rows.filter((row) => row[key] === id);
+  }
+}
+
+async function eventRows(scope: Scope, ids: readonly string[]): Promise<(Row & { body: string })[]> {
+  const rows = (await scope.table("events").whereIn("id", ids)) as (Row & { body: string })[];
+  return ids.flatMap((id) => rows.find((row) => row.id === id) ?? []);
+}
+
+/** What comes of a recording, and what kept the rest of it from coming. */
+async function* whole(content: AsyncIterable<Uint8Array>, failed: (problem: string) => void) {
+  try {
+    yield* content;
+  } catch (error) {
+    failed(`It broke off: ${(error as Error).message}`);
+  }
+}

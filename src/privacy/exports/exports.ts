@@ -1,0 +1,193 @@
+import { currentDate } from "../../platform/clock";
+import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import { newId } from "../../platform/database/ids";
+import type { Build, Scope } from "../../platform/database/scope";
+import { DomainError, missing } from "../../platform/errors";
+import { DigestKey } from "../people/digests";
+import { SUBJECTS } from "../erasure/erasures";
+import { reachOf, type IdentifierKind, type Person, type Reach } from "../people/person";
+import { downloadLink, type DownloadLink } from "../../assistants/files/links";
+import { Quotas } from "../../account/organization/quotas";
+import { archiveOf } from "./archive";
+import { Contents, type Tally } from "./contents";
+import { archiveKey, drop, lockExports, removeArchive } from "../people/withdraw";
+
+export type ExportStatus = "PENDING" | "RUNNING" | "DONE" | "FAILED" | "EXPIRED" | "WITHDRAWN";
+
+/** An export of what is stored of a person, without saying of whom. */
+export interface EndUserExport extends Tally {
+  readonly id: string;
+  readonly subject: (typeof SUBJECTS)[IdentifierKind];
+  readonly status: ExportStatus;
+  readonly problem: string | null;
+  /** Of the archive, in bytes. */
+  readonly size: number;
+  readonly requestedAt: Date;
+  readonly finishedAt: Date | null;
+  readonly expiresAt: Date | null;
+}
+
+interface ExportRow extends Omit<EndUserExport, "size"> {
+  /** PostgreSQL's bigint comes as text. */
+  readonly size: string | number;
+  readonly sealedTarget: string | null;
+  readonly attempt: number;
+  readonly archiveId: string | null;
+}
+
+/** How long an archive is kept, in hours. */
+const KEPT_HOURS = 24;
+const GIVEN_UP = "The archive could not be written. Ask for it again, or see the server's log.";
+
+/** Exports of an organization: each a job that writes one archive, which is kept for a day. */
+export class EndUserExports {
+  constructor(private readonly scope: Scope) {}
+
+  /** Has an archive written of everything that is stored of a person when the job runs. */
+  async request(person: Person): Promise<EndUserExport> {
+    return this.scope.transaction(async (scope) => {
+      const id = newId();
+      const sealedTarget = scope.ports.crypto.seal(JSON.stringify(person), contextOf(scope, id));
+      const digest = await scope.of(DigestKey).digest(person);
+      const values = { id, subject: SUBJECTS[person.kind], digest, sealedTarget };
+      const [row] = (await scope.insert("end_user_exports", values)) as [ExportRow];
+      await scope.enqueue("export.run", { exportId: id });
+      return toExport(row);
+    });
+  }
+
+  /** The newest first. */
+  async list(query: ConnectionQuery): Promise<Connection<EndUserExport>> {
+    const { nodes, edges, pageInfo } = await connectionByAge<ExportRow>(
+      this.scope.table("end_user_exports"),
+      query,
+      "requestedAt",
+    );
+    return {
+      nodes: nodes.map(toExport),
+      edges: edges.map(({ cursor, node }) => ({ cursor, node: toExport(node) })),
+      pageInfo,
+    };
+  }
+
+  /** @throws EXPORT_NOT_FOUND */
+  async byId(id: string): Promise<EndUserExport> {
+    return toExport(await this.row(id));
+  }
+
+  /** A link that needs no credential; undefined unless there is an archive. @throws EXPORT_NOT_FOUND */
+  async download(id: string): Promise<DownloadLink | undefined> {
+    const row = await this.archived(id);
+    const path = `/exports/${this.scope.organizationId}/${id}`;
+    return row && downloadLink(this.scope, path, row.expiresAt!);
+  }
+
+  /** The archive, for whoever came by a valid link. @throws EXPORT_NOT_FOUND, also if it is not there any longer */
+  async content(id: string) {
+    const { size, archiveId } = (await this.archived(id)) ?? missing("Export");
+    const content = await this.scope.ports.storage.get(archiveKey(this.scope, archiveId!));
+    return { file: { name: `export-${id}.zip`, mimeType: "application/zip", size: Number(size) }, content };
+  }
+
+  /** Writes the archive, from its beginning in each attempt. */
+  async run(id: string): Promise<void> {
+    const { scope } = this;
+    const begun = await this.begin(id);
+    if (!begun) return;
+    const { person, reach, attempt } = begun;
+    const contents = new Contents(scope, person, reach);
+    const archiveId = newId();
+    try {
+      const quotas = scope.of(Quotas);
+      const room = await quotas.roomForBytes();
+      const archive = quotas.bounded(archiveOf(contents.entries()), room);
+      const size = await scope.ports.storage.put(archiveKey(scope, archiveId), archive);
+      if (await this.finish(id, attempt, { archiveId, size, ...contents.tally })) return;
+    } catch (error) {
+      await removeArchive(scope, archiveId);
+      if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED")
+        return this.fail(id, error.message);
+      throw error;
+    }
+    await removeArchive(scope, archiveId); // somebody was erased meanwhile, or another server has written it
+  }
+
+  /** Ends an export without an archive. */
+  async fail(id: string, problem = GIVEN_UP): Promise<void> {
+    const changes = { status: "FAILED", problem, sealedTarget: null, chatIds: "{}" };
+    await this.scope
+      .table("end_user_exports")
+      .where({ id })
+      .whereIn("status", ["PENDING", "RUNNING"])
+      .update(changes);
+  }
+
+  /** Removes the archive when its time has come. */
+  async expire(id: string): Promise<void> {
+    await this.scope.transaction(async (scope) => {
+      await drop(scope, scope.table("end_user_exports").where({ id, status: "DONE" }), "EXPIRED");
+    });
+  }
+
+  /** Notes what is about to be read before it is, so that an erasure finds it. */
+  private begin(id: string): Promise<{ person: Person; reach: Reach; attempt: number } | undefined> {
+    return this.scope.transaction(async (scope) => {
+      await lockExports(scope);
+      const open = scope.table("end_user_exports").where({ id }).whereIn("status", ["PENDING", "RUNNING"]);
+      const [row] = (await open.forUpdate()) as ExportRow[];
+      if (!row) return undefined;
+      const person = JSON.parse(scope.ports.crypto.open(row.sealedTarget!, contextOf(scope, id))) as Person;
+      const reach = await reachOf(scope, person);
+      const attempt = row.attempt + 1;
+      await scope.write("exports.begin", begin, [id, attempt, reach.chatIds]);
+      return { person, reach, attempt };
+    });
+  }
+
+  private finish(
+    id: string,
+    attempt: number,
+    { archiveId, size, chats, messages, events, files, recordings, absent }: Finished,
+  ): Promise<boolean> {
+    return this.scope.transaction(async (scope) => {
+      await scope.of(Quotas).checkBytes(size);
+      const counts = [chats, messages, events, files, recordings, absent];
+      const values = [id, attempt, KEPT_HOURS, archiveId, size, ...counts];
+      return (await scope.write("exports.finish", finish, values)).length > 0;
+    });
+  }
+
+  private async archived(id: string): Promise<ExportRow | undefined> {
+    const row = await this.row(id);
+    return toExport(row).status === "DONE" ? row : undefined;
+  }
+
+  private async row(id: string): Promise<ExportRow> {
+    const [row] = (await this.scope.table("end_user_exports").where({ id })) as ExportRow[];
+    return row ?? missing("Export");
+  }
+}
+
+interface Finished extends Tally {
+  readonly archiveId: string;
+  readonly size: number;
+}
+
+function toExport(row: ExportRow): EndUserExport {
+  const ended = row.status === "DONE" && row.expiresAt! <= currentDate();
+  return { ...row, size: Number(row.size), ...(ended && { status: "EXPIRED" as const }) };
+}
+
+const begin: Build = (_table, _$, db) =>
+  db.raw(`
+  update end_user_exports set status = 'RUNNING', attempt = $3, chat_ids = $4::text[]
+  where end_user_exports.organization_id = $1 and id = $2`);
+
+const finish: Build = (_table, _$, db) =>
+  db.raw(`
+  update end_user_exports set status = 'DONE', sealed_target = null, finished_at = now(),
+    expires_at = now() + $4 * interval '1 hour', archive_id = $5, size = $6, chats = $7, messages = $8, events = $9,
+    files = $10, recordings = $11, absent = $12
+  where end_user_exports.organization_id = $1 and id = $2 and attempt = $3 and status = 'RUNNING' returning id`);
+
+const contextOf = ({ organizationId }: Scope, id: string) => `${organizationId}/end_user_exports/${id}`;

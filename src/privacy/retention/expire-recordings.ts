@@ -1,0 +1,31 @@
+import { eraseAtEngine } from "../../channels/calls/erase-call";
+import type { AuditedOperation } from "../../platform/database/audited-operation";
+import type { Scope } from "../../platform/database/scope";
+
+const MOST = 100;
+
+/** Removes recordings of calls that ended so many days ago: their addresses, the events that tell them, and what the engine keeps. @returns whether there are more */
+export async function expireRecordings(
+  scope: Scope,
+  days: number,
+  operation: AuditedOperation,
+): Promise<boolean> {
+  return scope.audited(operation).transaction(async (scope) => {
+    const old = (await scope
+      .table("chats")
+      .select("id")
+      .whereNotNull("recordingUrl")
+      .where({ status: "ended" })
+      .whereRaw("started_at < now() - ? * interval '1 day'", [days])
+      .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
+      .orderBy("startedAt")
+      .limit(MOST)
+      .forUpdate()) as { id: string }[];
+    const ids = old.map(({ id }) => id);
+    const told = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
+    operation.count({ recordings: ids.length, events: (await told.delete()) as number });
+    await eraseAtEngine(scope, ids);
+    await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
+    return old.length === MOST;
+  });
+}

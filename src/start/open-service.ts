@@ -1,0 +1,177 @@
+import { createServer, type Server } from "node:http";
+import type { Knex } from "knex";
+import type { Logger } from "pino";
+import { Credentials, KEYS_CHANNEL } from "../account/auth/credentials";
+import { Crypto } from "../platform/crypto";
+import { loadCatalog } from "../platform/catalog/load-catalog";
+import { HANG_UP_CHANNEL } from "../channels/calls/hang-up-call";
+import { TOKENS_CHANNEL } from "../chats/chats/chats";
+import type { Config } from "../platform/settings/config";
+import { connect } from "../platform/database/connect";
+import { backupRuns } from "../platform/database/backup-lock";
+import { Database } from "../platform/database/database";
+import { RELEASE_CHANNEL } from "../platform/database/holds";
+import { Listener } from "../platform/database/listener";
+import { hasVectors } from "../platform/database/vectors";
+import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
+import { FileStore, guardedStorage } from "../assistants/files/file-store";
+import { addressOf } from "../http/address";
+import { RateLimits } from "../http/limits";
+import { Metrics } from "../http/metrics";
+import { BoundedAnswers } from "../platform/outbound/bounds";
+import { outbound } from "../platform/outbound/http";
+import { childReader } from "../platform/providers/child-reader";
+import { keptStorage } from "../platform/providers/kept-storage";
+import { openEmbeddings } from "../platform/providers/open-embeddings";
+import { openModels } from "../platform/providers/open-models";
+import { openRetention } from "../platform/providers/open-retention";
+import { openQuotas } from "../platform/providers/open-quotas";
+import { openStorage } from "../platform/providers/open-storage";
+import { openTelephony } from "../platform/providers/open-telephony";
+import { openVoice } from "../platform/providers/open-voice";
+import type { Ports } from "../platform/ports/ports";
+import type { Storage } from "../platform/ports/storage";
+import { threadChecker } from "../platform/providers/thread-checker";
+import { SMS_CHANNEL } from "../channels/sms/receipts";
+import { startBackground, type Background } from "./start-background";
+
+/** Everything behind the faces: open, and working. */
+export interface Service {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly server: Server;
+  readonly database: Database;
+  readonly credentials: Credentials;
+  readonly listener: Listener;
+  readonly crypto: Crypto;
+  readonly ports: Ports;
+  readonly metrics: Metrics;
+  readonly fileStore: FileStore;
+  readonly limits: RateLimits;
+  /** Stops what works in the background, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+const CHANNELS = [
+  KEYS_CHANNEL,
+  CHATS_CHANNEL,
+  TOKENS_CHANNEL,
+  EVENTS_CHANNEL,
+  DELIVERIES_CHANNEL,
+  SMS_CHANNEL,
+  RELEASE_CHANNEL,
+  HANG_UP_CHANNEL,
+];
+
+/**
+ * Opens the service on a migrated database.
+ * @param jobsUrl the same database as the role that takes jobs
+ */
+export async function openService(
+  config: Config,
+  url: string,
+  logger: Logger,
+  jobsUrl: string,
+): Promise<Service> {
+  const server = createServer({ requireHostHeader: false }); // Node would refuse with an empty body
+  const listener = listenerOf(config, url);
+  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
+  const knex = connect(url, { pool, rowSecurity });
+  let background: Background | undefined = undefined;
+  const answers = boundedAnswers(logger);
+  const storage = openStorage(config, answers);
+  const ports = portsOf(config, server, listener, await hasVectors(knex), {
+    storage: installationStorage(storage, knex, () => fileStore),
+    answers,
+    forgetKey: (id) => credentials.forget(id),
+    placeForJob: (id) => background?.placeForJob(id),
+  });
+  const database = new Database(knex, ports);
+  const fileStore = new FileStore(database, storage);
+  await claimFileStore(fileStore, config);
+  const credentials = new Credentials(database, ports.crypto, listener);
+  hangUpSimulated(ports);
+  await listener.start();
+  // Whatever jobs do, requests find a connection, and find it first.
+  const giveWay = () => database.crowded;
+  const metrics = new Metrics();
+  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, giveWay });
+  const close = async () => {
+    await background?.stop();
+    await closePorts(ports, listener);
+    await database.close();
+  };
+  const { crypto } = ports;
+  const open = { config, logger, server, database, credentials, listener, crypto, ports, fileStore, close };
+  return { ...open, metrics, limits: new RateLimits(config) };
+}
+
+/** Refuses files of another installation, and removes none while a backup runs. */
+const installationStorage = (storage: Storage, knex: Knex, fileStore: () => FileStore): Storage =>
+  keptStorage(
+    guardedStorage(storage, () => fileStore().inReach()),
+    () => backupRuns(knex),
+  );
+
+/** Named after the encryption keys, by which a rotation sees that every server has the new one. */
+const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
+  new Listener(url, CHANNELS, new Crypto(keys).ids.slice(0, 5).join(","));
+
+/** Ends simulated calls that another server was told to end. */
+function hangUpSimulated({ voice: { engine }, listener }: Ports): void {
+  if (engine.real) return;
+  const call = ({ chatId }: Readonly<Record<string, string>>) => ({ callId: chatId!, since: new Date(0) });
+  const none = new AbortController().signal;
+  listener.on(HANG_UP_CHANNEL, (ids) => void engine.hangUp(call(ids), none).catch(() => undefined));
+}
+
+async function closePorts({ voice, telephone, outbound, checker }: Ports, listener: Listener): Promise<void> {
+  await voice.engine.close();
+  await telephone.provider.close();
+  await listener.stop();
+  await outbound.close();
+  await checker.close();
+}
+
+/** @throws Error that names the setting, if the storage can't be reached or written */
+async function claimFileStore(fileStore: FileStore, config: Config): Promise<void> {
+  await fileStore.claim().catch((error: unknown) => {
+    const place =
+      config.S3_BUCKET === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${config.S3_BUCKET}`;
+    throw new Error(`${place} can't hold files: ${(error as Error).message}`, { cause: error });
+  });
+}
+
+const boundedAnswers = (logger: Logger) =>
+  new BoundedAnswers((err, provider, bound) =>
+    logger.error({ err, provider, bound }, "an answer is too long"),
+  );
+
+function portsOf(
+  config: Config,
+  server: Server,
+  listener: Listener,
+  vectors: boolean,
+  given: Pick<Ports, "forgetKey" | "placeForJob" | "storage"> & { readonly answers: BoundedAnswers },
+): Ports {
+  const { answers, ...later } = given;
+  const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);
+  const ownUrl = () => addressOf(server, config.HOST);
+  const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
+  return {
+    crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
+    catalog: loadCatalog(config.CATALOG_FILE),
+    listener,
+    outbound: reach,
+    models: openModels(config, reach.fetch, answers),
+    voice: openVoice(config, { publicUrl, ownUrl }, answers),
+    telephone: openTelephony(config, publicUrl, answers),
+    publicUrl,
+    embeddings: vectors ? openEmbeddings(config, reach.fetch, answers) : undefined,
+    reader: childReader(),
+    checker: threadChecker(),
+    retention: openRetention(config),
+    quotas: openQuotas(config),
+    ...later,
+  };
+}

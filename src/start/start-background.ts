@@ -1,0 +1,87 @@
+import type { Logger } from "pino";
+import type { Config } from "../platform/settings/config";
+import { watchClock } from "../platform/database/clock-watch";
+import { connect } from "../platform/database/connect";
+import { Database } from "../platform/database/database";
+import { currentHold } from "../platform/database/holds";
+import { sweepFiles } from "../assistants/files/janitor";
+import type { Metrics } from "../http/metrics";
+import { beginWhenReleased } from "../platform/jobs/held-jobs";
+import { startJobs } from "../worker/start-jobs";
+import type { Ports } from "../platform/ports/ports";
+
+/** Pause between two sweeps of the file storage, in milliseconds. */
+const SWEEP_INTERVAL_MS = 3_600_000;
+
+/** What works without being asked. */
+export interface Background extends Pick<Ports, "placeForJob"> {
+  readonly stop: () => Promise<void>;
+}
+
+interface BackgroundOptions {
+  readonly config: Config;
+  readonly url: string;
+  readonly jobsUrl: string;
+  readonly ports: Ports;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Whether those who are in more of a hurry need the connections. */
+  readonly giveWay: () => boolean;
+}
+
+/** The clock, jobs, and the sweeping of files that a crash left, with connections of their own. */
+export async function startBackground(options: BackgroundOptions): Promise<Background> {
+  const { config, url, jobsUrl, ports, logger, metrics, giveWay } = options;
+  const { listener, outbound } = ports;
+  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
+  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", giveWay });
+  const database = new Database(knex, ports);
+  const clock = await watchClock(database, logger);
+  const begin = async () => {
+    const jobs = config.WORKER
+      ? await startJobs({
+          database,
+          url: jobsUrl,
+          listener,
+          outbound,
+          logger,
+          countGivenUp: (task) => metrics.countGivenUp(task),
+          ...timesOf(config),
+        })
+      : undefined;
+    return { jobs, timer: keepSweeping(database, ports.storage, logger) };
+  };
+  const held = await beginWhenReleased({
+    listener,
+    isHeld: async () => (await currentHold(knex)) !== undefined,
+    begin,
+    end: async ({ jobs, timer }) => {
+      clearInterval(timer);
+      await jobs?.stop();
+    },
+    failed: (error) => logger.error({ err: error }, "jobs could not be started after the release"),
+  });
+  return {
+    placeForJob: (organizationId) => held.begun()?.jobs?.place(organizationId),
+    stop: async () => {
+      clock.stop();
+      await held.stop();
+      await database.close();
+    },
+  };
+}
+
+function keepSweeping(database: Database, storage: Ports["storage"], logger: Logger): NodeJS.Timeout {
+  const sweep = () =>
+    void sweepFiles(database, storage).catch((error: unknown) =>
+      logger.warn({ err: error }, "files were not swept"),
+    );
+  sweep();
+  return setInterval(sweep, SWEEP_INTERVAL_MS).unref();
+}
+
+const timesOf = (config: Config) => ({
+  idleMinutes: config.IDLE_TIMEOUT_MINUTES,
+  takeover: config.TAKEOVER_SECONDS * 1_000,
+  webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
+});

@@ -1,0 +1,169 @@
+import { keepFacts } from "../chats/analytics/keep-facts";
+import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
+import { eraseCall } from "../channels/calls/erase-call";
+import { hangUpCall } from "../channels/calls/hang-up-call";
+import { startCall } from "../channels/calls/start-call";
+import { watchCall } from "../channels/calls/watch-call";
+import { enforceRetention } from "../privacy/retention/enforce";
+import { expireSms } from "../channels/sms/expire-sms";
+import { giveUpReceived, giveUpSending, giveUpSentence } from "../channels/sms/give-up";
+import { receiveSms } from "../channels/sms/receive-sms";
+import { sendSms } from "../channels/sms/send-sms";
+import { tellBySms } from "../channels/sms/tell-by-sms";
+import { giveUpTurn, takeTurn } from "../conversation/turns/turn";
+import { jobOf } from "../account/audit/note";
+import type { Database } from "../platform/database/database";
+import type { Scope } from "../platform/database/scope";
+import { eraseAtProvider, giveUpAtProvider } from "../privacy/erasure/at-providers";
+import { Erasures } from "../privacy/erasure/erasures";
+import { sweepChat } from "../privacy/erasure/remove-chats";
+import { resumeErasures } from "../privacy/erasure/resume";
+import { expireExports } from "../privacy/exports/expire";
+import { EndUserExports } from "../privacy/exports/exports";
+import { removeArchive } from "../privacy/people/withdraw";
+import { sequenceAll } from "../events/events/sequencer";
+import { measureSizes } from "../account/organization/measure-sizes";
+import { embedPassages } from "../assistants/knowledge/embed-passages";
+import { giveUpIndexing, indexFile } from "../assistants/knowledge/index-file";
+
+/** Jobs are told ids only. */
+export type Payload = Readonly<Record<string, string>>;
+
+export interface Task {
+  /** @param lastTry whether no other attempt follows */
+  readonly run: (scope: Scope, payload: Payload, lastTry: boolean) => Promise<void>;
+  /** Stores the consequence of a job that was given up, so that nobody waits for it. Running twice changes nothing. */
+  readonly givenUp: (scope: Scope, payload: Payload) => Promise<void>;
+  /** The record that `givenUp` changes, for the audit log: its type, and the name of its id in the payload. */
+  readonly record?: { readonly type: string; readonly id: string };
+}
+
+/** For jobs that nobody waits for: the error in the log and the metric are all. */
+const onlyLogged = (): Promise<void> => Promise.resolve();
+
+const CALL = { type: "Call", id: "chatId" };
+const CHAT = { type: "Chat", id: "chatId" };
+
+/** Records that the watch ended a call or changed its status, which nobody had told. */
+const watching = (scope: Scope, chatId: string): Scope =>
+  scope.audited(jobOf("call.watch", "Call", chatId, { storedWith: "events" }));
+
+/** What a job may do, by name. */
+export const tasks = {
+  "sms.receive": {
+    run: (scope, { messageSid }) => receiveSms(scope, messageSid!),
+    givenUp: (scope, { messageSid }) => giveUpReceived(scope, messageSid!),
+    record: { type: "Text", id: "messageSid" },
+  },
+  "sms.tell": {
+    run: (scope, { smsId, connectionId, to, text }) =>
+      tellBySms(scope, { smsId, connectionId: connectionId!, to: to!, text: text! }),
+    givenUp: (scope, { smsId }) => giveUpSentence(scope, smsId),
+    record: { type: "Text", id: "smsId" },
+  },
+  "call.start": {
+    run: (scope, { chatId }) => startCall(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpStart(scope, chatId!),
+    record: CALL,
+  },
+  "call.watch": {
+    run: (scope, { chatId }) => watchCall(watching(scope, chatId!), chatId!),
+    givenUp: (scope, { chatId }) => giveUpWatch(scope, chatId!),
+    record: CALL,
+  },
+  "call.hangUp": {
+    run: (scope, { chatId }) => hangUpCall(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpHangUp(scope, chatId!),
+    record: CALL,
+  },
+  "call.erase": {
+    run: eraseCall,
+    givenUp: onlyLogged, // nothing of the call is stored here any more
+  },
+  "export.remove": {
+    run: (scope, { archiveId }) => removeArchive(scope, archiveId!),
+    givenUp: onlyLogged, // the sweeping of files removes it
+  },
+  "chat.sweep": {
+    run: (scope, { chatId }) => sweepChat(scope, chatId!),
+    givenUp: onlyLogged,
+  },
+} satisfies Record<string, Task>;
+
+/** Tasks that do all that there is to do for their ids: one job with the same ids runs at a time. */
+export const soleTasks = {
+  "chat.turn": {
+    run: (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
+    givenUp: (scope, { chatId }) => giveUpTurn(scope, chatId!),
+    record: CHAT,
+  },
+  "sms.send": {
+    run: (scope, { chatId }) => sendSms(scope, chatId!),
+    givenUp: (scope, { chatId }) => giveUpSending(scope, chatId!),
+    record: CHAT,
+  },
+} satisfies Record<string, Task>;
+
+/** Slow tasks that nobody waits for: they run beside the others, a few at a time. */
+export const slowTasks = {
+  "file.index": {
+    run: (scope, { fileId }, lastTry) => indexFile(scope, fileId!, lastTry),
+    givenUp: (scope, { fileId }) => giveUpIndexing(scope, fileId!),
+    record: { type: "File", id: "fileId" },
+  },
+  "knowledge.embed": {
+    run: (scope, owner) => embedPassages(scope, owner),
+    givenUp: onlyLogged, // the passages are found by their words
+  },
+  "erasure.run": {
+    run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
+    givenUp: onlyLogged, // erasure.resume has it begun again
+  },
+  "provider.erase": {
+    run: (scope, { providerErasureId }) => eraseAtProvider(scope, providerErasureId!),
+    givenUp: (scope, { providerErasureId }) => giveUpAtProvider(scope, providerErasureId!),
+    record: { type: "ProviderErasure", id: "providerErasureId" },
+  },
+  "export.run": {
+    run: (scope, { exportId }) => scope.of(EndUserExports).run(exportId!),
+    givenUp: (scope, { exportId }) => scope.of(EndUserExports).fail(exportId!),
+    record: { type: "EndUserExport", id: "exportId" },
+  },
+} satisfies Record<string, Task>;
+
+/** Whether a task reaches people, or a model that answers them: what a restored copy must not repeat. */
+export const outgoing: Readonly<
+  Record<keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks, boolean>
+> = {
+  "sms.receive": true,
+  "sms.tell": true,
+  "call.start": true,
+  "call.watch": false,
+  "call.hangUp": false,
+  "call.erase": false,
+  "export.remove": false,
+  "chat.sweep": false,
+  "chat.turn": true,
+  "sms.send": true,
+  "file.index": false,
+  "knowledge.embed": false,
+  "erasure.run": false,
+  "export.run": false,
+  "provider.erase": false,
+};
+
+/** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
+export const periodicTasks = {
+  "event.sequence": { at: "* * * * *", run: sequenceAll },
+  "facts.keep": { at: "* * * * *", run: keepFacts },
+  "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
+  "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
+  "export.expire": { at: "*/10 * * * *", run: expireExports },
+  "size.measure": { at: "*/5 * * * *", run: measureSizes },
+  "sms.expire": { at: "47 * * * *", run: expireSms },
+} satisfies Record<string, PeriodicTask>;
+
+export interface PeriodicTask {
+  readonly at: string;
+  readonly run: (database: Database) => Promise<void>;
+}
