@@ -23,7 +23,7 @@ import {
   type SelectionSetNode,
   type VariableNode,
 } from "graphql";
-import { accessOf, type Access } from "../schema/access";
+import { accessOf, type Access } from "../schema/core/access";
 import type { Engine, Run } from "./run";
 import type { Route } from "./route";
 import { shaperOf, type Shape } from "./wire";

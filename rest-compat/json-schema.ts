@@ -13,7 +13,7 @@ import {
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
-import { ruleOf } from "../schema/rules";
+import { ruleOf } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
 

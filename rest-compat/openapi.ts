@@ -1,5 +1,5 @@
 import { getNamedType, type GraphQLSchema } from "graphql";
-import { ruleOf } from "../schema/rules";
+import { ruleOf } from "../schema/core/rules";
 import type { CompiledRoute, Operation } from "./compile";
 import { exampleOf } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { admit } from "../schema/access";
-import type { Context, ContextOptions } from "../schema/context";
+import { admit } from "../schema/core/access";
+import type { Context, ContextOptions } from "../schema/core/context";
 import type { Caller } from "../src/account/auth/caller";
 import { DomainError, invalid, publicError } from "../src/platform/errors";
 import { answerInPieces, piecesOf, type Piece } from "../src/platform/json/json-source";

@@ -13,8 +13,8 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
-import type { Context } from "../schema/context";
-import { deadlineOf } from "../schema/deadline";
+import type { Context } from "../schema/core/context";
+import { deadlineOf } from "../schema/core/deadline";
 import { DomainError } from "../src/platform/errors";
 
 export type Result = ExecutionResult<Record<string, unknown>>;

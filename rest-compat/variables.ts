@@ -12,7 +12,7 @@ import {
   type GraphQLError,
   type GraphQLInputType,
 } from "graphql";
-import { problemsOf, ruleOf } from "../schema/rules";
+import { problemsOf, ruleOf } from "../schema/core/rules";
 import { invalid, type Problem } from "../src/platform/errors";
 import type { Operation, Variable } from "./compile";
 import type { Route } from "./route";

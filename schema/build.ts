@@ -3,35 +3,37 @@ import { createPubSub } from "@graphql-yoga/subscription";
 import type { GraphQLSchema } from "graphql";
 import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from "type-graphql";
 import type { Catalog } from "../src/platform/catalog/load-catalog";
-import { AllowedOriginsResolver } from "./allowed-origins";
-import { AllLogsResolver } from "./all-logs";
-import { AnalyticsResolver } from "./analytics";
-import { AssistantResolver } from "./assistants";
-import { AttachedFileResolver } from "./attached-files";
-import { AuditResolver } from "./audit-events";
-import { CallResolver } from "./calls";
-import { CallWorkflowResolver, ChatWorkflowResolver } from "./chat-workflow";
-import { AssistantChatResolver, ChatResolver } from "./chats";
-import { ConfigurationResolver } from "./configurations";
-import { ChatUserResolver, ConversationResolver, EndUserResolver } from "./conversation";
-import { DeploymentResolver } from "./deployments";
-import { fillEnums } from "./enums";
-import { ErasureResolver } from "./erasures";
-import { ExportResolver } from "./exports";
-import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events";
-import { FileResolver } from "./files";
-import { guard } from "./guard";
-import { KeyResolver } from "./keys";
-import { LogResolver } from "./logs";
-import { OrganizationResolver } from "./organization";
-import { AssistantProjectResolver, DestinationProjectResolver, ProjectResolver } from "./projects";
-import { RetentionResolver } from "./retention";
-import { DateTime } from "./scalars";
-import { TelephonyResolver } from "./telephony";
-import { WebhookResolver } from "./webhooks";
-import { WidgetChatResolver, WidgetResolver } from "./widget";
-import { WorkflowEdgeResolver, WorkflowNodeResolver } from "./workflow-graph";
-import { WorkflowResolver } from "./workflows";
+import { AnalyticsResolver } from "./analytics/analytics";
+import { AssistantResolver } from "./assistants/assistants";
+import { AttachedFileResolver } from "./assistants/attached-files";
+import { AuditResolver } from "./audit-events/audit-events";
+import { CallResolver } from "./calls/calls";
+import { AssistantChatResolver, ChatResolver } from "./chats/chats";
+import { AllowedOriginsResolver } from "./configurations/allowed-origins";
+import { ConfigurationResolver } from "./configurations/configurations";
+import { fillEnums } from "./core/enums";
+import { guard } from "./core/guard";
+import { DateTime } from "./core/scalars";
+import { ChatUserResolver, EndUserResolver } from "./end-users/end-users";
+import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events/events";
+import { FileResolver } from "./files/files";
+import { FunctionResolver } from "./functions/functions";
+import { KeyResolver } from "./keys/keys";
+import { AllLogsResolver } from "./logs/all-logs";
+import { LogResolver } from "./logs/logs";
+import { ModelCredentialResolver } from "./organization/model-credentials";
+import { OrganizationResolver } from "./organization/organization";
+import { RetentionResolver } from "./organization/retention";
+import { ErasureResolver } from "./privacy/erasures";
+import { ExportResolver } from "./privacy/exports";
+import { AssistantProjectResolver, DestinationProjectResolver, ProjectResolver } from "./projects/projects";
+import { TelephonyResolver } from "./telephony/telephony";
+import { WebhookResolver } from "./webhooks/webhooks";
+import { WidgetChatResolver, WidgetResolver } from "./widget/widget";
+import { CallWorkflowResolver, ChatWorkflowResolver } from "./workflows/chat-workflow";
+import { DeploymentResolver } from "./workflows/deployments";
+import { WorkflowEdgeResolver, WorkflowNodeResolver } from "./workflows/graph";
+import { WorkflowResolver } from "./workflows/workflows";
 
 const RESOLVERS: NonEmptyArray<new () => object> = [
   AssistantResolver,
@@ -55,7 +57,8 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   DestinationDeliveryResolver,
   CallResolver,
   TelephonyResolver,
-  ConversationResolver,
+  ModelCredentialResolver,
+  FunctionResolver,
   EndUserResolver,
   ChatUserResolver,
   ErasureResolver,

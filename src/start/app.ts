@@ -10,7 +10,7 @@ import { routes } from "../../rest-compat/routes/index";
 import { refuseMethod, sendError, restRouter, type House } from "../../rest-compat/router";
 import { coerce, Engine } from "../../rest-compat/run";
 import { buildSchema } from "../../schema/build";
-import { makeContext, type Context } from "../../schema/context";
+import { makeContext, type Context } from "../../schema/core/context";
 import { loadCatalog, type Catalog } from "../platform/catalog/load-catalog";
 import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";

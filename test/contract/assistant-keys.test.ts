@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
-import { IN_ASSISTANTS } from "../../schema/access";
-import { AUTHORIZATION } from "../../schema/authorization";
-import { rootsOf } from "../../schema/type-rules";
+import { IN_ASSISTANTS } from "../../schema/core/access";
+import { AUTHORIZATION } from "../../schema/core/authorization";
+import { rootsOf } from "../../schema/core/type-rules";
 import { faces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";

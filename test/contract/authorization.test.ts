@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Kind } from "graphql";
 import { routes } from "../../rest-compat/routes/index";
-import { AUTHORIZATION } from "../../schema/authorization";
+import { AUTHORIZATION } from "../../schema/core/authorization";
 import { faces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";

@@ -12,7 +12,7 @@ import Upload from "graphql-upload/Upload.mjs";
 import type { CompiledRoute, Operation } from "../../rest-compat/compile";
 import { coerce, type Result, type Run } from "../../rest-compat/run";
 import { readVariables } from "../../rest-compat/variables";
-import { makeContext } from "../../schema/context";
+import { makeContext } from "../../schema/core/context";
 import { faces } from "../../src/start/app";
 import type { Caller } from "../../src/account/auth/caller";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
-import { accessOf } from "../../schema/access";
-import { AUTHORIZATION } from "../../schema/authorization";
+import { accessOf } from "../../schema/core/access";
+import { AUTHORIZATION } from "../../schema/core/authorization";
 import { faces } from "../../src/start/app";
 import { PERMISSIONS, type Permission } from "../../src/account/auth/limits";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { getNamedType, parse, type GraphQLObjectType } from "graphql";
-import { authorize, AUTHORIZATION, type Rule } from "../../schema/authorization";
-import { makeContext } from "../../schema/context";
-import { contentOf, rootsOf } from "../../schema/type-rules";
+import { authorize, AUTHORIZATION, type Rule } from "../../schema/core/authorization";
+import { makeContext } from "../../schema/core/context";
+import { contentOf, rootsOf } from "../../schema/core/type-rules";
 import { faces } from "../../src/start/app";
 import type { Caller } from "../../src/account/auth/caller";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";

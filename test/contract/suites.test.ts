@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
-import { AUTHORIZATION } from "../../schema/authorization";
+import { AUTHORIZATION } from "../../schema/core/authorization";
 import { SETTINGS } from "../../src/platform/settings/config";
 import { rows } from "../support/suite";
 import { targets } from "../support/targets";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { WITHOUT_ROOM } from "../../schema/without-room";
+import { WITHOUT_ROOM } from "../../schema/core/without-room";
 import { measureSizes } from "../../src/account/organization/measure-sizes";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";

@@ -16,7 +16,7 @@ import {
 } from "graphql";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { AUTHORIZATION } from "../../schema/authorization";
+import { AUTHORIZATION } from "../../schema/core/authorization";
 import { useApp } from "../support/app";
 import { hostileJson, hostileValue } from "../support/hostile";
 import { closeRaw, rawRequest } from "../support/raw";

@@ -10,8 +10,8 @@ import {
   type IntrospectionQuery,
 } from "graphql";
 import { Engine } from "../../rest-compat/run";
-import type { Context } from "../../schema/context";
-import { deadlineOf } from "../../schema/deadline";
+import type { Context } from "../../schema/core/context";
+import { deadlineOf } from "../../schema/core/deadline";
 import { faces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";

@@ -1,0 +1,153 @@
+import { getNamedType, isObjectType, type GraphQLField, type GraphQLFieldResolver } from "graphql";
+import { digestOf, operationOf, type CreatedIn } from "../../src/account/audit/note";
+import type { Scope } from "../../src/platform/database/scope";
+import { fieldsOf, isPersonal } from "./audited-fields";
+import type { Context } from "./context";
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** How an operation is recorded in the audit log, if not as usual. */
+export interface AuditRow {
+  /** Type of its record: that of its result without this, or the one that `delete…` names. */
+  readonly record?: string;
+  /** The argument that holds the record's id, as a path, or several of which one does: without this `id` or `assistantId`, else the result's id. */
+  readonly id?: string | readonly string[];
+  /** The record is the first new row of this table. */
+  readonly creates?: CreatedIn;
+  /** A secret is told and nothing is changed. */
+  readonly discloses?: true;
+  /**
+   * When the entry is stored. `transaction`: the whole operation runs in one transaction. `service`: with the first
+   * transaction of the service, for an operation that must not hold one throughout: it waits for others, or does
+   * something once its change is committed. `after`: once it has succeeded, for one that changes nothing here.
+   */
+  readonly stored?: "transaction" | "service" | "after";
+  /** Whether anything is changed; it is without this. */
+  readonly unless?: (args: Args) => boolean;
+}
+
+const CHAT = { record: "Chat", stored: "service" } as const satisfies AuditRow;
+const NEW_CALL = { record: "Call", creates: "chats", stored: "service" } as const satisfies AuditRow;
+const PERSON = ["uniqueId", "userId", "anonymousId", "phoneNumber"] as const;
+const ORGANIZATION = { record: "Organization", discloses: true } as const satisfies AuditRow;
+
+/** Mutations, and queries that tell secrets, that are not recorded as usual. */
+export const AUDIT: Readonly<Record<string, AuditRow>> = {
+  startChat: { creates: "chats", stored: "service" },
+  postMessage: { ...CHAT, id: "input.aiChatId" },
+  startWidgetSession: {
+    record: "WidgetSession",
+    id: ["input.assistantId", "input.deploymentId"],
+    discloses: true,
+    stored: "after",
+  },
+  startWidgetChat: { ...CHAT, creates: "chats" },
+  postWidgetMessage: { ...CHAT, id: "input.chatId" },
+  updateWidgetChat: { record: "Chat", id: "input.chatId" },
+  endWidgetChat: { record: "Chat" },
+  startWidgetCall: NEW_CALL,
+  placeAssistantCall: NEW_CALL,
+  placeWorkflowCall: NEW_CALL,
+  startWebCall: NEW_CALL,
+  updateOrganization: { record: "Organization" },
+  issueToken: { ...ORGANIZATION, stored: "after" },
+  generateWebhookSecret: { ...ORGANIZATION, stored: "after" },
+  identitySecret: ORGANIZATION,
+  updateKey: { stored: "service" },
+  deleteKey: { stored: "service" },
+  redeliver: { id: "deliveryId" },
+  replayEvents: {
+    record: "WebhookDestination",
+    id: "input.destinationId",
+    unless: (args) => (args.input as { dryRun?: boolean | null }).dryRun !== false,
+  },
+  testWebhookDestination: { record: "WebhookDestination" },
+  setModelCredential: { id: "input.provider" },
+  testFunction: { record: "Assistant", stored: "after" },
+  forgetEndUser: { record: "EndUser", id: PERSON },
+  exportEndUser: { record: "EndUser", id: PERSON },
+  endUserExportDownload: { record: "EndUserExport", discloses: true, stored: "after" },
+  deleteLog: { id: "id" },
+  deleteLogs: { record: "ForgetReceipt" },
+  updateRetention: { record: "Organization" },
+  connectTelephony: { creates: "telephony_connections", stored: "service" },
+  updateTelephonyConnection: { stored: "service" },
+  disconnectTelephony: { record: "TelephonyConnection" },
+  uploadFile: { creates: "files", stored: "service" },
+  deleteFile: { stored: "service" },
+  fileDownload: { record: "File", discloses: true, stored: "after" },
+};
+
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+/**
+ * Runs an operation so that the audit log has it if, and only if, it has succeeded.
+ * @throws Error for an operation whose record cannot be named
+ */
+export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve): Resolve {
+  const row = AUDIT[field.name] ?? {};
+  const { stored = "transaction", unless } = row;
+  const idOf = idReader(field, row);
+  const begun = beginner(field, row);
+  return (root, args: Args, context, info) => {
+    if (unless?.(args)) return resolve(root, args, context, info);
+    const operation = begun(args, context);
+    operation.about(idOf(context.scope, args));
+    const fresh = () => context.fresh().audited(operation);
+    const work = async (scope: Scope) => {
+      const result: unknown = await resolve(root, args, { ...context, scope, fresh }, info);
+      if (stored !== "service") {
+        operation.about(idOf(scope, args, result) ?? null);
+        await scope.storeAudit();
+      }
+      if (operation.disclosure) context.disclosed.push(operation.disclosure);
+      return result;
+    };
+    const scope = context.scope.audited(operation);
+    return stored === "transaction" ? scope.transaction(work) : work(scope);
+  };
+}
+
+/** Begins the record of an operation with what is known before it runs. */
+function beginner({ name: operation, type, args: declared }: GraphQLField<unknown, Context>, row: AuditRow) {
+  const result = getNamedType(type).name;
+  const recordType = row.record ?? (result === "Deleted" ? operation.replace(/^delete/, "") : result);
+  const kind = row.discloses ? "DISCLOSURE" : "CHANGE";
+  const named = pathsOf(row);
+  return (args: Args, { scope, caller, source }: Context) => {
+    const fields = fieldsOf(scope, declared, args, named);
+    return operationOf(scope, caller, source, { kind, operation, recordType, fields }, row.creates);
+  };
+}
+
+/** Arguments that name a record if its row names none. */
+const USUAL = ["id", "assistantId"];
+
+const pathsOf = ({ id = USUAL, creates }: AuditRow): readonly string[] => {
+  if (creates) return [];
+  return typeof id === "string" ? [id] : id;
+};
+
+/** Reads the id of an operation's record from its arguments, else from its result; a person's identifier is digested. */
+function idReader({ name, type, args: declared }: GraphQLField<unknown, Context>, row: AuditRow) {
+  const paths = pathsOf(row);
+  const result = getNamedType(type);
+  const given = row.id !== undefined || declared.some((arg) => paths.includes(arg.name));
+  const returned = isObjectType(result) && "id" in result.getFields();
+  if (!row.creates && row.record !== "Organization" && !given && !returned)
+    throw new Error(
+      `The audit log cannot name the record of ${name}: schema/core/audit.ts needs a row for it.`,
+    );
+  return (scope: Scope, args: Args, made?: unknown): string | undefined => {
+    if (row.record === "Organization") return scope.organizationId;
+    for (const path of paths) {
+      const id = at(args, path);
+      if (typeof id === "string") return isPersonal(path) ? digestOf(scope, id) : id;
+    }
+    const id = returned ? (made as { id?: unknown } | undefined)?.id : undefined;
+    return typeof id === "string" ? id : undefined;
+  };
+}
+
+const at = (values: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((value, name) => (value as Args | null | undefined)?.[name], values);

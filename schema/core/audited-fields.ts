@@ -1,0 +1,49 @@
+import { getNullableType, isInputObjectType, type GraphQLInputType } from "graphql";
+import { fieldOf, type AuditedField } from "../../src/account/audit/note";
+import type { Scope } from "../../src/platform/database/scope";
+
+/** Arguments and input fields that hold people's words or identifiers: the audit log has a keyed digest of them. */
+const PERSONAL = new Set([
+  "anonymousId",
+  "content",
+  "externalId",
+  "label",
+  "metadata",
+  "phoneNumber",
+  "text",
+  "uniqueId",
+  "userId",
+  "userName",
+  "variables",
+]);
+
+/** Whether what stands at a path is a person's words or identifier. */
+export const isPersonal = (path: string): boolean => PERSONAL.has(path.slice(path.lastIndexOf(".") + 1));
+
+/** The part of an argument that holds an operation's fields, whose names stand without it. */
+const INPUT = "input.";
+
+interface Given {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+}
+
+/** Names of everything that an operation was given, without what names its record. */
+export function fieldsOf(
+  scope: Scope,
+  given: readonly Given[],
+  values: Readonly<Record<string, unknown>>,
+  without: readonly string[],
+  at = "",
+): AuditedField[] {
+  return given.flatMap(({ name, type }) => {
+    const path = at + name;
+    const value = values[name];
+    if (value === undefined || (without.includes(path) && !isPersonal(path))) return [];
+    const plain = getNullableType(type);
+    if (value !== null && isInputObjectType(plain))
+      return fieldsOf(scope, Object.values(plain.getFields()), value as typeof values, without, `${path}.`); // coerced to it
+    const shown = path.startsWith(INPUT) ? path.slice(INPUT.length) : path;
+    return [fieldOf(scope, shown, value, isPersonal(path))];
+  });
+}

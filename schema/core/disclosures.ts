@@ -1,0 +1,75 @@
+import {
+  defaultFieldResolver,
+  Kind,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type SelectionSetNode,
+} from "graphql";
+import { Disclosures } from "../../src/account/audit/disclosures";
+import type { Context } from "./context";
+
+type Tells = (value: string | null, of: { readonly type?: string }) => boolean;
+
+/** A masked key shows its last letters only. */
+const MASK = "…";
+
+/** Fields that tell a secret, by type and name, and when they do. */
+export const DISCLOSURES: Readonly<Record<string, Readonly<Record<string, Tells>>>> = {
+  Key: { value: (value, { type }) => type === "SECRET" && value !== null && !value.includes(MASK) },
+  WebhookDestination: { secret: (value) => value !== null },
+  Organization: { analyticUrl: (value) => value !== null },
+};
+
+/** Has the audit log note each secret that a type tells, before it is told. */
+export function recordDisclosures(type: GraphQLObjectType): void {
+  for (const [name, tells] of Object.entries(DISCLOSURES[type.name] ?? {})) {
+    const field = type.getFields()[name];
+    if (!field) throw new Error(`${type.name}.${name} tells a secret, and does not exist.`);
+    const resolve = field.resolve ?? defaultFieldResolver;
+    field.resolve = async (root: { id: string; type?: string }, args, context: Context, info) => {
+      const value = (await resolve(root, args, context, info)) as string | null;
+      if (tells(value, root)) await note(context, type.name, root.id, name, info);
+      return value;
+    };
+  }
+}
+
+async function note(
+  { scope, caller, source, disclosed }: Context,
+  recordType: string,
+  recordId: string,
+  field: string,
+  info: GraphQLResolveInfo,
+): Promise<void> {
+  const told = { operation: operationIn(info), recordType, recordId, fields: [{ name: field }] };
+  disclosed.push(told);
+  await scope.of(Disclosures).note(caller, source, told);
+}
+
+/** Name of the root field that a field stands under; the path has its alias. */
+function operationIn({ path, operation, fragments }: GraphQLResolveInfo): string {
+  let root = path;
+  while (root.prev) root = root.prev;
+  return nameOf(String(root.key), operation.selectionSet, fragments) ?? String(root.key);
+}
+
+function nameOf(
+  key: string,
+  { selections }: SelectionSetNode,
+  fragments: GraphQLResolveInfo["fragments"],
+): string | undefined {
+  for (const selection of selections) {
+    if (selection.kind === Kind.FIELD) {
+      const { alias, name } = selection;
+      if ((alias ?? name).value === key) return name.value;
+      continue;
+    }
+    const inside =
+      selection.kind === Kind.INLINE_FRAGMENT
+        ? selection.selectionSet
+        : fragments[selection.name.value]!.selectionSet; // validated
+    const found = nameOf(key, inside, fragments);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
+import { defaultFieldResolver, isObjectType } from "graphql";
+import { invalid } from "../../src/platform/errors";
+import { Quotas } from "../../src/account/organization/quotas";
+import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
+import { AUDIT, audited } from "./audit";
+import { AUTHORIZATION } from "./authorization";
+import type { Context } from "./context";
+import { WITHOUT_ROOM } from "./without-room";
+import { recordDisclosures } from "./disclosures";
+import { problemsOf, ruleOf } from "./rules";
+import { nestedAccess, rootsOf } from "./type-rules";
+
+type Field = GraphQLField<unknown, Context>;
+type Check = (args: Record<string, unknown>, context: Context) => void;
+
+/**
+ * Puts the rules of operations, types and input values in front of the resolvers, and the audit log around operations
+ * that change something, so that both interfaces refuse and record alike. Fields that need no check keep their
+ * resolver, or have none: reads pay nothing for the rules of others.
+ * @throws Error that names an operation or a type without a row in its table, or a row without an operation or type
+ */
+export function guard(schema: GraphQLSchema): void {
+  const roots = rootsOf(schema);
+  const operations = roots.flatMap((root) => Object.keys(root.getFields()));
+  const without = operations.filter((name) => !(name in AUTHORIZATION));
+  const rows = [...Object.keys(AUTHORIZATION), ...Object.keys(PERMISSION_OF), ...IN_ASSISTANTS];
+  const stale = rows.filter((name) => !operations.includes(name));
+  if (without.length > 0 || stale.length > 0)
+    throw new Error(
+      `The authorization table lacks ${without.join(", ") || "nothing"} and names the unknown ${stale.join(", ") || "nothing"}.`,
+    );
+  const nested = nestedAccess(schema);
+  for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !type.name.startsWith("__") && !roots.includes(type)) {
+      recordDisclosures(type);
+      for (const field of Object.values(type.getFields()))
+        guardNested(field as Field, nested.get(field) ?? []);
+    }
+}
+
+function guardRoot(fields: readonly Field[], changes: boolean): void {
+  for (const field of fields) {
+    const values = checkOf(field);
+    const access = accessOf(field.name, changes);
+    const check: Check = (args, context) => {
+      admit(access, context.caller);
+      values(args, context);
+      if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
+    };
+    const isAudited = changes || field.name in AUDIT;
+    if (field.subscribe) field.subscribe = behind(check, field.subscribe);
+    else if (field.resolve) {
+      const resolve = isAudited ? audited(field, field.resolve) : field.resolve;
+      field.resolve = behind(check, changes && !(field.name in WITHOUT_ROOM) ? withRoom(resolve) : resolve);
+    }
+  }
+}
+
+function guardNested(field: Field, needed: readonly Access[]): void {
+  if (needed.length === 0 && field.args.length === 0) return;
+  const values = checkOf(field);
+  const check: Check = (args, context) => {
+    for (const access of needed) admitNested(access, context.caller);
+    values(args, context);
+  };
+  field.resolve = behind(check, field.resolve ?? defaultFieldResolver);
+}
+
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+/** Refuses an operation that stores something once the organization stores as much as it may. */
+const withRoom =
+  (resolve: Resolve): Resolve =>
+  async (root, args, context, info) => {
+    await context.scope.of(Quotas).checkStorage();
+    return (await resolve(root, args, context, info)) as unknown;
+  };
+
+const behind = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, resolve: R): R =>
+  ((root, args, context, info) => {
+    check(args as Record<string, unknown>, context);
+    return resolve(root, args, context, info);
+  }) as R;
+
+const checkOf =
+  ({ args }: Field): Check =>
+  (values) => {
+    const problems = args.flatMap((arg) => problemsOf(arg.type, values[arg.name], arg.name, ruleOf(arg)));
+    if (problems.length > 0) throw invalid(problems);
+  };

@@ -1,0 +1,103 @@
+import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQLInputType } from "graphql";
+import { Extensions } from "type-graphql";
+import type { Problem } from "../../src/platform/errors";
+
+/** What an input value must keep to, in the words of JSON Schema: the OpenAPI document repeats them. */
+export interface InputRule {
+  /** `false`: may be left out, but not set to null. */
+  readonly nullable?: false;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  /** `uri`: an http or https URL; `cursor`: an entry of a list, of which only the shape is looked at. */
+  readonly format?: "uri" | "cursor";
+  /** The field is an extension of the documented REST interface. */
+  readonly "x-extension"?: true;
+}
+
+/** Spec gap: text without a length of its own is at most 1 MiB. */
+const TEXT_BYTES = 1_048_576;
+
+/** Puts a rule on a field of an input; both faces keep it. */
+export const Rule = (schema: InputRule): ReturnType<typeof Extensions> => Extensions({ schema });
+/** Marks a field of an answer as an extension of the documented REST interface. */
+export const Extension = Rule({ "x-extension": true });
+/** May be left out, but not set to null: the response always has it. */
+export const NotNull = Rule({ nullable: false });
+
+export const ruleOf = ({
+  extensions,
+}: {
+  extensions?: Readonly<Record<string, unknown>> | null;
+}): InputRule => (extensions?.schema ?? {}) as InputRule; // only Rule writes this extension on input fields
+
+/** Everything that is wrong with a coerced value, by path. */
+export function problemsOf(
+  type: GraphQLInputType,
+  value: unknown,
+  path: string,
+  rule: InputRule = {},
+): Problem[] {
+  if (value === undefined) return [];
+  if (value === null) return rule.nullable === false ? [{ path, message: "must not be null" }] : [];
+  if (isNonNullType(type)) return problemsOf(type.ofType, value, path, rule);
+  if (isListType(type)) return inList(type.ofType, value as unknown[], path, rule);
+  if (isInputObjectType(type)) {
+    const record = value as Record<string, unknown>; // coerced to this type before
+    const at = (name: string) => (path ? `${path}.${name}` : name);
+    return Object.values(type.getFields()).flatMap((field) =>
+      problemsOf(field.type, record[field.name], at(field.name), ruleOf(field)),
+    );
+  }
+  const message = isScalarType(type) ? wrongScalar(value, rule) : undefined;
+  return message === undefined ? [] : [{ path, message }];
+}
+
+function inList(
+  type: GraphQLInputType,
+  items: unknown[],
+  path: string,
+  { minItems = 0, maxItems = Infinity }: InputRule,
+): Problem[] {
+  if (items.length < minItems) return [{ path, message: `must have at least ${minItems} items` }];
+  if (items.length > maxItems) return [{ path, message: `must have at most ${maxItems} items` }];
+  return items.flatMap((item, index) => problemsOf(type, item, `${path}.${index}`));
+}
+
+function wrongScalar(value: unknown, rule: InputRule): string | undefined {
+  if (typeof value === "string") return wrongText(value, rule);
+  if (typeof value !== "number") return undefined;
+  const { minimum = -Infinity, maximum = Infinity } = rule;
+  if (value >= minimum && value <= maximum) return undefined;
+  return maximum === Infinity ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
+}
+
+/** In characters; of text that may have any length, and of text that is too long anyway, they are not counted. */
+function lengthOf(text: string, maxLength: number): number {
+  if (maxLength === Infinity) return text.length;
+  return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
+}
+
+/** Cursors are ids: another text would sort before or behind all of them, and give the first page or none. */
+const CURSOR = /^[\da-f][\da-f-]*$/i;
+
+const isWebAddress = (text: string): boolean =>
+  URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+
+function wrongText(text: string, rule: InputRule): string | undefined {
+  const { minLength = 0, maxLength = Infinity, format } = rule;
+  if (text.includes("\0")) return "must not hold the character U+0000";
+  if (!text.isWellFormed()) return "must not hold a lone surrogate";
+  const length = lengthOf(text, maxLength);
+  if (minLength > 0 && text.trim() === "") return "must not be empty";
+  if (length < minLength || length > maxLength)
+    return minLength > 0
+      ? `must be ${minLength} to ${maxLength} characters long`
+      : `must be at most ${maxLength} characters long`;
+  if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
+  if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor that a list gave";
+  return maxLength === Infinity && Buffer.byteLength(text) > TEXT_BYTES ? "must be at most 1 MiB" : undefined;
+}

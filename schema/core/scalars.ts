@@ -1,0 +1,87 @@
+import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from "graphql";
+import { GraphQLDateTimeISO } from "graphql-scalars";
+import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
+import { keepSource, shownJson } from "../../src/platform/json/json-source";
+import { jsonOf } from "./literal-source";
+
+const MAX_DEPTH = 32;
+const MAX_KEYS = 20_000;
+const MAX_BYTES = 1_048_576;
+
+/** Why a JSON value may not be stored; undefined when it may. Iterative, for what comes in may be nested without end. */
+function unstorable(root: unknown): string | undefined {
+  const waiting: [value: unknown, depth: number][] = [[root, 1]];
+  let keys = 0;
+  let bytes = 0;
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [value, depth] = next;
+    if (typeof value === "string") {
+      if (value.includes("\0") || !value.isWellFormed()) return "must not hold U+0000 or a lone surrogate";
+      bytes += value.length;
+    } else if (typeof value === "number" && !Number.isFinite(value)) return "holds a number beyond range";
+    else if (typeof value === "object" && value !== null) {
+      if (depth > MAX_DEPTH) return `must be at most ${MAX_DEPTH} levels deep`;
+      for (const key of Object.keys(value)) {
+        if (key === "__proto__") return "must not hold a key __proto__";
+        if (++keys > MAX_KEYS) return `must hold at most ${MAX_KEYS} keys`;
+        waiting.push(
+          [Array.isArray(value) ? undefined : key, depth],
+          [(value as Record<string, unknown>)[key], depth + 1],
+        );
+      }
+    }
+    if ((bytes += 1) > MAX_BYTES) return "must be at most 1 MiB";
+  }
+  return Buffer.byteLength(JSON.stringify(root)) > MAX_BYTES ? "must be at most 1 MiB" : undefined;
+}
+
+const problemOf = (value: unknown): string | undefined =>
+  typeof value !== "object" || value === null || Array.isArray(value)
+    ? "must be a JSON object"
+    : unstorable(value);
+
+/** An object of free form, within the limits that storing and listing it need. */
+export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
+  name: "JSONObject",
+  description: "A JSON object of free form: at most 32 levels deep, 20,000 keys over all levels, 1 MiB.",
+  serialize: shownJson,
+  parseValue: (value) => {
+    const problem = problemOf(value);
+    if (problem) throw new GraphQLError(problem);
+    keepSource(value as object); // shown by the line above
+    return value as Record<string, unknown>;
+  },
+  parseLiteral: (node, variables) => {
+    const value = valueFromASTUntyped(node, variables);
+    // Checked before it becomes JSON, which would write a number beyond range as null.
+    const problem = problemOf(value);
+    if (problem) throw new TypeError(problem); // graphql-js says where it stands and what was found there
+    const json = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
+    keepSource(json, jsonOf(node, variables));
+    return json;
+  },
+  extensions: { schema: { type: "object", additionalProperties: true } },
+});
+
+export const DateTime = new GraphQLScalarType<Date, string>({
+  ...GraphQLDateTimeISO.toConfig(),
+  name: "DateTime",
+  description: "An ISO 8601 date-time in UTC, such as 2026-01-31T12:00:00.000Z.",
+  extensions: { schema: { type: "string", format: "date-time" } },
+});
+
+const upload = GraphQLUpload.toConfig();
+/** Files that were read from variables: a document that is interpreted has them read once more. */
+const uploads = new WeakSet<object>();
+
+export const Upload = new GraphQLScalarType({
+  ...upload,
+  parseValue: (value) => {
+    if (typeof value === "object" && value !== null && uploads.has(value)) return value;
+    const file = upload.parseValue(value) as object; // a promise of it
+    uploads.add(file);
+    return file;
+  },
+  description: "A file, sent by the GraphQL multipart request specification.",
+  extensions: { schema: { type: "string", format: "binary" } },
+});

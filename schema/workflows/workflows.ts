@@ -1,0 +1,115 @@
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from "type-graphql";
+import { Projects } from "../../src/account/projects/projects";
+import { Deployments } from "../../src/conversation/workflows/deployments";
+import { Runnable } from "../../src/conversation/workflows/runnable";
+import { Workflows } from "../../src/conversation/workflows/workflows";
+import { Deleted } from "../assistants/assistants";
+import type { Context } from "../core/context";
+import { Deployment } from "./deployments";
+import { Project } from "../projects/projects";
+import { Workflow } from "./workflow";
+import { WorkflowProblemCode } from "./enums";
+import { WorkflowEdge, WorkflowNode } from "./graph";
+import { CreateWorkflowInput, UpdateWorkflowInput } from "./inputs";
+
+@ObjectType({ description: "Something that keeps a workflow from running.", simpleResolvers: true })
+export class WorkflowProblem {
+  @Field(() => WorkflowProblemCode, { description: "What kind of problem it is." })
+  code!: string;
+  @Field(() => ID, { nullable: true, description: "The node that it is about." })
+  nodeId!: string | null;
+  @Field(() => ID, { nullable: true, description: "The edge that it is about." })
+  edgeId!: string | null;
+  @Field({ description: "The problem in a sentence." })
+  message!: string;
+}
+
+@Resolver(() => Workflow)
+export class WorkflowResolver {
+  @Query(() => [Workflow], {
+    description: "The organization's workflows, the newest first. Errors: PROJECT_NOT_FOUND.",
+  })
+  workflows(
+    @Arg("projectId", () => ID, { nullable: true, description: "Those of a project; all without it." })
+    projectId: string | undefined,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Workflows).list(projectId);
+  }
+
+  @Query(() => Workflow, { description: "One workflow. Errors: WORKFLOW_NOT_FOUND." })
+  workflow(
+    @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Workflows).byId(id);
+  }
+
+  @Mutation(() => Workflow, { description: "Makes a workflow without nodes. Errors: PROJECT_NOT_FOUND." })
+  createWorkflow(
+    @Arg("input", { description: "The new workflow." }) input: CreateWorkflowInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Workflows).create(input);
+  }
+
+  @Mutation(() => Workflow, {
+    description: "Changes a workflow. Errors: WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND.",
+  })
+  updateWorkflow(
+    @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,
+    @Arg("input", { description: "What to change." }) input: UpdateWorkflowInput,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Workflows).update(id, input);
+  }
+
+  @Mutation(() => Deleted, {
+    description:
+      "Deletes a workflow with its nodes, edges and deployments, and ends its live chats and calls. Errors: WORKFLOW_NOT_FOUND.",
+  })
+  deleteWorkflow(
+    @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,
+    @Ctx() { scope }: Context,
+  ) {
+    return scope.of(Workflows).remove(id);
+  }
+
+  @FieldResolver(() => Project, { nullable: true, description: "The project it belongs to." })
+  project(@Root() { projectId }: Workflow, @Ctx() { scope }: Context) {
+    return projectId == null ? null : scope.of(Projects).byId(projectId);
+  }
+
+  @FieldResolver(() => [WorkflowNode], { description: "Its nodes, the oldest first." })
+  async nodes(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
+    return (await scope.of(Workflows).flow(id)).nodes;
+  }
+
+  @FieldResolver(() => [WorkflowEdge], { description: "Its edges, by their rank." })
+  async edges(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
+    return (await scope.of(Workflows).flow(id)).edges;
+  }
+
+  @FieldResolver(() => [WorkflowProblem], {
+    description: "What keeps it from running; empty when it can.",
+  })
+  problems(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
+    return scope.of(Runnable).problems(id);
+  }
+
+  @FieldResolver(() => [Deployment], { description: "Where it is met, the newest first." })
+  deployments(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
+    return scope.of(Deployments).ofWorkflow(id);
+  }
+}
