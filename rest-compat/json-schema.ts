@@ -13,7 +13,7 @@ import {
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
-import { ruleOf } from "../schema/core/rules";
+import { itemRule, ruleOf, type InputRule } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
 
@@ -91,7 +91,7 @@ export class Components {
       if (omit.includes(field.name)) continue;
       const { nullable, ...rule } = ruleOf(field);
       const clears = !isNonNullType(field.type) && nullable !== false;
-      const schema = { ...this.input(field.type, []), ...rule };
+      const schema = ruled(this.input(field.type, []), rule);
       properties[field.name] = described(
         clears ? orNull(schema) : schema,
         field.description,
@@ -133,6 +133,14 @@ export function leaf(type: GraphQLType): JsonSchema {
     ? (SCALARS[named.name] ?? (named.extensions.schema as JsonSchema | undefined))
     : undefined;
   return scalar ?? {};
+}
+
+/** A schema with a rule; the schema of a list passes on what concerns its items. */
+function ruled(schema: JsonSchema, rule: InputRule): JsonSchema {
+  if (schema.type !== "array") return { ...schema, ...rule };
+  const ofItems = itemRule(rule);
+  const ofList = Object.entries(rule).filter(([word]) => !(word in ofItems));
+  return { ...schema, ...Object.fromEntries(ofList), items: ruled(schema.items as JsonSchema, ofItems) };
 }
 
 const orNull = (schema: JsonSchema): JsonSchema => ({

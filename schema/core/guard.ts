@@ -46,7 +46,7 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
     const access = accessOf(field.name, changes);
     const check: Check = (args, context) => {
       admit(access, context.caller);
-      values(args, context);
+      values(args);
       if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
     };
     const isAudited = changes || field.name in AUDIT;
@@ -63,7 +63,7 @@ function guardNested(field: Field, needed: readonly Access[]): void {
   const values = checkOf(field);
   const check: Check = (args, context) => {
     for (const access of needed) admitNested(access, context.caller);
-    values(args, context);
+    values(args);
   };
   field.resolve = behind(check, field.resolve ?? defaultFieldResolver);
 }
@@ -84,9 +84,10 @@ const behind = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, 
     return resolve(root, args, context, info);
   }) as R;
 
-const checkOf =
-  ({ args }: Field): Check =>
-  (values) => {
+/** The check of a field's arguments. @throws BAD_USER_INPUT that lists the wrong values by path */
+export const checkOf =
+  ({ args }: Pick<Field, "args">) =>
+  (values: Readonly<Record<string, unknown>>): void => {
     const problems = args.flatMap((arg) => problemsOf(arg.type, values[arg.name], arg.name, ruleOf(arg)));
     if (problems.length > 0) throw invalid(problems);
   };

@@ -2,7 +2,10 @@ import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQ
 import { Extensions } from "type-graphql";
 import type { Problem } from "../../src/platform/errors";
 
-/** What an input value must keep to, in the words of JSON Schema: the OpenAPI document repeats them. */
+/**
+ * What an input value must keep to, in the words of JSON Schema: the OpenAPI document repeats them. On a list,
+ * `nullable`, `minItems`, `maxItems` and `x-extension` concern the list; all others concern each item, at any depth.
+ */
 export interface InputRule {
   /** `false`: may be left out, but not set to null. */
   readonly nullable?: false;
@@ -34,6 +37,15 @@ export const ruleOf = ({
   extensions?: Readonly<Record<string, unknown>> | null;
 }): InputRule => (extensions?.schema ?? {}) as InputRule; // only Rule writes this extension on input fields
 
+/** The part of a list's rule that each of its items must keep to. */
+export const itemRule = ({
+  nullable: _nullable,
+  minItems: _minItems,
+  maxItems: _maxItems,
+  "x-extension": _extension,
+  ...rule
+}: InputRule): Omit<InputRule, "nullable" | "minItems" | "maxItems" | "x-extension"> => rule;
+
 /** Everything that is wrong with a coerced value, by path. */
 export function problemsOf(
   type: GraphQLInputType,
@@ -56,15 +68,12 @@ export function problemsOf(
   return message === undefined ? [] : [{ path, message }];
 }
 
-function inList(
-  type: GraphQLInputType,
-  items: unknown[],
-  path: string,
-  { minItems = 0, maxItems = Infinity }: InputRule,
-): Problem[] {
+function inList(type: GraphQLInputType, items: unknown[], path: string, rule: InputRule): Problem[] {
+  const { minItems = 0, maxItems = Infinity } = rule;
   if (items.length < minItems) return [{ path, message: `must have at least ${minItems} items` }];
   if (items.length > maxItems) return [{ path, message: `must have at most ${maxItems} items` }];
-  return items.flatMap((item, index) => problemsOf(type, item, `${path}.${index}`));
+  const ofItem = itemRule(rule);
+  return items.flatMap((item, index) => problemsOf(type, item, `${path}.${index}`, ofItem));
 }
 
 function wrongScalar(value: unknown, rule: InputRule): string | undefined {
