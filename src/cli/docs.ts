@@ -1,14 +1,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedDocuments } from "../start/app";
+import { groupDiagram } from "./group-diagram";
 import { envExample, settingsTable } from "./settings-documents";
-
-/** Between these lines of the README stands what is generated. */
-const SETTINGS = /(<!-- settings -->\n)[^]*?(<!-- \/settings -->)/;
 
 for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
 writeFileSync(".env.example", envExample());
-const readme = readFileSync("README.md", "utf8");
-writeFileSync(
-  "README.md",
-  readme.replace(SETTINGS, (_, before: string, after: string) => `${before}\n${settingsTable()}\n\n${after}`),
-);
+replacePart("README.md", "settings", settingsTable());
+replacePart("docs/architecture.md", "groups", groupDiagram());
+
+/** Replaces the generated part of a document, which stands between two comments with its name. */
+function replacePart(path: string, name: string, text: string): void {
+  const part = new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- /${name} -->)`);
+  const document = readFileSync(path, "utf8");
+  writeFileSync(
+    path,
+    document.replace(part, (_, before: string, after: string) => `${before}\n${text}\n\n${after}`),
+  );
+}

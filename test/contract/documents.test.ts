@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
 import { faces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { groupDiagram } from "../../src/cli/group-diagram";
 import { settingsTable } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/platform/settings/config";
 import { explorerTabs } from "../../src/web/explorer/tabs";
@@ -43,10 +44,28 @@ describe("generated documents", () => {
   });
 });
 
+describe("the documents about the code", () => {
+  test("draw the groups of src as they import each other; else run `npm run docs`", () => {
+    const [, drawn] = /<!-- groups -->([^]*?)<!-- \/groups -->/.exec(file("docs/architecture.md")) ?? [];
+    expect(drawn?.trim()).toBe(groupDiagram());
+    expect(groupDiagram()).toContain("chats --> events");
+  });
+
+  const named = ["architecture", "life-of-a-message"].flatMap((name) =>
+    [...file(`docs/${name}.md`).matchAll(/\]\(([^)#]+)/g)].map(([, path]) => ({ name, path: path! })),
+  );
+
+  test("name files", () => expect(named.length).toBeGreaterThan(30));
+
+  test.each(named)("$name: $path exists", ({ path }) => {
+    expect(existsSync(join(root, "docs", path))).toBe(true);
+  });
+});
+
 /** The validator is an ES module, which jest can't import: hence a process. */
 async function openApiProblems(path: string): Promise<unknown> {
   const script = `
-    import { readFileSync } from "node:fs";
+    import { existsSync, readFileSync } from "node:fs";
     import { Validator } from "@seriousme/openapi-schema-validator";
     const validator = new Validator();
     const { valid, errors } = await validator.validate(JSON.parse(readFileSync(process.argv[1], "utf8")));
