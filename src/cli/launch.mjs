@@ -1,4 +1,5 @@
-// Builds what changed since the last build, then runs the named program: `node src/cli/launch.mjs main`.
+// Builds what changed since the last build, then runs the named program: `node src/cli/launch.mjs main`. With --server
+// instead of a program, browser programs that were built before stay as they are.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -68,10 +69,12 @@ function build(steps) {
 }
 
 const [, , program, ...options] = process.argv;
+const serverOnly = program === "--server";
+const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(stampOf(name));
 // If the build tools are not installed, the last build runs.
-const stale = existsSync("node_modules/typescript") ? STEPS.filter(isStale) : [];
+const stale = existsSync("node_modules/typescript") ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
 if (stale.length > 0) build(stale);
-if (program) {
+if (program && !serverOnly) {
   process.argv = [process.argv[0], join(root, "dist", "src", `${program}.js`), ...options];
   createRequire(import.meta.url)(process.argv[1]);
 }

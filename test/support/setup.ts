@@ -14,9 +14,17 @@ const ROOT = join(__dirname, "../..");
 /** By Node itself, as all that is tested: see runtime.cjs. */
 const built = createRequire(join(ROOT, "dist/src/start/app.js"));
 
+/** What jest tells of the run. */
+interface JestConfig {
+  /** What was asked for on the command line; empty for all tests. */
+  readonly testPathPattern: string;
+}
+
 /** Once for all tests: the service built, a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
-export default async function setup(): Promise<void> {
-  execFileSync(process.execPath, [join(ROOT, "src/cli/launch.mjs")], { stdio: "inherit" });
+export default async function setup({ testPathPattern }: JestConfig): Promise<void> {
+  const needsPages = testPathPattern === "" || testPathPattern.includes("browser");
+  const build = [join(ROOT, "src/cli/launch.mjs"), ...(needsPages ? [] : ["--server"])];
+  execFileSync(process.execPath, build, { stdio: "inherit" });
   const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
   const { prepare } = built("./prepare") as typeof prepareModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
