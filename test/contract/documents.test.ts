@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
@@ -51,15 +51,34 @@ describe("the documents about the code", () => {
     expect(groupDiagram()).toContain("chats --> events");
   });
 
-  const named = ["architecture", "life-of-a-message"].flatMap((name) =>
-    [...file(`docs/${name}.md`).matchAll(/\]\(([^)#]+)/g)].map(([, path]) => ({ name, path: path! })),
+  const pages = [
+    ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`),
+    "README.md",
+    "CONTRIBUTING.md",
+  ];
+  const links = pages.flatMap((page) =>
+    [...file(page).matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)].map(([, path, heading]) => {
+      const target = path === "" ? page : posix.join(posix.dirname(page), path!); // the pattern has this part
+      return { page, target, heading };
+    }),
   );
 
-  test("name files", () => expect(named.length).toBeGreaterThan(30));
+  test("link to files", () => expect(links.length).toBeGreaterThan(50));
 
-  test.each(named)("$name: $path exists", ({ path }) => {
-    expect(existsSync(join(root, "docs", path))).toBe(true);
+  test.each(links)("$page: $target exists, and so does its heading $heading", ({ target, heading }) => {
+    expect(existsSync(join(root, target))).toBe(true);
+    if (heading !== undefined) expect(anchors(file(target))).toContain(heading);
   });
+
+  /** The anchors of a page's headings, as GitHub derives them. */
+  const anchors = (text: string) =>
+    [...text.matchAll(/^#+ (.*)$/gm)].map(
+      ([, title]) =>
+        `#${title!
+          .toLowerCase()
+          .replace(/[^\w -]/g, "")
+          .replaceAll(" ", "-")}`,
+    );
 });
 
 /** The validator is an ES module, which jest can't import: hence a process. */

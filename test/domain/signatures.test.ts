@@ -5,21 +5,24 @@ import ts from "typescript";
 import { signatureHeaders } from "../../src/events/webhooks/signatures";
 
 const BODY = '{"event":"session-start"}';
-const README = readFileSync("README.md", "utf8");
+const GUIDE = readFileSync("docs/webhooks.md", "utf8");
 
-describe("the README's", () => {
-  const VECTORS = README.match(/^\| `\{.*$/gm)!.map((row) =>
+describe("in docs/webhooks.md the", () => {
+  const VECTORS = GUIDE.match(/^\| `\{.*$/gm)!.map((row) =>
     [...row.matchAll(/`([^`]+)`/g)].map(([, cell]) => cell!),
   );
 
-  test.each(VECTORS)("example is what is sent: %s", (body, secret, name, ...rest) => {
-    const [id = "id", time = "1", signature] =
-      rest.length > 1 ? rest.slice(-3) : [undefined, undefined, rest[0]];
-    expect(signatureHeaders(id, body!, [secret!], Number(time))[name!]).toBe(signature);
-  });
+  test.each(VECTORS)(
+    "example of a signature matches the one that is sent: %s",
+    (body, secret, name, ...rest) => {
+      const [id = "id", time = "1", signature] =
+        rest.length > 1 ? rest.slice(-3) : [undefined, undefined, rest[0]];
+      expect(signatureHeaders(id, body!, [secret!], Number(time))[name!]).toBe(signature);
+    },
+  );
 
-  test("verification takes what is sent, and nothing else", () => {
-    const [, kit = ""] = /```ts\n([^`]*export function verify[^`]*)```/.exec(README)!;
+  test("verification function accepts the signature that is sent, and no other", () => {
+    const [, kit = ""] = /```ts\n([^`]*export function verify[^`]*)```/.exec(GUIDE)!;
     const { outputText } = ts.transpileModule(kit, { compilerOptions: { module: ts.ModuleKind.CommonJS } });
     const made: { verify?: (body: string, signature: string, secret: string) => boolean } = {};
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what readers are told to copy is run

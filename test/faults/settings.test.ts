@@ -48,7 +48,7 @@ describe("a start with wrong settings", () => {
     expect(code).toBe(1);
     expect(stdout).toBe("");
     const [headline, ...problems] = lines(stderr);
-    expect(headline).toBe("These settings are wrong:");
+    expect(headline).toBe("These settings are invalid:");
     expect(
       problems
         .map((line) => /^ {2}- ([A-Z0-9_]+)(?: and [A-Z0-9_]+)? must be /.exec(line)?.[1] ?? line)
@@ -84,8 +84,8 @@ describe("a start with wrong settings", () => {
     const { code, stderr } = await runToEnd("main", { DATABASE_URL: "postgres://127.0.0.1:1/nowhere" });
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
-      "These settings are wrong:",
-      "  - ENCRYPTION_KEYS must be set where DATABASE_URL is",
+      "These settings are invalid:",
+      "  - ENCRYPTION_KEYS must be set if DATABASE_URL is",
     ]);
   });
 
@@ -97,7 +97,7 @@ describe("a start with wrong settings", () => {
     });
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
-      "These settings are wrong:",
+      "These settings are invalid:",
       "  - BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys",
     ]);
   });
@@ -106,8 +106,8 @@ describe("a start with wrong settings", () => {
     const { code, stderr } = await runToEnd("main", { VAPI_API_KEY: "key" });
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
-      "These settings are wrong:",
-      "  - PUBLIC_BASE_URL must be set where VAPI_API_KEY is: Vapi calls back there",
+      "These settings are invalid:",
+      "  - PUBLIC_BASE_URL must be set if VAPI_API_KEY is: Vapi sends its callbacks there",
     ]);
   });
 
@@ -115,7 +115,7 @@ describe("a start with wrong settings", () => {
     const { code, stdout, stderr } = await runToEnd("cli/org-create", { PORT: "-1" }, "--name", "Nobody's");
     expect(code).toBe(1);
     expect(stdout).toBe("");
-    expect(stderr).toMatch(/^These settings are wrong:\n {2}- PORT must be .*\n$/);
+    expect(stderr).toMatch(/^These settings are invalid:\n {2}- PORT must be .*\n$/);
   });
 });
 

@@ -3,26 +3,26 @@ import { whole } from "./setting-kinds";
 
 const days = () => whole(1, 36_500);
 
-/** For how long things are kept where an organization has not chosen it. */
+/** Retention for organizations that have not chosen their own. */
 export const RETENTION_SETTINGS = {
   LOG_RETENTION_DAYS: [
     days().optional(),
-    "for ever",
-    "Days for which logs are kept after their conversation ended, for organizations that have not chosen.",
+    "forever",
+    "Days to keep a log after its conversation has ended, unless the organization has chosen its own.",
   ],
   RECORDING_RETENTION_DAYS: [
     days().optional(),
     "as long as the log",
-    "Days for which recordings of calls are kept, for organizations that have not chosen.",
+    "Days to keep recordings of calls, unless the organization has chosen its own.",
   ],
   EVENT_RETENTION_DAYS: [
     days().default(30),
     "`30`",
-    "Days for which events and their deliveries are kept, including failures, which can be replayed during that time, for organizations that have not chosen.",
+    "Days to keep events and their deliveries, unless the organization has chosen its own. Failed deliveries can be replayed during that time.",
   ],
   RETENTION_NOTICE_DAYS: [
     z.coerce.number().int().min(0, "must be a whole number from 0 to 365").max(365).default(7),
     "`7`",
-    "Days for which `Organization.warnings` announces a shorter retention before it deletes anything.",
+    "Days during which `Organization.warnings` announces a shorter retention before it deletes anything.",
   ],
 } as const;
