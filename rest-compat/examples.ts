@@ -1,4 +1,4 @@
-/** Values that the OpenAPI document shows, by `Type.field` or by the field alone. */
+/** Example values in the OpenAPI document, by `Type.field` or by field name. */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   id: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
   assistantId: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
@@ -28,7 +28,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       description: "Books an appointment.",
       parameters: { type: "object", properties: { time: { type: "string" } }, required: ["time"] },
       serverUrl: "https://example.com/functions",
-      secretKey: "a secret of yours",
+      secretKey: "your secret",
     },
   ],
   provider: "OPENAI",
@@ -100,6 +100,6 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   "File.name": "price-list.pdf",
 };
 
-/** The example of a field; fields of one name that differ by type stand under `Type.field`. */
+/** Example of a field. An entry `Type.field` takes precedence over one for the field name. */
 export const exampleOf = (type: string, field: string): unknown =>
   EXAMPLES[`${type}.${field}`] ?? EXAMPLES[field];

@@ -75,36 +75,36 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   AuditResolver,
 ];
 
-/** The GraphQL schema, with the catalogue's identifiers as enumerations, guarded. */
+/** Builds the guarded GraphQL schema, with the identifiers of the catalog as enums. */
 export function buildSchema(catalog: Catalog): GraphQLSchema {
   fillEnums(catalog);
   const schema = buildSchemaSync({
     resolvers: RESOLVERS,
     scalarsMap: [{ type: Date, scalar: DateTime }],
     validate: false,
-    pubSub: createPubSub(), // type-graphql asks for one; our streams come from the database
+    pubSub: createPubSub(), // required by type-graphql, never used: our streams come from the database
   });
   schema.description = DESCRIPTION;
   for (const [name, description] of Object.entries(ROOTS)) schema.getType(name)!.description = description;
   guard(schema);
-  rootsAsTheyAre();
+  passRootsUncopied();
   return schema;
 }
 
-/** Resolvers get rows as they are: type-graphql would copy a row for each of its fields that has a resolver. */
-function rootsAsTheyAre(): void {
+/** Passes rows to field resolvers uncopied: by default type-graphql copies a row for each field with a resolver. */
+function passRootsUncopied(): void {
   for (const param of getMetadataStorage().params) if (param.kind === "root") param.getType = undefined;
 }
 
-const DESCRIPTION = `Assistants that talk with people by voice, text chat and SMS. The credential stands in the header \`X-API-Key\`, or as a token in \`Authorization: Bearer\`.
+const DESCRIPTION = `API for assistants that talk with people by voice, text chat and SMS. Authenticate with an API key in the header \`X-API-Key\` or a token in \`Authorization: Bearer\`.
 
-An error has a stable word in \`extensions.code\`. What an operation refuses also has the \`requestId\` of the server's log and, where values are wrong, each of them in \`details\` by \`path\` and \`message\`. The codes of an operation's own stand in its description. Any may fail with UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, RATE_LIMITED, TIMEOUT, UNAVAILABLE or INTERNAL, and a mutation that stores something with QUOTA_EXCEEDED; a document that cannot be read or does not fit this schema with GRAPHQL_PARSE_FAILED or GRAPHQL_VALIDATION_FAILED, variables that do not fit with an error of BAD_USER_INPUT for each, and what is no request with BAD_REQUEST or PAYLOAD_TOO_LARGE.
+Every error has a stable code in \`extensions.code\`. Errors of operations also have \`requestId\`, which the server's log contains too, and \`details\` with the \`path\` and \`message\` of each invalid value. The description of an operation lists its own codes. In addition, any operation may fail with UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, RATE_LIMITED, TIMEOUT, UNAVAILABLE or INTERNAL, and a mutation that stores data with QUOTA_EXCEEDED. A document with a syntax error fails with GRAPHQL_PARSE_FAILED, one that does not match this schema with GRAPHQL_VALIDATION_FAILED; each invalid variable gives a BAD_USER_INPUT; malformed requests give BAD_REQUEST, oversized ones PAYLOAD_TOO_LARGE.
 
-A request may hold one operation of cost 5,000, 12 levels, 15 aliases and 64 KiB; \`extensions.cost\` of the answer tells its cost, and one that costs more fails with COST_LIMIT.`;
+Limits per request: one operation, cost 5,000, 12 levels, 15 aliases and 64 KiB. \`extensions.cost\` of the response is the cost of the operation; an operation over the cost limit fails with COST_LIMIT.`;
 
-/** type-graphql makes these types itself and takes no description of them. */
+/** Descriptions of the root types, which type-graphql creates without one. */
 const ROOTS = {
-  Query: "What can be read.",
-  Mutation: "What can be changed.",
-  Subscription: "What can be watched, over a WebSocket.",
+  Query: "Operations that read data.",
+  Mutation: "Operations that change data.",
+  Subscription: "Streams of events, over a WebSocket.",
 } as const;

@@ -1,6 +1,6 @@
 import { group } from "../route";
 
-/** A callback may hold the whole conversation. */
+/** In bytes: a callback may contain the whole conversation. */
 const bodyLimit = 16 * 1024 * 1024;
 
 export const callbacks = group("Callbacks", "none", [
@@ -8,7 +8,7 @@ export const callbacks = group("Callbacks", "none", [
     id: "engineServerMessages",
     post: "/rest/v1/webhooks/<voice_engine>/server-messages",
     success: 201,
-    summary: "What the voice engine tells of a call",
+    summary: "Receive an event of a call from the voice engine",
     stream: "engineServerMessages",
     takes: { message: { type: "status-update", status: "ringing", call: { id: "call_1" } } },
     answers: { "application/json": {} },
@@ -18,7 +18,7 @@ export const callbacks = group("Callbacks", "none", [
     id: "engineChatCompletions",
     post: "/rest/v1/webhooks/<voice_engine>/custom-llm/chat/completions",
     success: 201,
-    summary: "What the voice engine asks the assistant to say",
+    summary: "Generate the assistant's next answer in a call, for the voice engine",
     stream: "engineChatCompletions",
     takes: {
       model: "GPT_4_O_MINI",
@@ -43,7 +43,7 @@ export const callbacks = group("Callbacks", "none", [
   {
     id: "interceptSms",
     post: "/webhooks/<telephony_provider>/intercept-sms",
-    summary: "An SMS that came in at the telephony provider",
+    summary: "Receive an inbound SMS from the telephony provider",
     stream: "interceptSms",
     body: "form",
     takes: {
@@ -59,7 +59,7 @@ export const callbacks = group("Callbacks", "none", [
   {
     id: "smsStatus",
     post: "/webhooks/<telephony_provider>/sms-status",
-    summary: "What the telephony provider reports of an SMS's delivery",
+    summary: "Receive the delivery status of an SMS from the telephony provider",
     stream: "smsStatus",
     body: "form",
     takes: {

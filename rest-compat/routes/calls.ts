@@ -7,28 +7,28 @@ export const calls = group("Phone calls", "key", [
   {
     id: "callWithAssistant",
     post: "/rest/v1/call/phone",
-    summary: "Call a phone number with an assistant",
+    summary: "Call a telephone number with an assistant",
     document: placeAssistantCall,
   },
   {
     id: "callWithWorkflow",
     post: "/rest/v2/call/phone",
-    summary: "Call a phone number with a workflow or deployment",
+    summary: "Call a telephone number with a workflow or deployment",
     document: `mutation PlaceWorkflowCall($input: PlaceWorkflowCallInput!) { result: placeWorkflowCall(input: $input) { id } }`,
   },
   {
     id: "initiatePhoneCall",
     post: "/rest/v1/assistants/phone-calls/initiate",
-    summary: "Call a phone number with an assistant, under the path of the variables guide",
+    summary: "Call a telephone number with an assistant (path of the variables guide)",
     document: placeAssistantCall,
   },
-  // Extensions of the documented interface, for browser SDKs of this kind of service.
+  // Extensions of the documented interface, for browser SDKs of comparable services.
   {
     id: "callFromPage",
     post: "/rest/v1/call/web",
     auth: "public",
     waits: true,
-    summary: "Open a call from a web page",
+    summary: "Start a call from a web page with an assistant",
     document: startWebCall,
   },
   {
@@ -36,7 +36,7 @@ export const calls = group("Phone calls", "key", [
     post: "/rest/v2/call/web",
     auth: "public",
     waits: true,
-    summary: "Open a call from a web page with an assistant or a workflow",
+    summary: "Start a call from a web page with an assistant or workflow",
     document: startWebCall,
   },
 ]);

@@ -11,52 +11,52 @@ export const configurations = group("Configurations", "keyOrBearer", [
   {
     id: "getVoiceConfiguration",
     get: "/rest/v1/assistants/:assistantId/voice",
-    summary: "Read how an assistant speaks and listens",
+    summary: "Get the voice configuration of an assistant",
     document: `query VoiceConfiguration($assistantId: ID!) { assistant(id: $assistantId) { result: voice ${VOICE} } }`,
   },
   {
     id: "updateVoiceConfiguration",
     patch: "/rest/v1/assistants/:assistantId/voice",
-    summary: "Change how an assistant speaks and listens",
+    summary: "Update the voice configuration of an assistant",
     document: `mutation UpdateVoiceConfiguration($assistantId: ID!, $input: UpdateVoiceConfigurationInput!) {
       result: updateVoiceConfiguration(assistantId: $assistantId, input: $input) ${VOICE} }`,
   },
   {
     id: "getSmsConfiguration",
     get: "/rest/v1/assistants/:assistantId/sms",
-    summary: "Read how an assistant answers SMS",
+    summary: "Get the SMS configuration of an assistant",
     document: `query SmsConfiguration($assistantId: ID!) { assistant(id: $assistantId) { result: sms ${SMS} } }`,
   },
   {
     id: "updateSmsConfiguration",
     patch: "/rest/v1/assistants/:assistantId/sms",
-    summary: "Change how an assistant answers SMS",
+    summary: "Update the SMS configuration of an assistant",
     document: `mutation UpdateSmsConfiguration($assistantId: ID!, $input: UpdateSmsConfigurationInput!) {
       result: updateSmsConfiguration(assistantId: $assistantId, input: $input) ${SMS} }`,
   },
   {
     id: "getChatConfiguration",
     get: "/rest/v1/assistants/:assistantId/chat",
-    summary: "Read how an assistant answers in text chats",
+    summary: "Get the chat configuration of an assistant",
     document: `query ChatConfiguration($assistantId: ID!) { assistant(id: $assistantId) { result: chat ${CHAT} } }`,
   },
   {
     id: "updateChatConfiguration",
     patch: "/rest/v1/assistants/:assistantId/chat",
-    summary: "Change how an assistant answers in text chats",
+    summary: "Update the chat configuration of an assistant",
     document: `mutation UpdateChatConfiguration($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
       result: updateChatConfiguration(assistantId: $assistantId, input: $input) ${CHAT} }`,
   },
   {
     id: "getThemeConfiguration",
     get: "/rest/v1/assistants/:assistantId/theme",
-    summary: "Read how an assistant's widget looks",
+    summary: "Get the theme of an assistant's widget",
     document: `query ThemeConfiguration($assistantId: ID!) { assistant(id: $assistantId) { result: theme ${THEME} } }`,
   },
   {
     id: "updateThemeConfiguration",
     patch: "/rest/v1/assistants/:assistantId/theme",
-    summary: "Change how an assistant's widget looks",
+    summary: "Update the theme of an assistant's widget",
     omit: ["mode"],
     document: `mutation UpdateThemeConfiguration($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
       result: updateThemeConfiguration(assistantId: $assistantId, input: $input) ${THEME} }`,

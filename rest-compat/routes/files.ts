@@ -16,14 +16,14 @@ export const files = group("Files", "key", [
   {
     id: "listFiles",
     get: "/rest/v1/files",
-    summary: "List the organization's files",
+    summary: "List files",
     document: `query Files($order: SortOrder, $page: Int, $take: Int) {
       result: files(order: $order, page: $page, take: $take) { data ${FILE} meta ${PAGE_META} } }`,
   },
   {
     id: "downloadFile",
     get: "/rest/v1/files/:id/download",
-    summary: "Get a link to a file's content that needs no credential and ends after an hour",
+    summary: "Get a download link that needs no credential and expires after one hour",
     document: `query FileDownload($id: ID!) { result: fileDownload(id: $id) { url } }`,
   },
   {

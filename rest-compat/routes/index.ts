@@ -8,7 +8,7 @@ import { logs } from "./logs";
 import { organization } from "./organization";
 import { settings } from "./settings";
 
-/** Every REST path of the service. */
+/** All REST routes of the service. */
 export const routes = [
   ...assistants,
   ...configurations,
@@ -21,5 +21,5 @@ export const routes = [
   ...callbacks,
 ];
 
-/** The ids of all rows; tests need an example for each. */
+/** Ids of all routes; tests need an example for each. */
 export type RouteId = (typeof routes)[number]["id"];

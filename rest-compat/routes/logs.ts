@@ -4,7 +4,7 @@ export const logs = group("Logs", "keyOrBearer", [
   {
     id: "listLogs",
     get: "/rest/v1/assistants/:assistantId/logs",
-    summary: "List the logs of an assistant: a plain array",
+    summary: "List the logs of an assistant, as a plain array",
     document: `query Logs($assistantId: ID!, $order: SortOrder, $page: Int, $take: Int, $type: Channel, $search: String) {
       assistant(id: $assistantId) {
         result: logs(order: $order, page: $page, take: $take, type: $type, search: $search) { id type label createdAt }
@@ -13,7 +13,7 @@ export const logs = group("Logs", "keyOrBearer", [
   {
     id: "getLog",
     get: "/rest/v1/assistants/:assistantId/log/:logId",
-    summary: "Read one log of an assistant",
+    summary: "Get a log of an assistant",
     document: `query Log($assistantId: ID!, $logId: ID!) {
       assistant(id: $assistantId) {
         result: log(id: $logId) { id type recordingUrl messages metadata customerMetadata createdAt }

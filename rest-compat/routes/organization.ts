@@ -6,7 +6,7 @@ export const organization = group("Organization", "keyOrBearer", [
   {
     id: "getOrganization",
     get: "/rest/v1/organization",
-    summary: "Read the organization that the credential belongs to",
+    summary: "Get the organization of the credential",
     document: `query Organization { result: organization { id analyticUrl } }`,
   },
   {
@@ -18,37 +18,37 @@ export const organization = group("Organization", "keyOrBearer", [
   {
     id: "listKeys",
     get: "/rest/v1/organization/keys",
-    summary: "List the organization's keys",
+    summary: "List keys",
     document: `query Keys { result: keys ${KEY} }`,
   },
   {
     id: "createKey",
     post: "/rest/v1/organization/keys",
-    summary: "Make a key; its value is shown in full here",
+    summary: "Create a key and return its full value",
     document: `mutation CreateKey($input: CreateKeyInput!) { result: createKey(input: $input) ${KEY} }`,
   },
   {
     id: "getPublicKey",
     get: "/rest/v1/organization/keys/public",
-    summary: "Read the newest active PUBLIC key",
+    summary: "Get the newest active PUBLIC key",
     document: `query PublicKey { result: publicKey ${KEY} }`,
   },
   {
     id: "getKey",
     get: "/rest/v1/organization/keys/:keyId",
-    summary: "Read a key",
+    summary: "Get a key",
     document: `query Key($keyId: ID!) { result: key(id: $keyId) ${KEY} }`,
   },
   {
     id: "updateKey",
     patch: "/rest/v1/organization/keys/:keyId",
-    summary: "Switch a key on or off",
+    summary: "Activate or deactivate a key",
     document: `mutation UpdateKey($keyId: ID!, $input: UpdateKeyInput!) { result: updateKey(id: $keyId, input: $input) ${KEY} }`,
   },
   {
     id: "deleteKey",
     delete: "/rest/v1/organization/keys/:keyId",
-    summary: "Delete a key; the tokens behind it end",
+    summary: "Delete a key and revoke its tokens",
     document: `mutation DeleteKey($keyId: ID!) { result: deleteKey(id: $keyId) { id } }`,
   },
 ]);

@@ -1,2 +1,2 @@
-/** The selection of every page envelope's `meta`. */
+/** Selection of `meta` in every page. */
 export const PAGE_META = "{ page take itemCount pageCount hasPreviousPage hasNextPage }";

@@ -29,31 +29,34 @@ import type { Context } from "../core/context";
 import { Channel } from "../core/enums";
 import { Rule } from "../core/rules";
 
-@InputType({ description: "Which conversations statistics are of: those that began in a period." })
+@InputType({
+  description: "Selection of conversations: those that started in a period and match all filters.",
+})
 export class AnalyticsInput {
   @Field(() => Date, {
     nullable: true,
-    description: "Where the period begins; 30 days before `to` without it.",
+    description: "Start of the period (inclusive). Default: 30 days before `to`.",
   })
   from?: Date | null;
   @Field(() => Date, {
     nullable: true,
-    description: "The first moment behind the period, at most 400 days after `from`; now without it.",
+    description: "End of the period (exclusive), at most 400 days after `from`. Default: now.",
   })
   to?: Date | null;
   @Field(() => ID, {
     nullable: true,
-    description: "Only conversations with this assistant, a deleted one too.",
+    description: "Only conversations with this assistant, which may be deleted.",
   })
   assistantId?: string | null;
-  @Field(() => Channel, { nullable: true, description: "Only conversations held this way." })
+  @Field(() => Channel, { nullable: true, description: "Only conversations on this channel." })
   channel?: "VOICE" | "TEXT" | "SMS" | null;
   @Field(() => ID, { nullable: true, description: "Only conversations with assistants of this project." })
   projectId?: string | null;
   @Rule({ minLength: 1, maxLength: 64 })
   @Field(() => String, {
     nullable: true,
-    description: "Where days begin: a name of the IANA database such as Europe/Zurich; UTC without it.",
+    description:
+      "Time zone of the days: an IANA name such as Europe/Zurich, 1 to 64 characters. Default: UTC.",
   })
   timezone?: string | null;
 }
@@ -61,13 +64,17 @@ export class AnalyticsInput {
 @ArgsType()
 class UnansweredArgs {
   @Rule({ minimum: 1, maximum: 100 })
-  @Field(() => Int, { nullable: true, defaultValue: 20, description: "Most of them to return, 1 to 100." })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: 20,
+    description: "Maximum number of questions to return, 1 to 100. Default: 20.",
+  })
   first?: number | null;
 }
 
 @ObjectType({
   description:
-    "Statistics of the conversations that began in a period. They are exact at every moment: a conversation counts from its first one on, and all that is counted of it counts on the day on which it began.",
+    "Statistics of the conversations that started in a period. They are exact and current: a conversation counts as soon as it starts, and all its figures count on the day on which it started.",
   simpleResolvers: true,
 })
 export class Analytics {
@@ -78,59 +85,60 @@ export class Analytics {
 export class AnalyticsResolver {
   @Query(() => Analytics, {
     description:
-      "Statistics of the organization's conversations and webhooks. Errors: ASSISTANT_NOT_FOUND, PROJECT_NOT_FOUND.",
+      "Returns statistics of the organization's conversations and webhooks. Errors: ASSISTANT_NOT_FOUND, PROJECT_NOT_FOUND.",
   })
   analytics(
-    @Arg("input", { description: "Which conversations." }) input: AnalyticsInput,
+    @Arg("input", { description: "Selection of conversations." }) input: AnalyticsInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(AnalyticsService).report(input);
   }
 
-  @FieldResolver(() => Date, { description: "Where the period begins." })
+  @FieldResolver(() => Date, { description: "Start of the period (inclusive)." })
   from(@Root() { period }: Report) {
     return period.from;
   }
 
-  @FieldResolver(() => Date, { description: "The first moment behind it." })
+  @FieldResolver(() => Date, { description: "End of the period (exclusive)." })
   to(@Root() { period }: Report) {
     return period.to;
   }
 
-  @FieldResolver(() => AnalyticsSummary, { description: "Of the whole period." })
+  @FieldResolver(() => AnalyticsSummary, { description: "Statistics of the whole period." })
   totals(@Root() report: Report) {
     return report.totals();
   }
 
   @FieldResolver(() => [AnalyticsDay], {
-    description: "Every day that the period touches, the first one first.",
+    description: "Statistics of each day of the period, oldest first.",
   })
   days(@Root() report: Report) {
     return report.days();
   }
 
   @FieldResolver(() => [AnalyticsAssistant], {
-    description: "Each assistant that conversations began with, the most used first.",
+    description: "Statistics by assistant, most used first.",
   })
   assistants(@Root() report: Report) {
     return report.assistants();
   }
 
   @FieldResolver(() => [AnalyticsEndReason], {
-    description: "Why conversations ended, the commonest reason first.",
+    description: "Ended conversations by reason, most frequent first.",
   })
   endReasons(@Root() report: Report) {
     return report.endReasons();
   }
 
-  @FieldResolver(() => AnalyticsLengths, { description: "How long they were." })
+  @FieldResolver(() => AnalyticsLengths, {
+    description: "Distribution of the lengths of ended conversations.",
+  })
   lengths(@Root() report: Report) {
     return report.lengths();
   }
 
   @FieldResolver(() => [AnalyticsFunction], {
-    description:
-      "How calls of functions went, those of assistants' own and those of the service; the most called first.",
+    description: "Calls of functions, by function, including built-in functions; most called first.",
   })
   functions(@Root() report: Report) {
     return report.functions();
@@ -138,7 +146,7 @@ export class AnalyticsResolver {
 
   @FieldResolver(() => [UnansweredQuestion], {
     description:
-      "What nothing useful came of, the newest first: of as many conversations with such questions as are asked for, those that began last.",
+      "Unanswered questions, newest first, taken from the `first` most recently started conversations that have any.",
   })
   unansweredQuestions(@Root() report: Report, @Args() { first }: UnansweredArgs) {
     return report.unansweredQuestions(first ?? 20);
@@ -146,14 +154,14 @@ export class AnalyticsResolver {
 
   @FieldResolver(() => WebhookHealth, {
     description:
-      "How events were delivered: of the whole organization, or of the project; other filters don't apply.",
+      "Deliveries of events, of the whole organization or of the project; other filters don't apply.",
   })
   webhooks(@Root() report: Report) {
     return report.webhooks();
   }
 
   @FieldResolver(() => [FailingDestination], {
-    description: "Webhook destinations that fail now, of the whole organization, or of the project.",
+    description: "Webhook destinations that are failing now, of the whole organization or of the project.",
   })
   failingDestinations(@Root() report: Report) {
     return report.failingDestinations();

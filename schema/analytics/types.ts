@@ -1,182 +1,197 @@
 import { Field, Float, ID, Int, ObjectType, registerEnumType } from "type-graphql";
 import { Channel } from "../core/enums";
 
-/** A field that counts something. */
+/** Declares a field with a count. */
 export const count = (description: string) => Field(() => Int, { description });
-/** A field that is a time, where there is any. */
+/** Declares a nullable field with a duration in milliseconds. */
 export const milliseconds = (description: string) =>
-  Field(() => Float, { nullable: true, description: `${description} In milliseconds; null without any.` });
+  Field(() => Float, {
+    nullable: true,
+    description: `${description}, in milliseconds; null if there is none.`,
+  });
 
 export const UnansweredReason = { NOT_KNOWN: "NOT_KNOWN", ERROR: "ERROR", NO_ANSWER: "NO_ANSWER" } as const;
 registerEnumType(UnansweredReason, {
   name: "UnansweredReason",
-  description:
-    "Why nothing useful came of a question. NOT_KNOWN: the assistant said that it doesn't know. ERROR: no answer could be made. NO_ANSWER: the conversation ended before one came.",
+  description: "Reason why a question is unanswered.",
+  valuesConfig: {
+    NOT_KNOWN: { description: "The assistant said that it doesn't know." },
+    ERROR: { description: "Generating the answer failed." },
+    NO_ANSWER: { description: "The conversation ended before an answer." },
+  },
 });
 
-@ObjectType({ description: "How many values lie between two bounds.", simpleResolvers: true })
+@ObjectType({
+  description: "Bucket of a distribution: the number of values between two bounds.",
+  simpleResolvers: true,
+})
 export class AnalyticsBucket {
-  @Field(() => Int, { description: "Where it begins: the least value in it." })
+  @Field(() => Int, { description: "Lower bound (inclusive)." })
   from!: number;
   @Field(() => Int, {
     nullable: true,
-    description: "The least value beyond it; null of the last one, which has no end.",
+    description: "Upper bound (exclusive); null for the last bucket, which has none.",
   })
   to!: number | null;
-  @count("Values in it.")
+  @count("Number of values in the bucket.")
   count!: number;
 }
 
 @ObjectType({
   description:
-    "How long persons waited: from each message of theirs to the next one of the assistant that has text. Messages that were answered by an apology for an error, or not at all, are not among them. Percentiles are found in the buckets, as if the values of each were spread evenly over it; beyond the last bound, two minutes, that bound is told.",
+    "Response times: from each message of an end user to the assistant's next message with text. Excludes messages without an answer or answered by an apology for an error. Percentiles are interpolated linearly within the buckets and are at most the last bound, two minutes.",
   simpleResolvers: true,
 })
 export class AnswerTimes {
-  @count("Messages that were answered.")
+  @count("Number of answered messages.")
   count!: number;
-  @milliseconds("The mean.")
+  @milliseconds("Average response time")
   averageMs!: number | null;
-  @milliseconds("Half of the answers came within it.")
+  @milliseconds("Median response time")
   p50Ms!: number | null;
-  @milliseconds("90 of 100 answers came within it.")
+  @milliseconds("90th percentile of the response time")
   p90Ms!: number | null;
-  @milliseconds("95 of 100 answers came within it.")
+  @milliseconds("95th percentile of the response time")
   p95Ms!: number | null;
-  @milliseconds("99 of 100 answers came within it.")
+  @milliseconds("99th percentile of the response time")
   p99Ms!: number | null;
   @Field(() => [AnalyticsBucket], {
     description:
-      "In milliseconds, with the bounds 250, 500, 1000, 2000, 3000, 5000, 8000, 13000, 20000, 30000, 60000, 120000.",
+      "Distribution of the response times in milliseconds, with the bounds 250, 500, 1000, 2000, 3000, 5000, 8000, 13000, 20000, 30000, 60000, 120000.",
   })
   buckets!: AnalyticsBucket[];
 }
 
-@ObjectType({ description: "What is counted of conversations.", simpleResolvers: true })
+@ObjectType({ description: "Statistics of conversations.", simpleResolvers: true })
 export class AnalyticsSummary {
-  @count("Conversations that began, live ones among them.")
+  @count("Number of conversations that started, including live ones.")
   conversations!: number;
-  @count("Those of them that have not ended.")
+  @count("Number of conversations that started and have not ended.")
   live!: number;
-  @count("Messages of persons and assistants that have text.")
+  @count("Number of messages from end users and assistants that have text.")
   messages!: number;
   @Field(() => Float, {
     nullable: true,
-    description: "Such messages in one conversation, on average; null without any.",
+    description: "Average number of messages with text per conversation; null if there is no conversation.",
   })
   averageMessages!: number | null;
   @Field(() => Float, {
     nullable: true,
-    description:
-      "From the beginning to the end of those that have ended, on average, in seconds; null without any.",
+    description: "Average duration of ended conversations, in seconds; null if none has ended.",
   })
   averageSeconds!: number | null;
-  @count("Messages of persons that have text.")
+  @count("Number of messages from end users that have text.")
   questions!: number;
-  @count("Those that nothing useful came of: notKnown, errors and noAnswer together.")
+  @count("Number of unanswered questions: the sum of notKnown, errors and noAnswer.")
   unanswered!: number;
   @count(
-    "The assistant said that it doesn't know: its answer has words such as \"I don't know\", in English, German, French, Spanish, Italian, Portuguese or Dutch.",
+    "Number of questions to which the assistant said that it doesn't know. Recognized by phrases such as \"I don't know\" in English, German, French, Spanish, Italian, Portuguese and Dutch.",
   )
   notKnown!: number;
-  @count("No answer could be made, and the assistant apologized.")
+  @count("Number of questions for which generating the answer failed and the assistant apologized.")
   errors!: number;
-  @count("The conversation ended before an answer came.")
+  @count("Number of questions after which the conversation ended without an answer.")
   noAnswer!: number;
-  @Field(() => AnswerTimes, { description: "How long persons waited for answers." })
+  @Field(() => AnswerTimes, { description: "Response times of the assistants." })
   answerTimes!: AnswerTimes;
 }
 
-@ObjectType({ description: "Conversations held in one way.", simpleResolvers: true })
+@ObjectType({ description: "Number of conversations on one channel.", simpleResolvers: true })
 export class AnalyticsChannel {
-  @Field(() => Channel, { description: "How they were held." })
+  @Field(() => Channel, { description: "Channel of the conversations." })
   channel!: string;
-  @count("How many began.")
+  @count("Number of conversations that started.")
   conversations!: number;
 }
 
-@ObjectType({ description: "The conversations that began on one day.", simpleResolvers: true })
+@ObjectType({
+  description: "Statistics of the conversations that started on one day.",
+  simpleResolvers: true,
+})
 export class AnalyticsDay extends AnalyticsSummary {
-  @Field({ description: "The day in the report's time zone, such as 2026-01-31." })
+  @Field({ description: "Date in the report's time zone, for example 2026-01-31." })
   date!: string;
   @Field(() => [AnalyticsChannel], {
-    description: "How they were held: each channel, those without any too.",
+    description: "Conversations by channel, including channels without any.",
   })
   channels!: AnalyticsChannel[];
 }
 
-@ObjectType({ description: "The conversations with one assistant.", simpleResolvers: true })
+@ObjectType({ description: "Statistics of the conversations with one assistant.", simpleResolvers: true })
 export class AnalyticsAssistant {
-  @Field(() => ID, { description: "The assistant's id." })
+  @Field(() => ID, { description: "Id of the assistant." })
   assistantId!: string;
-  @Field({ description: "What it is called." })
+  @Field({ description: "Name of the assistant." })
   name!: string;
-  @Field({ description: "Whether it was deleted since." })
+  @Field({ description: "Whether the assistant has been deleted." })
   deleted!: boolean;
-  @count("Conversations that began.")
+  @count("Number of conversations that started.")
   conversations!: number;
-  @count("Messages of persons and of the assistant that have text.")
+  @count("Number of messages from end users and the assistant that have text.")
   messages!: number;
-  @count("Messages of persons that have text.")
+  @count("Number of messages from end users that have text.")
   questions!: number;
-  @count("Those of them that nothing useful came of.")
+  @count("Number of unanswered questions.")
   unanswered!: number;
 }
 
-@ObjectType({ description: "Conversations that ended for one reason.", simpleResolvers: true })
+@ObjectType({ description: "Number of conversations that ended for one reason.", simpleResolvers: true })
 export class AnalyticsEndReason {
-  @Field({ description: "As in the chat's endedReason." })
+  @Field({ description: "Reason, as in `endedReason` of the chats." })
   reason!: string;
-  @count("How many ended so.")
+  @count("Number of conversations that ended for this reason.")
   conversations!: number;
 }
 
-@ObjectType({ description: "How long the conversations were that have ended.", simpleResolvers: true })
+@ObjectType({ description: "Distribution of the lengths of ended conversations.", simpleResolvers: true })
 export class AnalyticsLengths {
   @Field(() => [AnalyticsBucket], {
-    description: "In messages that have text, with the bounds 1, 3, 5, 9, 17, 33, 65.",
+    description: "Length in messages with text, with the bounds 1, 3, 5, 9, 17, 33, 65.",
   })
   messages!: AnalyticsBucket[];
   @Field(() => [AnalyticsBucket], {
-    description: "In seconds, with the bounds 15, 30, 60, 120, 300, 600, 1800, 3600.",
+    description: "Length in seconds, with the bounds 15, 30, 60, 120, 300, 600, 1800, 3600.",
   })
   seconds!: AnalyticsBucket[];
 }
 
 @ObjectType({
-  description: "How the calls of one function went; those that are still waited for are not among them.",
+  description: "Calls of one function by outcome. Excludes calls in flight.",
   simpleResolvers: true,
 })
 export class AnalyticsFunction {
-  @Field({ description: "The function's name." })
+  @Field({ description: "Name of the function." })
   name!: string;
-  @count("How often it was called.")
+  @count("Number of calls.")
   calls!: number;
-  @count("How often it answered well.")
+  @count("Number of successful calls.")
   succeeded!: number;
-  @count("How often its arguments were wrong, it could not be reached, or it answered with an error.")
+  @count("Number of calls that failed: invalid arguments, unreachable server, or an error response.")
   failed!: number;
 }
 
 @ObjectType({
-  description: "Something that a person said and that nothing useful came of.",
+  description: "Message of an end user without a useful answer.",
   simpleResolvers: true,
 })
 export class UnansweredQuestion {
-  @Field(() => ID, { description: "The person's message." })
+  @Field(() => ID, { description: "Id of the end user's message." })
   messageId!: string;
-  @Field(() => ID, { description: "The chat, whose log has the id too." })
+  @Field(() => ID, { description: "Id of the chat and of its log." })
   chatId!: string;
-  @Field(() => ID, { description: "The assistant." })
+  @Field(() => ID, { description: "Id of the assistant." })
   assistantId!: string;
-  @Field(() => Channel, { description: "How the chat was held." })
+  @Field(() => Channel, { description: "Channel of the chat." })
   channel!: string;
-  @Field({ description: "What the person said." })
+  @Field({ description: "Text of the end user's message." })
   question!: string;
-  @Field(() => String, { nullable: true, description: "What the assistant said, if anything." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Text of the assistant's answer; null if there is none.",
+  })
   answer!: string | null;
-  @Field(() => UnansweredReason, { description: "Why nothing useful came of it." })
+  @Field(() => UnansweredReason, { description: "Reason why the question is unanswered." })
   reason!: keyof typeof UnansweredReason;
-  @Field({ description: "When the person said it." })
+  @Field({ description: "Time of the end user's message." })
   askedAt!: Date;
 }

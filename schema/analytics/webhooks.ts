@@ -1,55 +1,62 @@
 import { Field, ID, Int, ObjectType } from "type-graphql";
 import { count, milliseconds } from "./types";
 
-@ObjectType({ description: "How deliveries of events to webhook destinations went.", simpleResolvers: true })
+@ObjectType({
+  description: "Deliveries of events to webhook destinations, by outcome.",
+  simpleResolvers: true,
+})
 export class DeliveryCounts {
-  @count("Deliveries that were made, one for each event and destination.")
+  @count("Number of deliveries created: one per event and destination.")
   deliveries!: number;
-  @count("Those that the destination has taken.")
+  @count("Number of deliveries that the destination accepted.")
   delivered!: number;
-  @count("Those that were given up.")
+  @count("Number of deliveries that failed and are not retried.")
   failed!: number;
-  @count("Those that wait for their first or next try.")
+  @count("Number of deliveries that wait for their first attempt or a retry.")
   pending!: number;
-  @count("Those that were tried more than once, whatever became of them.")
+  @count("Number of deliveries with more than one attempt, whatever their outcome.")
   retried!: number;
   @milliseconds(
-    "How long a destination took to answer, the median of those delivered, from buckets with the bounds 50, 100, 200, 400, 800, 1500, 3000, 6000, 10000.",
+    "Median response time of destinations for successful deliveries (interpolated within buckets with the bounds 50, 100, 200, 400, 800, 1500, 3000, 6000, 10000)",
   )
   medianMs!: number | null;
 }
 
-@ObjectType({ description: "The deliveries that were made on one day.", simpleResolvers: true })
+@ObjectType({ description: "Deliveries created on one day.", simpleResolvers: true })
 export class DeliveryDay extends DeliveryCounts {
-  @Field({ description: "The day in the report's time zone, such as 2026-01-31." })
+  @Field({ description: "Date in the report's time zone, for example 2026-01-31." })
   date!: string;
 }
 
 @ObjectType({
   description:
-    "The deliveries that were made in the period, as long as they are kept (EVENT_RETENTION_DAYS).",
+    "Deliveries created in the period. Deliveries older than EVENT_RETENTION_DAYS are deleted and not counted.",
   simpleResolvers: true,
 })
 export class WebhookHealth extends DeliveryCounts {
-  @Field(() => [DeliveryDay], { description: "Every day of the period." })
+  @Field(() => [DeliveryDay], { description: "Deliveries of each day of the period, oldest first." })
   days!: DeliveryDay[];
 }
 
 @ObjectType({
-  description: "A webhook destination that has failed since its last success, or was switched off for it.",
+  description:
+    "Webhook destination that has been failing since its last success, including one disabled for that reason.",
   simpleResolvers: true,
 })
 export class FailingDestination {
-  @Field(() => ID, { description: "The destination's id." })
+  @Field(() => ID, { description: "Id of the destination." })
   id!: string;
-  @Field(() => String, { nullable: true, description: "What it is called." })
+  @Field(() => String, { nullable: true, description: "Name; null if none was given." })
   name!: string | null;
-  @Field({ description: "Host of its URL, without the path, which may hold a secret." })
+  @Field({ description: "Host of its URL. The path is omitted because it may contain a secret." })
   host!: string;
-  @Field({ description: "Whether events are still sent to it." })
+  @Field({ description: "Whether events are still sent to the destination." })
   enabled!: boolean;
-  @Field(() => Date, { nullable: true, description: "Since when nothing has succeeded." })
+  @Field(() => Date, {
+    nullable: true,
+    description: "Time of the first failure since the last success; null if there is none.",
+  })
   failingSince!: Date | null;
-  @Field(() => Int, { description: "Tries that failed since then." })
+  @Field(() => Int, { description: "Number of failed attempts since the last success." })
   failures!: number;
 }

@@ -33,79 +33,78 @@ import { JSONObject } from "../core/scalars";
 import { Selected } from "../core/selected";
 
 @ObjectType({
-  description:
-    "An AI assistant, also called a companion, that talks with people by voice, text chat and SMS.",
+  description: "AI assistant that talks with people by voice, text chat and SMS. Events call it a companion.",
   simpleResolvers: true,
 })
 export class Assistant {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field({ description: "What it is called, 1 to 255 characters." })
+  @Field({ description: "Name, 1 to 255 characters." })
   name!: string;
-  @Field(() => String, { nullable: true, description: "What it is for." })
+  @Field(() => String, { nullable: true, description: "Purpose of the assistant; null if none was given." })
   description!: string | null;
   @Field({
-    description: "Whether it is one of the shared, read-only templates, which are used by duplicating them.",
+    description: "Whether this is a shared, read-only template. Duplicate a template to use it.",
   })
   template!: boolean;
   @Field(() => JSONObject, {
     nullable: true,
     description:
-      "Test values of the variables in its prompts and greetings, by name; a call's or page's own values come before them.",
+      "Test values of the variables in its prompts and greetings, by name. Values sent with a chat, call or page take precedence.",
   })
   variables!: Record<string, unknown> | null;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When its name, description or variables were last changed." })
+  @Field({ description: "Time of the last change to its name, description or variables." })
   updatedAt!: Date;
   projectId!: string | null;
 }
 
-@ObjectType({ description: "What was deleted.", simpleResolvers: true })
+@ObjectType({ description: "Confirmation of a deletion.", simpleResolvers: true })
 export class Deleted {
-  @Field(() => ID, { description: "The id it had." })
+  @Field(() => ID, { description: "Id of the deleted record." })
   id!: string;
 }
 
-@InputType({ description: "A new assistant." })
+@InputType({ description: "New assistant." })
 export class CreateAssistantInput {
   @Rule({ minLength: 1, maxLength: 255 })
-  @Field({ description: "What it is called, 1 to 255 characters." })
+  @Field({ description: "Name, 1 to 255 characters." })
   name!: string;
-  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Purpose of the assistant, at most 1 MiB." })
   description?: string | null;
   @Field(() => JSONObject, {
     nullable: true,
     description: "Test values of the variables in its prompts and greetings, by name.",
   })
   variables?: Record<string, unknown> | null;
-  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  @Field(() => ID, { nullable: true, description: "Id of its project. Default: none." })
   projectId?: string | null;
 }
 
 @InputType({
   description:
-    "Changes to an assistant. What is left out stays; null clears the description, the variables or the project.",
+    "Changes to an assistant. Omitted fields stay unchanged; null clears the description, the variables or the project.",
 })
 export class UpdateAssistantInput {
   @Rule({ minLength: 1, maxLength: 255, nullable: false })
-  @Field({ nullable: true, description: "What it is called, 1 to 255 characters." })
+  @Field({ nullable: true, description: "Name, 1 to 255 characters." })
   name?: string;
-  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Purpose of the assistant, at most 1 MiB." })
   description?: string | null;
   @Field(() => JSONObject, {
     nullable: true,
-    description: "Test values of the variables; replaces all of them.",
+    description: "Test values of the variables, by name. Replaces all previous ones.",
   })
   variables?: Record<string, unknown> | null;
-  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
 }
 
 @ArgsType()
 class AssistantsArgs extends PageArgs {
   @NotNull
-  @Field({ nullable: true, description: "Part of a name or description, in any case." })
+  @Field({ nullable: true, description: "Text that the name or description contains; case-insensitive." })
   search?: string;
 }
 
@@ -114,19 +113,19 @@ export const AssistantPage = PageOf(() => Assistant, "Assistant");
 @Resolver(() => Assistant)
 export class AssistantResolver {
   @Deadline(PAGE_DEADLINE_MS)
-  @Query(() => AssistantPage, { description: "The organization's assistants." })
+  @Query(() => AssistantPage, { description: "Lists the organization's assistants." })
   assistants(@Args() args: AssistantsArgs, @Ctx() { scope }: Context) {
     return scope.of(Assistants).list(args);
   }
 
   @Query(() => AssistantPage, {
-    description: "The templates, which every organization may read and duplicate.",
+    description: "Lists the templates, which every organization may read and duplicate.",
   })
   assistantTemplates(@Args() args: PageArgs, @Ctx() { scope }: Context) {
     return scope.of(Templates).list(args);
   }
 
-  @Query(() => Assistant, { description: "One assistant or template. Errors: ASSISTANT_NOT_FOUND." })
+  @Query(() => Assistant, { description: "Returns an assistant or template. Errors: ASSISTANT_NOT_FOUND." })
   assistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
     @Ctx() { scope }: Context,
@@ -136,7 +135,7 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Makes an assistant with all four configurations, set to working defaults. Errors: QUOTA_EXCEEDED; for an unknown project PROJECT_NOT_FOUND.",
+      "Creates an assistant with its four configurations, set to working defaults. Errors: QUOTA_EXCEEDED; PROJECT_NOT_FOUND if projectId is unknown.",
   })
   createAssistant(
     @Arg("input", { description: "The new assistant." }) input: CreateAssistantInput,
@@ -147,11 +146,11 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Changes what the input names. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; for an unknown project PROJECT_NOT_FOUND.",
+      "Updates an assistant. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; PROJECT_NOT_FOUND if projectId is unknown.",
   })
   updateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateAssistantInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateAssistantInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Assistants).update(id, input);
@@ -159,7 +158,7 @@ export class AssistantResolver {
 
   @Mutation(() => Deleted, {
     description:
-      "Deletes an assistant and ends its live chats; what was said stays readable. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+      "Deletes an assistant and ends its live chats. Its logs stay readable. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
   })
   deleteAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant." }) id: string,
@@ -170,7 +169,7 @@ export class AssistantResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Copies an assistant or template, its variables and configurations included, its attached files not. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.",
+      "Copies an assistant or template with its variables and configurations, but without its attached files. Errors: ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED.",
   })
   duplicateAssistant(
     @Arg("id", () => ID, { description: "Id of the assistant or template." }) id: string,
@@ -179,28 +178,28 @@ export class AssistantResolver {
     return scope.of(Assistants).duplicate(id);
   }
 
-  @FieldResolver(() => VoiceConfiguration, { description: "How it speaks and listens." })
+  @FieldResolver(() => VoiceConfiguration, { description: "Configuration for calls." })
   voice(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
     return scope.of(Configurations).of("voice", assistant, fields);
   }
 
-  @FieldResolver(() => SmsConfiguration, { description: "How it answers SMS." })
+  @FieldResolver(() => SmsConfiguration, { description: "Configuration for SMS." })
   sms(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
     return scope.of(Configurations).of("sms", assistant, fields);
   }
 
-  @FieldResolver(() => ChatConfiguration, { description: "How it answers in text chats." })
+  @FieldResolver(() => ChatConfiguration, { description: "Configuration for text chats." })
   chat(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
     return scope.of(Configurations).of("chat", assistant, fields);
   }
 
-  @FieldResolver(() => ThemeConfiguration, { description: "How its widget looks." })
+  @FieldResolver(() => ThemeConfiguration, { description: "Look and mode of the widget." })
   theme(@Root() assistant: Assistant, @Selected() fields: string[], @Ctx() { scope }: Context) {
     return scope.of(Configurations).of("theme", assistant, fields);
   }
 
   @FieldResolver(() => [ConfigurationWarning], {
-    description: "What will not work as its configurations stand, though they may be stored so.",
+    description: "Settings of the configurations that are valid but won't work.",
   })
   configurationWarnings(@Root() assistant: Assistant, @Ctx() { scope }: Context) {
     return configurationWarnings(scope, assistant);

@@ -19,38 +19,42 @@ import type { Context } from "../core/context";
 const IndexStatus = { PENDING: "PENDING", READY: "READY", FAILED: "FAILED" };
 registerEnumType(IndexStatus, {
   name: "IndexStatus",
-  description: "How far an attached file has been read.",
+  description: "Indexing status of an attached file.",
   valuesConfig: {
-    PENDING: { description: "It is to be read, or is being read." },
-    READY: { description: "The assistant answers from it." },
-    FAILED: { description: "It could not be read; attaching it again tries once more." },
+    PENDING: { description: "The file is queued or being indexed." },
+    READY: { description: "The assistant can answer from the file." },
+    FAILED: { description: "The file could not be read. Attach it again to retry." },
   },
 });
 
-@ObjectType({ description: "A file that an assistant answers from.", simpleResolvers: true })
+@ObjectType({ description: "File that an assistant answers from.", simpleResolvers: true })
 export class AttachedFile {
-  @Field(() => ID, { description: "The file's id." })
+  @Field(() => ID, { description: "Id of the file." })
   id!: string;
-  @Field({ description: "The file's name, which answers cite as their source." })
+  @Field({ description: "Name of the file, which answers cite as their source." })
   name!: string;
-  @Field({ description: "The type that its content shows, which decides how it is read." })
+  @Field({ description: "MIME type detected from the content; it decides how the file is read." })
   detectedType!: string;
-  @Field(() => Int, { description: "In bytes." })
+  @Field(() => Int, { description: "Size in bytes." })
   size!: number;
-  @Field(() => IndexStatus, { description: "How far it has been read." })
+  @Field(() => IndexStatus, { description: "Indexing status." })
   status!: string;
-  @Field(() => String, { nullable: true, description: "Why it could not be read, in a sentence." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Reason why the file could not be read, as a sentence; null unless the status is FAILED.",
+  })
   problem!: string | null;
-  @Field(() => Int, { description: "How many passages can be found in it; 0 until it has been read." })
+  @Field(() => Int, { description: "Number of searchable passages; 0 until the file is indexed." })
   passages!: number;
-  @Field({ description: "When it was attached." })
+  @Field({ description: "Time of attachment." })
   attachedAt!: Date;
 }
 
 @Resolver(() => Assistant)
 export class AttachedFileResolver {
   @FieldResolver(() => [AttachedFile], {
-    description: "The files it answers from, beside its resources, the first attached first; at most 100.",
+    description:
+      "Files that the assistant answers from in addition to its resources, oldest attachment first; at most 100.",
   })
   files(@Root() { id }: Assistant, @Ctx() { scope }: Context) {
     return scope.of(AttachedFiles).of(id);
@@ -58,7 +62,7 @@ export class AttachedFileResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Lets an assistant answer from a file of text, Markdown, HTML, PDF or DOCX, which is read in the background; models are given what is found in it where isRagEnabled. Doing it again changes nothing, but tries a file once more that could not be read. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
+      "Attaches a file (text, Markdown, HTML, PDF or DOCX) that the assistant answers from. The file is indexed in the background; models get passages from it on channels with isRagEnabled. Idempotent, but retries a file whose indexing failed. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
   })
   async attachFile(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) assistantId: string,
@@ -71,7 +75,7 @@ export class AttachedFileResolver {
 
   @Mutation(() => Assistant, {
     description:
-      "Takes a file from an assistant, and with it all that was found in it; the file itself stays. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
+      "Detaches a file from an assistant and deletes its indexed passages. The file itself stays. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND.",
   })
   async detachFile(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) assistantId: string,

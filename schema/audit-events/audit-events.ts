@@ -43,7 +43,7 @@ const AuditActorKind = {
 } as const satisfies Record<AuditActor, AuditActor>;
 registerEnumType(AuditActorKind, {
   name: "AuditActor",
-  description: "Kind of actor behind an audited operation.",
+  description: "Kind of actor of an audited operation.",
   valuesConfig: {
     SECRET: { description: "A SECRET key." },
     PUBLIC: { description: "A PUBLIC key." },
@@ -103,11 +103,11 @@ export class AuditField {
 
 @ObjectType({
   description:
-    "An audited operation: a change, or the disclosure of a secret. It is never changed or deleted.",
+    "Audited operation: a change of records or a disclosure of a secret. Entries are never changed or deleted.",
   simpleResolvers: true,
 })
 export class AuditEvent {
-  @Field(() => ID, { description: "Opaque." })
+  @Field(() => ID, { description: "Opaque id." })
   id!: string;
   @Field(() => Int, { description: "Position in the organization's chain, from 1, without gaps." })
   position!: number;
@@ -115,7 +115,10 @@ export class AuditEvent {
   kind!: string;
   @Field(() => AuditActorKind, { description: "Kind of actor." })
   actor!: string;
-  @Field(() => ID, { nullable: true, description: "The key that was used, or the key behind the token." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the key that was used or that the token was issued with.",
+  })
   keyId!: string | null;
   @Field(() => String, {
     nullable: true,
@@ -177,7 +180,10 @@ export class AuditEventFilter {
   @Field(() => AuditActorKind, { nullable: true, description: "Kind of actor." })
   actor?: AuditActor;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The key that was used, or the key behind the token." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the key that was used or that the token was issued with.",
+  })
   keyId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 4096 })
   @Field({
@@ -209,7 +215,7 @@ export class AuditEventFilter {
 @ArgsType()
 class AuditEventsArgs extends ConnectionArgs {
   @NotNull
-  @Field(() => AuditEventFilter, { nullable: true, description: "Conditions; all operations without it." })
+  @Field(() => AuditEventFilter, { nullable: true, description: "Filter. Default: all operations." })
   filter?: AuditEventFilter;
 }
 
@@ -219,7 +225,7 @@ const AuditEventConnection = ConnectionOf(() => AuditEvent, "AuditEvent");
 export class AuditResolver {
   @Query(() => AuditEventConnection, {
     description:
-      "Lists changes and disclosures of secrets, newest first. An operation is listed as soon as it has been answered.",
+      "Lists changes and disclosures of secrets, newest first. An operation is listed by the time its response is sent.",
   })
   auditEvents(@Args() { filter, ...query }: AuditEventsArgs, @Ctx() { scope }: Context) {
     return scope.of(AuditEvents).list(query, filter);

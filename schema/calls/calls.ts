@@ -31,63 +31,68 @@ import { JSONObject } from "../core/scalars";
 const CallKind = { PHONE: "PHONE", WEB: "WEB" };
 registerEnumType(CallKind, {
   name: "CallKind",
-  description: "How a call is made.",
+  description: "Kind of a call.",
   valuesConfig: {
-    PHONE: { description: "To a telephone." },
-    WEB: { description: "From a web page." },
+    PHONE: { description: "Call to a telephone." },
+    WEB: { description: "Call from a web page." },
   },
 });
 
-/** Of such operations a request may hold one. */
+/** Marks an operation that dials: a request may contain only one. */
 const Dials = Extensions({ dials: true });
 
 @ObjectType({
-  description: "A telephone call, or a call from a web page. Its id is its chat's and its log's.",
+  description: "Telephone call or call from a web page. Its chat and its log have the same id.",
   simpleResolvers: true,
 })
 export class Call {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => CallKind, { description: "How it is made." })
+  @Field(() => CallKind, { description: "Kind of the call." })
   kind!: string;
-  @Field({ description: "queued, ringing, in-progress, forwarding or ended; it moves forward only." })
+  @Field({ description: "Status: queued, ringing, in-progress, forwarding or ended. It only moves forward." })
   status!: string;
   @Field(() => String, {
     nullable: true,
-    description: "The number called, in E.164 form; null for a call from a web page.",
+    description: "Telephone number called, in E.164 format; null for a call from a web page.",
   })
   phoneNumber!: string | null;
-  @Field({ description: "The person's name or number, else the first words said." })
+  @Field({
+    description: "Name or telephone number of the end user, else the first words of the conversation.",
+  })
   label!: string;
-  @Field(() => String, { nullable: true, description: "Name of the person." })
+  @Field(() => String, { nullable: true, description: "Name of the end user." })
   userName!: string | null;
-  @Field(() => String, { nullable: true, description: "Your id of the person." })
+  @Field(() => String, { nullable: true, description: "Your id for the end user." })
   userId!: string | null;
-  @Field(() => String, { nullable: true, description: "What stands in for userId." })
+  @Field(() => String, { nullable: true, description: "Your id for an end user without userId." })
   anonymousId!: string | null;
-  @Field(() => String, { nullable: true, description: "Your id of the call." })
+  @Field(() => String, { nullable: true, description: "Your id for the call." })
   externalId!: string | null;
-  @Field(() => JSONObject, { description: "What was passed with the call." })
+  @Field(() => JSONObject, { description: "Metadata supplied with the call." })
   metadata!: Record<string, unknown>;
-  @Field(() => JSONObject, { description: "Values of variables that were passed with the call." })
+  @Field(() => JSONObject, { description: "Values of variables supplied with the call, by name." })
   variables!: Record<string, unknown>;
   @Field(() => String, {
     nullable: true,
-    description: "Where its recording can be fetched, once there is one.",
+    description: "URL of the recording; null until there is one.",
   })
   recordingUrl!: string | null;
-  @Field({ description: "When it was placed." })
+  @Field({ description: "Time when the call was placed." })
   createdAt!: Date;
-  @Field(() => Date, { nullable: true, description: "When the voice engine began to dial." })
+  @Field(() => Date, {
+    nullable: true,
+    description: "Time when the voice engine started to dial; null until then.",
+  })
   dialedAt!: Date | null;
-  @Field(() => Date, { nullable: true, description: "When somebody answered." })
+  @Field(() => Date, { nullable: true, description: "Time when the call was answered; null until then." })
   answeredAt!: Date | null;
-  @Field(() => Date, { nullable: true, description: "When it ended." })
+  @Field(() => Date, { nullable: true, description: "Time when the call ended; null until then." })
   endedAt!: Date | null;
   @Field(() => String, {
     nullable: true,
     description:
-      "Why it ended: as the voice engine says it, as its workflow says it, or cancelled, assistant-deleted, workflow-ended, workflow-deleted, workflow-stuck, call-start-failed, engine-unreachable, engine-lost-call, exceeded-max-duration.",
+      "Reason for the end: the reason given by the voice engine, the endReason of an END node, or cancelled, assistant-deleted, workflow-ended, workflow-deleted, workflow-stuck, call-start-failed, engine-unreachable, engine-lost-call, exceeded-max-duration; null until the call has ended.",
   })
   endedReason!: string | null;
   assistantId!: string;
@@ -95,25 +100,27 @@ export class Call {
   deploymentId!: string | null;
 }
 
-@ObjectType({ description: "A change of a call's status.", simpleResolvers: true })
+@ObjectType({ description: "Change of a call's status.", simpleResolvers: true })
 export class CallEvent {
-  @Field(() => ID, { description: "Id of the event status-changed; resumes the stream behind it." })
+  @Field(() => ID, {
+    description: "Id of the event status-changed. Pass it as `after` to resume the stream after this event.",
+  })
   id!: string;
-  @Field({ description: "The status that it changed to." })
+  @Field({ description: "New status." })
   status!: string;
-  @Field(() => String, { nullable: true, description: "Why it ended, where it did." })
+  @Field(() => String, { nullable: true, description: "Reason for the end; null unless the call has ended." })
   endedReason!: string | null;
-  @Field({ description: "When it changed." })
+  @Field({ description: "Time of the change." })
   createdAt!: Date;
-  @Field(() => Call, { description: "The call as it stands now, which may be further." })
+  @Field(() => Call, { description: "Current state of the call, which may be later than this event." })
   call!: Call;
 }
 
-@ObjectType({ description: "A call that a browser is to hold.", simpleResolvers: true })
+@ObjectType({ description: "Call from a web page, to open in the browser.", simpleResolvers: true })
 export class WebCall {
   @Field(() => ID, { description: "Id of the call, its chat and its log." })
   id!: string;
-  @Field({ description: "Where a browser holds it. Whoever has the address may: it is short-lived." })
+  @Field({ description: "Short-lived URL that opens the call in a browser. It needs no other credential." })
   webCallUrl!: string;
 }
 
@@ -121,12 +128,12 @@ const CallConnection = ConnectionOf(() => Call, "Call");
 
 @Resolver(() => Call)
 export class CallResolver {
-  @Query(() => CallConnection, { description: "The calls of the organization, the newest first." })
+  @Query(() => CallConnection, { description: "Lists the organization's calls, newest first." })
   calls(@Args() { filter, ...query }: CallsArgs, @Ctx() { scope }: Context) {
     return scope.of(Calls).list(query, filter);
   }
 
-  @Query(() => Call, { description: "One call. Errors: CALL_NOT_FOUND." })
+  @Query(() => Call, { description: "Returns a call. Errors: CALL_NOT_FOUND." })
   call(@Arg("id", () => ID, { description: "Id of the call." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Calls).byId(id);
   }
@@ -134,10 +141,10 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with an assistant. It is accepted at once; the rest is told by events. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED.",
+      "Calls a telephone number with an assistant. Returns as soon as the call is queued; events report its progress. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED.",
   })
   placeAssistantCall(
-    @Arg("input", { description: "Who is called, and who speaks." })
+    @Arg("input", { description: "Telephone number to call and assistant that speaks." })
     { assistantId, phoneNumber, ...callee }: PlaceAssistantCallInput,
     @Ctx() { scope }: Context,
   ) {
@@ -147,10 +154,10 @@ export class CallResolver {
   @Dials
   @Mutation(() => Call, {
     description:
-      "Calls a telephone number with a workflow or a deployment. Errors: WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_CALLABLE, QUOTA_EXCEEDED.",
+      "Calls a telephone number with a workflow or a deployment. Returns as soon as the call is queued; events report its progress. Errors: WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_CALLABLE, QUOTA_EXCEEDED.",
   })
   placeWorkflowCall(
-    @Arg("input", { description: "Who is called, and what runs." })
+    @Arg("input", { description: "Telephone number to call and workflow or deployment to use." })
     { workflowId, deploymentId, phoneNumber, ...callee }: PlaceWorkflowCallInput,
     @Ctx() { scope }: Context,
   ) {
@@ -160,10 +167,11 @@ export class CallResolver {
   @Dials
   @Mutation(() => WebCall, {
     description:
-      "Opens a call that a browser holds. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, FORBIDDEN for a page of an origin that is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
+      "Creates a call from a web page and returns the URL that opens it in a browser. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED, FORBIDDEN if the page's origin is not allowed, CHANNEL_DISABLED if the theme's mode is CHAT_ONLY, RATE_LIMITED, UNAVAILABLE.",
   })
   async startWebCall(
-    @Arg("input", { description: "Who speaks." }) { assistantId, workflowId, ...callee }: StartWebCallInput,
+    @Arg("input", { description: "Assistant or workflow of the call." })
+    { assistantId, workflowId, ...callee }: StartWebCallInput,
     @Ctx() { scope, caller, origin, spend }: Context,
   ) {
     await spend("chat");
@@ -171,7 +179,8 @@ export class CallResolver {
   }
 
   @Mutation(() => Call, {
-    description: "Ends a live call, also one that is not dialled yet. Errors: CALL_NOT_FOUND, CHAT_ENDED.",
+    description:
+      "Ends a live call, including one that has not been dialed yet. Errors: CALL_NOT_FOUND, CHAT_ENDED.",
   })
   cancelCall(@Arg("id", () => ID, { description: "Id of the call." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Calls).cancel(id);
@@ -179,7 +188,7 @@ export class CallResolver {
 
   @Subscription(() => CallEvent, {
     description:
-      "How the status of calls changes, of all or of one until it has ended, from now on or behind an event. What is said in a call is told by chatEvents. Errors: CALL_NOT_FOUND, EVENT_NOT_FOUND.",
+      "Streams changes of the status of all calls, or of one call until it ends, from now or after the given event. For the messages of a call use chatEvents. Errors: CALL_NOT_FOUND, EVENT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
       const { fresh, scope } = context as Context;
       return callEvents(fresh, scope.ports.listener, args as { callId?: string; after?: string });
@@ -187,20 +196,23 @@ export class CallResolver {
   })
   callEvents(
     @Root() event: CallEvent,
-    @Arg("callId", () => ID, { nullable: true, description: "Id of the call; all calls without it." })
+    @Arg("callId", () => ID, { nullable: true, description: "Id of the call. Default: all calls." })
     _callId?: string,
-    @Arg("after", () => ID, { nullable: true, description: "Id of the last event that was seen." })
+    @Arg("after", () => ID, {
+      nullable: true,
+      description: "Id of the last event received. Default: only new events.",
+    })
     _after?: string,
   ): CallEvent {
     return event;
   }
 
-  @FieldResolver(() => Chat, { description: "What is said in it." })
+  @FieldResolver(() => Chat, { description: "Chat with the messages of the call." })
   chat(@Root() { id }: Call, @Ctx() { scope }: Context) {
     return scope.of(Chats).byId(id);
   }
 
-  @FieldResolver(() => Assistant, { description: "Who speaks, even when it was deleted since." })
+  @FieldResolver(() => Assistant, { description: "Assistant of the call, even if it has been deleted." })
   assistant(@Root() { assistantId }: Call, @Ctx() { scope }: Context) {
     return scope.of(Assistants).evenDeleted(assistantId);
   }

@@ -7,52 +7,52 @@ import { withFields, type Fields } from "../core/with-fields";
 
 const ID_RULE = { nullable: false, maxLength: 4096 } as const;
 
-/** The fields that every call has, by name: their rule, description and type. */
+/** Fields of every call, by name: rule, description and type. */
 const CALL_FIELDS = {
   externalId: [
     ID_RULE,
-    "Your own id of this call, to find it by; at most 4,096 characters, an empty text counts as none.",
+    "Your id for the call, to find it by; at most 4,096 characters. An empty string counts as none.",
     () => String,
   ],
   metadata: [
     { nullable: false },
-    "Anything to keep with the call; its log returns it in customerMetadata.",
+    "Metadata to store with the call; its log returns it as customerMetadata.",
     () => JSONObject,
   ],
   variables: [
     { nullable: false },
-    "Values of variables, by name; they come before the assistant's own.",
+    "Values of variables, by name; they take precedence over the assistant's.",
     () => JSONObject,
   ],
 } as const satisfies Fields;
 
-/** Those of a call to a telephone. */
+/** Fields of a call to a telephone. */
 const PHONE_FIELDS = {
   ...CALL_FIELDS,
   phoneNumber: [
     { nullable: false, minLength: 1, maxLength: 40 },
-    "Who is called, in E.164 form: + and 2 to 15 digits. Emergency, short and premium-rate numbers are refused, and those of countries that the server does not allow.",
+    "Telephone number to call, in E.164 format: + and 2 to 15 digits. Emergency, short and premium-rate numbers are refused, and so are numbers of countries that the server does not allow.",
     () => String,
     "required",
   ],
   userName: [
     ID_RULE,
-    "Name of the person, at most 4,096 characters; it becomes the log's label. An empty text counts as none.",
+    "Name of the end user, at most 4,096 characters; it becomes the log's label. An empty string counts as none.",
     () => String,
   ],
   userId: [
     ID_RULE,
-    "Your own id of the person, under whom the assistant remembers; at most 4,096 characters, an empty text counts as none.",
+    "Your id for the end user, by which the assistant remembers them; at most 4,096 characters. An empty string counts as none.",
     () => String,
   ],
   anonymousId: [
     ID_RULE,
-    "Stands in for userId where you have none; at most 4,096 characters, an empty text counts as none.",
+    "Your id for an end user without userId; at most 4,096 characters. An empty string counts as none.",
     () => String,
   ],
 } as const satisfies Fields;
 
-/** The same for TypeScript. */
+/** The same fields, typed. */
 abstract class CallFields implements Callee {
   externalId?: string;
   metadata?: Record<string, unknown>;
@@ -66,70 +66,70 @@ abstract class PhoneFields extends CallFields {
 }
 
 @withFields(PHONE_FIELDS)
-@InputType({ description: "A telephone call with an assistant." })
+@InputType({ description: "Telephone call with an assistant." })
 export class PlaceAssistantCallInput extends PhoneFields {
-  @Field(() => ID, { description: "The assistant that speaks." })
+  @Field(() => ID, { description: "Id of the assistant that speaks." })
   assistantId!: string;
 }
 
 @withFields(PHONE_FIELDS)
 @InputType({
-  description: "A telephone call with a workflow, or with what a deployment says: one of the two.",
+  description: "Telephone call with either a workflow or a deployment.",
 })
 export class PlaceWorkflowCallInput extends PhoneFields {
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The workflow to run." })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow to run." })
   workflowId?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The deployment to call with." })
+  @Field(() => ID, { nullable: true, description: "Id of the deployment to use." })
   deploymentId?: string;
 }
 
 @withFields(CALL_FIELDS)
-@InputType({ description: "A call from a web page: with an assistant or with a workflow." })
+@InputType({ description: "Call from a web page with either an assistant or a workflow." })
 export class StartWebCallInput extends CallFields {
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The assistant that speaks." })
+  @Field(() => ID, { nullable: true, description: "Id of the assistant that speaks." })
   assistantId?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The workflow to run." })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow to run." })
   workflowId?: string;
 }
 
-@InputType({ description: "Which calls are wanted." })
+@InputType({ description: "Conditions for calls; all must hold." })
 export class CallFilter {
   @NotNull
-  @Field({ nullable: true, description: "With this status." })
+  @Field({ nullable: true, description: "Only calls with this status." })
   status?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "With this assistant." })
+  @Field(() => ID, { nullable: true, description: "Only calls with this assistant." })
   assistantId?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "That run this workflow." })
+  @Field(() => ID, { nullable: true, description: "Only calls that run this workflow." })
   workflowId?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "Placed with this deployment." })
+  @Field(() => ID, { nullable: true, description: "Only calls placed with this deployment." })
   deploymentId?: string;
   @NotNull
-  @Field({ nullable: true, description: "To this number, in E.164 form." })
+  @Field({ nullable: true, description: "Only calls to this telephone number, in E.164 format." })
   phoneNumber?: string;
   @NotNull
-  @Field({ nullable: true, description: "With this id of yours." })
+  @Field({ nullable: true, description: "Only calls with this externalId." })
   externalId?: string;
   @NotNull
-  @Field({ nullable: true, description: "With this person." })
+  @Field({ nullable: true, description: "Only calls with this userId." })
   userId?: string;
   @NotNull
-  @Field({ nullable: true, description: "Placed at or after this moment." })
+  @Field({ nullable: true, description: "Start of the period in which the calls were placed (inclusive)." })
   from?: Date;
   @NotNull
-  @Field({ nullable: true, description: "Placed before this moment." })
+  @Field({ nullable: true, description: "End of the period in which the calls were placed (exclusive)." })
   to?: Date;
 }
 
 @ArgsType()
 export class CallsArgs extends ConnectionArgs {
   @NotNull
-  @Field(() => CallFilter, { nullable: true, description: "Which calls are wanted; all without it." })
+  @Field(() => CallFilter, { nullable: true, description: "Filter. Default: all calls." })
   filter?: CallFilter;
 }

@@ -29,69 +29,76 @@ import { JSONObject } from "../core/scalars";
 
 type JsonObject = Record<string, unknown>;
 
-@ObjectType({ description: "One message of a chat.", simpleResolvers: true })
+@ObjectType({ description: "Message of a chat.", simpleResolvers: true })
 export class Message {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => ID, { description: "The chat it belongs to." })
+  @Field(() => ID, { description: "Id of its chat." })
   chatId!: string;
-  @Field(() => Int, { description: "Place in the chat, from 1, without a gap." })
+  @Field(() => Int, { description: "Position in the chat, from 1, without gaps." })
   sequence!: number;
-  @Field(() => MessageRole, { description: "Who speaks." })
+  @Field(() => MessageRole, { description: "Author of the message." })
   role!: string;
   @Field(() => Channel, {
-    description: "The channel it was posted with; the chat's own channel rules the conversation.",
+    description: "Channel that the message was posted with. It has no effect: the chat's channel applies.",
   })
   channel!: string;
-  @Field(() => String, { nullable: true, description: "What is said." })
+  @Field(() => String, { nullable: true, description: "Text; null if the message has none." })
   content!: string | null;
-  @Field(() => JSONObject, { description: "What was posted with it." })
+  @Field(() => JSONObject, { description: "Metadata supplied with the message." })
   metadata!: JsonObject;
   @Field(() => String, {
     nullable: true,
-    description: "Of a TOOL message: the function call that it answers.",
+    description: "For a TOOL message, id of the function call that it answers; null otherwise.",
   })
   toolCallId!: string | null;
   @Field(() => [JSONObject], {
     nullable: true,
-    description: "Of an ASSISTANT message: the functions it calls.",
+    description: "For an ASSISTANT message, the function calls that it makes; null otherwise.",
   })
   toolCalls!: JsonObject[] | null;
-  @Field({ description: "When it was stored." })
+  @Field({ description: "Time when the message was stored." })
   createdAt!: Date;
 }
 
 @ObjectType({
-  description: "A conversation of one person with one assistant, live or ended. Its id is its log's id.",
+  description:
+    "Record of a conversation between an end user and an assistant, live or ended. Its log has the same id.",
   simpleResolvers: true,
 })
 export class Chat {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => Channel, { description: "How it is held." })
+  @Field(() => Channel, { description: "Channel of the conversation." })
   channel!: string;
-  @Field({ description: "queued, ringing, in-progress, forwarding or ended; it moves forward only." })
+  @Field({ description: "Status: queued, ringing, in-progress, forwarding or ended. It only moves forward." })
   status!: string;
-  @Field({ description: "The user's name or number, else the first words said." })
+  @Field({
+    description: "Name or telephone number of the end user, else the first words of the conversation.",
+  })
   label!: string;
-  @Field(() => String, { nullable: true, description: "The person's number, E.164, in SMS and phone calls." })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Telephone number of the end user in SMS and telephone calls, in E.164 format; null otherwise.",
+  })
   phoneNumber!: string | null;
   @Field(() => JSONObject, {
-    description: "Values of variables, by name; they come before the assistant's own.",
+    description: "Values of variables, by name; they take precedence over the assistant's.",
   })
   variables!: JsonObject;
-  @Field(() => JSONObject, { description: "What the customer passed along." })
+  @Field(() => JSONObject, { description: "Metadata supplied by the client." })
   metadata!: JsonObject;
-  @Field(() => String, { nullable: true, description: "Where the recording of a call is." })
+  @Field(() => String, { nullable: true, description: "URL of a call's recording; null if there is none." })
   recordingUrl!: string | null;
-  @Field({ description: "When it began." })
+  @Field({ description: "Start time." })
   startedAt!: Date;
-  @Field(() => Date, { nullable: true, description: "When it ended." })
+  @Field(() => Date, { nullable: true, description: "End time; null while it is live." })
   endedAt!: Date | null;
   @Field(() => String, {
     nullable: true,
     description:
-      "Why it ended: ended-by-api, assistant-deleted, idle-timeout; what its workflow says, workflow-ended, workflow-deleted, workflow-stuck where that leads nowhere any more …",
+      "Reason for the end, for example ended-by-api, assistant-deleted, idle-timeout, the endReason of an END node, workflow-ended, workflow-deleted, or workflow-stuck if the workflow can't continue; null while it is live.",
   })
   endedReason!: string | null;
   assistantId!: string;
@@ -101,22 +108,27 @@ export class Chat {
   deploymentId!: string | null;
 }
 
-@ObjectType({ description: "Something that happened in a chat.", simpleResolvers: true })
+@ObjectType({ description: "Event in a chat.", simpleResolvers: true })
 export class ChatEvent {
-  @Field(() => ID, { description: "Resumes the stream behind this event: pass it as `after`." })
+  @Field(() => ID, {
+    description: "Id of the event. Pass it as `after` to resume the stream after this event.",
+  })
   id!: string;
   @Field({
     description:
-      "conversation-updated: a message was stored. status-changed: the chat has another status. token: a piece of the answer that is being written. token-reset: the answer begins anew; discard the pieces shown since the last message.",
+      "Name of the event. conversation-updated: a message was stored. status-changed: the status changed. token: a fragment of the answer being generated. token-reset: the answer starts over; discard the fragments received since the last message.",
   })
   name!: string;
-  @Field(() => ID, { description: "The chat." })
+  @Field(() => ID, { description: "Id of the chat." })
   chatId!: string;
-  @Field(() => Message, { nullable: true, description: "The message that was stored." })
+  @Field(() => Message, { nullable: true, description: "Stored message; null for events without one." })
   message!: Message | null;
-  @Field({ description: "The chat's status now." })
+  @Field({ description: "Current status of the chat." })
   status!: string;
-  @Field(() => String, { nullable: true, description: "Of a token event: the piece of text." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For a token event, the fragment of text; null otherwise.",
+  })
   text!: string | null;
 }
 
@@ -124,17 +136,17 @@ export const ChatConnection = ConnectionOf(() => Chat, "Chat");
 
 @Resolver(() => Chat)
 export class ChatResolver {
-  @Query(() => Chat, { description: "One chat, live or ended. Errors: CHAT_NOT_FOUND." })
+  @Query(() => Chat, { description: "Returns a chat, live or ended. Errors: CHAT_NOT_FOUND." })
   chat(@Arg("id", () => ID, { description: "Id of the chat." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Chats).byId(id);
   }
 
   @Mutation(() => Chat, {
     description:
-      "Opens a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, CHANNEL_DISABLED, QUOTA_EXCEEDED.",
+      "Starts a chat. Errors: ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, CHANNEL_DISABLED, QUOTA_EXCEEDED.",
   })
   startChat(
-    @Arg("input", { description: "The chat to open." }) input: StartChatInput,
+    @Arg("input", { description: "The new chat." }) input: StartChatInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(ChatStart).start(input);
@@ -143,7 +155,7 @@ export class ChatResolver {
   @Deadline(65_000)
   @Mutation(() => Message, {
     description:
-      "Adds a message to a live chat; the assistant answers one of role USER. With `wait` the answer is returned, or after 60 s the message itself. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
+      "Adds a message to a live chat; the assistant answers messages of role USER. Returns the message, or with `wait` the assistant's answer if it comes within 60 s. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
   })
   postMessage(@Args() { input, wait }: PostMessageArgs, @Ctx() { scope, fresh }: Context) {
     return wait ? postAndWait(fresh, input) : scope.of(Messages).post(input);
@@ -156,7 +168,7 @@ export class ChatResolver {
 
   @Subscription(() => ChatEvent, {
     description:
-      "What happens in a chat, from now on or behind an event, whichever server stored it; ends with the chat. Errors: CHAT_NOT_FOUND.",
+      "Streams the events of a chat from all servers, from now or after the given event, until the chat ends. Errors: CHAT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
       const { fresh, scope, tooSlow } = context as Context;
       const wanted = args as { chatId: string; after?: string };
@@ -166,18 +178,21 @@ export class ChatResolver {
   chatEvents(
     @Root() event: ChatEvent,
     @Arg("chatId", () => ID, { description: "Id of the chat." }) _chatId: string,
-    @Arg("after", () => ID, { nullable: true, description: "Id of the last event that was seen." })
+    @Arg("after", () => ID, {
+      nullable: true,
+      description: "Id of the last event received. Default: only new events.",
+    })
     _after?: string,
   ): ChatEvent {
     return event;
   }
 
-  @FieldResolver(() => Assistant, { description: "The assistant, even when it was deleted since." })
+  @FieldResolver(() => Assistant, { description: "Assistant of the chat, even if it has been deleted." })
   assistant(@Root() { assistantId }: Chat, @Ctx() { scope }: Context) {
     return scope.of(Assistants).evenDeleted(assistantId);
   }
 
-  @FieldResolver(() => [Message], { description: "Its last messages, oldest first." })
+  @FieldResolver(() => [Message], { description: "Last messages of the chat, oldest first." })
   messages(@Root() { id }: Chat, @Args() { last, before }: MessagesArgs, @Ctx() { scope }: Context) {
     return scope.of(Messages).last(id, last, before);
   }
@@ -185,7 +200,7 @@ export class ChatResolver {
 
 @Resolver(() => Assistant)
 export class AssistantChatResolver {
-  @FieldResolver(() => ChatConnection, { description: "Its chats, the newest first." })
+  @FieldResolver(() => ChatConnection, { description: "Chats with the assistant, newest first." })
   chats(@Root() { id }: Assistant, @Args() { filter, ...query }: ChatsArgs, @Ctx() { scope }: Context) {
     return scope.of(Chats).where({ assistantId: id }, query, filter);
   }

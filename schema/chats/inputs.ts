@@ -6,87 +6,96 @@ import { JSONObject } from "../core/scalars";
 
 type JsonObject = Record<string, unknown>;
 
-@InputType({ description: "A chat to open: with an assistant, a workflow or what a deployment says." })
+@InputType({ description: "New chat with an assistant, a workflow or a deployment: exactly one of them." })
 export class StartChatInput {
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The assistant to talk with." })
+  @Field(() => ID, { nullable: true, description: "Id of the assistant." })
   assistantId?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The workflow to run." })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow to run." })
   workflowId?: string;
   @NotNull
   @Field(() => ID, {
     nullable: true,
-    description: "The deployment to use; its type must hold chats of the channel.",
+    description: "Id of the deployment to use. Its type must support chats on this channel.",
   })
   deploymentId?: string;
   @NotNull
-  @Field(() => Channel, { nullable: true, defaultValue: "TEXT", description: "How it is held." })
+  @Field(() => Channel, {
+    nullable: true,
+    defaultValue: "TEXT",
+    description: "Channel of the conversation. Default: TEXT.",
+  })
   channel?: "VOICE" | "TEXT" | "SMS";
   @NotNull
   @Field(() => JSONObject, {
     nullable: true,
-    description: "Values of variables, by name; they come before the assistant's own.",
+    description: "Values of variables, by name; they take precedence over the assistant's.",
   })
   variables?: JsonObject;
   @NotNull
   @Field(() => JSONObject, {
     nullable: true,
-    description: "Anything to keep with the chat; its log returns it as customerMetadata.",
+    description: "Metadata to store with the chat; its log returns it as customerMetadata.",
   })
   metadata?: JsonObject;
   @Rule({ nullable: false, minLength: 1, maxLength: 255 })
-  @Field({ nullable: true, description: "Your own id or name of the person; it becomes the log's label." })
+  @Field({
+    nullable: true,
+    description: "Your id or name for the end user, 1 to 255 characters; it becomes the log's label.",
+  })
   userId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 29 })
   @Field({
     nullable: true,
-    description: "Identifies the end user whom the assistant remembers; shorter than 30 characters.",
+    description: "Your id for the end user, by which the assistant remembers them; 1 to 29 characters.",
   })
   uniqueId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 128 })
   @Field({
     nullable: true,
     description:
-      "Signs uniqueId: its hexadecimal HMAC with SHA-256 under the organization's identity secret.",
+      "Signature of uniqueId: its hexadecimal HMAC-SHA-256 with the organization's identity secret as the key.",
   })
   uniqueIdSignature?: string;
 }
 
-@InputType({ description: "A message to add to a live chat." })
+@InputType({ description: "New message of a live chat." })
 export class PostMessageInput {
-  @Field(() => ID, { description: "The chat." })
+  @Field(() => ID, { description: "Id of the chat." })
   aiChatId!: string;
-  @Field(() => MessageRole, { description: "Who speaks." })
+  @Field(() => MessageRole, { description: "Author of the message." })
   role!: "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
-  @Field(() => Channel, { description: "Stored as sent; the chat's own channel rules the conversation." })
+  @Field(() => Channel, {
+    description: "Channel to store with the message. It has no effect: the chat's channel applies.",
+  })
   channel!: "VOICE" | "TEXT" | "SMS";
-  @Field(() => String, { nullable: true, description: "What is said, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Text, at most 1 MiB." })
   content?: string | null;
-  @Field(() => JSONObject, { description: "Anything to keep with the message." })
+  @Field(() => JSONObject, { description: "Metadata to store with the message." })
   metadata!: JsonObject;
 }
 
-@InputType({ description: "Which chats are wanted." })
+@InputType({ description: "Conditions for chats; all must hold." })
 export class ChatFilter {
   @NotNull
-  @Field(() => Channel, { nullable: true, description: "Held this way." })
+  @Field(() => Channel, { nullable: true, description: "Only chats on this channel." })
   channel?: "VOICE" | "TEXT" | "SMS";
   @NotNull
-  @Field({ nullable: true, description: "With this status." })
+  @Field({ nullable: true, description: "Only chats with this status." })
   status?: string;
   @NotNull
-  @Field({ nullable: true, description: "Begun after this moment." })
+  @Field({ nullable: true, description: "Only chats started after this time (exclusive)." })
   startedAfter?: Date;
   @NotNull
-  @Field({ nullable: true, description: "Begun before this moment." })
+  @Field({ nullable: true, description: "Only chats started before this time (exclusive)." })
   startedBefore?: Date;
 }
 
 @ArgsType()
 export class ChatsArgs extends ConnectionArgs {
   @NotNull
-  @Field(() => ChatFilter, { nullable: true, description: "Which chats are wanted; all without it." })
+  @Field(() => ChatFilter, { nullable: true, description: "Filter. Default: all chats." })
   filter?: ChatFilter;
 }
 
@@ -95,17 +104,26 @@ export class EndChatArgs {
   @Field(() => ID, { description: "Id of the chat." })
   id!: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 255 })
-  @Field({ nullable: true, description: "Kept as endedReason; ended-by-api without it." })
+  @Field({
+    nullable: true,
+    description: "Reason, stored as endedReason; 1 to 255 characters. Default: ended-by-api.",
+  })
   reason?: string;
 }
 
 @ArgsType()
 export class MessagesArgs {
   @Rule({ minimum: 1, maximum: 500 })
-  @Field(() => Int, { defaultValue: 100, description: "Most messages to return, 1 to 500." })
+  @Field(() => Int, {
+    defaultValue: 100,
+    description: "Maximum number of messages to return, 1 to 500. Default: 100.",
+  })
   last!: number;
   @Rule({ format: "cursor" })
-  @Field(() => ID, { nullable: true, description: "Id of the message that follows the wanted ones." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of a message; only messages before it are returned. Default: the end of the chat.",
+  })
   before?: string;
 }
 
@@ -117,7 +135,7 @@ export class PostMessageArgs {
   @Field({
     nullable: true,
     defaultValue: false,
-    description: "Wait for the assistant's answer and return it.",
+    description: "Whether to wait up to 60 s for the assistant's answer and return it. Default: false.",
   })
   wait?: boolean;
 }

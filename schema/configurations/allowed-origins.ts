@@ -18,7 +18,7 @@ class AllowedOriginsArgs {
 export class AllowedOriginsResolver {
   @Mutation(() => ThemeConfiguration, {
     description:
-      "Says which web pages may show an assistant's widget. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+      "Sets the web pages that may show an assistant's widget. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
   })
   updateAllowedOrigins(@Args() { assistantId, origins }: AllowedOriginsArgs, @Ctx() { scope }: Context) {
     return scope.of(Configurations).allowOrigins(assistantId, origins);

@@ -26,7 +26,7 @@ import { JSONObject } from "../core/scalars";
 
 type JsonObject = Record<string, unknown>;
 
-@ObjectType({ description: "How an assistant looks things up in what it knows.", simpleResolvers: true })
+@ObjectType({ description: "Retrieval settings of an assistant on one channel.", simpleResolvers: true })
 export class RagSettings {
   @Field({ description: TEXT.isRagEnabled })
   isRagEnabled!: boolean;
@@ -38,7 +38,7 @@ export class RagSettings {
   preserveRagResult!: boolean;
 }
 
-@InterfaceType({ description: "What the configurations of voice, SMS and chat have in common." })
+@InterfaceType({ description: "Common fields of the voice, SMS and chat configurations." })
 export abstract class ChannelConfiguration {
   @Field({ description: TEXT.initialMessage })
   initialMessage!: string;
@@ -64,7 +64,7 @@ export abstract class ChannelConfiguration {
 
 @ObjectType({
   implements: ChannelConfiguration,
-  description: "How an assistant speaks and listens.",
+  description: "Configuration of an assistant for calls.",
   simpleResolvers: true,
 })
 export class VoiceConfiguration extends ChannelConfiguration {
@@ -92,7 +92,7 @@ export class VoiceConfiguration extends ChannelConfiguration {
 
 @ObjectType({
   implements: ChannelConfiguration,
-  description: "How an assistant answers SMS.",
+  description: "Configuration of an assistant for SMS.",
   simpleResolvers: true,
 })
 export class SmsConfiguration extends ChannelConfiguration {
@@ -110,7 +110,7 @@ export class SmsConfiguration extends ChannelConfiguration {
 
 @ObjectType({
   implements: ChannelConfiguration,
-  description: "How an assistant answers in text chats.",
+  description: "Configuration of an assistant for text chats.",
   simpleResolvers: true,
 })
 export class ChatConfiguration extends ChannelConfiguration {
@@ -124,7 +124,7 @@ export class ChatConfiguration extends ChannelConfiguration {
   quickRepliesEnabled!: boolean;
 }
 
-@ObjectType({ description: "How an assistant's widget looks and what it offers.", simpleResolvers: true })
+@ObjectType({ description: "Look and mode of an assistant's widget.", simpleResolvers: true })
 export class ThemeConfiguration {
   @Field(() => JSONObject, { description: THEME.theme })
   theme!: JsonObject;
@@ -138,54 +138,58 @@ const ERRORS = "Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.";
 
 @Resolver()
 export class ConfigurationResolver {
-  @Mutation(() => VoiceConfiguration, { description: `Changes how an assistant speaks. ${ERRORS}` })
+  @Mutation(() => VoiceConfiguration, {
+    description: `Updates the voice configuration of an assistant. ${ERRORS}`,
+  })
   updateVoiceConfiguration(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateVoiceConfigurationInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateVoiceConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Configurations).update("voice", id, input);
   }
 
-  @Mutation(() => SmsConfiguration, { description: `Changes how an assistant answers SMS. ${ERRORS}` })
+  @Mutation(() => SmsConfiguration, {
+    description: `Updates the SMS configuration of an assistant. ${ERRORS}`,
+  })
   updateSmsConfiguration(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateSmsConfigurationInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateSmsConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Configurations).update("sms", id, input);
   }
 
   @Mutation(() => ChatConfiguration, {
-    description: `Changes how an assistant answers in text chats. ${ERRORS}`,
+    description: `Updates the chat configuration of an assistant. ${ERRORS}`,
   })
   updateChatConfiguration(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateChatConfigurationInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateChatConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Configurations).update("chat", id, input);
   }
 
   @Mutation(() => ThemeConfiguration, {
-    description: `Changes how an assistant's widget looks and what it offers. ${ERRORS}`,
+    description: `Updates the theme configuration of an assistant. ${ERRORS}`,
   })
   updateThemeConfiguration(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateThemeConfigurationInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateThemeConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Configurations).update("theme", id, input);
   }
 
   @Mutation(() => RagSettings, {
-    description: `Changes how an assistant looks things up on one channel. ${ERRORS}`,
+    description: `Updates the retrieval settings of an assistant on one channel. ${ERRORS}`,
   })
   updateRagSettings(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) id: string,
-    @Arg("channel", () => Channel, { description: "The channel whose configuration is changed." })
+    @Arg("channel", () => Channel, { description: "Channel of the configuration to update." })
     channel: keyof typeof KIND_OF,
-    @Arg("input", { description: "What to change." }) input: UpdateRagSettingsInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateRagSettingsInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Configurations).update(KIND_OF[channel], id, input);

@@ -17,7 +17,7 @@ import { JSONObject } from "../core/scalars";
 
 type JsonObject = Record<string, unknown>;
 
-/** The fields that all three channels have, by name: their rule, description and type. */
+/** Fields that all three channels have, by name: rule, description and type. */
 const CHANNEL_FIELDS = {
   initialMessage: [{ nullable: false }, TEXT.initialMessage, () => String],
   prompt: [{ nullable: false }, TEXT.prompt, () => String],
@@ -27,7 +27,7 @@ const CHANNEL_FIELDS = {
   functions: [{ nullable: false, maxItems: 64 }, TEXT.functions, () => [JSONObject]],
 } as const satisfies Record<string, readonly [InputRule, string, () => unknown]>;
 
-/** Puts the channels' fields on an input. Not by inheritance: type-graphql drops the rules of inherited input fields. */
+/** Adds the channels' fields to an input. Inheritance won't do: type-graphql drops the rules of inherited input fields. */
 function channelFields({ prototype }: { prototype: object }): void {
   for (const [name, [rule, description, type]] of Object.entries(CHANNEL_FIELDS)) {
     Rule(rule)(prototype, name);
@@ -38,7 +38,7 @@ function channelFields({ prototype }: { prototype: object }): void {
 @channelFields
 @InputType({
   description:
-    "Changes to a voice configuration. What is left out stays; `functions` is replaced whole. A text may have 1 MiB.",
+    "Changes to a voice configuration. Omitted fields stay unchanged; `functions` replaces the whole list. Each text is at most 1 MiB.",
 })
 export class UpdateVoiceConfigurationInput {
   @NotNull
@@ -76,7 +76,7 @@ export class UpdateVoiceConfigurationInput {
 @channelFields
 @InputType({
   description:
-    "Changes to an SMS configuration. What is left out stays; `functions` is replaced whole. A text may have 1 MiB.",
+    "Changes to an SMS configuration. Omitted fields stay unchanged; `functions` replaces the whole list. Each text is at most 1 MiB.",
 })
 export class UpdateSmsConfigurationInput {
   @NotNull
@@ -99,7 +99,7 @@ export class UpdateSmsConfigurationInput {
 @channelFields
 @InputType({
   description:
-    "Changes to a chat configuration. What is left out stays; `functions` is replaced whole. A text may have 1 MiB.",
+    "Changes to a chat configuration. Omitted fields stay unchanged; `functions` replaces the whole list. Each text is at most 1 MiB.",
 })
 export class UpdateChatConfigurationInput {
   @NotNull
@@ -116,7 +116,10 @@ export class UpdateChatConfigurationInput {
   quickRepliesEnabled?: boolean;
 }
 
-@InputType({ description: "Changes to a theme configuration. `theme` is replaced whole." })
+@InputType({
+  description:
+    "Changes to a theme configuration. Omitted fields stay unchanged; `theme` replaces the whole object.",
+})
 export class UpdateThemeConfigurationInput {
   @NotNull
   @Field(() => JSONObject, { nullable: true, description: THEME.theme })
@@ -126,7 +129,9 @@ export class UpdateThemeConfigurationInput {
   mode?: string;
 }
 
-@InputType({ description: "Changes to how an assistant looks things up. What is left out stays." })
+@InputType({
+  description: "Changes to the retrieval settings of an assistant. Omitted fields stay unchanged.",
+})
 export class UpdateRagSettingsInput {
   @NotNull
   @Field({ nullable: true, description: TEXT.isRagEnabled })

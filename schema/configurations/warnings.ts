@@ -2,39 +2,44 @@ import { Field, ObjectType, registerEnumType } from "type-graphql";
 import { Channel } from "../core/enums";
 
 const CODES = {
-  PROVIDER_MISMATCH: { description: "The model is another provider's." },
-  VOICE_MISMATCH: { description: "The voice is another vendor's." },
-  UNKNOWN_IDENTIFIER: { description: "The catalogue no longer has this value for the channel." },
+  PROVIDER_MISMATCH: { description: "The model belongs to another provider." },
+  VOICE_MISMATCH: { description: "The voice belongs to another provider." },
+  UNKNOWN_IDENTIFIER: { description: "The catalog no longer has this value for the channel." },
   UNRESOLVED_VARIABLE: { description: "A variable has no test value." },
-  FUNCTION_NOT_UNDERSTOOD: { description: "A function has a shape that is never offered to a model." },
-  FUNCTION_WITHOUT_SERVER: { description: "A function has no serverUrl that answers it." },
+  FUNCTION_NOT_UNDERSTOOD: {
+    description: "A function has an unsupported form and is never offered to a model.",
+  },
+  FUNCTION_WITHOUT_SERVER: { description: "A function has no serverUrl to send its calls to." },
   FILES_WITHOUT_RAG: {
     description:
-      "Files are attached to the assistant, and the channel, which is on, gives none of them to a model.",
+      "Files are attached to the assistant, but isRagEnabled is false on this enabled channel, so models never get passages from them.",
   },
   RESOURCES_CUT: {
     description:
-      "The resources are longer than the 16,000 characters that a model is given where isRagEnabled is off.",
+      "The resources are longer than 16,000 characters, and isRagEnabled is false, so the model gets only the beginning.",
   },
 } as const;
 const WarningCode = Object.fromEntries(Object.keys(CODES).map((id) => [id, id]));
 registerEnumType(WarningCode, {
   name: "ConfigurationWarningCode",
-  description: "What kind of thing will not work.",
+  description: "Kind of a configuration warning.",
   valuesConfig: CODES,
 });
 
 @ObjectType({
-  description: "Something in a configuration that will not work as it stands.",
+  description: "Setting in a configuration that is valid but won't work.",
   simpleResolvers: true,
 })
 export class ConfigurationWarning {
-  @Field(() => Channel, { description: "Whose configuration." })
+  @Field(() => Channel, { description: "Channel of the configuration." })
   channel!: string;
-  @Field({ description: "Field of the configuration, with the place in a list: functions.2.description." })
+  @Field({
+    description:
+      "Path of the field in the configuration; list items by index, for example functions.2.description.",
+  })
   path!: string;
-  @Field(() => WarningCode, { description: "What kind of thing it is." })
+  @Field(() => WarningCode, { description: "Kind of the warning." })
   code!: string;
-  @Field({ description: "What it is, in a sentence." })
+  @Field({ description: "Explanation, as a sentence." })
   message!: string;
 }

@@ -3,16 +3,16 @@ import type { Permission } from "../../src/account/auth/limits";
 import { DomainError } from "../../src/platform/errors";
 import { AUTHORIZATION, authorize, implies, type Rule } from "./authorization";
 
-/** Who may run an operation or read a type: by kind of credential, and by the limits of keys. */
+/** Condition for running an operation or reading a type: the kind of credential, and the limits of a key. */
 export interface Access {
   readonly rule: Rule;
-  /** What a key with permissions needs; undefined: nothing. */
+  /** Permission that a key with limited permissions needs; undefined if none. */
   readonly permission?: Permission;
-  /** Whether a key that is limited to assistants may: it is then shown the part of these assistants. */
+  /** Whether a key limited to assistants is admitted; it then sees only data of these assistants. */
   readonly inAssistants: boolean;
 }
 
-/** Operations that need another permission than `read` for queries and subscriptions and `write` for mutations. */
+/** Operations whose permission differs from the default: `read` for queries and subscriptions, `write` for mutations. */
 export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   placeAssistantCall: "calls",
   placeWorkflowCall: "calls",
@@ -38,7 +38,7 @@ export const PERMISSION_OF: Readonly<Record<string, Permission>> = {
   testWebhookDestination: "webhooks",
 };
 
-/** Types that need another permission than `read` where a nested field leads to them. */
+/** Types whose permission differs from `read` when a nested field leads to them. */
 const PERMISSION_OF_TYPE: Readonly<Record<string, Permission>> = {
   Delivery: "webhooks",
   DeliveryAttempt: "webhooks",
@@ -49,8 +49,8 @@ const PERMISSION_OF_TYPE: Readonly<Record<string, Permission>> = {
 };
 
 /**
- * Operations that a key limited to assistants may run. All others concern records of the whole organization, or make
- * an assistant that the key would not reach.
+ * Operations that a key limited to assistants may run. All others concern records of the whole organization, or create
+ * an assistant that the key could not access.
  */
 export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["assistants", "assistantTemplates", "assistant", "updateAssistant", "deleteAssistant"],
@@ -64,7 +64,7 @@ export const IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["calls", "call", "placeAssistantCall", "startWebCall", "cancelCall", "callEvents"],
 ]);
 
-/** Types whose objects a key limited to assistants may read: each belongs to one assistant, to the key or to nobody. */
+/** Types that a key limited to assistants may read: their objects belong to an assistant, to the key or to nobody. */
 const TYPES_IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["Assistant", "AttachedFile", "ConfigurationWarning", "Deleted", "RagSettings"],
   ...["ChatConfiguration", "SmsConfiguration", "ThemeConfiguration", "VoiceConfiguration"],
@@ -78,7 +78,7 @@ const TYPES_IN_ASSISTANTS: ReadonlySet<string> = new Set([
   ...["Widget", "WidgetChat", "WidgetChatEvent", "WidgetMessage", "WidgetSession"],
 ]);
 
-/** @param changes whether it is a mutation */
+/** @param changes whether the operation is a mutation */
 export const accessOf = (operation: string, changes: boolean): Access => ({
   rule: AUTHORIZATION[operation]!,
   permission: PERMISSION_OF[operation] ?? (changes ? "write" : "read"),
@@ -91,7 +91,7 @@ export const accessOfType = (type: string, rule: Rule): Access => ({
   inAssistants: TYPES_IN_ASSISTANTS.has(type),
 });
 
-/** Whether whoever has one access has the other too. */
+/** Whether every caller with one access also has the other. */
 export const grants = (one: Access, other: Access): boolean =>
   implies(one.rule, other.rule) &&
   (other.permission === undefined || one.permission === other.permission) &&
@@ -103,15 +103,18 @@ export function admit({ rule, permission, inAssistants }: Access, caller: Caller
   const limits = caller?.limits;
   if (!limits) return;
   if (permission !== undefined && limits.permissions && !limits.permissions.includes(permission))
-    throw new DomainError("FORBIDDEN", `This key may not do this: it lacks the permission ${permission}.`);
+    throw new DomainError(
+      "FORBIDDEN",
+      `This key lacks the permission "${permission}", which this operation needs.`,
+    );
   if (!inAssistants && limits.assistantIds)
     throw new DomainError(
       "FORBIDDEN",
-      "This key is limited to assistants: it reaches no records of the whole organization.",
+      "This key is limited to certain assistants and can't access records of the whole organization.",
     );
 }
 
-/** As `admit`, for a field below the root: whoever got there has a credential. @throws FORBIDDEN */
+/** Like `admit`, for a nested field: the caller is already authenticated. @throws FORBIDDEN */
 export function admitNested(access: Access, caller: Caller | undefined): void {
   try {
     admit(access, caller);

@@ -6,23 +6,26 @@ import type { Context } from "./context";
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** How an operation is recorded in the audit log, if not as usual. */
+/** Recording of an operation in the audit log, if it differs from the defaults. */
 export interface AuditRow {
-  /** Type of its record: that of its result without this, or the one that `delete…` names. */
+  /** Type of the record. Default: the type of the result; for a result `Deleted`, the name of the operation without `delete`. */
   readonly record?: string;
-  /** The argument that holds the record's id, as a path, or several of which one does: without this `id` or `assistantId`, else the result's id. */
+  /**
+   * Path of the argument that holds the record's id, or several paths of which the first with a value is used.
+   * Default: `id` or `assistantId`, else the result's id.
+   */
   readonly id?: string | readonly string[];
-  /** The record is the first new row of this table. */
+  /** Table whose first new row is the record. */
   readonly creates?: CreatedIn;
-  /** A secret is told and nothing is changed. */
+  /** Discloses a secret and changes nothing. */
   readonly discloses?: true;
   /**
-   * When the entry is stored. `transaction`: the whole operation runs in one transaction. `service`: with the first
-   * transaction of the service, for an operation that must not hold one throughout: it waits for others, or does
-   * something once its change is committed. `after`: once it has succeeded, for one that changes nothing here.
+   * When the entry is stored. `transaction` (default): with the operation, which runs in one transaction. `service`:
+   * with the first transaction of the service, for an operation that must not hold one throughout because it waits for
+   * others or acts after its commit. `after`: after success, for an operation that changes nothing in this database.
    */
   readonly stored?: "transaction" | "service" | "after";
-  /** Whether anything is changed; it is without this. */
+  /** Whether these arguments change nothing, so that no entry is stored. Default: they always change something. */
   readonly unless?: (args: Args) => boolean;
 }
 
@@ -31,7 +34,7 @@ const NEW_CALL = { record: "Call", creates: "chats", stored: "service" } as cons
 const PERSON = ["uniqueId", "userId", "anonymousId", "phoneNumber"] as const;
 const ORGANIZATION = { record: "Organization", discloses: true } as const satisfies AuditRow;
 
-/** Mutations, and queries that tell secrets, that are not recorded as usual. */
+/** Mutations that are recorded differently from the defaults, and queries that disclose secrets. */
 export const AUDIT: Readonly<Record<string, AuditRow>> = {
   startChat: { creates: "chats", stored: "service" },
   postMessage: { ...CHAT, id: "input.aiChatId" },
@@ -81,8 +84,8 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
 type Resolve = GraphQLFieldResolver<unknown, Context>;
 
 /**
- * Runs an operation so that the audit log has it if, and only if, it has succeeded.
- * @throws Error for an operation whose record cannot be named
+ * Wraps an operation so that the audit log has an entry if and only if it has succeeded.
+ * @throws Error for an operation whose record can't be identified
  */
 export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve): Resolve {
   const row = AUDIT[field.name] ?? {};
@@ -108,7 +111,7 @@ export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve)
   };
 }
 
-/** Begins the record of an operation with what is known before it runs. */
+/** Creates the audit entry of an operation from the facts known before it runs. */
 function beginner({ name: operation, type, args: declared }: GraphQLField<unknown, Context>, row: AuditRow) {
   const result = getNamedType(type).name;
   const recordType = row.record ?? (result === "Deleted" ? operation.replace(/^delete/, "") : result);
@@ -120,15 +123,15 @@ function beginner({ name: operation, type, args: declared }: GraphQLField<unknow
   };
 }
 
-/** Arguments that name a record if its row names none. */
-const USUAL = ["id", "assistantId"];
+/** Arguments that identify the record by default. */
+const DEFAULT_ID_PATHS = ["id", "assistantId"];
 
-const pathsOf = ({ id = USUAL, creates }: AuditRow): readonly string[] => {
+const pathsOf = ({ id = DEFAULT_ID_PATHS, creates }: AuditRow): readonly string[] => {
   if (creates) return [];
   return typeof id === "string" ? [id] : id;
 };
 
-/** Reads the id of an operation's record from its arguments, else from its result; a person's identifier is digested. */
+/** Creates a reader of the record's id: from the arguments, else from the result; a person's identifier as a digest. */
 function idReader({ name, type, args: declared }: GraphQLField<unknown, Context>, row: AuditRow) {
   const paths = pathsOf(row);
   const result = getNamedType(type);
@@ -136,7 +139,7 @@ function idReader({ name, type, args: declared }: GraphQLField<unknown, Context>
   const returned = isObjectType(result) && "id" in result.getFields();
   if (!row.creates && row.record !== "Organization" && !given && !returned)
     throw new Error(
-      `The audit log cannot name the record of ${name}: schema/core/audit.ts needs a row for it.`,
+      `The audit log can't identify the record of ${name}: add a row to AUDIT in schema/core/audit.ts.`,
     );
   return (scope: Scope, args: Args, made?: unknown): string | undefined => {
     if (row.record === "Organization") return scope.organizationId;

@@ -2,7 +2,7 @@ import { getNullableType, isInputObjectType, type GraphQLInputType } from "graph
 import { fieldOf, type AuditedField } from "../../src/account/audit/note";
 import type { Scope } from "../../src/platform/database/scope";
 
-/** Arguments and input fields that hold people's words or identifiers: the audit log has a keyed digest of them. */
+/** Arguments and input fields with people's words or identifiers. The audit log stores a keyed digest of their values. */
 const PERSONAL = new Set([
   "anonymousId",
   "content",
@@ -17,10 +17,10 @@ const PERSONAL = new Set([
   "variables",
 ]);
 
-/** Whether what stands at a path is a person's words or identifier. */
+/** Whether the value at a path is a person's words or identifier. */
 export const isPersonal = (path: string): boolean => PERSONAL.has(path.slice(path.lastIndexOf(".") + 1));
 
-/** The part of an argument that holds an operation's fields, whose names stand without it. */
+/** Prefix of the fields of an operation's input; the audit log omits it. */
 const INPUT = "input.";
 
 interface Given {
@@ -28,7 +28,7 @@ interface Given {
   readonly type: GraphQLInputType;
 }
 
-/** Names of everything that an operation was given, without what names its record. */
+/** Fields that an operation received, except those that identify its record. */
 export function fieldsOf(
   scope: Scope,
   given: readonly Given[],
@@ -42,7 +42,7 @@ export function fieldsOf(
     if (value === undefined || (without.includes(path) && !isPersonal(path))) return [];
     const plain = getNullableType(type);
     if (value !== null && isInputObjectType(plain))
-      return fieldsOf(scope, Object.values(plain.getFields()), value as typeof values, without, `${path}.`); // coerced to it
+      return fieldsOf(scope, Object.values(plain.getFields()), value as typeof values, without, `${path}.`); // coerced to this type
     const shown = path.startsWith(INPUT) ? path.slice(INPUT.length) : path;
     return [fieldOf(scope, shown, value, isPersonal(path))];
   });

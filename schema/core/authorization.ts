@@ -3,75 +3,75 @@ import { DomainError } from "../../src/platform/errors";
 
 const unauthenticated = new DomainError(
   "UNAUTHENTICATED",
-  "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.",
+  "Authentication required: send X-API-Key, or Authorization: Bearer <token>.",
 );
 const keyOnly = new DomainError(
   "UNAUTHENTICATED",
-  "This needs an API key in the header X-API-Key; a bearer token is not accepted here.",
+  "API key required: send X-API-Key. This operation does not accept bearer tokens.",
 );
 const publicKey = new DomainError(
   "FORBIDDEN",
-  "A PUBLIC key may only do what the widget does; this needs a SECRET key or a token.",
+  "A PUBLIC key may only run operations of the widget. Use a SECRET key or a token.",
 );
 const userToken = new DomainError(
   "FORBIDDEN",
-  "A token that was issued for a user may not do this; it needs a SECRET key or a token without userId.",
+  "A token issued for a user may not do this. Use a SECRET key or a token without userId.",
 );
 
 const visitorOnly = new DomainError(
   "FORBIDDEN",
-  "A visitor's session may only do what the widget does; this needs a SECRET key or a token.",
+  "A visitor's session may only run operations of the widget. Use a SECRET key or a token.",
 );
 const noVisitor = new DomainError(
   "FORBIDDEN",
-  "Only a visitor's session does this: startWidgetSession opens one with a PUBLIC key.",
+  "Visitor's session required: start one with startWidgetSession and a PUBLIC key.",
 );
 const analyticsToken = new DomainError(
   "FORBIDDEN",
-  "The token of the analytics page may read what that page shows, and nothing else.",
+  "The token of the analytics page may only read the data that this page shows.",
 );
 
-/** Who may run an operation or read a type. Each throws for any other caller. */
+/** Callers that may run an operation or read a type. Each rule throws for any other caller. */
 const RULES = {
-  /** Every caller: the fields around it decide. */
+  /** Every caller: access is checked on the fields that lead here. */
   anyone() {
     return undefined;
   },
-  /** Any key or token: what a web page may do before it has a visitor's session. */
+  /** Any key or token except a visitor's session and the token of the analytics page: what a web page starts with. */
   page(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
     if (caller.kind === "VISITOR") throw visitorOnly;
     if (caller.kind === "ANALYTICS") throw analyticsToken;
   },
-  /** A visitor's session, and nobody else: it has chats of its own. */
+  /** A visitor's session only. */
   visitor(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
     if (caller.kind !== "VISITOR") throw noVisitor;
   },
-  /** A SECRET key, or any token. */
+  /** A SECRET key or any token. */
   data(caller: Caller | undefined) {
     RULES.page(caller);
     if (caller?.kind === "PUBLIC") throw publicKey;
   },
-  /** As `data`, and the token of the analytics page. */
+  /** Like `data`, plus the token of the analytics page. */
   transcript(caller: Caller | undefined) {
     if (caller?.kind !== "ANALYTICS") RULES.data(caller);
   },
-  /** A SECRET key, and no token. */
+  /** A SECRET key only. */
   key(caller: Caller | undefined) {
     if (caller && ["TOKEN", "VISITOR", "ANALYTICS"].includes(caller.kind)) throw keyOnly;
     RULES.data(caller);
   },
-  /** A SECRET key, or a token without `userId`. */
+  /** A SECRET key or a token without `userId`. */
   organization(caller: Caller | undefined) {
     RULES.data(caller);
     if (caller && !speaksForOrganization(caller)) throw userToken;
   },
-  /** As `organization`, and the token of the analytics page. */
+  /** Like `organization`, plus the token of the analytics page. */
   analytics(caller: Caller | undefined) {
     if (caller?.kind !== "ANALYTICS") RULES.organization(caller);
   },
-  /** As `organization`, and the caller without credential that only the settings paths make. */
+  /** Like `organization`, plus the anonymous caller that the settings paths admit. */
   settings(caller: Caller | undefined) {
     if (caller?.kind !== "ANONYMOUS") RULES.organization(caller);
   },
@@ -101,11 +101,11 @@ const allows = (rule: Rule, caller: Caller | undefined): boolean => {
   }
 };
 
-/** Whether every caller that fulfills one rule fulfills the other. */
+/** Whether every caller that satisfies one rule also satisfies the other. */
 export const implies = (rule: Rule, other: Rule): boolean =>
   EVERY_CALLER.every((caller) => !allows(rule, caller) || allows(other, caller));
 
-/** The rule of every operation. One without a row stops the start. */
+/** Rule of every operation. An operation without a row prevents startup. */
 export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   assistants: "data",
   assistantTemplates: "data",

@@ -2,36 +2,39 @@ import { ArgsType, Field, Int, ObjectType, type ClassType } from "type-graphql";
 import type { Connection, ConnectionQuery } from "../../src/platform/database/connection";
 import { Rule } from "./rules";
 
-@ObjectType({ description: "Where a connection goes on.", simpleResolvers: true })
+@ObjectType({ description: "Position of a page in a connection.", simpleResolvers: true })
 export class PageInfo {
-  @Field({ description: "Whether more entries follow." })
+  @Field({ description: "Whether more entries follow this page." })
   hasNextPage!: boolean;
-  @Field(() => String, { nullable: true, description: "Cursor of the last entry here: pass it as `after`." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Cursor of the last entry of this page, to pass as `after`; null if the page is empty.",
+  })
   endCursor!: string | null;
 }
 
-/** The connection type of a resource: `edges`, `nodes`, `pageInfo`. */
+/** Creates the connection type of a resource: `edges`, `nodes`, `pageInfo`. */
 export function ConnectionOf<T extends object>(item: () => ClassType<T>, name: string) {
   @ObjectType(`${name}Edge`, {
     description: `One ${name} in a connection, with its cursor.`,
     simpleResolvers: true,
   })
   class Edge {
-    @Field({ description: "Where this entry stands: pass it as `after` to go on behind it." })
+    @Field({ description: "Position of this entry, to pass as `after` for the entries that follow." })
     cursor!: string;
-    @Field(() => item(), { description: "The entry." })
+    @Field(() => item(), { description: "The record." })
     node!: T;
   }
   @ObjectType(`${name}Connection`, {
-    description: `${name} records, the newest first.`,
+    description: `A page of ${name} records, newest first.`,
     simpleResolvers: true,
   })
   class ConnectionType implements Connection<T> {
-    @Field(() => [Edge], { description: "The entries with their cursors." })
+    @Field(() => [Edge], { description: "Entries with their cursors." })
     edges!: Edge[];
-    @Field(() => [item()], { description: "The entries without their cursors." })
+    @Field(() => [item()], { description: "Records without cursors." })
     nodes!: T[];
-    @Field(() => PageInfo, { description: "Where it goes on." })
+    @Field(() => PageInfo, { description: "Position of this page." })
     pageInfo!: PageInfo;
   }
   return ConnectionType;
@@ -40,9 +43,16 @@ export function ConnectionOf<T extends object>(item: () => ClassType<T>, name: s
 @ArgsType()
 export class ConnectionArgs implements ConnectionQuery {
   @Rule({ minimum: 1, maximum: 100 })
-  @Field(() => Int, { nullable: true, defaultValue: 20, description: "Most entries to return, 1 to 100." })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: 20,
+    description: "Maximum number of entries to return, 1 to 100. Default: 20.",
+  })
   first?: number | null;
   @Rule({ format: "cursor" })
-  @Field(() => String, { nullable: true, description: "Cursor behind which to begin." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Cursor of the entry after which the page starts. Default: the start of the list.",
+  })
   after?: string | null;
 }

@@ -4,42 +4,42 @@ import type { Caller } from "../../src/account/auth/caller";
 import type { Database } from "../../src/platform/database/database";
 import type { Scope } from "../../src/platform/database/scope";
 
-/** What a visitor of a web page may do only so often. */
+/** Actions of a visitor that are rate-limited. */
 export type Limited = "session" | "chat" | "message";
 
-/** What every resolver gets: who asks, the door to their data, and whether their credential still stands. */
+/** The request as resolvers see it: the caller, access to the data of their organization, and limits. */
 export interface Context {
   readonly caller: Caller | undefined;
-  /** The caller's organization. Guards refuse a caller without credential before a resolver sees it. */
+  /** Access to the data of the caller's organization. Guards refuse anonymous callers before a resolver runs. */
   readonly scope: Scope;
-  /** A new scope on the same organization, for streams that outlive one reading. */
+  /** Creates a scope on the same organization, for streams that outlive one read. */
   readonly fresh: () => Scope;
   readonly requestId: string;
-  /** Where the request came from, for the audit log. */
+  /** Origin of the request, for the audit log. */
   readonly source: Origin;
-  /** Secrets in the answer. */
+  /** Secrets that the response discloses. */
   readonly disclosed: Disclosure[];
-  /** Of another site's page that asks. */
+  /** Value of the Origin header, sent by pages of other sites. */
   readonly origin: string | undefined;
-  /** Counts what a visitor does. @throws RATE_LIMITED */
+  /** Counts an action of a visitor against its limit. @throws RATE_LIMITED */
   readonly spend: (what: Limited) => Promise<void>;
-  /** Gives up on a subscriber for whom too much is waiting. */
+  /** Disconnects a subscriber that reads too slowly. */
   readonly tooSlow: () => void;
 }
 
 export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend" | "tooSlow">> {
   readonly requestId: string;
-  /** GRAPHQL without it. */
+  /** Default: GRAPHQL. */
   readonly interface?: Origin["interface"];
-  /** Of the client. */
+  /** IP address of the client. */
   readonly address?: string;
-  /** A scope to use instead of a new one: one whose transaction is open. */
+  /** Scope with an open transaction, to use instead of a new one. */
   readonly scope?: Scope;
 }
 
 const unlimited = () => Promise.resolve();
 
-/** Without a caller the scope is bound to no organization: it finds nothing, even if a guard should fail. */
+/** Creates the context of a request. Without a caller, the scope belongs to no organization and finds nothing, even if a guard fails. */
 export function makeContext(
   database: Database,
   caller: Caller | undefined,

@@ -10,21 +10,21 @@ import type { Context } from "./context";
 
 type Tells = (value: string | null, of: { readonly type?: string }) => boolean;
 
-/** A masked key shows its last letters only. */
+/** Marks a masked key, which shows only its last characters. */
 const MASK = "…";
 
-/** Fields that tell a secret, by type and name, and when they do. */
+/** Fields that disclose a secret, by type and name, with the condition under which they do. */
 export const DISCLOSURES: Readonly<Record<string, Readonly<Record<string, Tells>>>> = {
   Key: { value: (value, { type }) => type === "SECRET" && value !== null && !value.includes(MASK) },
   WebhookDestination: { secret: (value) => value !== null },
   Organization: { analyticUrl: (value) => value !== null },
 };
 
-/** Has the audit log note each secret that a type tells, before it is told. */
+/** Records each secret that a type discloses in the audit log, before it is disclosed. */
 export function recordDisclosures(type: GraphQLObjectType): void {
   for (const [name, tells] of Object.entries(DISCLOSURES[type.name] ?? {})) {
     const field = type.getFields()[name];
-    if (!field) throw new Error(`${type.name}.${name} tells a secret, and does not exist.`);
+    if (!field) throw new Error(`DISCLOSURES names ${type.name}.${name}, which does not exist.`);
     const resolve = field.resolve ?? defaultFieldResolver;
     field.resolve = async (root: { id: string; type?: string }, args, context: Context, info) => {
       const value = (await resolve(root, args, context, info)) as string | null;
@@ -46,7 +46,7 @@ async function note(
   await scope.of(Disclosures).note(caller, source, told);
 }
 
-/** Name of the root field that a field stands under; the path has its alias. */
+/** Name of the root field above a field; the path holds only its alias. */
 function operationIn({ path, operation, fragments }: GraphQLResolveInfo): string {
   let root = path;
   while (root.prev) root = root.prev;

@@ -1,15 +1,28 @@
 import { registerEnumType } from "type-graphql";
-import { PERMISSIONS } from "../../src/account/auth/limits";
-import { CHANNELS, idsFor, type Catalog } from "../../src/platform/catalog/load-catalog";
+import type { Permission } from "../../src/account/auth/limits";
+import {
+  idsFor,
+  type Catalog,
+  type Channel as CatalogChannel,
+} from "../../src/platform/catalog/load-catalog";
 
 type Ids = Record<string, string>;
 
-/** An enumeration of which each value is its own name. */
-export function enumOf(name: string, description: string, ids: readonly string[] = []): Ids {
-  const values: Ids = {};
-  fill(values, ids);
-  registerEnumType(values, { name, description });
-  return values;
+/**
+ * Creates an enum whose values equal their names.
+ * @param values names, or descriptions by name
+ */
+export function enumOf(
+  name: string,
+  description: string,
+  values: readonly string[] | Readonly<Record<string, string>> = [],
+): Ids {
+  const ids: Ids = {};
+  const described = Array.isArray(values) ? [] : Object.entries(values);
+  fill(ids, Array.isArray(values) ? (values as readonly string[]) : Object.keys(values));
+  const valuesConfig = Object.fromEntries(described.map(([id, description]) => [id, { description }]));
+  registerEnumType(ids, { name, description, valuesConfig });
+  return ids;
 }
 
 function fill(values: Ids, ids: readonly string[]): void {
@@ -17,16 +30,16 @@ function fill(values: Ids, ids: readonly string[]): void {
   for (const id of ids) values[id] = id;
 }
 
-export const TextProvider = enumOf("TextProvider", "A vendor of text models.");
-export const SmsProvider = enumOf("SmsProvider", "A vendor of text models that the SMS channel may use.");
-export const ChatProvider = enumOf("ChatProvider", "A vendor of text models that the chat channel may use.");
-export const VoiceModel = enumOf("VoiceModel", "A text model that the voice channel may use.");
-export const SmsModel = enumOf("SmsModel", "A text model that the SMS channel may use.");
-export const ChatModel = enumOf("ChatModel", "A text model that the chat channel may use.");
-export const SpeechProvider = enumOf("SpeechProvider", "A vendor of speech synthesis.");
-export const Voice = enumOf("Voice", "A voice that speaks for the assistant.");
+export const TextProvider = enumOf("TextProvider", "Provider of text models.");
+export const SmsProvider = enumOf("SmsProvider", "Provider of text models for the SMS channel.");
+export const ChatProvider = enumOf("ChatProvider", "Provider of text models for the chat channel.");
+export const VoiceModel = enumOf("VoiceModel", "Text model for the voice channel.");
+export const SmsModel = enumOf("SmsModel", "Text model for the SMS channel.");
+export const ChatModel = enumOf("ChatModel", "Text model for the chat channel.");
+export const SpeechProvider = enumOf("SpeechProvider", "Provider of speech synthesis.");
+export const Voice = enumOf("Voice", "Voice of the assistant.");
 
-/** Puts the catalogue's identifiers into the enumerations; the schema is built after that. */
+/** Fills the enums with the identifiers of the catalog. Call it before the schema is built. */
 export function fillEnums({ providers, models, speechProviders, voices }: Catalog): void {
   fill(TextProvider, idsFor(providers, "VOICE"));
   fill(SmsProvider, idsFor(providers, "SMS"));
@@ -44,34 +57,44 @@ export function fillEnums({ providers, models, speechProviders, voices }: Catalo
   );
 }
 
-export const Channel = enumOf("Channel", "A way to converse: by voice, in a text chat, by SMS.", CHANNELS);
-export const BackgroundSound = enumOf("BackgroundSound", "What is heard behind the assistant's voice.", [
-  "DEFAULT",
-  "OFF",
-  "OFFICE",
-]);
-export const ThemeMode = enumOf("ThemeMode", "What the widget offers: text, voice, or both.", [
-  "CHAT_ONLY",
-  "VOICE_ONLY",
-  "VOICE_AND_CHAT",
-]);
-export const KeyType = enumOf(
-  "KeyType",
-  "What a key may do: SECRET everything, PUBLIC what the widget does on a web page.",
-  ["SECRET", "PUBLIC"],
-);
-export const KeyStatus = enumOf("KeyStatus", "Whether a key opens anything now.", ["ACTIVE", "INACTIVE"]);
-export const KeyPermission = enumOf(
-  "KeyPermission",
-  "What a key with limits may do: read records, write them, place and cancel calls, manage keys and tokens, manage webhooks, import records.",
-  PERMISSIONS,
-);
-export const MessageRole = enumOf(
-  "MessageRole",
-  "Who speaks in a message. An assistant answers USER; the others are stored as they are.",
-  ["ASSISTANT", "TOOL", "USER", "SYSTEM"],
-);
-export const SortOrder = enumOf("SortOrder", "By creation: the oldest first, or the newest first.", [
-  "asc",
-  "desc",
-]);
+export const Channel = enumOf("Channel", "Channel of a conversation.", {
+  VOICE: "Telephone calls and calls from web pages.",
+  TEXT: "Text chats.",
+  SMS: "SMS.",
+} satisfies Record<CatalogChannel, string>);
+export const BackgroundSound = enumOf("BackgroundSound", "Background sound of a call.", {
+  DEFAULT: "The default of the voice engine.",
+  OFF: "No background sound.",
+  OFFICE: "Office sounds.",
+});
+export const ThemeMode = enumOf("ThemeMode", "Mode of the widget.", {
+  CHAT_ONLY: "Text chats only.",
+  VOICE_ONLY: "Voice only.",
+  VOICE_AND_CHAT: "Voice and text chats.",
+});
+export const KeyType = enumOf("KeyType", "Type of a key.", {
+  SECRET: "The key may run all operations.",
+  PUBLIC: "The key may only run the operations that the widget needs on a web page.",
+});
+export const KeyStatus = enumOf("KeyStatus", "Status of a key.", {
+  ACTIVE: "The key is accepted.",
+  INACTIVE: "The key is refused.",
+});
+export const KeyPermission = enumOf("KeyPermission", "Permission of a key with limits.", {
+  read: "Read records.",
+  write: "Create, change and delete records.",
+  calls: "Place and cancel calls.",
+  keys: "Manage keys and tokens.",
+  webhooks: "Manage webhook destinations and deliveries.",
+  import: "Import records. Only the command line grants this permission.",
+} satisfies Record<Permission, string>);
+export const MessageRole = enumOf("MessageRole", "Author of a message.", {
+  ASSISTANT: "The assistant. A posted message of this role is only stored.",
+  TOOL: "A function, with its response. A posted message of this role is only stored.",
+  USER: "The end user. The assistant answers.",
+  SYSTEM: "The system. A posted message of this role is only stored.",
+});
+export const SortOrder = enumOf("SortOrder", "Order by creation time.", {
+  asc: "Oldest first.",
+  desc: "Newest first.",
+});

@@ -15,10 +15,10 @@ type Field = GraphQLField<unknown, Context>;
 type Check = (args: Record<string, unknown>, context: Context) => void;
 
 /**
- * Puts the rules of operations, types and input values in front of the resolvers, and the audit log around operations
- * that change something, so that both interfaces refuse and record alike. Fields that need no check keep their
- * resolver, or have none: reads pay nothing for the rules of others.
- * @throws Error that names an operation or a type without a row in its table, or a row without an operation or type
+ * Wraps resolvers with the rules of operations, types and input values, and mutations also with the audit log, so that
+ * both interfaces refuse and record in the same way. Fields that need no check stay unwrapped, so their reads cost
+ * nothing extra.
+ * @throws Error that names an operation or type without a row in its table, or a row without an operation or type
  */
 export function guard(schema: GraphQLSchema): void {
   const roots = rootsOf(schema);
@@ -28,7 +28,7 @@ export function guard(schema: GraphQLSchema): void {
   const stale = rows.filter((name) => !operations.includes(name));
   if (without.length > 0 || stale.length > 0)
     throw new Error(
-      `The authorization table lacks ${without.join(", ") || "nothing"} and names the unknown ${stale.join(", ") || "nothing"}.`,
+      `The authorization tables do not match the schema. Missing: ${without.join(", ") || "none"}. Unknown: ${stale.join(", ") || "none"}.`,
     );
   const nested = nestedAccess(schema);
   for (const root of roots) guardRoot(Object.values(root.getFields()), root === schema.getMutationType());
@@ -47,13 +47,16 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
     const check: Check = (args, context) => {
       admit(access, context.caller);
       values(args);
-      if (changes) context.scope.forget(); // mutations run one after another: each sees what those before it did
+      if (changes) context.scope.forget(); // mutations run in sequence: each must see the changes of the previous ones
     };
     const isAudited = changes || field.name in AUDIT;
-    if (field.subscribe) field.subscribe = behind(check, field.subscribe);
+    if (field.subscribe) field.subscribe = checkedFirst(check, field.subscribe);
     else if (field.resolve) {
       const resolve = isAudited ? audited(field, field.resolve) : field.resolve;
-      field.resolve = behind(check, changes && !(field.name in WITHOUT_ROOM) ? withRoom(resolve) : resolve);
+      field.resolve = checkedFirst(
+        check,
+        changes && !(field.name in WITHOUT_ROOM) ? withRoom(resolve) : resolve,
+      );
     }
   }
 }
@@ -65,12 +68,12 @@ function guardNested(field: Field, needed: readonly Access[]): void {
     for (const access of needed) admitNested(access, context.caller);
     values(args);
   };
-  field.resolve = behind(check, field.resolve ?? defaultFieldResolver);
+  field.resolve = checkedFirst(check, field.resolve ?? defaultFieldResolver);
 }
 
 type Resolve = GraphQLFieldResolver<unknown, Context>;
 
-/** Refuses an operation that stores something once the organization stores as much as it may. */
+/** Refuses an operation that stores something if the organization's storage quota is used up. */
 const withRoom =
   (resolve: Resolve): Resolve =>
   async (root, args, context, info) => {
@@ -78,7 +81,7 @@ const withRoom =
     return (await resolve(root, args, context, info)) as unknown;
   };
 
-const behind = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, resolve: R): R =>
+const checkedFirst = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, resolve: R): R =>
   ((root, args, context, info) => {
     check(args as Record<string, unknown>, context);
     return resolve(root, args, context, info);

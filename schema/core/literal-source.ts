@@ -1,7 +1,7 @@
 import { Kind, type ValueNode } from "graphql";
 import { exactText } from "../../src/platform/json/json-source";
 
-/** The JSON text of a literal, numbers as they were written; undefined for a variable without a value. */
+/** JSON text of a literal, with numbers as written; undefined for a variable without a value. */
 export function jsonOf(
   node: ValueNode,
   variables: Readonly<Record<string, unknown>> | null | undefined,

@@ -3,11 +3,11 @@ import { Extensions } from "type-graphql";
 import type { Problem } from "../../src/platform/errors";
 
 /**
- * What an input value must keep to, in the words of JSON Schema: the OpenAPI document repeats them. On a list,
- * `nullable`, `minItems`, `maxItems` and `x-extension` concern the list; all others concern each item, at any depth.
+ * Constraints on an input value, in the terms of JSON Schema; the OpenAPI document includes them. On a list,
+ * `nullable`, `minItems`, `maxItems` and `x-extension` apply to the list, all others to each item, at any depth.
  */
 export interface InputRule {
-  /** `false`: may be left out, but not set to null. */
+  /** `false`: may be omitted, but not null. */
   readonly nullable?: false;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -15,7 +15,7 @@ export interface InputRule {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** `uri`: an http or https URL; `cursor`: an entry of a list, of which only the shape is looked at. */
+  /** `uri`: an http or https URL; `cursor`: the cursor of a list entry, checked by its form only. */
   readonly format?: "uri" | "cursor";
   /** The field is an extension of the documented REST interface. */
   readonly "x-extension"?: true;
@@ -24,11 +24,11 @@ export interface InputRule {
 /** Spec gap: text without a length of its own is at most 1 MiB. */
 const TEXT_BYTES = 1_048_576;
 
-/** Puts a rule on a field of an input; both faces keep it. */
+/** Sets the rule of an input field; both interfaces enforce it. */
 export const Rule = (schema: InputRule): ReturnType<typeof Extensions> => Extensions({ schema });
-/** Marks a field of an answer as an extension of the documented REST interface. */
+/** Marks a field of a response as an extension of the documented REST interface. */
 export const Extension = Rule({ "x-extension": true });
-/** May be left out, but not set to null: the response always has it. */
+/** May be omitted, but not null: the response always has a value. */
 export const NotNull = Rule({ nullable: false });
 
 export const ruleOf = ({
@@ -37,7 +37,7 @@ export const ruleOf = ({
   extensions?: Readonly<Record<string, unknown>> | null;
 }): InputRule => (extensions?.schema ?? {}) as InputRule; // only Rule writes this extension on input fields
 
-/** The part of a list's rule that each of its items must keep to. */
+/** The part of a list's rule that applies to each item. */
 export const itemRule = ({
   nullable: _nullable,
   minItems: _minItems,
@@ -46,7 +46,7 @@ export const itemRule = ({
   ...rule
 }: InputRule): Omit<InputRule, "nullable" | "minItems" | "maxItems" | "x-extension"> => rule;
 
-/** Everything that is wrong with a coerced value, by path. */
+/** All problems of a coerced value, by path. */
 export function problemsOf(
   type: GraphQLInputType,
   value: unknown,
@@ -58,7 +58,7 @@ export function problemsOf(
   if (isNonNullType(type)) return problemsOf(type.ofType, value, path, rule);
   if (isListType(type)) return inList(type.ofType, value as unknown[], path, rule);
   if (isInputObjectType(type)) {
-    const record = value as Record<string, unknown>; // coerced to this type before
+    const record = value as Record<string, unknown>; // already coerced to this type
     const at = (name: string) => (path ? `${path}.${name}` : name);
     return Object.values(type.getFields()).flatMap((field) =>
       problemsOf(field.type, record[field.name], at(field.name), ruleOf(field)),
@@ -84,13 +84,13 @@ function wrongScalar(value: unknown, rule: InputRule): string | undefined {
   return maximum === Infinity ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
 }
 
-/** In characters; of text that may have any length, and of text that is too long anyway, they are not counted. */
+/** Length in characters. Not counted exactly if any length is allowed, or if the text is too long in any case. */
 function lengthOf(text: string, maxLength: number): number {
   if (maxLength === Infinity) return text.length;
   return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
 }
 
-/** Cursors are ids: another text would sort before or behind all of them, and give the first page or none. */
+/** Cursors are ids. Any other text sorts before or after all of them and would give the first page or an empty one. */
 const CURSOR = /^[\da-f][\da-f-]*$/i;
 
 const isWebAddress = (text: string): boolean =>
@@ -107,6 +107,6 @@ function wrongText(text: string, rule: InputRule): string | undefined {
       ? `must be ${minLength} to ${maxLength} characters long`
       : `must be at most ${maxLength} characters long`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
-  if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor that a list gave";
+  if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor returned by a list";
   return maxLength === Infinity && Buffer.byteLength(text) > TEXT_BYTES ? "must be at most 1 MiB" : undefined;
 }

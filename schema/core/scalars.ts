@@ -8,7 +8,7 @@ const MAX_DEPTH = 32;
 const MAX_KEYS = 20_000;
 const MAX_BYTES = 1_048_576;
 
-/** Why a JSON value may not be stored; undefined when it may. Iterative, for what comes in may be nested without end. */
+/** Reason why a JSON value can't be stored; undefined if it can. Iterative, because input may be nested to any depth. */
 function unstorable(root: unknown): string | undefined {
   const waiting: [value: unknown, depth: number][] = [[root, 1]];
   let keys = 0;
@@ -40,22 +40,22 @@ const problemOf = (value: unknown): string | undefined =>
     ? "must be a JSON object"
     : unstorable(value);
 
-/** An object of free form, within the limits that storing and listing it need. */
+/** A free-form JSON object, within limits that keep storing and listing it cheap. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: "JSONObject",
-  description: "A JSON object of free form: at most 32 levels deep, 20,000 keys over all levels, 1 MiB.",
+  description: "A free-form JSON object: at most 32 levels deep, 20,000 keys in total and 1 MiB.",
   serialize: shownJson,
   parseValue: (value) => {
     const problem = problemOf(value);
     if (problem) throw new GraphQLError(problem);
-    keepSource(value as object); // shown by the line above
+    keepSource(value as object); // problemOf has shown that it is an object
     return value as Record<string, unknown>;
   },
   parseLiteral: (node, variables) => {
     const value = valueFromASTUntyped(node, variables);
-    // Checked before it becomes JSON, which would write a number beyond range as null.
+    // Checked before JSON.stringify, which writes numbers out of range as null.
     const problem = problemOf(value);
-    if (problem) throw new TypeError(problem); // graphql-js says where it stands and what was found there
+    if (problem) throw new TypeError(problem); // graphql-js adds the position and the value
     const json = JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
     keepSource(json, jsonOf(node, variables));
     return json;
@@ -71,17 +71,17 @@ export const DateTime = new GraphQLScalarType<Date, string>({
 });
 
 const upload = GraphQLUpload.toConfig();
-/** Files that were read from variables: a document that is interpreted has them read once more. */
+/** Files already parsed from variables: when graphql-js interprets a document, it parses them a second time. */
 const uploads = new WeakSet<object>();
 
 export const Upload = new GraphQLScalarType({
   ...upload,
   parseValue: (value) => {
     if (typeof value === "object" && value !== null && uploads.has(value)) return value;
-    const file = upload.parseValue(value) as object; // a promise of it
+    const file = upload.parseValue(value) as object; // a promise of the file
     uploads.add(file);
     return file;
   },
-  description: "A file, sent by the GraphQL multipart request specification.",
+  description: "A file, uploaded as defined by the GraphQL multipart request specification.",
   extensions: { schema: { type: "string", format: "binary" } },
 });

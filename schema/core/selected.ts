@@ -3,13 +3,12 @@ import { createParameterDecorator } from "type-graphql";
 
 type Info = Pick<GraphQLResolveInfo, "fieldNodes" | "fragments">;
 
-/** Of each place in a document, once: an engine shows the same nodes for it each time. */
+/** Cached names per position in a document: graphql-js passes the same nodes for it each time. */
 const known = new WeakMap<Info["fieldNodes"], readonly string[]>();
 
 /**
- * The parameter gets the names of the fields that a query selects of the object that a resolver gives, for what is
- * costly to read: by their own names, not their aliases, whatever fragments they stand in; also those that a
- * directive leaves out.
+ * Passes the names of the selected fields of the returned object, so that a resolver can skip costly reads. Names are
+ * field names, not aliases; fields in fragments and fields that a directive skips are included.
  */
 export const Selected = () => createParameterDecorator(({ info }) => selectedBy(info));
 
@@ -17,7 +16,7 @@ function selectedBy({ fieldNodes, fragments }: Info): readonly string[] {
   const found = known.get(fieldNodes);
   if (found) return found;
   const names = new Set<string>();
-  for (const { selectionSet } of fieldNodes) collect(selectionSet!, fragments, names); // an object has selections
+  for (const { selectionSet } of fieldNodes) collect(selectionSet!, fragments, names); // fields of object types have selections
   const selected = [...names];
   known.set(fieldNodes, selected);
   return selected;

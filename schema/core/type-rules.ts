@@ -12,8 +12,8 @@ import { accessOf, accessOfType, grants, type Access } from "./access";
 import type { Rule } from "./authorization";
 
 /**
- * Who may read the objects of each type through a nested field. A type without a row stops the start; pages and
- * connections have the rule of what they hold.
+ * Rule for reading the objects of each type through a nested field. A type without a row prevents startup; pages and
+ * connections have the rule of the records that they hold.
  */
 export const TYPES: Readonly<Record<string, Rule>> = {
   Assistant: "data",
@@ -85,7 +85,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   WidgetChatEvent: "visitor",
   WidgetMessage: "visitor",
 
-  // Nothing by themselves, or made for the caller by the root field.
+  // Types without data of their own, or created for the caller by the root field.
   PageInfo: "anyone",
   PageMeta: "anyone",
   WebCall: "anyone",
@@ -93,10 +93,10 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   WidgetSession: "page",
 };
 
-/** Of a page, a connection or an edge: the field that holds its records. */
+/** Field that holds the records of a connection, an edge or a page. */
 const HELD = { Connection: "nodes", Edge: "node", Page: "data" } as const;
 
-/** The type of the records that a page, a connection or an edge holds; any other type is its own. */
+/** Type of the records in a page, connection or edge; for any other type, the type itself. */
 export function contentOf(type: GraphQLNamedType): GraphQLNamedType {
   const [, suffix] = /^[A-Z]\w*(Connection|Edge|Page)$/.exec(type.name) ?? [];
   const held = isObjectType(type) && suffix && type.getFields()[HELD[suffix as keyof typeof HELD]];
@@ -106,8 +106,8 @@ export function contentOf(type: GraphQLNamedType): GraphQLNamedType {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The fields below the roots that lead somebody who may read their type to what that caller may not read, each with
- * the access to check. All others need no check: whoever got so far may go on.
+ * Nested fields that may lead a caller from a type that it may read to one that it may not, with the access to check.
+ * All other fields need no check: every caller that can read their type may read them.
  * @throws Error that names an object type without a row, or a row without a type
  */
 export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[]> {
@@ -138,7 +138,7 @@ export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[
 export const rootsOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => !!type);
 
-/** The object types that a field may answer with; of a page or a connection also what it holds. */
+/** Object types that a field may return; for a page or connection also the types of its records. */
 function reached(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedType[] {
   const named = getNamedType(type);
   if (isLeafType(named)) return [];
@@ -147,7 +147,7 @@ function reached(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedT
   return content === named ? own : [named, ...own];
 }
 
-/** Who may read a type; of an abstract one, and of what holds its records, each type that it may be. */
+/** Access to a type: for an interface or union, of each possible type; for a page or connection, of its records. */
 function accessesOf(schema: GraphQLSchema, type: GraphQLNamedType): Access[] {
   const content = contentOf(type);
   const types = isAbstractType(content) ? schema.getPossibleTypes(content) : [content];
@@ -160,6 +160,6 @@ function requireRows(types: readonly GraphQLObjectType[]): void {
   const stale = Object.keys(TYPES).filter((name) => !names.includes(name));
   if (without.length > 0 || stale.length > 0)
     throw new Error(
-      `The rules of types lack ${without.join(", ") || "nothing"} and name the unknown ${stale.join(", ") || "nothing"}.`,
+      `TYPES in schema/core/type-rules.ts does not match the schema. Missing: ${without.join(", ") || "none"}. Unknown: ${stale.join(", ") || "none"}.`,
     );
 }

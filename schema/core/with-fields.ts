@@ -1,10 +1,10 @@
 import { Field } from "type-graphql";
 import { Rule, type InputRule } from "./rules";
 
-/** Fields of an input by name: their rule, description and type. */
+/** Fields of an input by name: rule, description and type. */
 export type Fields = Readonly<Record<string, readonly [InputRule, string, () => unknown, "required"?]>>;
 
-/** Puts fields on an input. Not by inheritance: type-graphql drops the rules of inherited input fields. */
+/** Adds fields to an input. Inheritance won't do: type-graphql drops the rules of inherited input fields. */
 export const withFields =
   (fields: Fields) =>
   ({ prototype }: { prototype: object }): void => {

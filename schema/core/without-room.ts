@@ -1,8 +1,8 @@
 const REMOVES = "removes or ends something";
-const TELLS = "stores nothing of its own";
-const KEEPS = "changes a value that is as large as before";
+const STORES_NOTHING = "stores nothing";
+const KEEPS_SIZE = "changes a value without making it larger";
 
-/** Mutations that an organization may use when it stores as much as it may, and why. */
+/** Mutations that stay available when the storage quota is used up, with the reason. */
 export const WITHOUT_ROOM: Readonly<Record<string, string>> = {
   cancelCall: REMOVES,
   deleteAssistant: REMOVES,
@@ -21,13 +21,13 @@ export const WITHOUT_ROOM: Readonly<Record<string, string>> = {
   endChat: REMOVES,
   endWidgetChat: REMOVES,
   forgetEndUser: REMOVES,
-  generateWebhookSecret: TELLS,
-  identitySecret: TELLS,
-  issueToken: TELLS,
-  startWidgetSession: TELLS,
-  testFunction: TELLS,
-  testWebhookDestination: TELLS,
-  updateKey: KEEPS,
-  updateOrganization: KEEPS,
-  updateRetention: KEEPS,
+  generateWebhookSecret: STORES_NOTHING,
+  identitySecret: STORES_NOTHING,
+  issueToken: STORES_NOTHING,
+  startWidgetSession: STORES_NOTHING,
+  testFunction: STORES_NOTHING,
+  testWebhookDestination: STORES_NOTHING,
+  updateKey: KEEPS_SIZE,
+  updateOrganization: KEEPS_SIZE,
+  updateRetention: KEEPS_SIZE,
 };

@@ -17,46 +17,46 @@ import { Chat, ChatConnection } from "../chats/chats";
 import { ConnectionArgs } from "../core/connection";
 import type { Context } from "../core/context";
 
-@ObjectType({ description: "Something an assistant remembers of a person.", simpleResolvers: true })
+@ObjectType({ description: "Fact that an assistant remembers about an end user.", simpleResolvers: true })
 export class EndUserFact {
-  @Field({ description: "The fact, in a sentence." })
+  @Field({ description: "The fact, as a sentence." })
   text!: string;
-  @Field(() => ID, { description: "The assistant that keeps it." })
+  @Field(() => ID, { description: "Id of the assistant that remembers the fact." })
   assistantId!: string;
-  @Field({ description: "When it was kept, ISO 8601." })
+  @Field({ description: "Time when the fact was stored, in ISO 8601 format." })
   createdAt!: string;
 }
 
-@ObjectType({ description: "A person whom assistants remember.", simpleResolvers: true })
+@ObjectType({ description: "Person whom assistants remember.", simpleResolvers: true })
 export class EndUser {
-  @Field(() => ID, { description: "Opaque." })
+  @Field(() => ID, { description: "Opaque id." })
   id!: string;
-  @Field({ description: "Your id of the person." })
+  @Field({ description: "Your id for the end user." })
   uniqueId!: string;
-  @Field(() => [EndUserFact], { description: "What is known, the oldest first." })
+  @Field(() => [EndUserFact], { description: "Remembered facts, oldest first." })
   facts!: EndUserFact[];
 }
 
 @Resolver(() => EndUser)
 export class EndUserResolver {
-  @FieldResolver(() => ChatConnection, { description: "The person's chats, the newest first." })
+  @FieldResolver(() => ChatConnection, { description: "Chats with the end user, newest first." })
   chats(@Root() { uniqueId }: EndUser, @Args() query: ConnectionArgs, @Ctx() { scope }: Context) {
     return scope.of(Chats).where({ uniqueId }, query);
   }
 
   @Query(() => EndUser, {
     nullable: true,
-    description: "What assistants remember of a person; null where nobody has met them.",
+    description: "Returns what assistants remember about an end user; null if no assistant remembers them.",
   })
   endUser(
-    @Arg("uniqueId", { description: "Your id of the person." }) uniqueId: string,
+    @Arg("uniqueId", { description: "Your id for the end user." }) uniqueId: string,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(EndUsers).find(uniqueId);
   }
 
   @Mutation(() => String, {
-    description: "The organization's identity secret: HMAC with SHA-256 under it signs a uniqueId.",
+    description: "Returns the organization's identity secret, the HMAC-SHA-256 key that signs each uniqueId.",
   })
   identitySecret(@Ctx() { scope }: Context) {
     return scope.of(EndUsers).identitySecret();
@@ -67,7 +67,7 @@ export class EndUserResolver {
 export class ChatUserResolver {
   @FieldResolver(() => EndUser, {
     nullable: true,
-    description: "The person whom the assistant remembers, where the chat was started with a uniqueId.",
+    description: "End user whom the assistant remembers; null if the chat was started without a uniqueId.",
   })
   user(@Root() { uniqueId }: Chat, @Ctx() { scope }: Context) {
     return uniqueId === null ? null : scope.of(EndUsers).find(uniqueId);

@@ -6,7 +6,6 @@ import {
   Field,
   FieldResolver,
   ID,
-  InputType,
   Int,
   Mutation,
   ObjectType,
@@ -25,124 +24,92 @@ import type { Context } from "../core/context";
 import { Channel } from "../core/enums";
 import { NotNull } from "../core/rules";
 import { JSONObject } from "../core/scalars";
+import { EventsArgs, ReplayEventsInput } from "./inputs";
 import { WebhookDestination } from "../webhooks/webhooks";
 
 @ObjectType({
-  description: "One thing that happened: the same in webhooks, in subscriptions and here.",
+  description: "Event, identical in webhooks, subscriptions and queries.",
   simpleResolvers: true,
 })
 export class Event {
-  @Field(() => ID, { description: "The header webhook-id of its deliveries." })
+  @Field(() => ID, { description: "Id of the event, which its deliveries have in the header webhook-id." })
   id!: string;
   @Field({
     description:
-      "status-changed, conversation-updated, function-call, session-start, session-end, interaction-status or call-recording.",
+      "Name of the event: status-changed, conversation-updated, function-call, session-start, session-end, interaction-status or call-recording.",
   })
   name!: string;
-  @Field(() => Channel, { description: "How the chat is held." })
+  @Field(() => Channel, { description: "Channel of the chat." })
   type!: string;
-  @Field(() => ID, { description: "The assistant." })
+  @Field(() => ID, { description: "Id of the assistant." })
   companionId!: string;
-  @Field(() => ID, { nullable: true, description: "The chat." })
+  @Field(() => ID, { nullable: true, description: "Id of the chat; null for an event without one." })
   chatId!: string | null;
-  @Field(() => JSONObject, { description: "What destinations are sent: {event, type, companionId, data}." })
+  @Field(() => JSONObject, {
+    description: "Body that destinations receive: {event, type, companionId, data}.",
+  })
   payload!: Record<string, unknown>;
-  @Field({ description: "When it happened." })
+  @Field({ description: "Time of the event." })
   createdAt!: Date;
 }
 
 const DeliveryStatus = { PENDING: "PENDING", DELIVERED: "DELIVERED", FAILED: "FAILED" };
 registerEnumType(DeliveryStatus, {
   name: "DeliveryStatus",
-  description: "How far a delivery has come.",
+  description: "Status of a delivery.",
   valuesConfig: {
-    PENDING: { description: "It is to be tried, or tried again." },
-    DELIVERED: { description: "The receiver answered with 2xx." },
-    FAILED: { description: "It was given up; it can be sent again." },
+    PENDING: { description: "The delivery waits for its first attempt or a retry." },
+    DELIVERED: { description: "The destination responded with a 2xx status." },
+    FAILED: { description: "The delivery failed and is not retried. Use redeliver to send it again." },
   },
 });
 
-@ObjectType({ description: "One try of a delivery.", simpleResolvers: true })
+@ObjectType({ description: "Attempt of a delivery.", simpleResolvers: true })
 export class DeliveryAttempt {
-  @Field(() => Int, { description: "From 1." })
+  @Field(() => Int, { description: "Number of the attempt, from 1." })
   number!: number;
-  @Field(() => Int, { nullable: true, description: "The receiver's HTTP status." })
+  @Field(() => Int, { nullable: true, description: "HTTP status of the response; null if there was none." })
   status!: number | null;
-  @Field(() => String, { nullable: true, description: "Why there was no answer." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Reason why there was no response; null if there was one.",
+  })
   error!: string | null;
-  @Field(() => String, { nullable: true, description: "The first KiB of the answer." })
+  @Field(() => String, { nullable: true, description: "First KiB of the response; null if there was none." })
   answer!: string | null;
-  @Field({ description: "When it began, ISO 8601." })
+  @Field({ description: "Start time, in ISO 8601 format." })
   startedAt!: string;
-  @Field(() => Int, { description: "How long it took, in milliseconds." })
+  @Field(() => Int, { description: "Duration in milliseconds." })
   durationMs!: number;
 }
 
-@ObjectType({ description: "An event on its way to a destination.", simpleResolvers: true })
+@ObjectType({ description: "Delivery of an event to a destination.", simpleResolvers: true })
 export class Delivery {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => DeliveryStatus, { description: "How far it has come." })
+  @Field(() => DeliveryStatus, { description: "Status of the delivery." })
   status!: string;
-  @Field(() => [DeliveryAttempt], { description: "Its tries, the first one first." })
+  @Field(() => [DeliveryAttempt], { description: "Attempts, oldest first." })
   attempts!: DeliveryAttempt[];
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
   eventId!: string;
   destinationId!: string;
   nextAttemptAt!: Date;
 }
 
-@InputType({ description: "Which events are wanted." })
-export class EventFilter {
-  @NotNull
-  @Field({ nullable: true, description: "With this name." })
-  name?: string;
-  @NotNull
-  @Field(() => ID, { nullable: true, description: "Of this chat." })
-  chatId?: string;
-  @NotNull
-  @Field(() => ID, { nullable: true, description: "Of this assistant." })
-  assistantId?: string;
-  @NotNull
-  @Field({ nullable: true, description: "After this moment." })
-  createdAfter?: Date;
-  @NotNull
-  @Field({ nullable: true, description: "Before this moment." })
-  createdBefore?: Date;
-}
-
-@InputType({ description: "Events to send once more." })
-export class ReplayEventsInput {
-  @Field(() => ID, { description: "Where to." })
-  destinationId!: string;
-  @NotNull
-  @Field(() => EventFilter, { nullable: true, description: "Which ones; all without it, at most 10,000." })
-  filter?: EventFilter;
-  @NotNull
-  @Field({ nullable: true, defaultValue: true, description: "Only count them; true without it." })
-  dryRun?: boolean;
-}
-
-@ObjectType({ description: "What a replay came to.", simpleResolvers: true })
+@ObjectType({ description: "Result of a replay.", simpleResolvers: true })
 export class ReplayResult {
-  @Field(() => Int, { description: "How many events were found." })
+  @Field(() => Int, { description: "Number of matching events, at most 10,000." })
   events!: number;
-  @Field({ description: "Whether they were only counted." })
+  @Field({ description: "Whether the events were counted without being sent." })
   dryRun!: boolean;
-}
-
-@ArgsType()
-class EventsArgs extends ConnectionArgs {
-  @NotNull
-  @Field(() => EventFilter, { nullable: true, description: "Which events are wanted; all without it." })
-  filter?: EventFilter;
 }
 
 @ArgsType()
 class DeliveriesArgs extends ConnectionArgs {
   @NotNull
-  @Field(() => DeliveryStatus, { nullable: true, description: "Only those that have come this far." })
+  @Field(() => DeliveryStatus, { nullable: true, description: "Only deliveries with this status." })
   status?: "PENDING" | "DELIVERED" | "FAILED";
 }
 
@@ -151,13 +118,13 @@ const DeliveryConnection = ConnectionOf(() => Delivery, "Delivery");
 
 @Resolver(() => Event)
 export class EventResolver {
-  @Query(() => EventConnection, { description: "The ledger of what happened, the newest first." })
+  @Query(() => EventConnection, { description: "Lists the organization's events, newest first." })
   events(@Args() { filter, ...query }: EventsArgs, @Ctx() { scope }: Context) {
     return scope.of(Events).list(query, filter);
   }
 
   @Mutation(() => Delivery, {
-    description: "Sends an event once more to the destination of a delivery. Errors: DELIVERY_NOT_FOUND.",
+    description: "Sends the event of a delivery to its destination again. Errors: DELIVERY_NOT_FOUND.",
   })
   redeliver(
     @Arg("deliveryId", () => ID, { description: "Id of the delivery." }) id: string,
@@ -171,7 +138,7 @@ export class EventResolver {
       "Sends stored events again, in order within each chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
   })
   async replayEvents(
-    @Arg("input", { description: "Which events, and where to." })
+    @Arg("input", { description: "Events and destination." })
     { destinationId, filter, dryRun = true }: ReplayEventsInput,
     @Ctx() { scope }: Context,
   ) {
@@ -181,7 +148,7 @@ export class EventResolver {
 
   @Subscription(() => Event, {
     description:
-      "Everything that happens in the organization, from now on or behind an event. Errors: EVENT_NOT_FOUND.",
+      "Streams all events of the organization, from now or after the given event. Errors: EVENT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
       const { fresh, scope } = context as Context;
       return organizationEvents(fresh, scope.ports.listener, (args as { after?: string }).after);
@@ -189,7 +156,10 @@ export class EventResolver {
   })
   organizationEvents(
     @Root() event: Event,
-    @Arg("after", () => ID, { nullable: true, description: "Id of the last event that was seen." })
+    @Arg("after", () => ID, {
+      nullable: true,
+      description: "Id of the last event received. Default: only new events.",
+    })
     _after?: string,
   ): Event {
     return event;
@@ -198,17 +168,20 @@ export class EventResolver {
 
 @Resolver(() => Delivery)
 export class DeliveryResolver {
-  @FieldResolver(() => Event, { description: "What is sent." })
+  @FieldResolver(() => Event, { description: "Event to deliver." })
   event(@Root() { eventId }: Delivery, @Ctx() { scope }: Context) {
     return scope.of(Events).byId(eventId);
   }
 
-  @FieldResolver(() => WebhookDestination, { description: "Where to." })
+  @FieldResolver(() => WebhookDestination, { description: "Destination of the delivery." })
   destination(@Root() { destinationId }: Delivery, @Ctx() { scope }: Context) {
     return scope.of(WebhookDestinations).byId(destinationId);
   }
 
-  @FieldResolver(() => Date, { nullable: true, description: "When it is tried next; null when it is over." })
+  @FieldResolver(() => Date, {
+    nullable: true,
+    description: "Time of the next attempt; null unless the status is PENDING.",
+  })
   nextAttemptAt(@Root() { status, nextAttemptAt }: Delivery) {
     return status === "PENDING" ? nextAttemptAt : null;
   }
@@ -216,7 +189,7 @@ export class DeliveryResolver {
 
 @Resolver(() => WebhookDestination)
 export class DestinationDeliveryResolver {
-  @FieldResolver(() => DeliveryConnection, { description: "What is or was sent there, the newest first." })
+  @FieldResolver(() => DeliveryConnection, { description: "Deliveries to the destination, newest first." })
   deliveries(
     @Root() { id }: WebhookDestination,
     @Args() { status, ...query }: DeliveriesArgs,
@@ -227,7 +200,7 @@ export class DestinationDeliveryResolver {
 
   @Mutation(() => Delivery, {
     description:
-      "Sends a harmless interaction-status event to a destination. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+      "Sends an interaction-status event to a destination as a test. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
   })
   testWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,

@@ -7,34 +7,34 @@ import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import { PageArgs, PageOf } from "../core/page";
 import { JSONObject, Upload } from "../core/scalars";
 
-@ObjectType({ description: "An uploaded file.", simpleResolvers: true })
+@ObjectType({ description: "Uploaded file.", simpleResolvers: true })
 export class File {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field({ description: "Its name, without folders and control characters, at most 255 bytes." })
+  @Field({ description: "Name, without folders and control characters; at most 255 bytes." })
   name!: string;
-  @Field(() => ID, { description: "The organization it belongs to." })
+  @Field(() => ID, { description: "Id of its organization." })
   organizationId!: string;
   @Field({
     description:
-      "The type that the uploader declared, application/octet-stream where that was none; never trusted.",
+      "MIME type declared by the uploader, which is not verified; application/octet-stream if it declared none.",
   })
   mimeType!: string;
-  @Field({ description: "The type that the content itself shows." })
+  @Field({ description: "MIME type detected from the content." })
   detectedType!: string;
-  @Field(() => Int, { description: "In bytes." })
+  @Field(() => Int, { description: "Size in bytes." })
   size!: number;
-  @Field(() => JSONObject, { description: "What the uploader added." })
+  @Field(() => JSONObject, { description: "Metadata supplied by the uploader." })
   metadata!: Record<string, unknown>;
-  @Field({ description: "When it was uploaded." })
+  @Field({ description: "Upload time." })
   createdAt!: Date;
 }
 
-@ObjectType({ description: "A link to a file's content.", simpleResolvers: true })
+@ObjectType({ description: "Link to the content of a file.", simpleResolvers: true })
 export class FileDownload {
-  @Field({ description: "Needs no credential." })
+  @Field({ description: "URL of the content. It needs no credential." })
   url!: string;
-  @Field({ description: "When the link ends." })
+  @Field({ description: "Time when the link expires." })
   expiresAt!: Date;
 }
 
@@ -43,13 +43,14 @@ const FilePage = PageOf(() => File, "File");
 @Resolver()
 export class FileResolver {
   @Deadline(PAGE_DEADLINE_MS)
-  @Query(() => FilePage, { description: "The organization's files." })
+  @Query(() => FilePage, { description: "Lists the organization's files." })
   files(@Args() args: PageArgs, @Ctx() { scope }: Context) {
     return scope.of(Files).list(args);
   }
 
   @Query(() => FileDownload, {
-    description: "A link to a file's content that ends after an hour. Errors: FILE_NOT_FOUND.",
+    description:
+      "Returns a link to the content of a file, which expires after one hour. Errors: FILE_NOT_FOUND.",
   })
   fileDownload(
     @Arg("id", () => ID, { description: "Id of the file." }) id: string,
@@ -60,11 +61,14 @@ export class FileResolver {
 
   @Mutation(() => File, {
     description:
-      "Uploads a file, by the GraphQL multipart request specification. Errors: PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.",
+      "Uploads a file, sent as defined by the GraphQL multipart request specification. Errors: PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.",
   })
   async uploadFile(
     @Arg("file", () => Upload, { description: "The file." }) file: Promise<FileUpload>,
-    @Arg("metadata", () => JSONObject, { nullable: true, description: "Anything to keep with the file." })
+    @Arg("metadata", () => JSONObject, {
+      nullable: true,
+      description: "Metadata to store with the file. Default: {}.",
+    })
     metadata: Record<string, unknown> | null,
     @Ctx() { scope }: Context,
   ) {
@@ -77,7 +81,7 @@ export class FileResolver {
   }
 }
 
-/** The upload, failing with what kept its temporary copy from being written, such as EMFILE or ENOSPC. */
+/** The upload, which fails with the error that prevented its temporary copy, such as EMFILE or ENOSPC. */
 function readable(file: FileUpload & { readonly capacitor?: Writable }): FileUpload {
   const { filename, mimetype, capacitor } = file;
   const createReadStream = () => {

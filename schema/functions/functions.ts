@@ -5,20 +5,20 @@ import { Deadline } from "../core/deadline";
 import { Channel } from "../core/enums";
 import { JSONObject } from "../core/scalars";
 
-@ObjectType({ description: "How a function answered in a test.", simpleResolvers: true })
+@ObjectType({ description: "Result of a test call of a function.", simpleResolvers: true })
 export class FunctionTest {
   @Field(() => JSONObject, {
     nullable: true,
-    description: "What was sent: {url, body}; null when nothing was.",
+    description: "Request that was sent: {url, body}; null if none was sent.",
   })
   request!: Record<string, unknown> | null;
-  @Field(() => Int, { nullable: true, description: "HTTP status of the answer." })
+  @Field(() => Int, { nullable: true, description: "HTTP status of the response; null if there was none." })
   status!: number | null;
-  @Field({ description: "What the model would be told." })
+  @Field({ description: "Text that the model would get." })
   response!: string;
-  @Field({ description: "Whether it failed." })
+  @Field({ description: "Whether the call failed." })
   failed!: boolean;
-  @Field(() => Int, { description: "How long it took, in milliseconds." })
+  @Field(() => Int, { description: "Duration in milliseconds." })
   durationMs!: number;
 }
 
@@ -26,11 +26,11 @@ export class FunctionTest {
 class TestFunctionArgs {
   @Field(() => ID, { description: "Id of the assistant." })
   assistantId!: string;
-  @Field(() => Channel, { description: "The channel whose configuration has the function." })
+  @Field(() => Channel, { description: "Channel of the configuration that declares the function." })
   channel!: "VOICE" | "TEXT" | "SMS";
   @Field({ description: "Name of the function." })
   name!: string;
-  @Field(() => JSONObject, { description: "Its arguments." })
+  @Field(() => JSONObject, { description: "Arguments of the function." })
   arguments!: Record<string, unknown>;
 }
 
@@ -39,7 +39,7 @@ export class FunctionResolver {
   @Deadline(25_000)
   @Mutation(() => FunctionTest, {
     description:
-      "Calls a function of a configuration as a model would. Errors: ASSISTANT_NOT_FOUND, FUNCTION_NOT_FOUND.",
+      "Calls a function of a configuration as a model would, outside of any chat. Errors: ASSISTANT_NOT_FOUND, FUNCTION_NOT_FOUND.",
   })
   testFunction(@Args() args: TestFunctionArgs, @Ctx() { scope }: Context) {
     return testFunction(scope, args);

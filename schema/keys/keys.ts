@@ -6,22 +6,24 @@ import { KeyPermission, KeyStatus, KeyType } from "../core/enums";
 import { Extension, NotNull, Rule } from "../core/rules";
 
 @ObjectType({
-  description: "An API key of the organization, for the header X-API-Key.",
+  description: "API key of the organization, for the header X-API-Key.",
   simpleResolvers: true,
 })
 export class Key {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
   @Field({
     description:
-      "The key itself. A SECRET key is masked unless a SECRET key asks, but for the answer that creates it.",
+      "Value of the key. Values of SECRET keys are masked, except for callers with a SECRET key and in the response of createKey.",
   })
   value!: string;
-  @Field(() => KeyType, { description: "SECRET: everything. PUBLIC: what the widget does." })
+  @Field(() => KeyType, {
+    description: "SECRET: the key may run all operations. PUBLIC: only those that the widget needs.",
+  })
   type!: "SECRET" | "PUBLIC";
   @Field(() => KeyStatus, { description: "ACTIVE: the key is accepted. INACTIVE: it is refused." })
   status!: "ACTIVE" | "INACTIVE";
-  @Field({ description: "Time of creation." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
   @Field(() => Date, {
     nullable: true,
@@ -41,7 +43,7 @@ export class Key {
   @Field(() => [ID], {
     nullable: true,
     description:
-      "Assistants whose data it reaches; others are to it as if they did not exist, and records of the whole organization are FORBIDDEN. null: all assistants and the organization.",
+      "Ids of the assistants whose data the key may access. Other assistants appear not to exist, and access to records of the whole organization is FORBIDDEN. null: all assistants and the whole organization.",
   })
   assistantIds!: string[] | null;
   @Extension
@@ -49,35 +51,35 @@ export class Key {
   permissions!: string[] | null;
 }
 
-@InputType({ description: "A new key." })
+@InputType({ description: "New key." })
 export class CreateKeyInput {
   @NotNull
-  @Field(() => KeyType, { nullable: true, description: "Type; SECRET by default." })
+  @Field(() => KeyType, { nullable: true, description: "Type. Default: SECRET." })
   type?: "SECRET" | "PUBLIC";
   @NotNull
-  @Field(() => KeyStatus, { nullable: true, description: "Status; ACTIVE by default." })
+  @Field(() => KeyStatus, { nullable: true, description: "Status. Default: ACTIVE." })
   status?: "ACTIVE" | "INACTIVE";
   @Rule({ nullable: false, minLength: 1, maxLength: 255, "x-extension": true })
   @Field({ nullable: true, description: "Name, 1 to 255 characters." })
   name?: string;
   @Rule({ nullable: false, "x-extension": true })
-  @Field({ nullable: true, description: "Time of expiry, in the future; never by default." })
+  @Field({ nullable: true, description: "Expiry time, in the future. Default: never." })
   expiresAt?: Date;
   @Rule({ nullable: false, minItems: 1, maxItems: 100, "x-extension": true })
   @Field(() => [ID], {
     nullable: true,
-    description: "Assistants whose data it reaches, 1 to 100; all without it.",
+    description: "Ids of the assistants whose data the key may access, 1 to 100. Default: all.",
   })
   assistantIds?: string[];
   @Rule({ nullable: false, minItems: 1, maxItems: 10, "x-extension": true })
   @Field(() => [KeyPermission], {
     nullable: true,
-    description: "Permissions, at least one; all by default. Only the command line grants import.",
+    description: "Permissions, at least one. Default: all. Only the command line grants `import`.",
   })
   permissions?: ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
 }
 
-@InputType({ description: "A change of a key." })
+@InputType({ description: "Changes to a key." })
 export class UpdateKeyInput {
   @Field(() => KeyStatus, { description: "ACTIVE: the key is accepted. INACTIVE: it is refused." })
   status!: "ACTIVE" | "INACTIVE";
@@ -85,18 +87,18 @@ export class UpdateKeyInput {
 
 @Resolver()
 export class KeyResolver {
-  @Query(() => [Key], { description: "The organization's keys, the newest first." })
+  @Query(() => [Key], { description: "Lists the organization's keys, newest first." })
   keys(@Ctx() { scope, caller }: Context) {
     return scope.of(Keys).list(caller!);
   }
 
-  @Query(() => Key, { description: "One key. Errors: KEY_NOT_FOUND." })
+  @Query(() => Key, { description: "Returns a key. Errors: KEY_NOT_FOUND." })
   key(@Arg("id", () => ID, { description: "Id of the key." }) id: string, @Ctx() { scope, caller }: Context) {
     return scope.of(Keys).byId(id, caller!);
   }
 
   @Query(() => Key, {
-    description: "The newest active PUBLIC key. Errors: KEY_NOT_FOUND where there is none.",
+    description: "Returns the newest active PUBLIC key. Errors: KEY_NOT_FOUND if there is none.",
   })
   publicKey(@Ctx() { scope, caller }: Context) {
     return scope.of(Keys).public(caller!);
@@ -104,7 +106,7 @@ export class KeyResolver {
 
   @Mutation(() => Key, {
     description:
-      "Creates a key and shows its value in full. A key with limits creates keys within them: what the input leaves out is as in that key. Errors: ASSISTANT_NOT_FOUND, FORBIDDEN for limits that are wider.",
+      "Creates a key and returns its full value. A key with limits can only create keys within its own limits, which are the defaults of omitted fields. Errors: ASSISTANT_NOT_FOUND, FORBIDDEN if the limits are wider.",
   })
   createKey(
     @Arg("input", { description: "The new key." }) input: CreateKeyInput,
@@ -114,17 +116,17 @@ export class KeyResolver {
   }
 
   @Mutation(() => Key, {
-    description: "Switches a key on or off, on every server within a second. Errors: KEY_NOT_FOUND.",
+    description: "Activates or deactivates a key, on every server within one second. Errors: KEY_NOT_FOUND.",
   })
   updateKey(
     @Arg("id", () => ID, { description: "Id of the key." }) id: string,
-    @Arg("input", { description: "The change." }) input: UpdateKeyInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateKeyInput,
     @Ctx() { scope, caller }: Context,
   ) {
     return scope.of(Keys).update(id, input.status, caller!);
   }
 
-  @Mutation(() => Deleted, { description: "Deletes a key; the tokens behind it end. Errors: KEY_NOT_FOUND." })
+  @Mutation(() => Deleted, { description: "Deletes a key and revokes its tokens. Errors: KEY_NOT_FOUND." })
   deleteKey(
     @Arg("id", () => ID, { description: "Id of the key." }) id: string,
     @Ctx() { scope, caller }: Context,

@@ -20,38 +20,41 @@ import { Channel } from "../core/enums";
 import { LogListItem } from "./logs";
 import { Rule } from "../core/rules";
 
-@ObjectType({ description: "A log in the list of all logs.", simpleResolvers: true })
+@ObjectType({ description: "Entry in the list of all logs.", simpleResolvers: true })
 export class LogEntry extends LogListItem {
-  @Field(() => ID, { description: "The assistant that the chat was with." })
+  @Field(() => ID, { description: "Id of the assistant." })
   assistantId!: string;
-  @Field({ description: "The chat's status." })
+  @Field({ description: "Status of the chat." })
   status!: string;
-  @Field(() => String, { nullable: true, description: "Why the chat ended; null while it is live." })
+  @Field(() => String, { nullable: true, description: "Reason why the chat ended; null while it is live." })
   endedReason!: string | null;
-  @Field(() => Int, { description: "Messages of every role." })
+  @Field(() => Int, { description: "Number of messages of all roles." })
   messageCount!: number;
-  @Field(() => Int, { description: "How long it lasted, until now where it is live, in seconds." })
+  @Field(() => Int, { description: "Duration in seconds; until now for a live chat." })
   durationSeconds!: number;
 }
 
-@InputType({ description: "Which logs to list." })
+@InputType({ description: "Conditions for logs; all must hold." })
 export class LogFilter {
-  @Field(() => ID, { nullable: true, description: "Only chats with this assistant, a deleted one too." })
+  @Field(() => ID, { nullable: true, description: "Only chats with this assistant, which may be deleted." })
   assistantId?: string | null;
-  @Field(() => Channel, { nullable: true, description: "Only chats held this way." })
+  @Field(() => Channel, { nullable: true, description: "Only chats on this channel." })
   type?: "VOICE" | "TEXT" | "SMS" | null;
   @Rule({ maxLength: 1_000 })
-  @Field(() => String, { nullable: true, description: "Part of the label or of what was said, in any case." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Text to search for in labels and messages, at most 1,000 characters; case-insensitive.",
+  })
   search?: string | null;
-  @Field(() => Date, { nullable: true, description: "Only chats that began then or later." })
+  @Field(() => Date, { nullable: true, description: "Only chats started at or after this time (inclusive)." })
   startedAfter?: Date | null;
-  @Field(() => Date, { nullable: true, description: "Only chats that began before that." })
+  @Field(() => Date, { nullable: true, description: "Only chats started before this time (exclusive)." })
   startedBefore?: Date | null;
 }
 
 @ArgsType()
 class AllLogsArgs extends ConnectionArgs {
-  @Field(() => LogFilter, { nullable: true, description: "Which of them; all without it." })
+  @Field(() => LogFilter, { nullable: true, description: "Filter. Default: all logs." })
   filter?: LogFilter | null;
 }
 
@@ -61,13 +64,13 @@ const LogConnection = ConnectionOf(() => LogEntry, "LogEntry");
 export class AllLogsResolver {
   @Query(() => LogConnection, {
     description:
-      "The logs of all assistants, deleted ones among them, the newest first. Errors: ASSISTANT_NOT_FOUND.",
+      "Lists the logs of all assistants, including deleted ones, newest first. Errors: ASSISTANT_NOT_FOUND.",
   })
   logs(@Args() { filter, ...query }: AllLogsArgs, @Ctx() { scope }: Context) {
     return scope.of(AllLogs).list(query, filter ?? {});
   }
 
-  @FieldResolver(() => String, { description: "What the assistant is called." })
+  @FieldResolver(() => String, { description: "Name of the assistant." })
   async assistantName(@Root() { assistantId }: LogEntry, @Ctx() { scope }: Context) {
     const { name } = await scope.of(Assistants).evenDeleted(assistantId);
     return name;

@@ -21,55 +21,59 @@ import { JSONObject } from "../core/scalars";
 
 type JsonObject = Record<string, unknown>;
 
-@ObjectType({ description: "A log in a list.", simpleResolvers: true })
+@ObjectType({ description: "Entry in a list of logs.", simpleResolvers: true })
 export class LogListItem {
-  @Field(() => ID, { description: "The chat's id." })
+  @Field(() => ID, { description: "Id of the log and of its chat." })
   id!: string;
-  @Field(() => Channel, { description: "How the chat was held." })
+  @Field(() => Channel, { description: "Channel of the chat." })
   type!: string;
-  @Field({ description: "The user's name or number, else the first words said." })
+  @Field({
+    description: "Name or telephone number of the end user, else the first words of the conversation.",
+  })
   label!: string;
-  @Field({ description: "When the chat began." })
+  @Field({ description: "Start time of the chat." })
   createdAt!: Date;
 }
 
-@ObjectType({ description: "What is kept of one chat.", simpleResolvers: true })
+@ObjectType({ description: "Log of a chat: its messages and metadata.", simpleResolvers: true })
 export class Log {
-  @Field(() => ID, { description: "The chat's id." })
+  @Field(() => ID, { description: "Id of the log and of its chat." })
   id!: string;
-  @Field(() => Channel, { description: "How the chat was held." })
+  @Field(() => Channel, { description: "Channel of the chat." })
   type!: string;
-  @Field({ description: "Where the recording is; empty without one." })
+  @Field({ description: "URL of the recording; an empty string if there is none." })
   recordingUrl!: string;
   @Field(() => JSONObject, {
-    description: "{items: [{id, sequence, role, channel, content, metadata, createdAt …}]}, oldest first.",
+    description:
+      "Messages: {items: [{id, sequence, role, channel, content, metadata, createdAt …}]}, oldest first.",
   })
   messages!: JsonObject;
   @Field(() => JSONObject, {
     description:
-      "How it went: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount.",
+      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount.",
   })
   metadata!: JsonObject;
-  @Field(() => JSONObject, { description: "What the customer passed along." })
+  @Field(() => JSONObject, { description: "Metadata supplied by the client." })
   customerMetadata!: JsonObject;
-  @Field({ description: "When the chat began." })
+  @Field({ description: "Start time of the chat." })
   createdAt!: Date;
 }
 
 @ArgsType()
 class LogsArgs extends PageArgs {
   @NotNull
-  @Field(() => Channel, { nullable: true, description: "Only chats held this way." })
+  @Field(() => Channel, { nullable: true, description: "Only chats on this channel." })
   type?: "VOICE" | "TEXT" | "SMS";
   @NotNull
-  @Field({ nullable: true, description: "Part of the label or of what was said, in any case." })
+  @Field({ nullable: true, description: "Text to search for in labels and messages; case-insensitive." })
   search?: string;
 }
 
 @Resolver(() => Assistant)
 export class LogResolver {
   @Query(() => Log, {
-    description: "One log of an assistant, even when the assistant was deleted since. Errors: LOG_NOT_FOUND.",
+    description:
+      "Returns a log of an assistant, even if the assistant has been deleted. Errors: LOG_NOT_FOUND.",
   })
   log(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) assistantId: string,
@@ -79,12 +83,15 @@ export class LogResolver {
     return scope.of(Logs).byId(assistantId, id);
   }
 
-  @FieldResolver(() => [LogListItem], { description: "Its logs, by creation." })
+  @FieldResolver(() => [LogListItem], { description: "Logs of the assistant's chats, by start time." })
   logs(@Root() { id }: Assistant, @Args() args: LogsArgs, @Ctx() { scope }: Context) {
     return scope.of(Logs).ofAssistant(id, args);
   }
 
-  @FieldResolver(() => Log, { name: "log", description: "One of its logs. Errors: LOG_NOT_FOUND." })
+  @FieldResolver(() => Log, {
+    name: "log",
+    description: "Log of one of the assistant's chats. Errors: LOG_NOT_FOUND.",
+  })
   oneLog(
     @Root() assistant: Assistant,
     @Arg("id", () => ID, { description: "Id of the log." }) id: string,

@@ -4,47 +4,62 @@ import type { Context } from "../core/context";
 import { TextProvider } from "../core/enums";
 import { Rule } from "../core/rules";
 
-@ObjectType({ description: "What an organization uses for a vendor of text models.", simpleResolvers: true })
+@ObjectType({
+  description: "The organization's own API key and base URL for a provider of text models.",
+  simpleResolvers: true,
+})
 export class ModelCredential {
-  @Field(() => TextProvider, { description: "The vendor." })
+  @Field(() => TextProvider, { description: "Provider of text models." })
   provider!: string;
-  @Field(() => String, { nullable: true, description: "The end of the key, to recognize it by." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Last characters of the API key; null if none is set.",
+  })
   keyHint!: string | null;
-  @Field(() => String, { nullable: true, description: "Address that is asked instead of the vendor's own." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Base URL used instead of the provider's; null if none is set.",
+  })
   baseUrl!: string | null;
-  @Field({ description: "When it was set." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
 }
 
 @InputType({
-  description: "What to use for a vendor. With neither key nor address the organization's own is forgotten.",
+  description: "API key and base URL for a provider. Omit both to delete the stored ones.",
 })
 export class ModelCredentialInput {
-  @Field(() => TextProvider, { description: "The vendor." })
+  @Field(() => TextProvider, { description: "Provider of text models." })
   provider!: string;
   @Rule({ minLength: 1, maxLength: 500 })
-  @Field(() => String, { nullable: true, description: "The key; stored encrypted and never shown again." })
+  @Field(() => String, {
+    nullable: true,
+    description: "API key, 1 to 500 characters. It is stored encrypted and never shown again.",
+  })
   apiKey?: string | null;
   @Rule({ minLength: 1, maxLength: 2048 })
   @Field(() => String, {
     nullable: true,
-    description: "An http or https address that speaks the vendor's protocol.",
+    description: "An http or https URL that implements the provider's API, 1 to 2,048 characters.",
   })
   baseUrl?: string | null;
 }
 
 @Resolver()
 export class ModelCredentialResolver {
-  @Query(() => [ModelCredential], { description: "What the organization uses for vendors of text models." })
+  @Query(() => [ModelCredential], {
+    description: "Lists the organization's own API keys and base URLs for providers of text models.",
+  })
   modelCredentials(@Ctx() { scope }: Context) {
     return scope.of(ModelCredentials).list();
   }
 
   @Mutation(() => ModelCredential, {
-    description: "Sets the organization's own key or address for a vendor.",
+    description: "Sets the organization's own API key and base URL for a provider, replacing both.",
   })
   setModelCredential(
-    @Arg("input", { description: "What to use." }) { provider, apiKey, baseUrl }: ModelCredentialInput,
+    @Arg("input", { description: "API key and base URL." })
+    { provider, apiKey, baseUrl }: ModelCredentialInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(ModelCredentials).set(provider, apiKey ?? null, baseUrl ?? null);

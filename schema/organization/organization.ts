@@ -16,41 +16,41 @@ import type { Context } from "../core/context";
 import { NotNull, Rule } from "../core/rules";
 
 @ObjectType({
-  description: "The organization that the caller's credential belongs to.",
+  description: "Organization of the caller's credential.",
   simpleResolvers: true,
 })
 export class Organization {
-  @Field(() => ID, { description: "Opaque." })
+  @Field(() => ID, { description: "Opaque id." })
   id!: string;
   @Field({ description: "Name." })
   name!: string;
   @Field({
     description:
-      "Whether a uniqueId is taken only with its signature: without, whoever knows a person's id could speak as them.",
+      "Whether every uniqueId must be signed. If false, anybody who knows an end user's id can impersonate them.",
   })
   requireSignedIdentity!: boolean;
 }
 
-@InputType({ description: "Changes to the organization. What is left out stays." })
+@InputType({ description: "Changes to the organization. Omitted fields stay unchanged." })
 export class UpdateOrganizationInput {
   @NotNull
   @Field({
     nullable: true,
     description:
-      "Whether a uniqueId needs a uniqueIdSignature: its HMAC with SHA-256 under the identity secret (identitySecret).",
+      "Whether every uniqueId needs a uniqueIdSignature: its HMAC-SHA-256 with the identity secret (see identitySecret).",
   })
   requireSignedIdentity?: boolean;
 }
 
 @ObjectType({
-  description: "A short-lived bearer token, for the header Authorization: Bearer <token>.",
+  description: "Short-lived bearer token, for the header Authorization: Bearer <token>.",
   simpleResolvers: true,
 })
 export class IssuedToken {
-  @Field({ description: "The token." })
+  @Field({ description: "Value of the token." })
   token!: string;
   @Field({
-    description: "Time of expiry; the token ends earlier if its key is deactivated, deleted or expires.",
+    description: "Expiry time. The token expires earlier if its key expires, is deactivated or is deleted.",
   })
   expiresAt!: Date;
 }
@@ -61,34 +61,34 @@ export class IssueTokenInput {
   @Field({
     nullable: true,
     description:
-      "User whom the token speaks for, 1 to 255 characters; without it the token speaks for the organization.",
+      "User that the token is issued for, 1 to 255 characters. Default: none; the token then acts for the organization.",
   })
   userId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 20 })
   @Field({
     nullable: true,
-    description: "Lifetime: seconds (3600) or a span (60s, 15m, 1h, 7d). Default 1h, at most 30d.",
+    description: "Lifetime: seconds (3600) or a duration (60s, 15m, 1h, 7d), at most 30d. Default: 1h.",
   })
   expiresIn?: string;
 }
 
 @Resolver(() => Organization)
 export class OrganizationResolver {
-  @Query(() => Organization, { description: "The caller's organization." })
+  @Query(() => Organization, { description: "Returns the caller's organization." })
   organization(@Ctx() { scope }: Context) {
     return scope.of(Organizations).current();
   }
 
-  @Mutation(() => Organization, { description: "Changes the caller's organization." })
+  @Mutation(() => Organization, { description: "Updates the caller's organization." })
   updateOrganization(
-    @Arg("input", { description: "Fields to change." }) input: UpdateOrganizationInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateOrganizationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Organizations).update(input);
   }
 
   @Mutation(() => IssuedToken, {
-    description: "Issues a bearer token. One issued by a token ends no later than that.",
+    description: "Issues a bearer token. If the caller uses a token, the new one expires no later than that.",
   })
   issueToken(
     @Arg("input", { description: "Settings of the token." }) input: IssueTokenInput,
@@ -99,7 +99,7 @@ export class OrganizationResolver {
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      "Link to its analytics page. It works for 15 minutes, for whoever has it; each reading gives a new one. null for who may not have it: it takes a SECRET key, or a token without userId.",
+      "Link to the analytics page. It works for 15 minutes without any other credential; each read returns a new link. null unless the caller uses a SECRET key or a token without userId.",
   })
   analyticUrl(@Ctx() { scope, caller }: Context) {
     return scope.of(Tokens).analyticsLink(caller!);

@@ -7,49 +7,60 @@ import { enumOf } from "../core/enums";
 import { Organization } from "./organization";
 import { Rule } from "../core/rules";
 
-const Kind = enumOf("RetentionKind", "What is kept for a time.", ["LOGS", "RECORDINGS", "EVENTS"]);
+const Kind = enumOf("RetentionKind", "Kind of data with a retention period.", {
+  LOGS: "Logs of conversations.",
+  RECORDINGS: "Recordings of calls.",
+  EVENTS: "Events and their deliveries.",
+} satisfies Record<RetentionKind, string>);
 
-@ObjectType({ description: "A shorter retention that deletes nothing yet.", simpleResolvers: true })
+@ObjectType({ description: "Shorter retention period that does not apply yet.", simpleResolvers: true })
 export class PendingRetention {
-  @Field(() => Kind, { description: "What it is about." })
+  @Field(() => Kind, { description: "Kind of data." })
   kind!: RetentionKind;
-  @Field(() => Int, { description: "Days that will hold." })
+  @Field(() => Int, { description: "Future retention period in days." })
   days!: number;
-  @Field({ description: "Time from which on it deletes." })
+  @Field({ description: "Time from which the shorter period applies." })
   from!: Date;
 }
 
 @ObjectType({
   description:
-    "Days for which the organization keeps data, as chosen, else as the server's settings say; null: for ever.",
+    "Retention periods of the organization in days: its own, else those of the server's settings. null: unlimited.",
   simpleResolvers: true,
 })
 export class Retention {
-  @Field(() => Int, { nullable: true, description: "Logs, counted from the end of the conversation." })
+  @Field(() => Int, {
+    nullable: true,
+    description: "Days to keep logs, from the end of the conversation; null: unlimited.",
+  })
   logsDays!: number | null;
   @Field(() => Int, {
     nullable: true,
-    description: "Recordings, counted from the end of the call; null: as long as the log.",
+    description: "Days to keep recordings, from the end of the call; null: as long as the log.",
   })
   recordingsDays!: number | null;
   @Field(() => Int, {
     nullable: true,
-    description: "Events and their deliveries. An event goes with its log where that goes first.",
+    description:
+      "Days to keep events and their deliveries; null: unlimited. Deleting a log deletes its events, too.",
   })
   eventsDays!: number | null;
-  @Field(() => [PendingRetention], { description: "Shorter times that do not hold yet." })
+  @Field(() => [PendingRetention], { description: "Shorter retention periods that do not apply yet." })
   pending!: PendingRetention[];
 }
 
 const DAYS = Rule({ minimum: 1, maximum: 36_500 });
 
-@InputType({ description: "Days to keep data, 1 to 36500; null: as the server's settings say." })
+@InputType({
+  description:
+    "Retention periods in days, 1 to 36,500. null restores the server's setting; omitted fields stay unchanged.",
+})
 export class UpdateRetentionInput {
   @DAYS
-  @Field(() => Int, { nullable: true, description: "Days to keep logs after their conversation ended." })
+  @Field(() => Int, { nullable: true, description: "Days to keep logs after the end of the conversation." })
   logsDays?: number | null;
   @DAYS
-  @Field(() => Int, { nullable: true, description: "Days to keep recordings after their call ended." })
+  @Field(() => Int, { nullable: true, description: "Days to keep recordings after the end of the call." })
   recordingsDays?: number | null;
   @DAYS
   @Field(() => Int, { nullable: true, description: "Days to keep events and their deliveries." })
@@ -58,14 +69,14 @@ export class UpdateRetentionInput {
 
 @Resolver(() => Organization)
 export class RetentionResolver {
-  @FieldResolver(() => Retention, { description: "Days to keep logs, recordings and events." })
+  @FieldResolver(() => Retention, { description: "Retention periods of logs, recordings and events." })
   retention(@Ctx() { scope }: Context) {
     return scope.of(RetentionService).current();
   }
 
   @FieldResolver(() => [String], {
     description:
-      "Things that need attention: data that will be deleted and from when on, 90 % or more of the stored bytes used, an installation that sends nothing until it is released after a restore.",
+      "Warnings that need attention: upcoming deletion of data with its start, 90 % or more of the storage quota used, or an installation that sends nothing until it is released after a restore.",
   })
   async warnings(@Ctx() { scope }: Context): Promise<string[]> {
     const found = [holdWarnings(scope), scope.of(Quotas).warnings(), scope.of(RetentionService).warnings()];
@@ -75,10 +86,10 @@ export class RetentionResolver {
   @Mutation(() => Retention, {
     nullable: true,
     description:
-      "Changes how long data is kept. A shorter time deletes nothing until `Organization.warnings` has announced it for RETENTION_NOTICE_DAYS days (7 by default); a longer one holds at once.",
+      "Updates the retention periods. A longer period applies at once; a shorter one only after `Organization.warnings` has announced it for RETENTION_NOTICE_DAYS days (default: 7).",
   })
   updateRetention(
-    @Arg("input", { description: "What to change; what is left out stays." }) input: UpdateRetentionInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateRetentionInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(RetentionService).update(input);

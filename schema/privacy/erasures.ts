@@ -11,12 +11,7 @@ import {
   Query,
   Resolver,
 } from "type-graphql";
-import {
-  Erasures,
-  SUBJECTS,
-  type ErasureStatus,
-  type ErasureSubject,
-} from "../../src/privacy/erasure/erasures";
+import { Erasures, type ErasureStatus, type ErasureSubject } from "../../src/privacy/erasure/erasures";
 import { personOf } from "../../src/privacy/people/person";
 import { LogFilter } from "../logs/all-logs";
 import { Deleted } from "../assistants/assistants";
@@ -25,93 +20,106 @@ import type { Context } from "../core/context";
 import { enumOf } from "../core/enums";
 import { Rule } from "../core/rules";
 
-const Status = enumOf(
-  "ErasureStatus",
-  "State of an erasure. PENDING: it waits for a worker. RUNNING: a worker is at it, or resumes it after a failure. DONE: nothing is left to erase, here and at providers.",
-  ["PENDING", "RUNNING", "DONE"],
-);
+const Status = enumOf("ErasureStatus", "Status of an erasure.", {
+  PENDING: "The erasure waits for a worker.",
+  RUNNING: "A worker is erasing, or will resume after a failure.",
+  DONE: "Nothing is left to erase, here or at providers.",
+} satisfies Record<ErasureStatus, string>);
 export const Subject = enumOf(
   "ErasureSubject",
   "Subject of an erasure or an export: a person by one kind of identifier, or logs.",
-  [...Object.values(SUBJECTS), "LOGS"],
+  {
+    UNIQUE_ID: "The person with a uniqueId.",
+    USER_ID: "The person with a userId.",
+    ANONYMOUS_ID: "The person with an anonymousId.",
+    PHONE_NUMBER: "The person with a telephone number.",
+    LOGS: "Logs that match a filter.",
+  } satisfies Record<ErasureSubject, string>,
 );
 
 @ObjectType({
-  description: "Receipt of an erasure: counts and times, and nothing that tells whose data it was.",
+  description: "Receipt of an erasure: counts and times, without any data that identifies the person.",
   simpleResolvers: true,
 })
 export class ForgetReceipt {
-  @Field(() => ID, { description: "Opaque." })
+  @Field(() => ID, { description: "Opaque id." })
   id!: string;
   @Field(() => Subject, { description: "Kind of the identifier, or LOGS." })
   subject!: ErasureSubject;
-  @Field(() => Status, { description: "State of the erasure. Counts grow until it is DONE." })
+  @Field(() => Status, { description: "Status of the erasure. Counts grow until it is DONE." })
   status!: ErasureStatus;
-  @Field(() => Int, { description: "Conversations found when the erasure was requested." })
+  @Field(() => Int, { description: "Number of conversations found when the erasure was requested." })
   matched!: number;
-  @Field(() => Int, { description: "Conversations erased." })
+  @Field(() => Int, { description: "Number of conversations erased." })
   chats!: number;
-  @Field(() => Int, { description: "Messages erased." })
+  @Field(() => Int, { description: "Number of messages erased." })
   messages!: number;
-  @Field(() => Int, { description: "Remembered facts erased." })
+  @Field(() => Int, { description: "Number of remembered facts erased." })
   facts!: number;
-  @Field(() => Int, { description: "Remembered ends of conversations erased." })
+  @Field(() => Int, { description: "Number of remembered ends of conversations erased." })
   contexts!: number;
-  @Field(() => Int, { description: "Events erased, each with its deliveries." })
+  @Field(() => Int, { description: "Number of events erased, with their deliveries." })
   events!: number;
   @Field(() => Int, {
     description:
-      "Files erased: those whose metadata names the person (uniqueId, userId, anonymousId, phoneNumber) or one of their chats (chatId).",
+      "Number of files erased: those whose metadata names the person (uniqueId, userId, anonymousId, phoneNumber) or one of their chats (chatId).",
   })
   files!: number;
   @Field(() => Int, {
-    description: "Recordings erased. The voice engine is asked to delete what it keeps of the calls.",
+    description:
+      "Number of recordings erased. The voice engine is also asked to delete its data about the calls.",
   })
   recordings!: number;
   @Field(() => Int, {
     description:
-      "Records of SMS received and sent erased. The telephony provider is asked to delete the texts.",
+      "Number of records of received and sent SMS erased. The telephony provider is also asked to delete the texts.",
   })
   texts!: number;
   @Field(() => Int, {
-    description: "Exports withdrawn that held something erased. Their archives are removed.",
+    description:
+      "Number of exports withdrawn because they contained erased data. Their archives are removed.",
   })
   exports!: number;
   @Field(() => Int, {
     description:
-      "Texts that the telephony provider did not delete: it refused, or did not answer for hours. 0 if it keeps none.",
+      "Number of texts that the telephony provider did not delete: it refused or did not respond for hours. 0 if it stores none.",
   })
   textsKept!: number;
   @Field(() => Int, {
     description:
-      "Calls that the voice engine did not delete: it refused, or did not answer for hours. 0 if it keeps none.",
+      "Number of calls that the voice engine did not delete: it refused or did not respond for hours. 0 if it stores none.",
   })
   callsKept!: number;
-  @Field({ description: "Time of the request. Conversations that began later are not erased." })
+  @Field({ description: "Time of the request. Conversations that started later are not erased." })
   requestedAt!: Date;
-  @Field(() => Date, { nullable: true, description: "Time when nothing was left; null until then." })
+  @Field(() => Date, { nullable: true, description: "Time when the erasure was done; null until then." })
   finishedAt!: Date | null;
 }
 
 @ArgsType()
 export class PersonArgs {
   @Rule({ maxLength: 4096 })
-  @Field(() => String, { nullable: true, description: "Your id of the person in chats." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Your id for the person in chats; at most 4,096 characters.",
+  })
   uniqueId?: string | null;
   @Rule({ maxLength: 4096 })
   @Field(() => String, {
     nullable: true,
-    description: "Your id of the person in calls and tokens; also finds chats whose uniqueId it is.",
+    description:
+      "Your id for the person in calls and tokens; also matches the uniqueId of chats. At most 4,096 characters.",
   })
   userId?: string | null;
   @Rule({ maxLength: 4096 })
   @Field(() => String, {
     nullable: true,
-    description: "Your id of an unknown person in calls; also finds chats whose uniqueId it is.",
+    description:
+      "Your id for an unknown person in calls; also matches the uniqueId of chats. At most 4,096 characters.",
   })
   anonymousId?: string | null;
   @Rule({ maxLength: 4096 })
-  @Field(() => String, { nullable: true, description: "Phone number of calls and SMS, E.164." })
+  @Field(() => String, { nullable: true, description: "Telephone number in calls and SMS, in E.164 format." })
   phoneNumber?: string | null;
 }
 
@@ -119,14 +127,14 @@ const ErasureConnection = ConnectionOf(() => ForgetReceipt, "Erasure");
 
 @Resolver()
 export class ErasureResolver {
-  @Query(() => ErasureConnection, { description: "Lists the receipts of erasures, the newest first." })
+  @Query(() => ErasureConnection, { description: "Lists the receipts of erasures, newest first." })
   erasures(@Args() query: ConnectionArgs, @Ctx() { scope }: Context) {
     return scope.of(Erasures).list(query);
   }
 
   @Query(() => ForgetReceipt, {
     nullable: true,
-    description: "Returns the receipt of one erasure. Errors: ERASURE_NOT_FOUND.",
+    description: "Returns the receipt of an erasure. Errors: ERASURE_NOT_FOUND.",
   })
   erasure(@Arg("id", () => ID, { description: "Id of the receipt." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Erasures).byId(id);
@@ -135,7 +143,7 @@ export class ErasureResolver {
   @Mutation(() => Deleted, {
     nullable: true,
     description:
-      "Deletes the log of an ended conversation with its messages, recording, events and deliveries. Errors: LOG_NOT_FOUND; CHAT_LIVE while the conversation goes on.",
+      "Deletes the log of an ended conversation with its messages, recording, events and deliveries. Errors: LOG_NOT_FOUND; CHAT_LIVE if the conversation is live.",
   })
   deleteLog(
     @Arg("assistantId", () => ID, { description: "Id of the assistant." }) assistantId: string,
@@ -148,7 +156,7 @@ export class ErasureResolver {
   @Mutation(() => ForgetReceipt, {
     nullable: true,
     description:
-      "Deletes the logs of ended conversations by a filter, which needs at least one condition. Live conversations stay. Runs as a job: `matched` tells how many there are, `erasure` how many are gone. Errors: ASSISTANT_NOT_FOUND.",
+      "Deletes the logs of ended conversations that match a filter with at least one condition. Live conversations stay. Runs as a job: `matched` is the number of conversations found; query `erasure` for its progress. Errors: ASSISTANT_NOT_FOUND.",
   })
   deleteLogs(
     @Arg("filter", () => LogFilter, { description: "Conditions for the logs to delete; at least one." })
@@ -161,7 +169,7 @@ export class ErasureResolver {
   @Mutation(() => ForgetReceipt, {
     nullable: true,
     description:
-      "Erases a person, named by exactly one identifier: ends their live chats, then removes their messages, labels, metadata, variables, recordings, files, events, deliveries and remembered facts. Counts for analytics remain without a link to the person. Runs as a job; query `erasure` for its progress.",
+      "Erases the data of a person, given by exactly one identifier: ends their live chats, then removes their messages, labels, metadata, variables, recordings, files, events, deliveries and remembered facts. Counts for analytics remain without a link to the person. Runs as a job; query `erasure` for its progress.",
   })
   forgetEndUser(@Args() person: PersonArgs, @Ctx() { scope }: Context) {
     return scope.of(Erasures).ofPerson(personOf(person));

@@ -22,53 +22,55 @@ import { Rule } from "../core/rules";
 import { WebhookDestination } from "../webhooks/webhooks";
 
 @ObjectType({
-  description: "A group of assistants with webhook destinations of its own.",
+  description: "Group of assistants, workflows and deployments with its own webhook destinations.",
   simpleResolvers: true,
 })
 export class Project {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field({ description: "What it is called, 1 to 255 characters." })
+  @Field({ description: "Name, 1 to 255 characters." })
   name!: string;
-  @Field(() => String, { nullable: true, description: "What it is for." })
+  @Field(() => String, { nullable: true, description: "Purpose of the project; null if none was given." })
   description!: string | null;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
 }
 
-@InputType({ description: "A new project." })
+@InputType({ description: "New project." })
 export class CreateProjectInput {
   @Rule({ minLength: 1, maxLength: 255 })
-  @Field({ description: "What it is called, 1 to 255 characters." })
+  @Field({ description: "Name, 1 to 255 characters." })
   name!: string;
-  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Purpose of the project, at most 1 MiB." })
   description?: string | null;
 }
 
-@InputType({ description: "Changes to a project. What is left out stays; null clears the description." })
+@InputType({
+  description: "Changes to a project. Omitted fields stay unchanged; null clears the description.",
+})
 export class UpdateProjectInput {
   @Rule({ minLength: 1, maxLength: 255, nullable: false })
-  @Field({ nullable: true, description: "What it is called, 1 to 255 characters." })
+  @Field({ nullable: true, description: "Name, 1 to 255 characters." })
   name?: string;
-  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Purpose of the project, at most 1 MiB." })
   description?: string | null;
 }
 
 @Resolver(() => Project)
 export class ProjectResolver {
-  @Query(() => [Project], { description: "The organization's projects, the newest first." })
+  @Query(() => [Project], { description: "Lists the organization's projects, newest first." })
   projects(@Ctx() { scope }: Context) {
     return scope.of(Projects).list();
   }
 
-  @Query(() => Project, { description: "One project. Errors: PROJECT_NOT_FOUND." })
+  @Query(() => Project, { description: "Returns a project. Errors: PROJECT_NOT_FOUND." })
   project(@Arg("id", () => ID, { description: "Id of the project." }) id: string, @Ctx() { scope }: Context) {
     return scope.of(Projects).byId(id);
   }
 
-  @Mutation(() => Project, { description: "Makes a project." })
+  @Mutation(() => Project, { description: "Creates a project." })
   createProject(
     @Arg("input", { description: "The new project." }) input: CreateProjectInput,
     @Ctx() { scope }: Context,
@@ -76,10 +78,10 @@ export class ProjectResolver {
     return scope.of(Projects).create(input);
   }
 
-  @Mutation(() => Project, { description: "Changes a project. Errors: PROJECT_NOT_FOUND." })
+  @Mutation(() => Project, { description: "Updates a project. Errors: PROJECT_NOT_FOUND." })
   updateProject(
     @Arg("id", () => ID, { description: "Id of the project." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateProjectInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateProjectInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Projects).update(id, input);
@@ -87,7 +89,7 @@ export class ProjectResolver {
 
   @Mutation(() => Deleted, {
     description:
-      "Deletes a project with its webhook destinations; its assistants, workflows and deployments stay. Errors: PROJECT_NOT_FOUND.",
+      "Deletes a project and its webhook destinations. Its assistants, workflows and deployments stay. Errors: PROJECT_NOT_FOUND.",
   })
   deleteProject(
     @Arg("id", () => ID, { description: "Id of the project." }) id: string,
@@ -96,13 +98,13 @@ export class ProjectResolver {
     return scope.of(Projects).remove(id);
   }
 
-  @FieldResolver(() => AssistantPage, { description: "Its assistants." })
+  @FieldResolver(() => AssistantPage, { description: "Assistants of the project." })
   assistants(@Root() { id: projectId }: Project, @Args() args: PageArgs, @Ctx() { scope }: Context) {
     return scope.of(Assistants).list({ ...args, projectId });
   }
 
   @FieldResolver(() => [WebhookDestination], {
-    description: "Its webhook destinations, which take over from those of the organization.",
+    description: "Webhook destinations of the project, which replace those of the organization.",
   })
   webhookDestinations(@Root() { id }: Project, @Ctx() { scope }: Context) {
     return scope.of(WebhookDestinations).list(id);
@@ -111,7 +113,10 @@ export class ProjectResolver {
 
 @Resolver(() => Assistant)
 export class AssistantProjectResolver {
-  @FieldResolver(() => Project, { nullable: true, description: "The project it belongs to." })
+  @FieldResolver(() => Project, {
+    nullable: true,
+    description: "Project of the assistant; null if it has none.",
+  })
   project(@Root() { projectId }: Assistant, @Ctx() { scope }: Context) {
     return projectId == null ? null : scope.of(Projects).byId(projectId);
   }
@@ -121,7 +126,7 @@ export class AssistantProjectResolver {
 export class DestinationProjectResolver {
   @FieldResolver(() => Project, {
     nullable: true,
-    description: "The project whose events it gets; null: the organization's.",
+    description: "Project whose events are sent to the destination; null: those of the organization.",
   })
   project(@Root() { projectId }: WebhookDestination, @Ctx() { scope }: Context) {
     return projectId == null ? null : scope.of(Projects).byId(projectId);

@@ -20,41 +20,41 @@ const SID = { nullable: false, minLength: 1, maxLength: 64 } as const;
 const TOKEN = { nullable: false, minLength: 1, maxLength: 200 } as const;
 const ASSISTANTS = { nullable: false, maxItems: 50 } as const;
 const DESCRIPTIONS = {
-  accountSid: "SID of the account at the provider: AC and 32 hexadecimal digits.",
-  authToken: "Token of the account. It is kept encrypted, and never shown again.",
+  accountSid: "SID of the account at the telephony provider: AC and 32 hexadecimal digits.",
+  authToken: "Auth token of the account, 1 to 200 characters. It is stored encrypted and never shown again.",
   messagingServiceSid:
-    "SID of the messaging service that sends the number's SMS: MG and 32 hexadecimal digits. Without one they are sent from the number alone.",
+    "SID of the messaging service that sends the number's SMS: MG and 32 hexadecimal digits. Default: none; SMS are then sent from the number itself.",
   assistantIds:
-    "Who answers SMS to the number, at most 50: the first one, and another where the text holds one of its keywords.",
+    "Ids of the assistants that answer SMS to the number, at most 50. An assistant answers if the text contains one of its keywords, else the first one does.",
 } as const;
 
 @ObjectType({
-  description: "A telephone number of your own at the telephony provider, for calls and SMS.",
+  description: "Connected telephone number: your own number at the telephony provider, for calls and SMS.",
   simpleResolvers: true,
 })
 export class TelephonyConnection {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field({ description: "The number, in E.164 form." })
+  @Field({ description: "Telephone number, in E.164 format." })
   phoneNumber!: string;
   @Field({ description: DESCRIPTIONS.accountSid })
   accountSid!: string;
   @Field(() => String, { nullable: true, description: DESCRIPTIONS.messagingServiceSid })
   messagingServiceSid!: string | null;
-  @Field({ description: "The last 4 characters of the account's token." })
+  @Field({ description: "Last 4 characters of the auth token." })
   authTokenHint!: string;
-  @Field({ description: "The request URL to enter at the provider for SMS that come in, with POST." })
+  @Field({ description: "Request URL to enter at the telephony provider for inbound SMS, with method POST." })
   interceptSmsUrl!: string;
-  @Field({ description: "When it was connected." })
+  @Field({ description: "Time when the number was connected." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
 }
 
-@InputType({ description: "A number to connect." })
+@InputType({ description: "Telephone number to connect." })
 export class ConnectTelephonyInput {
   @Rule({ minLength: 1, maxLength: 40 })
-  @Field({ description: "The number, in E.164 form, such as +14155550132." })
+  @Field({ description: "Telephone number in E.164 format, for example +14155550132." })
   phoneNumber!: string;
   @Rule(SID)
   @Field({ description: DESCRIPTIONS.accountSid })
@@ -71,7 +71,8 @@ export class ConnectTelephonyInput {
 }
 
 @InputType({
-  description: "Changes to a connected number. What is left out stays; null removes the messaging service.",
+  description:
+    "Changes to a connected number. Omitted fields stay unchanged; null removes the messaging service.",
 })
 export class UpdateTelephonyConnectionInput {
   @Rule(SID)
@@ -90,17 +91,17 @@ export class UpdateTelephonyConnectionInput {
 
 @Resolver(() => TelephonyConnection)
 export class TelephonyResolver {
-  @Query(() => [TelephonyConnection], { description: "The connected numbers, the oldest first." })
+  @Query(() => [TelephonyConnection], { description: "Lists the connected numbers, oldest first." })
   telephonyConnections(@Ctx() { scope }: Context) {
     return scope.of(TelephonyConnections).list();
   }
 
   @Mutation(() => TelephonyConnection, {
     description:
-      "Connects a number, after the provider was asked whether account, token, number and messaging service go together; a wrong one is a BAD_USER_INPUT that names it. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, CONFLICT, UNAVAILABLE.",
+      "Connects a number after verifying account, auth token, number and messaging service with the telephony provider. An invalid value gives a BAD_USER_INPUT that names it. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, CONFLICT, UNAVAILABLE.",
   })
   connectTelephony(
-    @Arg("input", { description: "The number and its account." }) input: ConnectTelephonyInput,
+    @Arg("input", { description: "Number and account." }) input: ConnectTelephonyInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(TelephonyConnections).connect(input);
@@ -108,11 +109,11 @@ export class TelephonyResolver {
 
   @Mutation(() => TelephonyConnection, {
     description:
-      "Changes the account of a connected number, checked as connectTelephony does, or who answers SMS to it. Errors: TELEPHONY_CONNECTION_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, UNAVAILABLE.",
+      "Updates a connected number: its account, verified as in connectTelephony, or the assistants that answer SMS. Errors: TELEPHONY_CONNECTION_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, UNAVAILABLE.",
   })
   updateTelephonyConnection(
     @Arg("id", () => ID, { description: "Id of the connection." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateTelephonyConnectionInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateTelephonyConnectionInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(TelephonyConnections).update(id, input);
@@ -120,7 +121,7 @@ export class TelephonyResolver {
 
   @Mutation(() => Deleted, {
     description:
-      "Forgets a number and its token; at the provider nothing is changed. Errors: TELEPHONY_CONNECTION_NOT_FOUND.",
+      "Deletes a connected number and its auth token. Nothing changes at the telephony provider. Errors: TELEPHONY_CONNECTION_NOT_FOUND.",
   })
   disconnectTelephony(
     @Arg("id", () => ID, { description: "Id of the connection." }) id: string,
@@ -130,7 +131,7 @@ export class TelephonyResolver {
   }
 
   @FieldResolver(() => [Assistant], {
-    description: "Who answers SMS to the number, the one first that answers where no keyword is found.",
+    description: "Assistants that answer SMS to the number. The first one answers if no keyword matches.",
   })
   assistants(@Root() { id }: TelephonyConnection, @Ctx() { scope }: Context) {
     return scope.of(TelephonyConnections).assistants(id);

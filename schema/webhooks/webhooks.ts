@@ -3,63 +3,70 @@ import { newWebhookSecret, WebhookDestinations } from "../../src/events/webhooks
 import type { Context } from "../core/context";
 import { Rule } from "../core/rules";
 
-@ObjectType({ description: "A place that events are sent to, signed.", simpleResolvers: true })
+@ObjectType({ description: "Webhook destination: a URL that receives signed events.", simpleResolvers: true })
 export class WebhookDestination {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field({ description: "An http or https URL that takes the events by POST." })
+  @Field({ description: "An http or https URL that receives the events by POST." })
   url!: string;
-  @Field(() => String, { nullable: true, description: "What it is called." })
+  @Field(() => String, { nullable: true, description: "Name; null if none was given." })
   name!: string | null;
-  @Field({ description: "Signs what is sent: x-signature is the HMAC with SHA-256 of the body under it." })
+  @Field({
+    description:
+      "Signing secret. The header x-signature is the HMAC-SHA-256 of the body with this secret as the key.",
+  })
   secret!: string;
-  @Field({ description: "Whether events are sent there now." })
+  @Field({ description: "Whether events are sent to the destination." })
   enabled!: boolean;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
   projectId!: string | null;
 }
 
-@InputType({ description: "A new webhook destination." })
+@InputType({ description: "New webhook destination." })
 export class CreateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 2048, format: "uri" })
-  @Field({ description: "An http or https URL, without user name and password; at most 2048 characters." })
+  @Field({ description: "An http or https URL without user name and password, at most 2,048 characters." })
   url!: string;
   @Rule({ minLength: 1, maxLength: 4096 })
-  @Field({ description: "Signing secret, 1 to 4,096 characters; generateWebhookSecret makes a good one." })
+  @Field({
+    description: "Signing secret, 1 to 4,096 characters. generateWebhookSecret returns a suitable one.",
+  })
   secret!: string;
   @Rule({ minLength: 1, maxLength: 255 })
-  @Field(() => String, { nullable: true, description: "What it is called, 1 to 255 characters." })
+  @Field(() => String, { nullable: true, description: "Name, 1 to 255 characters." })
   name?: string | null;
   @Field(() => ID, {
     nullable: true,
-    description: "The project whose events it gets; without one the organization's.",
+    description:
+      "Id of the project whose events are sent to the destination. Default: none; it gets those of the organization.",
   })
   projectId?: string | null;
 }
 
 @InputType({
   description:
-    "Changes to a webhook destination. What is left out stays; null clears the name or the project.",
+    "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name or the project.",
 })
 export class UpdateWebhookDestinationInput {
   @Rule({ minLength: 1, maxLength: 2048, format: "uri", nullable: false })
   @Field({
     nullable: true,
-    description: "An http or https URL, without user name and password; at most 2048 characters.",
+    description: "An http or https URL without user name and password, at most 2,048 characters.",
   })
   url?: string;
   @Rule({ minLength: 1, maxLength: 4096, nullable: false })
   @Field({ nullable: true, description: "Signing secret, 1 to 4,096 characters." })
   secret?: string;
   @Rule({ minLength: 1, maxLength: 255 })
-  @Field(() => String, { nullable: true, description: "What it is called, 1 to 255 characters." })
+  @Field(() => String, { nullable: true, description: "Name, 1 to 255 characters." })
   name?: string | null;
   @Field(() => ID, {
     nullable: true,
-    description: "The project whose events it gets; without one the organization's.",
+    description:
+      "Id of the project whose events are sent to the destination. Default: none; it gets those of the organization.",
   })
   projectId?: string | null;
 }
@@ -68,10 +75,13 @@ export class UpdateWebhookDestinationInput {
 export class WebhookResolver {
   @Query(() => [WebhookDestination], {
     description:
-      "Webhook destinations, the newest first: those of a project, or those of the organization itself. Errors: for an unknown project PROJECT_NOT_FOUND.",
+      "Lists the webhook destinations of a project or of the organization itself, newest first. Errors: if projectId is unknown, PROJECT_NOT_FOUND.",
   })
   webhookDestinations(
-    @Arg("projectId", () => ID, { nullable: true, description: "Id of the project." })
+    @Arg("projectId", () => ID, {
+      nullable: true,
+      description: "Id of the project. Default: none; lists the destinations of the organization itself.",
+    })
     projectId: string | null,
     @Ctx() { scope }: Context,
   ) {
@@ -79,14 +89,14 @@ export class WebhookResolver {
   }
 
   @Mutation(() => String, {
-    description: "Makes a random signing secret. Nothing is stored until it is used.",
+    description: "Generates a random signing secret. It is not stored until it is used for a destination.",
   })
   generateWebhookSecret() {
     return newWebhookSecret();
   }
 
   @Mutation(() => WebhookDestination, {
-    description: "Adds a webhook destination. Errors: for an unknown project PROJECT_NOT_FOUND.",
+    description: "Creates a webhook destination. Errors: if projectId is unknown, PROJECT_NOT_FOUND.",
   })
   createWebhookDestination(
     @Arg("input", { description: "The new destination." }) input: CreateWebhookDestinationInput,
@@ -97,11 +107,11 @@ export class WebhookResolver {
 
   @Mutation(() => WebhookDestination, {
     description:
-      "Changes a webhook destination, and switches it on again. Errors: WEBHOOK_DESTINATION_NOT_FOUND; for an unknown project PROJECT_NOT_FOUND.",
+      "Updates a webhook destination and enables it again. Errors: WEBHOOK_DESTINATION_NOT_FOUND; PROJECT_NOT_FOUND if projectId is unknown.",
   })
   updateWebhookDestination(
     @Arg("id", () => ID, { description: "Id of the destination." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateWebhookDestinationInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateWebhookDestinationInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(WebhookDestinations).update(id, input);

@@ -7,54 +7,58 @@ type JsonObject = Record<string, unknown>;
 const WidgetChannel = { TEXT: "TEXT", VOICE: "VOICE" };
 registerEnumType(WidgetChannel, {
   name: "WidgetChannel",
-  description: "How a visitor of a web page talks: by text, or by the browser's own speech.",
+  description: "Channel of a visitor's chat.",
+  valuesConfig: {
+    TEXT: { description: "Text chat." },
+    VOICE: { description: "Voice, by the browser's own speech recognition and synthesis." },
+  },
 });
 
-const VARIABLES = "Values of variables, by name; they come before the assistant's own.";
-const METADATA = "Anything to keep with the chat; its log returns it as customerMetadata.";
+const VARIABLES = "Values of variables, by name; they take precedence over the assistant's.";
+const METADATA = "Metadata to store with the chat; its log returns it as customerMetadata.";
 
-@InputType({ description: "A visitor's session to begin or to renew: with an assistant or a deployment." })
+@InputType({ description: "Visitor's session to start or renew, with either an assistant or a deployment." })
 export class WidgetSessionInput {
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The assistant to talk with." })
+  @Field(() => ID, { nullable: true, description: "Id of the assistant." })
   assistantId?: string;
   @NotNull
   @Field(() => ID, {
     nullable: true,
     description:
-      "The deployment to use; its type must be TEXT_IFRAME, TEXT_BUBBLE, VOICE_BUBBLE or VOICE_IFRAME.",
+      "Id of the deployment to use. Its type must be TEXT_IFRAME, TEXT_BUBBLE, VOICE_BUBBLE or VOICE_IFRAME.",
   })
   deploymentId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 29 })
   @Field({
     nullable: true,
-    description: "Identifies the person whom the assistant remembers; shorter than 30 characters.",
+    description: "Your id for the visitor, by which the assistant remembers them; 1 to 29 characters.",
   })
   uniqueId?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 128 })
   @Field({
     nullable: true,
     description:
-      "Signs uniqueId: its hexadecimal HMAC with SHA-256 under the organization's identity secret. Only with it are the person's chats shown in another browser.",
+      "Signature of uniqueId: its hexadecimal HMAC-SHA-256 with the organization's identity secret as the key. Without it, chats of other browsers are not shown.",
   })
   uniqueIdSignature?: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 2_000 })
   @Field({
     nullable: true,
     description:
-      "Of an earlier session in the same browser: its chats are shown again. One that is not valid for this assistant makes a new visitor.",
+      "Visitor token of an earlier session in the same browser, to show its chats again. A token that is not valid for this assistant is ignored and gives a new visitor.",
   })
   visitorToken?: string;
 }
 
-@InputType({ description: "A chat that a visitor begins." })
+@InputType({ description: "New chat of a visitor." })
 export class WidgetChatInput {
   @NotNull
   @Field(() => WidgetChannel, {
     nullable: true,
     defaultValue: "TEXT",
     description:
-      "How it is held: VOICE by the browser's own speech, with the assistant's voice configuration.",
+      "Channel. VOICE uses the browser's own speech and the assistant's voice configuration. Default: TEXT.",
   })
   channel?: "TEXT" | "VOICE";
   @NotNull
@@ -65,7 +69,7 @@ export class WidgetChatInput {
   metadata?: JsonObject;
 }
 
-@InputType({ description: "A call that a visitor begins, held by the voice engine." })
+@InputType({ description: "New call of a visitor through the voice engine." })
 export class WidgetCallInput {
   @NotNull
   @Field(() => JSONObject, { nullable: true, description: VARIABLES })
@@ -75,39 +79,39 @@ export class WidgetCallInput {
   metadata?: JsonObject;
 }
 
-@InputType({ description: "What a visitor says." })
+@InputType({ description: "New message of a visitor." })
 export class WidgetMessageInput {
-  @Field(() => ID, { description: "The visitor's chat." })
+  @Field(() => ID, { description: "Id of the visitor's chat." })
   chatId!: string;
   @Rule({ minLength: 1, maxLength: 16_000 })
-  @Field({ description: "What is said, 1 to 16,000 characters." })
+  @Field({ description: "Text, 1 to 16,000 characters." })
   content!: string;
   @Rule({ nullable: false, minLength: 1, maxLength: 64 })
   @Field({
     nullable: true,
     description:
-      "The page's own id of the message: sent again after the network dropped, it is stored once and answered alike.",
+      "The page's own id for the message, 1 to 64 characters. A message sent again with the same id, for example after a network failure, is stored only once and gets the same response.",
   })
   clientId?: string;
 }
 
-@InputType({ description: "Fresh data for a visitor's chat. What is left out stays." })
+@InputType({ description: "Changes to the data of a visitor's chat. Omitted fields stay unchanged." })
 export class WidgetChatUpdate {
-  @Field(() => ID, { description: "The visitor's chat." })
+  @Field(() => ID, { description: "Id of the visitor's chat." })
   chatId!: string;
   @NotNull
   @Field(() => JSONObject, {
     nullable: true,
-    description: `${VARIABLES} They replace those of before, but for variables that a workflow has set itself.`,
+    description: `${VARIABLES} Replaces all previous values except those that a workflow has set.`,
   })
   variables?: JsonObject;
   @NotNull
-  @Field(() => JSONObject, { nullable: true, description: `${METADATA} It replaces that of before.` })
+  @Field(() => JSONObject, { nullable: true, description: `${METADATA} Replaces the previous metadata.` })
   metadata?: JsonObject;
 }
 
 @ArgsType()
 export class WidgetMessagesArgs {
-  @Field(() => ID, { nullable: true, description: "Id of the last message that was seen." })
+  @Field(() => ID, { nullable: true, description: "Id of the last message received. Default: none." })
   after?: string;
 }

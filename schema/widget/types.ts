@@ -3,114 +3,126 @@ import { Channel, MessageRole, ThemeMode } from "../core/enums";
 import { JSONObject } from "../core/scalars";
 
 @ObjectType({
-  description: "What a web page shows of an assistant, and nothing else of it.",
+  description: "Public data of an assistant that a web page needs to show its widget.",
   simpleResolvers: true,
 })
 export class Widget {
-  @Field(() => ID, { description: "The assistant that speaks, or begins to." })
+  @Field(() => ID, { description: "Id of the assistant that speaks, or speaks first in a workflow." })
   assistantId!: string;
-  @Field({ description: "Its name." })
+  @Field({ description: "Name of the assistant." })
   name!: string;
-  @Field(() => ThemeMode, { description: "What the assistant's theme configuration offers." })
+  @Field(() => ThemeMode, { description: "Mode in the assistant's theme configuration." })
   mode!: string;
   @Field(() => JSONObject, {
     description:
-      "Look of the widget: primaryColor, backgroundColor, textColor, fontFamily, position (left, right), title, subtitle, avatarUrl (https), launcherText, borderRadius. Keys of another kind are left out.",
+      "Look of the widget: primaryColor, backgroundColor, textColor, fontFamily, position (left, right), title, subtitle, avatarUrl (https), launcherText, borderRadius. Other keys are omitted.",
   })
   theme!: Record<string, unknown>;
   @Field({ description: "Whether text chats can be started." })
   textEnabled!: boolean;
-  @Field({ description: "Whether chats by voice can be started." })
+  @Field({ description: "Whether voice chats can be started." })
   voiceEnabled!: boolean;
   @Field({
-    description:
-      "Whether the voice engine holds calls (startWidgetCall); else the browser's own speech does.",
+    description: "Whether voice uses the voice engine (startWidgetCall) instead of the browser's own speech.",
   })
   engineVoice!: boolean;
 }
 
 @ObjectType({
-  description: "A visitor's session with one assistant or deployment.",
+  description: "Visitor's session with an assistant or a deployment.",
   simpleResolvers: true,
 })
 export class WidgetSession {
-  @Field({ description: "For the header Authorization: Bearer <token>." })
+  @Field({ description: "Bearer token of the session, for the header Authorization: Bearer <token>." })
   token!: string;
-  @Field({ description: "When it ends, an hour from now; it ends earlier with the key that began it." })
+  @Field({
+    description:
+      "Expiry time, one hour after the start. The session expires earlier if the key that started it expires, is deactivated or is deleted.",
+  })
   expiresAt!: Date;
   @Field({
     description:
-      "Proves the same browser at its next visit, for 90 days. Kept by the page in its own storage; it opens nothing by itself.",
+      "Token that identifies the same browser at its next visit, valid for 90 days. The page keeps it in its storage. It grants no access by itself.",
   })
   visitorToken!: string;
   @Field({
-    description: "Whether there may be earlier chats: the browser was here before, or uniqueId is signed.",
+    description: "Whether there may be earlier chats: the browser is known, or uniqueId is signed.",
   })
   historyAvailable!: boolean;
-  @Field(() => Widget, { description: "What the page shows." })
+  @Field(() => Widget, { description: "Data for the widget." })
   widget!: Widget;
 }
 
-@ObjectType({ description: "A message of a visitor's chat.", simpleResolvers: true })
+@ObjectType({ description: "Message of a visitor's chat.", simpleResolvers: true })
 export class WidgetMessage {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => MessageRole, { description: "USER for the visitor, ASSISTANT for the assistant." })
+  @Field(() => MessageRole, { description: "Author: USER for the visitor, ASSISTANT for the assistant." })
   role!: string;
-  @Field({ description: "What is said." })
+  @Field({ description: "Text." })
   content!: string;
-  @Field({ description: "When it was stored." })
+  @Field({ description: "Time when the message was stored." })
   createdAt!: Date;
-  @Field(() => [String], { description: "Suggestions of what to say next." })
+  @Field(() => [String], { description: "Suggested replies." })
   quickReplies!: string[];
-  @Field({ description: "Whether it says that no answer could be made." })
+  @Field({ description: "Whether the message is an apology because generating an answer failed." })
   failed!: boolean;
-  @Field(() => String, { nullable: true, description: "The page's own id, where it gave one." })
+  @Field(() => String, {
+    nullable: true,
+    description: "The page's own id for the message; null if it gave none.",
+  })
   clientId!: string | null;
 }
 
-@ObjectType({ description: "A chat of a visitor. Its id is its log's id.", simpleResolvers: true })
+@ObjectType({ description: "Chat of a visitor. Its log has the same id.", simpleResolvers: true })
 export class WidgetChat {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => Channel, { description: "How it is held." })
+  @Field(() => Channel, { description: "Channel of the chat." })
   channel!: string;
   @Field({
-    description: "in-progress or ended; queued, ringing or forwarding where the voice engine holds it.",
+    description:
+      "Status: in-progress or ended; for calls through the voice engine also queued, ringing or forwarding.",
   })
   status!: string;
-  @Field({ description: "The first words said; empty before." })
+  @Field({ description: "First words of the conversation; empty until then." })
   label!: string;
-  @Field({ description: "When it began." })
+  @Field({ description: "Start time." })
   startedAt!: Date;
-  @Field(() => Date, { nullable: true, description: "When it ended." })
+  @Field(() => Date, { nullable: true, description: "End time; null while it is live." })
   endedAt!: Date | null;
   @Field(() => String, {
     nullable: true,
-    description: "Why it ended: ended-by-visitor, ended-by-api, idle-timeout, exceeded-max-duration …",
+    description:
+      "Reason for the end, for example ended-by-visitor, ended-by-api, idle-timeout or exceeded-max-duration; null while it is live.",
   })
   endedReason!: string | null;
 }
 
-@ObjectType({ description: "Something that happened in a visitor's chat.", simpleResolvers: true })
+@ObjectType({ description: "Event in a visitor's chat.", simpleResolvers: true })
 export class WidgetChatEvent {
-  @Field(() => ID, { description: "Resumes the stream behind this event: pass it as `after`." })
+  @Field(() => ID, {
+    description: "Id of the event. Pass it as `after` to resume the stream after this event.",
+  })
   id!: string;
   @Field({
     description:
-      "message: one was stored. status: the chat has another status. token: a piece of the answer that is being written. token-reset: the answer begins anew; discard the pieces shown since the last message. activity: what the assistant does now.",
+      "Name of the event. message: a message was stored. status: the status changed. token: a fragment of the answer being generated. token-reset: the answer starts over; discard the fragments received since the last message. activity: the assistant's activity changed.",
   })
   name!: string;
-  @Field(() => WidgetMessage, { nullable: true, description: "The message that was stored." })
+  @Field(() => WidgetMessage, { nullable: true, description: "Stored message; null for events without one." })
   message!: WidgetMessage | null;
-  @Field({ description: "The chat's status now." })
+  @Field({ description: "Current status of the chat." })
   status!: string;
-  @Field(() => String, { nullable: true, description: "Of a token event: the piece of text." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For a token event, the fragment of text; null otherwise.",
+  })
   text!: string | null;
   @Field(() => String, {
     nullable: true,
     description:
-      "Of an activity event: thinking, speaking, listening, or the name of the function that is called.",
+      "For an activity event: thinking, speaking, listening, or the name of the function being called; null otherwise.",
   })
   activity!: string | null;
 }

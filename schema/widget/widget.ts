@@ -30,7 +30,7 @@ import {
 } from "./inputs";
 import { Widget, WidgetChat, WidgetChatEvent, WidgetMessage, WidgetSession } from "./types";
 
-/** Whose session it is; the authorization table lets nobody else here. */
+/** Visitor of the session. The authorization table admits only visitors here. */
 const visitorOf = ({ caller }: Context): Visitor => caller!.visitor!;
 
 const TARGET_ERRORS =
@@ -39,10 +39,11 @@ const TARGET_ERRORS =
 @Resolver(() => Widget)
 export class WidgetResolver {
   @Mutation(() => WidgetSession, {
-    description: `Begins a visitor's session with a PUBLIC key, or renews it with \`visitorToken\`. Errors: ${TARGET_ERRORS}, FORBIDDEN for a page of an origin that is not allowed and for a uniqueId that isn't signed where it must be, RATE_LIMITED.`,
+    description: `Starts a visitor's session with a PUBLIC key, or renews it with \`visitorToken\`. Errors: ${TARGET_ERRORS}, FORBIDDEN if the page's origin is not allowed or uniqueId lacks a required signature, RATE_LIMITED.`,
   })
   async startWidgetSession(
-    @Arg("input", { description: "Whose session, and with whom." }) input: WidgetSessionInput,
+    @Arg("input", { description: "Assistant or deployment, and data about the visitor." })
+    input: WidgetSessionInput,
     @Ctx() { scope, caller, origin, spend }: Context,
   ) {
     await spend("session");
@@ -50,7 +51,7 @@ export class WidgetResolver {
   }
 
   @Query(() => Widget, {
-    description: `What the page of a visitor's session shows. Errors: ${TARGET_ERRORS}.`,
+    description: `Returns the widget of the visitor's session. Errors: ${TARGET_ERRORS}.`,
   })
   widget(@Ctx() context: Context) {
     return context.scope.of(Widgets).ofVisitor(visitorOf(context));
@@ -58,13 +59,13 @@ export class WidgetResolver {
 
   @FieldResolver(() => String, {
     nullable: true,
-    description: "The greeting of a chat that is started now; null where the assistant says none.",
+    description: "Greeting of a new chat; null if the assistant has none.",
   })
   greeting(
     @Root() widget: ShownWidget,
     @Arg("variables", () => JSONObject, {
       nullable: true,
-      description: "Values of variables, by name; they come before the assistant's own.",
+      description: "Values of variables, by name; they take precedence over the assistant's.",
     })
     variables: Record<string, unknown> | null,
     @Ctx() { scope }: Context,
@@ -75,24 +76,24 @@ export class WidgetResolver {
 
 @Resolver(() => WidgetChat)
 export class WidgetChatResolver {
-  @Query(() => WidgetChat, { description: "A chat of the visitor. Errors: CHAT_NOT_FOUND." })
+  @Query(() => WidgetChat, { description: "Returns a chat of the visitor. Errors: CHAT_NOT_FOUND." })
   widgetChat(@Arg("id", () => ID, { description: "Id of the chat." }) id: string, @Ctx() context: Context) {
     return context.scope.of(VisitorChats).byId(visitorOf(context), id);
   }
 
   @Query(() => [WidgetChat], {
     description:
-      "The visitor's chats with this assistant, the newest first, at most 20: those of this browser with the same uniqueId, and with a signed uniqueId those of any browser.",
+      "Lists the visitor's chats with this assistant, newest first, at most 20: those of this browser with the same uniqueId, and if uniqueId is signed, those of all browsers.",
   })
   widgetChats(@Ctx() context: Context) {
     return context.scope.of(VisitorChats).list(visitorOf(context));
   }
 
   @Mutation(() => WidgetChat, {
-    description: `Begins a chat. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, RATE_LIMITED.`,
+    description: `Starts a chat. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, RATE_LIMITED.`,
   })
   async startWidgetChat(
-    @Arg("input", { description: "The chat to begin." }) { channel = "TEXT", ...passed }: WidgetChatInput,
+    @Arg("input", { description: "The new chat." }) { channel = "TEXT", ...passed }: WidgetChatInput,
     @Ctx() context: Context,
   ) {
     await context.spend("chat");
@@ -101,10 +102,10 @@ export class WidgetChatResolver {
 
   @Mutation(() => WidgetMessage, {
     description:
-      "Adds what the visitor says to a live chat; the assistant answers. Errors: CHAT_NOT_FOUND, CHAT_ENDED, CONFLICT where the voice engine holds it, RATE_LIMITED.",
+      "Adds a message of the visitor to a live chat; the assistant answers. Errors: CHAT_NOT_FOUND, CHAT_ENDED, CONFLICT if the chat is a call through the voice engine, RATE_LIMITED.",
   })
   async postWidgetMessage(
-    @Arg("input", { description: "What is said." }) input: WidgetMessageInput,
+    @Arg("input", { description: "The new message." }) input: WidgetMessageInput,
     @Ctx() context: Context,
   ) {
     await context.spend("message");
@@ -113,10 +114,10 @@ export class WidgetChatResolver {
 
   @Mutation(() => WidgetChat, {
     description:
-      "Gives a live chat fresh variables and metadata, for what is said from now on. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
+      "Updates the variables and metadata of a live chat, for the messages that follow. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
   })
   updateWidgetChat(
-    @Arg("input", { description: "The fresh data." }) { chatId, ...passed }: WidgetChatUpdate,
+    @Arg("input", { description: "Changes to apply." }) { chatId, ...passed }: WidgetChatUpdate,
     @Ctx() context: Context,
   ) {
     return context.scope.of(VisitorChats).update(visitorOf(context), chatId, passed);
@@ -134,10 +135,10 @@ export class WidgetChatResolver {
 
   @Extensions({ dials: true })
   @Mutation(() => WebCall, {
-    description: `Begins a call that the voice engine holds, where \`engineVoice\` says so. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, UNAVAILABLE, RATE_LIMITED.`,
+    description: `Starts a call through the voice engine, if \`engineVoice\` is true. Errors: ${TARGET_ERRORS}, QUOTA_EXCEEDED, UNAVAILABLE, RATE_LIMITED.`,
   })
   async startWidgetCall(
-    @Arg("input", { description: "What is known of the visitor." }) passed: WidgetCallInput,
+    @Arg("input", { description: "Variables and metadata of the call." }) passed: WidgetCallInput,
     @Ctx() context: Context,
   ) {
     await context.spend("chat");
@@ -146,7 +147,7 @@ export class WidgetChatResolver {
 
   @Subscription(() => WidgetChatEvent, {
     description:
-      "What happens in a chat of the visitor, from now on or behind an event; ends with the chat. Errors: CHAT_NOT_FOUND.",
+      "Streams the events of a visitor's chat, from now or after the given event, until the chat ends. Errors: CHAT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
       const { fresh, scope, tooSlow } = context as Context;
       const wanted = { ...(args as { chatId: string; after?: string }), tooSlow };
@@ -156,14 +157,17 @@ export class WidgetChatResolver {
   widgetChatEvents(
     @Root() event: WidgetChatEvent,
     @Arg("chatId", () => ID, { description: "Id of the chat." }) _chatId: string,
-    @Arg("after", () => ID, { nullable: true, description: "Id of the last event that was seen." })
+    @Arg("after", () => ID, {
+      nullable: true,
+      description: "Id of the last event received. Default: only new events.",
+    })
     _after?: string,
   ): WidgetChatEvent {
     return event;
   }
 
   @FieldResolver(() => [WidgetMessage], {
-    description: "What was said, oldest first: the last 200 messages, or those of them behind one.",
+    description: "Last 200 messages, oldest first; with `after`, only those after that message.",
   })
   messages(@Root() { id }: WidgetChat, @Args() { after }: WidgetMessagesArgs, @Ctx() { scope }: Context) {
     return shownMessages(scope, id, after);

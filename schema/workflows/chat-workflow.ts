@@ -13,7 +13,7 @@ import { WorkflowNode } from "./graph";
 export class ChatWorkflowResolver {
   @FieldResolver(() => Workflow, {
     nullable: true,
-    description: "The workflow that it runs; null without one, and once that was deleted.",
+    description: "Workflow of the chat; null if there is none or it has been deleted.",
   })
   workflow(@Root() { workflowId }: Chat, @Ctx() { scope }: Context) {
     return workflowId === null ? null : scope.of(Workflows).find(workflowId);
@@ -21,7 +21,8 @@ export class ChatWorkflowResolver {
 
   @FieldResolver(() => WorkflowNode, {
     nullable: true,
-    description: "Where in its workflow it stands, or stood at its end.",
+    description:
+      "Current node of the workflow, or the last one if the chat has ended; null if there is none.",
   })
   workflowNode(@Root() { workflowNodeId }: Chat, @Ctx() { scope }: Context) {
     return workflowNodeId === null ? null : scope.of(WorkflowNodes).find(workflowNodeId);
@@ -29,7 +30,7 @@ export class ChatWorkflowResolver {
 
   @FieldResolver(() => Deployment, {
     nullable: true,
-    description: "The deployment that it was begun with; null without one, and once that was deleted.",
+    description: "Deployment that the chat was started with; null if there is none or it has been deleted.",
   })
   deployment(@Root() { deploymentId }: Chat, @Ctx() { scope }: Context) {
     return deploymentId === null ? null : scope.of(Deployments).find(deploymentId);
@@ -40,7 +41,7 @@ export class ChatWorkflowResolver {
 export class CallWorkflowResolver {
   @FieldResolver(() => Workflow, {
     nullable: true,
-    description: "The workflow that it runs; null without one, and once that was deleted.",
+    description: "Workflow of the call; null if there is none or it has been deleted.",
   })
   workflow(@Root() { workflowId }: Call, @Ctx() { scope }: Context) {
     return workflowId === null ? null : scope.of(Workflows).find(workflowId);
@@ -48,7 +49,7 @@ export class CallWorkflowResolver {
 
   @FieldResolver(() => Deployment, {
     nullable: true,
-    description: "The deployment that it was placed with; null without one, and once that was deleted.",
+    description: "Deployment that the call was placed with; null if there is none or it has been deleted.",
   })
   deployment(@Root() { deploymentId }: Call, @Ctx() { scope }: Context) {
     return deploymentId === null ? null : scope.of(Deployments).find(deploymentId);

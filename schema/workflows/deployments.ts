@@ -24,79 +24,88 @@ import { TelephonyConnection } from "../telephony/telephony";
 import { Workflow } from "./workflow";
 import { DeploymentType } from "./enums";
 
-@ObjectType({ description: "Where an assistant or a workflow is met.", simpleResolvers: true })
+@ObjectType({ description: "Way for people to reach an assistant or a workflow.", simpleResolvers: true })
 export class Deployment {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => DeploymentType, { description: "In what way it is met." })
+  @Field(() => DeploymentType, { description: "Type of the deployment." })
   type!: string;
-  @Field({ description: "Whether it is met now." })
+  @Field({ description: "Whether it is live." })
   enabled!: boolean;
-  @Field(() => ID, { nullable: true, description: "Id of the connected number that it uses." })
+  @Field(() => ID, { nullable: true, description: "Id of the connected number; null if there is none." })
   telephonyConnectionId!: string | null;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
   projectId!: string | null;
   assistantId!: string | null;
   workflowId!: string | null;
 }
 
-@InputType({ description: "A new deployment: of an assistant or of a workflow." })
+@InputType({ description: "New deployment of either an assistant or a workflow." })
 export class CreateDeploymentInput {
-  @Field(() => DeploymentType, { description: "In what way it is met." })
+  @Field(() => DeploymentType, { description: "Type of the deployment." })
   type!: Type;
   @NotNull
-  @Field({ nullable: true, defaultValue: true, description: "Whether it is met now." })
+  @Field({ nullable: true, defaultValue: true, description: "Whether it is live. Default: true." })
   enabled?: boolean;
-  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
-  @Field(() => ID, { nullable: true, description: "The assistant that speaks; or a workflow." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the assistant that speaks. Omit it for a workflow.",
+  })
   assistantId?: string | null;
-  @Field(() => ID, { nullable: true, description: "The workflow that runs; or an assistant." })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow that runs. Omit it for an assistant." })
   workflowId?: string | null;
   @Rule({ minLength: 1, maxLength: 255 })
-  @Field(() => ID, { nullable: true, description: "The connected number that it uses." })
+  @Field(() => ID, { nullable: true, description: "Id of the connected number to use." })
   telephonyConnectionId?: string | null;
 }
 
 @InputType({
   description:
-    "Changes to a deployment. What is left out stays; null clears what may be empty. An assistant takes the place of a workflow, and the other way round.",
+    "Changes to a deployment. Omitted fields stay unchanged; null clears a field that may be empty. Setting an assistant removes the workflow, and vice versa.",
 })
 export class UpdateDeploymentInput {
   @NotNull
-  @Field(() => DeploymentType, { nullable: true, description: "In what way it is met." })
+  @Field(() => DeploymentType, { nullable: true, description: "Type of the deployment." })
   type?: Type;
   @NotNull
-  @Field({ nullable: true, description: "Whether it is met now." })
+  @Field({ nullable: true, description: "Whether it is live." })
   enabled?: boolean;
-  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
-  @Field(() => ID, { nullable: true, description: "The assistant that speaks; or a workflow." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the assistant that speaks. Omit it for a workflow.",
+  })
   assistantId?: string | null;
-  @Field(() => ID, { nullable: true, description: "The workflow that runs; or an assistant." })
+  @Field(() => ID, { nullable: true, description: "Id of the workflow that runs. Omit it for an assistant." })
   workflowId?: string | null;
   @Rule({ minLength: 1, maxLength: 255 })
-  @Field(() => ID, { nullable: true, description: "The connected number that it uses." })
+  @Field(() => ID, { nullable: true, description: "Id of the connected number to use." })
   telephonyConnectionId?: string | null;
 }
 
 @Resolver(() => Deployment)
 export class DeploymentResolver {
   @Query(() => [Deployment], {
-    description: "The organization's deployments, the newest first. Errors: PROJECT_NOT_FOUND.",
+    description: "Lists the organization's deployments, newest first. Errors: PROJECT_NOT_FOUND.",
   })
   deployments(
-    @Arg("projectId", () => ID, { nullable: true, description: "Those of a project; all without it." })
+    @Arg("projectId", () => ID, {
+      nullable: true,
+      description: "Only deployments of this project. Default: all.",
+    })
     projectId: string | undefined,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Deployments).list(projectId);
   }
 
-  @Query(() => Deployment, { description: "One deployment. Errors: DEPLOYMENT_NOT_FOUND." })
+  @Query(() => Deployment, { description: "Returns a deployment. Errors: DEPLOYMENT_NOT_FOUND." })
   deployment(
     @Arg("id", () => ID, { description: "Id of the deployment." }) id: string,
     @Ctx() { scope }: Context,
@@ -106,7 +115,7 @@ export class DeploymentResolver {
 
   @Mutation(() => Deployment, {
     description:
-      "Makes a deployment. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
+      "Creates a deployment. Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
   })
   createDeployment(
     @Arg("input", { description: "The new deployment." }) input: CreateDeploymentInput,
@@ -117,18 +126,19 @@ export class DeploymentResolver {
 
   @Mutation(() => Deployment, {
     description:
-      "Changes a deployment. Errors: DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
+      "Updates a deployment. Errors: DEPLOYMENT_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND.",
   })
   updateDeployment(
     @Arg("id", () => ID, { description: "Id of the deployment." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateDeploymentInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateDeploymentInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Deployments).update(id, input);
   }
 
   @Mutation(() => Deleted, {
-    description: "Deletes a deployment; what was begun with it goes on. Errors: DEPLOYMENT_NOT_FOUND.",
+    description:
+      "Deletes a deployment. Chats and calls started with it continue. Errors: DEPLOYMENT_NOT_FOUND.",
   })
   deleteDeployment(
     @Arg("id", () => ID, { description: "Id of the deployment." }) id: string,
@@ -137,27 +147,33 @@ export class DeploymentResolver {
     return scope.of(Deployments).remove(id);
   }
 
-  @FieldResolver(() => Project, { nullable: true, description: "The project it belongs to." })
+  @FieldResolver(() => Project, {
+    nullable: true,
+    description: "Project of the deployment; null if it has none.",
+  })
   project(@Root() { projectId }: Deployment, @Ctx() { scope }: Context) {
     return projectId == null ? null : scope.of(Projects).byId(projectId);
   }
 
   @FieldResolver(() => TelephonyConnection, {
     nullable: true,
-    description: "The connected number that it uses; null where that was disconnected since.",
+    description: "Connected number; null if there is none or it has been disconnected.",
   })
   telephonyConnection(@Root() { telephonyConnectionId: id }: Deployment, @Ctx() { scope }: Context) {
     return id === null ? null : scope.of(TelephonyConnections).find(id);
   }
 
-  @FieldResolver(() => Workflow, { nullable: true, description: "The workflow that runs." })
+  @FieldResolver(() => Workflow, {
+    nullable: true,
+    description: "Workflow that runs; null for a deployment of an assistant.",
+  })
   workflow(@Root() { workflowId }: Deployment, @Ctx() { scope }: Context) {
     return workflowId === null ? null : scope.of(Workflows).byId(workflowId);
   }
 
   @FieldResolver(() => Assistant, {
     nullable: true,
-    description: "The assistant that speaks, even when it was deleted since.",
+    description: "Assistant that speaks, even if it has been deleted; null for a deployment of a workflow.",
   })
   assistant(@Root() { assistantId }: Deployment, @Ctx() { scope }: Context) {
     return assistantId === null ? null : scope.of(Assistants).evenDeleted(assistantId);

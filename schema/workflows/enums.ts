@@ -1,60 +1,50 @@
-import { registerEnumType } from "type-graphql";
 import { PROBLEM_CODES } from "../../src/conversation/workflows/problems";
+import { enumOf } from "../core/enums";
 
-/** An enumeration of which each value is its own name. */
-function described(name: string, description: string, values: Readonly<Record<string, string>>) {
-  const ids = Object.fromEntries(Object.keys(values).map((id) => [id, id]));
-  const valuesConfig = Object.fromEntries(
-    Object.entries(values).map(([id, description]) => [id, { description }]),
-  );
-  registerEnumType(ids, { name, description, valuesConfig });
-  return ids;
-}
-
-export const WorkflowNodeType = described("WorkflowNodeType", "What happens at a node of a workflow.", {
-  START: "Where a conversation begins; each workflow has one.",
-  END: "Ends the conversation, with last words where it has any.",
-  PROMPT: "An assistant talks with the person, until an edge leads on.",
-  ACTION: "Calls a function of an assistant, and goes on.",
-  CONDITION: "Goes on at once, by the values of variables.",
+export const WorkflowNodeType = enumOf("WorkflowNodeType", "Type of a workflow node.", {
+  START: "Start of the conversation; each workflow has one.",
+  END: "End of the conversation, with a closing message if there is one.",
+  PROMPT: "An assistant talks with the end user until an edge is taken.",
+  ACTION: "A function of an assistant is called, then an edge is taken.",
+  CONDITION: "An edge is taken at once, depending on the values of variables.",
 });
 
-export const WorkflowEdgeKind = described("WorkflowEdgeKind", "When an edge is taken.", {
+export const WorkflowEdgeKind = enumOf("WorkflowEdgeKind", "Condition under which an edge is taken.", {
   DEFAULT:
-    "Where no other edge of its node fits. Of a PROMPT: once its assistant has answered; the edge's target answers next.",
-  MODEL: "When the model chooses it, by what its description says. Of a PROMPT alone.",
+    "No other edge of the node matches. From a PROMPT node: once its assistant has answered; the target node then gives the next answer.",
+  MODEL: "The model chooses the edge by its description. Only from PROMPT nodes.",
   VARIABLE:
-    "When a variable has a value. Of a PROMPT it is looked at after an answer, and after a function or the model has set variables.",
-  FUNCTION: "After a function has answered well. Of a PROMPT or an ACTION.",
+    "A variable compares to a value as required. From a PROMPT node: checked after each answer and whenever a function or the model has set variables.",
+  FUNCTION: "A function has succeeded. Only from PROMPT and ACTION nodes.",
 });
 
-export const WorkflowOperator = described(
+export const WorkflowOperator = enumOf(
   "WorkflowOperator",
-  "How a variable is compared. Numbers are compared as numbers, texts in any case.",
+  "Comparison of a variable with a value. Numbers are compared as numbers, texts case-insensitively.",
   {
-    EQUALS: "It is the value.",
-    NOT_EQUALS: "It is something else, or not set.",
-    CONTAINS: "The value stands in it.",
-    GREATER: "It is more than the value.",
-    LESS: "It is less than the value.",
-    IS_SET: "It has a value that is not empty.",
-    IS_NOT_SET: "It has no value, or an empty one.",
+    EQUALS: "The variable equals the value.",
+    NOT_EQUALS: "The variable differs from the value or is not set.",
+    CONTAINS: "The variable contains the value.",
+    GREATER: "The variable is greater than the value.",
+    LESS: "The variable is less than the value.",
+    IS_SET: "The variable is set and not empty.",
+    IS_NOT_SET: "The variable is not set or empty.",
   },
 );
 
-export const WorkflowProblemCode = described(
+export const WorkflowProblemCode = enumOf(
   "WorkflowProblemCode",
-  "What keeps a workflow from running.",
+  "Kind of a problem that prevents a workflow from running.",
   PROBLEM_CODES,
 );
 
-export const DeploymentType = described("DeploymentType", "Where an assistant or a workflow is met.", {
-  TEXT_IFRAME: "Text chats in a frame of a web page.",
-  TEXT_BUBBLE: "Text chats behind a button of a web page.",
-  VOICE_BUBBLE: "Calls from behind a button of a web page.",
-  VOICE_IFRAME: "Calls from a frame of a web page.",
+export const DeploymentType = enumOf("DeploymentType", "Type of a deployment.", {
+  TEXT_IFRAME: "Text chats in an iframe of a web page.",
+  TEXT_BUBBLE: "Text chats in a widget that a button of a web page opens.",
+  VOICE_BUBBLE: "Calls in a widget that a button of a web page opens.",
+  VOICE_IFRAME: "Calls in an iframe of a web page.",
   SMS: "SMS to and from a connected number.",
   PHONE_OUTBOUND: "Calls to telephones.",
-  PHONE_INBOUND: "Calls that come in at a connected number.",
-  API: "Whatever a program starts: chats by text and SMS, and calls to telephones.",
+  PHONE_INBOUND: "Inbound calls to a connected number.",
+  API: "Conversations that a program starts through the API: text chats, SMS and calls to telephones.",
 });

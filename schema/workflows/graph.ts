@@ -17,77 +17,105 @@ import {
 
 type JsonObject = Record<string, unknown>;
 
-@ObjectType({ description: "A place that a conversation can be at in a workflow.", simpleResolvers: true })
+@ObjectType({ description: "Node of a workflow: a step of the conversation.", simpleResolvers: true })
 export class WorkflowNode {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => ID, { description: "The workflow that it belongs to." })
+  @Field(() => ID, { description: "Id of its workflow." })
   workflowId!: string;
-  @Field(() => WorkflowNodeType, { description: "What happens at it." })
+  @Field(() => WorkflowNodeType, { description: "Type of the node." })
   type!: string;
-  @Field({ description: "What it is called; messages carry it." })
+  @Field({ description: "Name, which the messages of the node include in their metadata." })
   name!: string;
   @Field(() => String, {
     nullable: true,
-    description: "Of a PROMPT: what the assistant is to do here, behind its own prompt.",
+    description: "For a PROMPT node, instructions added after the assistant's own prompt; null otherwise.",
   })
   instructions!: string | null;
-  @Field(() => String, { nullable: true, description: "Of an ACTION: the function that is called." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For an ACTION node, name of the function to call; null otherwise.",
+  })
   functionName!: string | null;
-  @Field(() => JSONObject, { description: "Of an ACTION: the arguments of the function." })
+  @Field(() => JSONObject, { description: "For an ACTION node, arguments of the function." })
   arguments!: JsonObject;
-  @Field(() => String, { nullable: true, description: "The variable that keeps the reply of a function." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Name of the variable that stores a function's response; null if there is none.",
+  })
   resultVariable!: string | null;
-  @Field(() => String, { nullable: true, description: "Of an END: the last words." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For an END node, closing message; null if there is none.",
+  })
   message!: string | null;
-  @Field(() => String, { nullable: true, description: "Of an END: becomes the endedReason of the chat." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For an END node, endedReason of the chat; null for workflow-ended.",
+  })
   endReason!: string | null;
-  @Field(() => JSONObject, { description: "What is kept with the node, such as its place on a canvas." })
+  @Field(() => JSONObject, {
+    description: "Metadata supplied with the node, such as its position on a canvas.",
+  })
   metadata!: JsonObject;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
   assistantId!: string | null;
 }
 
-@ObjectType({ description: "A way from one node of a workflow to another one.", simpleResolvers: true })
+@ObjectType({
+  description: "Edge of a workflow: a transition from one node to another.",
+  simpleResolvers: true,
+})
 export class WorkflowEdge {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field(() => ID, { description: "The workflow that it belongs to." })
+  @Field(() => ID, { description: "Id of its workflow." })
   workflowId!: string;
-  @Field(() => ID, { description: "The node that it leads away from." })
+  @Field(() => ID, { description: "Id of the source node." })
   fromNodeId!: string;
-  @Field(() => ID, { description: "The node that it leads to." })
+  @Field(() => ID, { description: "Id of the target node." })
   toNodeId!: string;
-  @Field(() => WorkflowEdgeKind, { description: "When it is taken." })
+  @Field(() => WorkflowEdgeKind, { description: "Condition under which the edge is taken." })
   kind!: string;
-  @Field(() => Int, { description: "Of the edges of one node the lower one is looked at first." })
+  @Field(() => Int, {
+    description: "Rank among the edges of the source node; lower ranks are checked first.",
+  })
   rank!: number;
-  @Field(() => String, { nullable: true, description: "Of a MODEL edge: when the model is to choose it." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For a MODEL edge, description of when the model should choose it; null otherwise.",
+  })
   description!: string | null;
   @Field(() => [String], {
-    description: "Of a MODEL edge: variables whose values the model gives with its choice.",
+    description: "For a MODEL edge, names of the variables whose values the model supplies with its choice.",
   })
   collects!: string[];
-  @Field(() => String, { nullable: true, description: "Of a VARIABLE edge: the name of the variable." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For a VARIABLE edge, name of the variable; null otherwise.",
+  })
   variable!: string | null;
   @Field(() => WorkflowOperator, {
     nullable: true,
-    description: "Of a VARIABLE edge: how the variable is compared.",
+    description: "For a VARIABLE edge, comparison of the variable with the value; null otherwise.",
   })
   operator!: string | null;
-  @Field(() => String, { nullable: true, description: "Of a VARIABLE edge: what it is compared with." })
+  @Field(() => String, {
+    nullable: true,
+    description: "For a VARIABLE edge, value to compare the variable with; null if there is none.",
+  })
   value!: string | null;
   @Field(() => String, {
     nullable: true,
-    description: "Of a FUNCTION edge: the function that has answered.",
+    description: "For a FUNCTION edge, name of the function that must have succeeded; null otherwise.",
   })
   functionName!: string | null;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed." })
+  @Field({ description: "Time of the last change." })
   updatedAt!: Date;
 }
 
@@ -95,7 +123,7 @@ export class WorkflowEdge {
 export class WorkflowNodeResolver {
   @Mutation(() => WorkflowNode, {
     description:
-      "Adds a node to a workflow, which has at most 200. Errors: WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+      "Adds a node to a workflow; a workflow has at most 200 nodes. Errors: WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
   })
   createWorkflowNode(
     @Arg("workflowId", () => ID, { description: "Id of the workflow." }) workflowId: string,
@@ -106,18 +134,18 @@ export class WorkflowNodeResolver {
   }
 
   @Mutation(() => WorkflowNode, {
-    description: "Changes a node. Errors: WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
+    description: "Updates a node. Errors: WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.",
   })
   updateWorkflowNode(
     @Arg("id", () => ID, { description: "Id of the node." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateWorkflowNodeInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateWorkflowNodeInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(WorkflowNodes).update(id, input);
   }
 
   @Mutation(() => Deleted, {
-    description: "Deletes a node with the edges that touch it. Errors: WORKFLOW_NODE_NOT_FOUND.",
+    description: "Deletes a node with its incoming and outgoing edges. Errors: WORKFLOW_NODE_NOT_FOUND.",
   })
   deleteWorkflowNode(
     @Arg("id", () => ID, { description: "Id of the node." }) id: string,
@@ -128,7 +156,8 @@ export class WorkflowNodeResolver {
 
   @FieldResolver(() => Assistant, {
     nullable: true,
-    description: "Who speaks, or whose function is called; even when it was deleted since.",
+    description:
+      "Assistant that speaks (PROMPT) or declares the function (ACTION), even if it has been deleted; null for other nodes.",
   })
   assistant(@Root() { assistantId }: WorkflowNode, @Ctx() { scope }: Context) {
     return assistantId === null ? null : scope.of(Assistants).evenDeleted(assistantId);
@@ -139,7 +168,7 @@ export class WorkflowNodeResolver {
 export class WorkflowEdgeResolver {
   @Mutation(() => WorkflowEdge, {
     description:
-      "Adds an edge to a workflow, which has at most 1,000. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND.",
+      "Adds an edge to a workflow; a workflow has at most 1,000 edges. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND.",
   })
   createWorkflowEdge(
     @Arg("workflowId", () => ID, { description: "Id of the workflow." }) workflowId: string,
@@ -150,11 +179,11 @@ export class WorkflowEdgeResolver {
   }
 
   @Mutation(() => WorkflowEdge, {
-    description: "Changes an edge. Errors: WORKFLOW_EDGE_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND.",
+    description: "Updates an edge. Errors: WORKFLOW_EDGE_NOT_FOUND, WORKFLOW_NODE_NOT_FOUND.",
   })
   updateWorkflowEdge(
     @Arg("id", () => ID, { description: "Id of the edge." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateWorkflowEdgeInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateWorkflowEdgeInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(WorkflowEdges).update(id, input);
@@ -171,7 +200,7 @@ export class WorkflowEdgeResolver {
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      "Of a MODEL edge: name of the tool by which the model chooses it. Without a model, a message `call:NAME {}` does.",
+      "For a MODEL edge, name of the tool with which the model chooses it; null otherwise. Without a model provider, the message `call:NAME {}` chooses it.",
   })
   async toolName(@Root() { id, workflowId }: WorkflowEdge, @Ctx() { scope }: Context) {
     return toolNameOf(await scope.of(Workflows).flow(workflowId), id);

@@ -10,70 +10,73 @@ type JsonObject = Record<string, unknown>;
 const NAME = { minLength: 1, maxLength: 255 } as const;
 const text = (maxLength: number) => ({ minLength: 1, maxLength });
 
-@InputType({ description: "A new workflow; its nodes and edges are made one by one." })
+@InputType({
+  description: "New workflow. Add its nodes and edges with createWorkflowNode and createWorkflowEdge.",
+})
 export class CreateWorkflowInput {
   @Rule(NAME)
-  @Field({ description: "What it is called, 1 to 255 characters." })
+  @Field({ description: "Name, 1 to 255 characters." })
   name!: string;
-  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Purpose of the workflow, at most 1 MiB." })
   description?: string | null;
-  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
 }
 
 @InputType({
-  description: "Changes to a workflow. What is left out stays; null clears the description or the project.",
+  description:
+    "Changes to a workflow. Omitted fields stay unchanged; null clears the description or the project.",
 })
 export class UpdateWorkflowInput {
   @Rule({ ...NAME, nullable: false })
-  @Field({ nullable: true, description: "What it is called, 1 to 255 characters." })
+  @Field({ nullable: true, description: "Name, 1 to 255 characters." })
   name?: string;
-  @Field(() => String, { nullable: true, description: "What it is for, at most 1 MiB." })
+  @Field(() => String, { nullable: true, description: "Purpose of the workflow, at most 1 MiB." })
   description?: string | null;
-  @Field(() => ID, { nullable: true, description: "The project it belongs to." })
+  @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
 }
 
 const NODE_FIELDS = {
-  assistantId: [{}, "Of a PROMPT: who speaks. Of an ACTION: whose function is called.", () => ID],
+  assistantId: [{}, "Id of the assistant that speaks (PROMPT) or declares the function (ACTION).", () => ID],
   instructions: [
     text(100_000),
-    "Of a PROMPT: what the assistant is to do here, behind its own prompt; may have {variables}. 1 to 100,000 characters.",
+    "For a PROMPT node, instructions added after the assistant's own prompt; may contain {variables}. 1 to 100,000 characters.",
     () => String,
   ],
   functionName: [
     text(64),
-    "Of an ACTION: the function, as a configuration of the assistant declares it. 1 to 64 characters.",
+    "For an ACTION node, name of the function in a configuration of the assistant. 1 to 64 characters.",
     () => String,
   ],
   arguments: [
     { nullable: false },
-    "Of an ACTION: the arguments of the function. A text that is one {variable} alone becomes its value as it is.",
+    "For an ACTION node, arguments of the function. Texts may contain {variables}; a text that consists of a single {variable} becomes its value, with its type.",
     () => JSONObject,
   ],
   resultVariable: [
     text(64),
-    "Of an ACTION, and of functions that a PROMPT's assistant calls: the variable that keeps the reply; the fields of a reply that is an object become NAME.FIELD. 1 to 64 letters, digits, _ and .",
+    "Name of the variable that stores the response of the function (ACTION) or of functions that the assistant calls (PROMPT). Fields of an object become NAME.FIELD. 1 to 64 letters, digits, _ and .",
     () => String,
   ],
   message: [
     text(10_000),
-    "Of an END: the last words; may have {variables}. 1 to 10,000 characters.",
+    "For an END node, closing message; may contain {variables}. 1 to 10,000 characters.",
     () => String,
   ],
   endReason: [
     text(255),
-    "Of an END: becomes the endedReason of the chat; workflow-ended without it. 1 to 255 characters.",
+    "For an END node, endedReason of the chat, 1 to 255 characters. Default: workflow-ended.",
     () => String,
   ],
   metadata: [
     { nullable: false },
-    "Anything to keep with the node, such as its place on a canvas.",
+    "Metadata to store with the node, such as its position on a canvas.",
     () => JSONObject,
   ],
 } as const satisfies Fields;
 
-/** The same for TypeScript. */
+/** The same fields, typed. */
 abstract class NodeFields {
   assistantId?: string | null;
   instructions?: string | null;
@@ -86,51 +89,64 @@ abstract class NodeFields {
 }
 
 @withFields(NODE_FIELDS)
-@InputType({ description: "A new node of a workflow." })
+@InputType({ description: "New node of a workflow." })
 export class CreateWorkflowNodeInput extends NodeFields {
-  @Field(() => WorkflowNodeType, { description: "What happens at it." })
+  @Field(() => WorkflowNodeType, { description: "Type of the node." })
   type!: NodeType;
   @Rule(NAME)
-  @Field({ description: "What it is called, 1 to 255 characters; messages carry it." })
+  @Field({ description: "Name, 1 to 255 characters; the messages of the node include it in their metadata." })
   name!: string;
 }
 
 @withFields(NODE_FIELDS)
-@InputType({ description: "Changes to a node. What is left out stays; null clears what may be empty." })
+@InputType({
+  description: "Changes to a node. Omitted fields stay unchanged; null clears a field that may be empty.",
+})
 export class UpdateWorkflowNodeInput extends NodeFields {
   @NotNull
-  @Field(() => WorkflowNodeType, { nullable: true, description: "What happens at it." })
+  @Field(() => WorkflowNodeType, { nullable: true, description: "Type of the node." })
   type?: NodeType;
   @Rule({ ...NAME, nullable: false })
-  @Field({ nullable: true, description: "What it is called, 1 to 255 characters; messages carry it." })
+  @Field({
+    nullable: true,
+    description: "Name, 1 to 255 characters; the messages of the node include it in their metadata.",
+  })
   name?: string;
 }
 
 const EDGE_FIELDS = {
-  kind: [{ nullable: false }, "When it is taken; DEFAULT without it.", () => WorkflowEdgeKind],
+  kind: [
+    { nullable: false },
+    "Condition under which the edge is taken. Default: DEFAULT.",
+    () => WorkflowEdgeKind,
+  ],
   rank: [
     { nullable: false, minimum: -1_000_000, maximum: 1_000_000 },
-    "Of the edges of one node the one with the lower rank is looked at first; a default edge comes last. 0 without it.",
+    "Rank among the edges of the source node, -1,000,000 to 1,000,000; lower ranks are checked first, DEFAULT edges last. Default: 0.",
     () => Int,
   ],
   description: [
     text(10_000),
-    "Of a MODEL edge: when the model is to choose it; may have {variables}. 1 to 10,000 characters.",
+    "For a MODEL edge, description of when the model should choose it; may contain {variables}. 1 to 10,000 characters.",
     () => String,
   ],
   collects: [
     { nullable: false, maxItems: 20 },
-    "Of a MODEL edge: variables whose values the model gives with its choice. At most 20 names.",
+    "For a MODEL edge, names of the variables whose values the model supplies with its choice; at most 20.",
     () => [String],
   ],
-  variable: [text(255), "Of a VARIABLE edge: the name of the variable.", () => String],
-  operator: [{}, "Of a VARIABLE edge: how the variable is compared.", () => WorkflowOperator],
+  variable: [text(255), "For a VARIABLE edge, name of the variable, 1 to 255 characters.", () => String],
+  operator: [{}, "For a VARIABLE edge, comparison of the variable with the value.", () => WorkflowOperator],
   value: [
     { maxLength: 10_000 },
-    "Of a VARIABLE edge: what the variable is compared with; may have {variables}. At most 10,000 characters.",
+    "For a VARIABLE edge, value to compare the variable with; may contain {variables}. At most 10,000 characters.",
     () => String,
   ],
-  functionName: [text(64), "Of a FUNCTION edge: the function that has answered.", () => String],
+  functionName: [
+    text(64),
+    "For a FUNCTION edge, name of the function that must have succeeded, 1 to 64 characters.",
+    () => String,
+  ],
 } as const satisfies Fields;
 
 abstract class EdgeFields {
@@ -145,21 +161,23 @@ abstract class EdgeFields {
 }
 
 @withFields(EDGE_FIELDS)
-@InputType({ description: "A new edge, from a node of a workflow to another one." })
+@InputType({ description: "New edge from one node of a workflow to another." })
 export class CreateWorkflowEdgeInput extends EdgeFields {
-  @Field(() => ID, { description: "The node that it leads away from." })
+  @Field(() => ID, { description: "Id of the source node." })
   fromNodeId!: string;
-  @Field(() => ID, { description: "The node that it leads to." })
+  @Field(() => ID, { description: "Id of the target node." })
   toNodeId!: string;
 }
 
 @withFields(EDGE_FIELDS)
-@InputType({ description: "Changes to an edge. What is left out stays; null clears what may be empty." })
+@InputType({
+  description: "Changes to an edge. Omitted fields stay unchanged; null clears a field that may be empty.",
+})
 export class UpdateWorkflowEdgeInput extends EdgeFields {
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The node that it leads away from." })
+  @Field(() => ID, { nullable: true, description: "Id of the source node." })
   fromNodeId?: string;
   @NotNull
-  @Field(() => ID, { nullable: true, description: "The node that it leads to." })
+  @Field(() => ID, { nullable: true, description: "Id of the target node." })
   toNodeId?: string;
 }

@@ -2,19 +2,19 @@ import { Field, ID, ObjectType } from "type-graphql";
 
 @ObjectType({
   description:
-    "A conversation that moves from node to node: assistants speak at some, functions are called and variables looked at by others.",
+    "Graph that guides a conversation from node to node: nodes let assistants speak, call functions or check variables; edges connect them.",
   simpleResolvers: true,
 })
 export class Workflow {
-  @Field(() => ID, { description: "Opaque; sorts by creation." })
+  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;
-  @Field({ description: "What it is called, 1 to 255 characters." })
+  @Field({ description: "Name, 1 to 255 characters." })
   name!: string;
-  @Field(() => String, { nullable: true, description: "What it is for." })
+  @Field(() => String, { nullable: true, description: "Purpose of the workflow; null if none was given." })
   description!: string | null;
-  @Field({ description: "When it was made." })
+  @Field({ description: "Creation time." })
   createdAt!: Date;
-  @Field({ description: "When it was last changed; its nodes and edges have times of their own." })
+  @Field({ description: "Time of the last change of the workflow itself; nodes and edges have their own." })
   updatedAt!: Date;
   projectId!: string | null;
 }

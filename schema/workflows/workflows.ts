@@ -23,32 +23,35 @@ import { WorkflowProblemCode } from "./enums";
 import { WorkflowEdge, WorkflowNode } from "./graph";
 import { CreateWorkflowInput, UpdateWorkflowInput } from "./inputs";
 
-@ObjectType({ description: "Something that keeps a workflow from running.", simpleResolvers: true })
+@ObjectType({ description: "Problem that prevents a workflow from running.", simpleResolvers: true })
 export class WorkflowProblem {
-  @Field(() => WorkflowProblemCode, { description: "What kind of problem it is." })
+  @Field(() => WorkflowProblemCode, { description: "Kind of the problem." })
   code!: string;
-  @Field(() => ID, { nullable: true, description: "The node that it is about." })
+  @Field(() => ID, { nullable: true, description: "Id of the affected node; null if there is none." })
   nodeId!: string | null;
-  @Field(() => ID, { nullable: true, description: "The edge that it is about." })
+  @Field(() => ID, { nullable: true, description: "Id of the affected edge; null if there is none." })
   edgeId!: string | null;
-  @Field({ description: "The problem in a sentence." })
+  @Field({ description: "Explanation, as a sentence." })
   message!: string;
 }
 
 @Resolver(() => Workflow)
 export class WorkflowResolver {
   @Query(() => [Workflow], {
-    description: "The organization's workflows, the newest first. Errors: PROJECT_NOT_FOUND.",
+    description: "Lists the organization's workflows, newest first. Errors: PROJECT_NOT_FOUND.",
   })
   workflows(
-    @Arg("projectId", () => ID, { nullable: true, description: "Those of a project; all without it." })
+    @Arg("projectId", () => ID, {
+      nullable: true,
+      description: "Only workflows of this project. Default: all.",
+    })
     projectId: string | undefined,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Workflows).list(projectId);
   }
 
-  @Query(() => Workflow, { description: "One workflow. Errors: WORKFLOW_NOT_FOUND." })
+  @Query(() => Workflow, { description: "Returns a workflow. Errors: WORKFLOW_NOT_FOUND." })
   workflow(
     @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,
     @Ctx() { scope }: Context,
@@ -56,7 +59,7 @@ export class WorkflowResolver {
     return scope.of(Workflows).byId(id);
   }
 
-  @Mutation(() => Workflow, { description: "Makes a workflow without nodes. Errors: PROJECT_NOT_FOUND." })
+  @Mutation(() => Workflow, { description: "Creates a workflow without nodes. Errors: PROJECT_NOT_FOUND." })
   createWorkflow(
     @Arg("input", { description: "The new workflow." }) input: CreateWorkflowInput,
     @Ctx() { scope }: Context,
@@ -65,11 +68,11 @@ export class WorkflowResolver {
   }
 
   @Mutation(() => Workflow, {
-    description: "Changes a workflow. Errors: WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND.",
+    description: "Updates a workflow. Errors: WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND.",
   })
   updateWorkflow(
     @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,
-    @Arg("input", { description: "What to change." }) input: UpdateWorkflowInput,
+    @Arg("input", { description: "Changes to apply." }) input: UpdateWorkflowInput,
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Workflows).update(id, input);
@@ -77,7 +80,7 @@ export class WorkflowResolver {
 
   @Mutation(() => Deleted, {
     description:
-      "Deletes a workflow with its nodes, edges and deployments, and ends its live chats and calls. Errors: WORKFLOW_NOT_FOUND.",
+      "Deletes a workflow with its nodes, edges and deployments and ends its live chats and calls. Errors: WORKFLOW_NOT_FOUND.",
   })
   deleteWorkflow(
     @Arg("id", () => ID, { description: "Id of the workflow." }) id: string,
@@ -86,29 +89,32 @@ export class WorkflowResolver {
     return scope.of(Workflows).remove(id);
   }
 
-  @FieldResolver(() => Project, { nullable: true, description: "The project it belongs to." })
+  @FieldResolver(() => Project, {
+    nullable: true,
+    description: "Project of the workflow; null if it has none.",
+  })
   project(@Root() { projectId }: Workflow, @Ctx() { scope }: Context) {
     return projectId == null ? null : scope.of(Projects).byId(projectId);
   }
 
-  @FieldResolver(() => [WorkflowNode], { description: "Its nodes, the oldest first." })
+  @FieldResolver(() => [WorkflowNode], { description: "Nodes of the workflow, oldest first." })
   async nodes(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
     return (await scope.of(Workflows).flow(id)).nodes;
   }
 
-  @FieldResolver(() => [WorkflowEdge], { description: "Its edges, by their rank." })
+  @FieldResolver(() => [WorkflowEdge], { description: "Edges of the workflow, by rank." })
   async edges(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
     return (await scope.of(Workflows).flow(id)).edges;
   }
 
   @FieldResolver(() => [WorkflowProblem], {
-    description: "What keeps it from running; empty when it can.",
+    description: "Problems that prevent the workflow from running; empty if it can run.",
   })
   problems(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
     return scope.of(Runnable).problems(id);
   }
 
-  @FieldResolver(() => [Deployment], { description: "Where it is met, the newest first." })
+  @FieldResolver(() => [Deployment], { description: "Deployments of the workflow, newest first." })
   deployments(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
     return scope.of(Deployments).ofWorkflow(id);
   }

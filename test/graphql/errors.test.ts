@@ -87,7 +87,7 @@ describe("an error", () => {
     const { api } = running;
     const id = await newChat(api, await newAssistant(api));
     const { extensions } = await api.gqlError(query, query.includes("$id") ? { id } : {});
-    const details = [{ path, message: "must be a cursor that a list gave" }];
+    const details = [{ path, message: "must be a cursor returned by a list" }];
     expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details });
   });
 
