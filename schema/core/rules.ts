@@ -21,8 +21,8 @@ export interface InputRule {
   readonly "x-extension"?: true;
 }
 
-/** Spec gap: text without a length of its own is at most 1 MiB. */
-const TEXT_BYTES = 1_048_576;
+/** Limit of text without `maxLength`. The REST contract names none. */
+const MAX_TEXT_BYTES = 1_048_576;
 
 /** Sets the rule of an input field; both interfaces enforce it. */
 export const Rule = (schema: InputRule): ReturnType<typeof Extensions> => Extensions({ schema });
@@ -108,5 +108,7 @@ function wrongText(text: string, rule: InputRule): string | undefined {
       : `must be at most ${maxLength} characters long`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
   if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor returned by a list";
-  return maxLength === Infinity && Buffer.byteLength(text) > TEXT_BYTES ? "must be at most 1 MiB" : undefined;
+  return maxLength === Infinity && Buffer.byteLength(text) > MAX_TEXT_BYTES
+    ? "must be at most 1 MiB"
+    : undefined;
 }
