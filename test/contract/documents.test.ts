@@ -81,21 +81,63 @@ describe("the documents about the code", () => {
     );
 });
 
-/** The validator is an ES module, which jest can't import: hence a process. */
-async function openApiProblems(path: string): Promise<unknown> {
-  const script = `
-    import { existsSync, readFileSync } from "node:fs";
-    import { Validator } from "@seriousme/openapi-schema-validator";
-    const validator = new Validator();
-    const { valid, errors } = await validator.validate(JSON.parse(readFileSync(process.argv[1], "utf8")));
-    console.log(JSON.stringify({ valid, errors, version: validator.version }));`;
+/** What a script prints, as JSON. It imports ES modules, which jest can't: hence a process. */
+async function printedBy(script: string, ...values: readonly string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ["--input-type=module", "--eval", script, path],
+    ["--input-type=module", "--eval", script, ...values],
     { cwd: root },
   );
   return JSON.parse(stdout);
 }
+
+const openApiProblems = (path: string) =>
+  printedBy(
+    `
+    import { readFileSync } from "node:fs";
+    import { Validator } from "@seriousme/openapi-schema-validator";
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(JSON.parse(readFileSync(process.argv[1], "utf8")));
+    console.log(JSON.stringify({ valid, errors, version: validator.version }));`,
+    path,
+  );
+
+describe("the GraphQL documents of the widget and the analytics page", () => {
+  const SCHEMA = "type Query { name(of: ID!): String! }";
+  const typescriptOf = (document: string, schema = SCHEMA) =>
+    printedBy(
+      `
+      import { typescriptOf } from "./src/web/typed-documents.mjs";
+      const text = typescriptOf(...process.argv.slice(1), "widget/app/operations.ts");
+      console.log(JSON.stringify(await text.catch(({ message }) => ({ message }))));`,
+      schema,
+      document,
+    );
+
+  test("have fresh TypeScript beside them; else run `npm run docs`", async () => {
+    const generated = (await printedBy(`
+      import { typedDocuments } from "./src/web/typed-documents.mjs";
+      console.log(JSON.stringify(await typedDocuments()));`)) as Record<string, string>;
+    expect(Object.keys(generated)).toHaveLength(2);
+    for (const [path, text] of Object.entries(generated)) expect([path, file(path)]).toEqual([path, text]);
+  });
+
+  test("have the types of the schema", async () => {
+    const document = "query ReadName($id: ID!) { name(of: $id) }";
+    expect(await typescriptOf(document)).toContain("{ readonly name: string }");
+    const nullable = SCHEMA.replace("String!", "String");
+    expect(await typescriptOf(document, nullable)).toContain("{ readonly name: string | null }");
+  });
+
+  test.each([
+    ["a field", "query Read { nam }", 'Cannot query field "nam"'],
+    ["an argument", "query Read { name(off: 1) }", 'Unknown argument "off"'],
+    ["a type", "query Read($id: Id!) { name(of: $id) }", 'Unknown type "Id"'],
+    ["a use of a type", "query Read($id: String!) { name(of: $id) }", 'of type "String!" used in position'],
+  ])("are refused if the schema does not have %s", async (_what, document, problem) => {
+    expect(await typescriptOf(document)).toEqual({ message: expect.stringContaining(problem) as unknown });
+  });
+});
 
 describe("the OpenAPI document", () => {
   test("is valid OpenAPI 3.1 of the interface's version 1.0", async () => {

@@ -1,3 +1,4 @@
+import type { TypedDocument } from "../typed-document";
 import { token } from "./session";
 
 /** There is no token, or it is not valid any more. */
@@ -9,7 +10,7 @@ interface Answer<T> {
 }
 
 /** @throws Expired; Error with a sentence for the person */
-export async function graphql<T>(query: string, variables: object): Promise<T> {
+export async function graphql<T, V>(query: TypedDocument<T, V>, variables: NoInfer<V>): Promise<T> {
   const bearer = token();
   if (bearer === null) throw new Expired();
   const response = await fetch("/graphql", {

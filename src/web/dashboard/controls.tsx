@@ -1,9 +1,10 @@
-import { CHANNEL_NAMES, CHANNELS, type Channel, type Shown } from "./data";
+import { CHANNEL_NAMES, CHANNELS } from "./data";
 import { daysOf, PRESETS, type Choice, type Preset } from "./filters";
+import type { Channel, ReadStatistics } from "./operations";
 
 interface ControlsProps {
   readonly choice: Choice;
-  readonly assistants: Shown["everyone"]["assistants"];
+  readonly assistants: ReadStatistics["everyone"]["assistants"];
   readonly choose: (choice: Choice) => void;
   readonly problem: string | undefined;
 }

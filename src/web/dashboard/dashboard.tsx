@@ -3,11 +3,12 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Expired } from "./api";
 import { AnswerTimes, Conversations, EndReasons, Functions, Lengths, Spread } from "./charts";
 import { Controls } from "./controls";
-import { statistics, type Shown } from "./data";
+import { statistics } from "./data";
 import { filtersOf, problemWith, readAddress, writeAddress, type Choice, type Filters } from "./filters";
 import { milliseconds } from "./format";
 import { Assistants, Questions, type Open } from "./lists";
 import { Logs } from "./logs";
+import type { ReadStatistics } from "./operations";
 import { Ended, Failed, Nothing, Waiting } from "./notices";
 import { forgetToken, onNewLink, token } from "./session";
 import { Tiles } from "./tiles";
@@ -16,7 +17,7 @@ import { Webhooks } from "./webhooks";
 
 /** The numbers of the filters; those of earlier ones as long as they are read. */
 function useStatistics(filters: Filters | undefined, failed: (error: Error) => void) {
-  const [shown, show] = useState<Shown>();
+  const [shown, show] = useState<ReadStatistics>();
   const [reading, read] = useState(true);
   const [round, next] = useState(0);
   useEffect(() => {
@@ -68,7 +69,7 @@ function Dashboard({ expire }: { expire: () => void }) {
   );
 }
 
-const Statistics = ({ now, open }: { now: Shown["now"]; open: Open }) => (
+const Statistics = ({ now, open }: { now: ReadStatistics["now"]; open: Open }) => (
   <div class="cards">
     <Conversations {...now} />
     <AnswerTimes {...now} />

@@ -1,4 +1,4 @@
-import type { Channel } from "./data";
+import type { Channel } from "./operations";
 
 /** What is looked at. It stands in the address, so that it stays when the page is loaded again. */
 export interface Filters {

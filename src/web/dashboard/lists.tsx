@@ -1,6 +1,7 @@
 import { Card } from "./card";
-import { CHANNEL_NAMES, type AssistantUse, type Question } from "./data";
+import { CHANNEL_NAMES } from "./data";
 import { number, share, time } from "./format";
+import type { AssistantUse, Question } from "./operations";
 import type { Sheet } from "./sheet";
 
 const REASONS: Readonly<Record<Question["reason"], string>> = {

@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { Expired } from "./api";
 import { Card } from "./card";
-import { CHANNEL_NAMES, logs, type LogEntry, type LogPage } from "./data";
+import { CHANNEL_NAMES, logs } from "./data";
 import type { Filters } from "./filters";
 import { number, seconds, time, words } from "./format";
 import type { Open } from "./lists";
+import type { LogEntry, LogPage } from "./operations";
 import type { Sheet } from "./sheet";
 
 interface LogsProps {

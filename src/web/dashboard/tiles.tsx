@@ -1,20 +1,20 @@
-import type { Before, Shown, Use } from "./data";
 import { change, decimal, milliseconds, NONE, number, seconds, share } from "./format";
+import type { Compared, FunctionUse, ReadStatistics } from "./operations";
 
 interface Measure {
   readonly name: string;
   readonly hint: string;
-  readonly write: (value: Before) => string;
+  readonly write: (value: Compared) => string;
   /** What the two periods are compared by; null where there is nothing. */
-  readonly value: (value: Before) => number | null;
+  readonly value: (value: Compared) => number | null;
   /** Whether more of it is good news, bad news, or no news. */
   readonly more: "good" | "bad" | "neutral";
 }
 
 const ratio = (part: number, all: number) => (all === 0 ? null : part / all);
-const sum = (functions: readonly Use[], name: "calls" | "succeeded") =>
+const sum = (functions: readonly FunctionUse[], name: "calls" | "succeeded") =>
   functions.reduce((total, use) => total + use[name], 0);
-const done = ({ webhooks: { delivered, failed } }: Before) => ({ delivered, all: delivered + failed });
+const done = ({ webhooks: { delivered, failed } }: Compared) => ({ delivered, all: delivered + failed });
 
 const MEASURES: readonly Measure[] = [
   {
@@ -69,7 +69,7 @@ const MEASURES: readonly Measure[] = [
 ];
 
 /** The numbers that matter most, each beside that of the period before. */
-export const Tiles = ({ now, before }: Pick<Shown, "now" | "before">) => (
+export const Tiles = ({ now, before }: Pick<ReadStatistics, "now" | "before">) => (
   <dl class="tiles">
     {MEASURES.map((measure) => (
       <div class="tile" key={measure.name}>

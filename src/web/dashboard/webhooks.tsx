@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
 import { Card } from "./card";
 import { Chart, type Drawing } from "./chart";
-import type { Statistics } from "./data";
 import { day, milliseconds, number, time } from "./format";
+import type { Statistics } from "./operations";
 import type { Sheet } from "./sheet";
 
 export function Webhooks({

@@ -1,3 +1,5 @@
+import type { TypedDocument } from "../../typed-document";
+
 /** What the service, or the way to it, did not do. */
 export class ApiError extends Error {
   constructor(
@@ -18,8 +20,8 @@ export const isPassing = (error: unknown): boolean =>
 
 export const codeOf = (error: unknown): string => (error instanceof ApiError ? error.code : "INTERNAL");
 
-interface Answer {
-  readonly data?: { readonly result?: unknown } | null;
+interface Answer<R> {
+  readonly data?: { readonly result: R } | null;
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
@@ -30,8 +32,15 @@ const PATIENCE = 20_000;
 /** Beside the widget's pages, also where a proxy serves them under a path. */
 export const ENDPOINT = new URL("../graphql", location.href);
 
-/** One operation, whose field is called `result`. */
-export async function request<T>(credential: Credential, query: string, variables: object): Promise<T> {
+/** An operation with one field, called `result`. */
+export type Operation<R, V> = TypedDocument<{ readonly result: R }, V>;
+
+/** Runs an operation. @throws ApiError */
+export async function request<R, V>(
+  credential: Credential,
+  query: Operation<R, V>,
+  variables: NoInfer<V>,
+): Promise<R> {
   const giveUp = new AbortController();
   const timer = setTimeout(() => giveUp.abort(), PATIENCE);
   try {
@@ -41,7 +50,7 @@ export async function request<T>(credential: Credential, query: string, variable
       body: JSON.stringify({ query, variables }),
       signal: giveUp.signal,
     });
-    const answer = (await response.json()) as Answer;
+    const answer = (await response.json()) as Answer<R>;
     const [error] = answer.errors ?? [];
     if (error) {
       const seconds = Number(response.headers.get("Retry-After"));
@@ -51,7 +60,7 @@ export async function request<T>(credential: Credential, query: string, variable
         seconds > 0 ? seconds * 1_000 : undefined,
       );
     }
-    return answer.data?.result as T;
+    return answer.data?.result as R; // null only with errors
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError("NETWORK", `${ENDPOINT.origin} was not reached.`);

@@ -135,7 +135,7 @@ export class Application {
   private async read(): Promise<void> {
     this.readAt = Date.now();
     const { variables } = this.pageData;
-    const widget = await this.session.run<Widget>(READ_WIDGET, { variables });
+    const widget = await this.session.run(READ_WIDGET, { variables });
     if (variables !== this.pageData.variables) return this.read(); // others came meanwhile
     this.widget.value = widget;
     this.hasHistory.value ||= this.session.historyAvailable;

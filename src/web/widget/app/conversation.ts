@@ -8,17 +8,17 @@ import {
   READ_CHAT,
   START_CHAT,
   UPDATE_CHAT,
-  type Channel,
-  type ChatData,
   type ChatSummary,
   type Message,
+  type ReadChat,
+  type WidgetChannel,
 } from "./operations";
 import { Outbox } from "./outbox";
 import type { AnySession } from "./session";
 import { forTab } from "./storage";
 
 export interface ConversationOptions {
-  readonly channel: Channel;
+  readonly channel: WidgetChannel;
   readonly data: () => PageData;
   /** Where the tab keeps which chat it is; without it a reload begins anew. */
   readonly place?: string;
@@ -71,13 +71,13 @@ export class Conversation {
   }
 
   async open(id: string): Promise<void> {
-    this.adopt(await this.session.run<ChatData>(READ_CHAT, { id }));
+    this.adopt(await this.session.run(READ_CHAT, { id }));
   }
 
   /** @throws ApiError where the service opens no chat */
   async begin(): Promise<void> {
     const { channel, data } = this.options;
-    this.adopt(await this.session.run<ChatData>(START_CHAT, { input: { channel, ...data() } }));
+    this.adopt(await this.session.run(START_CHAT, { input: { channel, ...data() } }));
   }
 
   send(content: string): void {
@@ -122,7 +122,7 @@ export class Conversation {
     if (chat && !over) await this.session.run(END_CHAT, { id: chat.id }).catch(() => undefined);
   }
 
-  private adopt({ messages, ...chat }: ChatData): void {
+  private adopt({ messages, ...chat }: ReadChat["result"]): void {
     this.feed?.stop();
     this.keep(chat.id);
     batch(() => {
@@ -160,7 +160,7 @@ export class Conversation {
         this.sawBeginning = this.live;
         this.awaiting.value = true;
         const input = { chatId: this.chat.value!.id, content: item.content, clientId: item.clientId };
-        this.stored(await this.session.run<Message>(POST_MESSAGE, { input }), item.clientId);
+        this.stored(await this.session.run(POST_MESSAGE, { input }), item.clientId);
         this.reached();
       }
     } catch (error) {

@@ -1,14 +1,19 @@
 import { createClient, type Client } from "graphql-ws";
 import { ENDPOINT } from "./api";
-import { READ_CHAT, WATCH_CHAT, type ChatData, type ChatEvent, type Message } from "./operations";
+import { READ_CHAT, WATCH_CHAT, type ChatEvent, type Message, type WatchChat } from "./operations";
 import type { AnySession } from "./session";
+
+/** An event, or what was read in its place; null is nothing new. */
+export type Heard = Pick<ChatEvent, "name"> & {
+  readonly [K in "text" | "message" | "status" | "activity"]: ChatEvent[K] | null;
+};
 
 export interface Listening {
   /** Id of the last message that was seen, "0" before the first. */
   place(): string;
   /** Whether an answer is awaited: then it is asked for more often. */
   awaiting(): boolean;
-  heard(event: Pick<ChatEvent, "name" | "text" | "message" | "status" | "activity">): void;
+  heard(event: Heard): void;
   /** Whether pieces of an answer come as they are written. */
   linked(live: boolean): void;
 }
@@ -101,7 +106,7 @@ export class Feed {
   private async watch(): Promise<void> {
     while (!this.stopped) {
       const variables = { chatId: this.chatId, after: this.listening.place() };
-      const events = this.client.iterate<{ result: ChatEvent }>({ query: WATCH_CHAT, variables });
+      const events = this.client.iterate<WatchChat>({ query: WATCH_CHAT, variables });
       try {
         for await (const { data } of events) if (data && !this.stopped) this.listening.heard(data.result);
       } catch {
@@ -130,7 +135,7 @@ export class Feed {
     if (listening.awaiting() || !document.hidden) {
       const after = listening.place();
       await this.session
-        .run<ChatData>(READ_CHAT, { id, after: after === "0" ? null : after })
+        .run(READ_CHAT, { id, after: after === "0" ? null : after })
         .then(({ messages, status }) => this.tell(messages, status))
         .catch(() => undefined);
     }

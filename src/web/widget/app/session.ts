@@ -1,4 +1,4 @@
-import { codeOf, request, type Credential } from "./api";
+import { codeOf, request, type Credential, type Operation } from "./api";
 import { START_SESSION, type SessionData } from "./operations";
 import { forBrowser, forTab } from "./storage";
 
@@ -39,14 +39,14 @@ export class Session {
   }
 
   /** Runs an operation; a session that has ended is renewed, once. */
-  async run<T>(query: string, variables: object): Promise<T> {
+  async run<R, V>(query: Operation<R, V>, variables: NoInfer<V>): Promise<R> {
     const held = this.current;
     try {
-      return await request<T>(await this.credential(), query, variables);
+      return await request(await this.credential(), query, variables);
     } catch (error) {
       if (held === undefined || codeOf(error) !== "UNAUTHENTICATED") throw error;
       if (this.current === held) this.current = undefined;
-      return request<T>(await this.credential(), query, variables);
+      return request(await this.credential(), query, variables);
     }
   }
 
@@ -72,7 +72,7 @@ export class Session {
     const kept = forBrowser.read(this.visitorPlace);
     const visitorToken = typeof kept === "string" ? kept : undefined;
     const input = { ...who, visitorToken };
-    const started = await request<SessionData>({ "X-API-Key": publicKey }, START_SESSION, { input });
+    const started = await request({ "X-API-Key": publicKey }, START_SESSION, { input });
     this.current = { ...started, uniqueId: who.uniqueId ?? null };
     forTab.write(this.tokenPlace, this.current);
     forBrowser.write(this.visitorPlace, started.visitorToken);
@@ -93,8 +93,8 @@ export class Session {
 export class GivenSession {
   constructor(private readonly token: string) {}
 
-  run<T>(query: string, variables: object): Promise<T> {
-    return request<T>({ Authorization: `Bearer ${this.token}` }, query, variables);
+  run<R, V>(query: Operation<R, V>, variables: NoInfer<V>): Promise<R> {
+    return request({ Authorization: `Bearer ${this.token}` }, query, variables);
   }
 
   credential(): Promise<Credential> {

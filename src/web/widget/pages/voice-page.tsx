@@ -37,7 +37,7 @@ const theme = () => readTheme(widget.value?.theme ?? {}, widget.value?.name ?? "
 async function load(): Promise<void> {
   try {
     [widget.value] = await Promise.all([
-      session.run<Widget>(READ_WIDGET, { variables: {} }),
+      session.run(READ_WIDGET, { variables: {} }),
       conversation.open(chatId),
     ]);
     sorry.value = conversation.ended ? "callEnded" : undefined;

@@ -13,7 +13,7 @@ type CallState =
 async function openCall(app: Application, data: PageData): Promise<string> {
   const opened = window.open("about:blank", "_blank", "popup,width=420,height=640");
   try {
-    const { webCallUrl } = await app.session.run<{ webCallUrl: string }>(START_CALL, { input: data });
+    const { webCallUrl } = await app.session.run(START_CALL, { input: data });
     if (!/^https?:/.test(webCallUrl)) throw new Error(`The engine's call is at ${webCallUrl}.`);
     if (opened) {
       opened.opener = null;

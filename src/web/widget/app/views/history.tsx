@@ -28,7 +28,7 @@ export function History({ app }: { app: Application }) {
   const [chats, setChats] = useState<readonly ChatSummary[] | "failed">();
   const load = () => {
     setChats(undefined);
-    app.session.run<ChatSummary[]>(READ_CHATS, {}).then(setChats, (error: unknown) => {
+    app.session.run(READ_CHATS, {}).then(setChats, (error: unknown) => {
       app.report(error, "Earlier conversations");
       setChats("failed");
     });
