@@ -11,21 +11,24 @@ import {
 type Purpose = "encryption" | "lookup" | "token" | "link" | "digest";
 
 interface Derived extends Readonly<Record<Purpose, Buffer>> {
-  /** Public name of the key, so that a sealed value tells which key opens it. */
+  /** Public id of the key. Every sealed value begins with it, to find the key that opens the value. */
   readonly id: string;
 }
 
-/** What the ENCRYPTION_KEYS protect: secrets at rest, the index of credentials, tokens and links. The first key writes, all of them read. */
+/** Encrypts secrets, digests credentials and signs tokens and links with ENCRYPTION_KEYS. The first key writes, all keys read. */
 export class Crypto {
   private readonly keys: readonly [Derived, ...Derived[]];
 
   constructor(masters: readonly string[]) {
     const [first, ...others] = masters.map(derive);
-    if (!first) throw new Error("ENCRYPTION_KEYS holds no key");
+    if (!first) throw new Error("ENCRYPTION_KEYS is empty: set at least one key.");
     this.keys = [first, ...others];
   }
 
-  /** AES-256-GCM; `context` (an organization, a table) is authenticated: the value opens nowhere else. */
+  /**
+   * Encrypts with AES-256-GCM.
+   * @param context authenticated but not stored, such as the organization and the table: the value opens with the same context only
+   */
   seal(plain: string, context: string): string {
     const [{ id, encryption }] = this.keys;
     const iv = randomBytes(12);
@@ -34,13 +37,13 @@ export class Crypto {
     return `${id}.${sealed.toString("base64url")}`;
   }
 
-  /** @throws Error when the value was sealed with a key that is not here, for another context, or was changed */
+  /** @throws Error if the value was sealed with an unknown key or for another context, or has been changed */
   open(sealed: string, context: string): string {
     const [id, body = ""] = sealed.split(".");
     const key = this.keys.find((key) => key.id === id);
     if (!key)
       throw new Error(
-        `ENCRYPTION_KEYS lacks the key ${id} that a stored secret was encrypted with. Keep a former key behind the new one: new,old.`,
+        `A stored secret was encrypted with key ${id}, which is not in ENCRYPTION_KEYS. List former keys after the new one: new,old.`,
       );
     const bytes = Buffer.from(body, "base64url");
     const decipher = createDecipheriv("aes-256-gcm", key.encryption, bytes.subarray(0, 12))
@@ -49,27 +52,27 @@ export class Crypto {
     return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8");
   }
 
-  /** Public names of the keys, the writing one first. */
+  /** Public ids of the keys, the writing key first. */
   get ids(): string[] {
     return this.keys.map(({ id }) => id);
   }
 
-  /** By each key's id, a digest that only its owner can compute: tells whether two installations have the same keys. */
+  /** A digest for each key id that only the owner of the key can compute; shows whether two installations have the same keys. */
   checkValues(): Record<string, string> {
     return Object.fromEntries(this.keys.map(({ id, lookup }) => [id, mac(lookup, `check ${id}`)]));
   }
 
-  /** What a credential is found by in the database, under the newest key. */
+  /** Digest under which a credential is stored and found in the database; made with the newest key. */
   lookup(value: string): string {
     return mac(this.keys[0].lookup, value);
   }
 
-  /** What it may be stored under after rotations, newest first. */
+  /** Digests under every key, newest first: after a rotation a credential may be stored under an older one. */
   lookups(value: string): string[] {
     return this.keys.map(({ lookup }) => mac(lookup, value));
   }
 
-  /** The key that signs tokens, and its id. */
+  /** The key that signs new tokens, and its id. */
   get tokenKey(): { readonly id: string; readonly key: Buffer } {
     return { id: this.keys[0].id, key: this.keys[0].token };
   }
@@ -78,17 +81,17 @@ export class Crypto {
     return this.keys.find((key) => key.id === id)?.token;
   }
 
-  /** Keyed digest that stands for a person's words or identifier: it tells them only to who has the key and guesses them. */
+  /** Keyed digest that replaces personal text or an identifier. Only the owner of the key can test a guess against it. */
   digest(text: string): string {
     return digestUnder(this.keys[0], text);
   }
 
-  /** The same under every key, newest first, for finding what was digested before rotations. */
+  /** Digests of `text` under every key, newest first, to find records that were digested before a rotation. */
   digests(text: string): string[] {
     return this.keys.map((key) => digestUnder(key, text));
   }
 
-  /** Signs what stands in a link. */
+  /** Signature for the content of a link. */
   sign(text: string): string {
     return mac(this.keys[0].link, text);
   }

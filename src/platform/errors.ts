@@ -1,10 +1,10 @@
-/** One wrong value in a request: where it stands (`input.name` is written `name`) and what is wrong with it. */
+/** One invalid value in a request: its path (`input.name` is written `name`) and what is wrong with it. */
 export interface Problem {
   readonly path: string;
   readonly message: string;
 }
 
-/** Every code that a client may see. The REST status of each stands in rest-compat/errors.ts. */
+/** Every error code that a client may see. rest-compat/errors.ts maps each to a REST status. */
 export type ErrorCode =
   | "BAD_USER_INPUT"
   | "UNAUTHENTICATED"
@@ -49,7 +49,7 @@ export type ErrorCode =
   | "TIMEOUT"
   | "INTERNAL";
 
-/** An error that is meant for the client: a stable code and a sentence. It knows nothing of HTTP. */
+/** An error for the client: a stable code and a sentence, independent of HTTP. */
 export class DomainError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -61,80 +61,80 @@ export class DomainError extends Error {
   }
 }
 
-/** A request with wrong values, each named. */
+/** The error for a request with invalid values; its message lists all of them. */
 export function invalid(problems: readonly Problem[]): DomainError {
   const message = problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; ");
   return new DomainError("BAD_USER_INPUT", message, problems);
 }
 
 const MISSING = {
-  Assistant: ["ASSISTANT_NOT_FOUND", "There is no assistant with this id."],
-  Chat: ["CHAT_NOT_FOUND", "There is no chat with this id."],
-  Log: ["LOG_NOT_FOUND", "There is no log with this id for this assistant."],
-  Key: ["KEY_NOT_FOUND", "There is no key with this id."],
+  Assistant: ["ASSISTANT_NOT_FOUND", "No assistant with this id."],
+  Chat: ["CHAT_NOT_FOUND", "No chat with this id."],
+  Log: ["LOG_NOT_FOUND", "No log with this id for this assistant."],
+  Key: ["KEY_NOT_FOUND", "No key with this id."],
   PublicKey: ["KEY_NOT_FOUND", "The organization has no active PUBLIC key."],
-  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "There is no webhook destination with this id."],
+  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "No webhook destination with this id."],
   Function: ["FUNCTION_NOT_FOUND", "The configuration declares no function with this name."],
-  Event: ["EVENT_NOT_FOUND", "There is no event with this id, or it has expired."],
-  Delivery: ["DELIVERY_NOT_FOUND", "There is no delivery with this id."],
-  Project: ["PROJECT_NOT_FOUND", "There is no project with this id."],
-  File: ["FILE_NOT_FOUND", "There is no file with this id."],
+  Event: ["EVENT_NOT_FOUND", "No event with this id, or it has expired."],
+  Delivery: ["DELIVERY_NOT_FOUND", "No delivery with this id."],
+  Project: ["PROJECT_NOT_FOUND", "No project with this id."],
+  File: ["FILE_NOT_FOUND", "No file with this id."],
   FileContent: ["FILE_CONTENT_MISSING", "The content of this file is missing from the file storage."],
-  Call: ["CALL_NOT_FOUND", "There is no call with this id."],
-  Workflow: ["WORKFLOW_NOT_FOUND", "There is no workflow with this id."],
-  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "There is no node with this id in this workflow."],
-  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "There is no edge with this id."],
-  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "There is no telephony connection with this id."],
+  Call: ["CALL_NOT_FOUND", "No call with this id."],
+  Workflow: ["WORKFLOW_NOT_FOUND", "No workflow with this id."],
+  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "No node with this id in this workflow."],
+  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "No edge with this id."],
+  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "No telephony connection with this id."],
   Erasure: ["ERASURE_NOT_FOUND", "No erasure with this id."],
-  Export: ["EXPORT_NOT_FOUND", "There is no export with this id."],
-  Deployment: ["DEPLOYMENT_NOT_FOUND", "There is no deployment with this id."],
+  Export: ["EXPORT_NOT_FOUND", "No export with this id."],
+  Deployment: ["DEPLOYMENT_NOT_FOUND", "No deployment with this id."],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
-/** The error for a record that does not exist, or that belongs to somebody else: the two look the same. */
+/** The error for a record that does not exist or belongs to another organization; a client cannot tell the two apart. */
 export function notFound(what: keyof typeof MISSING): DomainError {
   const [code, message] = MISSING[what];
   return new DomainError(code, message);
 }
 
+/** @throws DomainError as made by `notFound` */
 export function missing(what: keyof typeof MISSING): never {
   throw notFound(what);
 }
 
-/** What a client is told of any error. */
+/** The part of an error that clients see. */
 export interface PublicError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: readonly Problem[];
 }
 
-const AWAY = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT)$/;
-const AWAY_MESSAGE =
+const UNREACHABLE = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|ETIMEDOUT)$/;
+const UNREACHABLE_MESSAGE =
   /Connection terminated|Timeout acquiring a connection|timeout expired|Query read timeout|Client has encountered a connection error|aborted/;
 
-const NET: readonly (readonly [RegExp, PublicError])[] = [
-  [AWAY, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],
+/** Public errors for codes of PostgreSQL (SQLSTATE) and of the operating system. */
+const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
+  [UNREACHABLE, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],
   [/^25006$/, { code: "UNAVAILABLE", message: "The database is read-only. Try again shortly." }],
   [/^E[MN]FILE$/, { code: "UNAVAILABLE", message: "The server is out of file handles. Try again shortly." }],
-  [/^57014$/, { code: "TIMEOUT", message: "The request took too long and was given up." }],
-  [
-    /^(53100|ENOSPC|EDQUOT)$/,
-    { code: "INSUFFICIENT_STORAGE", message: "There is no room left to store this." },
-  ],
-  [/^22...$/, { code: "BAD_USER_INPUT", message: "A value cannot be stored as it was sent." }],
+  [/^57014$/, { code: "TIMEOUT", message: "The request took too long and was canceled." }],
+  [/^(53100|ENOSPC|EDQUOT)$/, { code: "INSUFFICIENT_STORAGE", message: "The server's storage is full." }],
+  [/^22...$/, { code: "BAD_USER_INPUT", message: "The database cannot store one of the values sent." }],
   [
     /^(40001|40P01|23...)$/,
     { code: "CONFLICT", message: "The request conflicts with another record or request." },
   ],
 ];
 
-/** The public form of an error: a domain error as it is, what the database says mapped by SQLSTATE, all else INTERNAL. */
+/** The public form of an error: a domain error unchanged, a database or system error by its code, anything else INTERNAL. */
 export function publicError(error: unknown): PublicError {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
     return details ? { code, message, details } : { code, message };
   }
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  for (const [pattern, answer] of NET) if (typeof code === "string" && pattern.test(code)) return answer;
-  if (typeof message === "string" && AWAY_MESSAGE.test(message)) return NET[0]![1];
-  return { code: "INTERNAL", message: "Something went wrong on our side." };
+  for (const [pattern, mapped] of MAPPED_CODES)
+    if (typeof code === "string" && pattern.test(code)) return mapped;
+  if (typeof message === "string" && UNREACHABLE_MESSAGE.test(message)) return MAPPED_CODES[0]![1];
+  return { code: "INTERNAL", message: "Internal server error." };
 }

@@ -84,7 +84,7 @@ export async function openService(
     storage: installationStorage(storage, knex, () => fileStore),
     answers,
     forgetKey: (id) => credentials.forget(id),
-    placeForJob: (id) => background?.placeForJob(id),
+    jobSlot: (id) => background?.jobSlot(id),
   });
   const database = new Database(knex, ports);
   const fileStore = new FileStore(database, storage);
@@ -152,7 +152,7 @@ function portsOf(
   server: Server,
   listener: Listener,
   vectors: boolean,
-  given: Pick<Ports, "forgetKey" | "placeForJob" | "storage"> & { readonly answers: BoundedAnswers },
+  given: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & { readonly answers: BoundedAnswers },
 ): Ports {
   const { answers, ...later } = given;
   const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);

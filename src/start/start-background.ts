@@ -6,7 +6,7 @@ import { Database } from "../platform/database/database";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
 import type { Metrics } from "../http/metrics";
-import { beginWhenReleased } from "../platform/jobs/held-jobs";
+import { startWhenReleased } from "../platform/jobs/held-jobs";
 import { startJobs } from "../worker/start-jobs";
 import type { Ports } from "../platform/ports/ports";
 
@@ -14,7 +14,7 @@ import type { Ports } from "../platform/ports/ports";
 const SWEEP_INTERVAL_MS = 3_600_000;
 
 /** What works without being asked. */
-export interface Background extends Pick<Ports, "placeForJob"> {
+export interface Background extends Pick<Ports, "jobSlot"> {
   readonly stop: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
   const knex = connect(url, { pool, rowSecurity, name: "parley jobs", giveWay });
   const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
-  const begin = async () => {
+  const start = async () => {
     const jobs = config.WORKER
       ? await startJobs({
           database,
@@ -51,10 +51,10 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
       : undefined;
     return { jobs, timer: keepSweeping(database, ports.storage, logger) };
   };
-  const held = await beginWhenReleased({
+  const held = await startWhenReleased({
     listener,
     isHeld: async () => (await currentHold(knex)) !== undefined,
-    begin,
+    start,
     end: async ({ jobs, timer }) => {
       clearInterval(timer);
       await jobs?.stop();
@@ -62,7 +62,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
     failed: (error) => logger.error({ err: error }, "jobs could not be started after the release"),
   });
   return {
-    placeForJob: (organizationId) => held.begun()?.jobs?.place(organizationId),
+    jobSlot: (organizationId) => held.started()?.jobs?.slot(organizationId),
     stop: async () => {
       clock.stop();
       await held.stop();
@@ -82,6 +82,6 @@ function keepSweeping(database: Database, storage: Ports["storage"], logger: Log
 
 const timesOf = (config: Config) => ({
   idleMinutes: config.IDLE_TIMEOUT_MINUTES,
-  takeover: config.TAKEOVER_SECONDS * 1_000,
-  webhookTimeout: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
+  takeoverMs: config.TAKEOVER_SECONDS * 1_000,
+  webhookTimeoutMs: config.WEBHOOK_TIMEOUT_SECONDS * 1_000,
 });

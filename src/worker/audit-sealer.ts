@@ -3,21 +3,21 @@ import { AuditLog } from "../account/audit/audit-log";
 import type { AuditHead } from "../account/audit/chain";
 import type { Database } from "../platform/database/database";
 
-/** How often rows that wait are looked for, in ms. They are to be numbered within 5 s. */
-const SEAL_EVERY_MS = 1_000;
-/** Heads are logged this often, in ms, and when the server stops: what starts a server by hand does not see them at once. */
-const TELL_EVERY_MS = 3_600_000;
-/** Heads in one line of the log. */
-const HEADS_IN_LINE = 100;
+/** Interval of looking for unsealed rows, which must be sealed within 5 s. */
+const SEAL_INTERVAL_MS = 1_000;
+/** Interval of logging heads; they are also logged at shutdown, but not at startup. */
+const LOG_INTERVAL_MS = 3_600_000;
+/** Heads per log line. */
+const HEADS_PER_LINE = 100;
 
 type SealerLogger = Pick<Logger, "info" | "warn" | "isLevelEnabled" | "child">;
 
-/** Numbers and chains what was written to the audit log, and publishes the heads of the chains in the server's log. */
+/** Numbers and chains new rows of the audit log, and writes the heads of the chains to the server's log. */
 export class AuditSealer {
-  private readonly timer = setInterval(() => void this.look(), SEAL_EVERY_MS).unref();
+  private readonly timer = setInterval(() => void this.sweep(), SEAL_INTERVAL_MS).unref();
   private readonly notices: Pick<Logger, "info">;
-  private toldAt = performance.now();
-  /** Heads that are still to be logged. */
+  private loggedAt = performance.now();
+  /** Heads that have not been logged yet, by organization. */
   private readonly heads = new Map<string, AuditHead>();
   private running: Promise<void> | undefined;
 
@@ -25,23 +25,23 @@ export class AuditSealer {
     private readonly database: Database,
     private readonly logger: SealerLogger,
   ) {
-    // Heads in the log prove later that no entry was changed, so they are written at the default level, `warn`, too.
+    // Logged heads later prove that no entry was changed, so they are written even at the default level, `warn`.
     this.notices = logger.isLevelEnabled("warn") ? logger.child({}, { level: "info" }) : logger;
   }
 
-  /** Stops looking, and logs the heads that were not logged yet. */
+  /** Stops sealing and logs the remaining heads. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.running;
-    this.tell();
+    this.logHeads();
   }
 
-  private async look(): Promise<void> {
+  private async sweep(): Promise<void> {
     if (this.running) return;
     this.running = this.seal().catch((error: unknown) => this.warn(error));
     await this.running;
     this.running = undefined;
-    if (performance.now() - this.toldAt >= TELL_EVERY_MS) this.tell();
+    if (performance.now() - this.loggedAt >= LOG_INTERVAL_MS) this.logHeads();
   }
 
   private async seal(): Promise<void> {
@@ -56,14 +56,14 @@ export class AuditSealer {
     this.logger.warn({ err: error, organizationId }, "the audit log was not sealed");
   }
 
-  /** Logs the heads that have moved, some in a line, as POSITION:HASH by organization. */
-  private tell(): void {
+  /** Logs the heads that have changed, HEADS_PER_LINE per line, as POSITION:HASH by organization. */
+  private logHeads(): void {
     if (this.heads.size === 0) return;
-    this.toldAt = performance.now();
-    const moved = [...this.heads].map(([id, { position, hash }]) => [id, `${position}:${hash}`] as const);
+    this.loggedAt = performance.now();
+    const changed = [...this.heads].map(([id, { position, hash }]) => [id, `${position}:${hash}`] as const);
     this.heads.clear();
-    for (let at = 0; at < moved.length; at += HEADS_IN_LINE) {
-      const heads = Object.fromEntries(moved.slice(at, at + HEADS_IN_LINE));
+    for (let at = 0; at < changed.length; at += HEADS_PER_LINE) {
+      const heads = Object.fromEntries(changed.slice(at, at + HEADS_PER_LINE));
       this.notices.info({ heads }, "heads of the audit log");
     }
   }

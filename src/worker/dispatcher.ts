@@ -6,7 +6,7 @@ import { DELIVERIES_CHANNEL } from "../events/events/record";
 import type { Outbound } from "../platform/outbound/http";
 import { Deliveries, type Claim } from "../events/webhooks/deliveries";
 import { send } from "../events/webhooks/send";
-import { MOST_DEATHS } from "../platform/jobs/free-jobs";
+import { MAX_DEATHS } from "../platform/jobs/free-jobs";
 import { Lanes, type Lane } from "./lanes";
 
 export interface DispatcherOptions {
@@ -14,53 +14,53 @@ export interface DispatcherOptions {
   readonly outbound: Outbound;
   readonly listener: Pick<Listener, "on">;
   readonly logger: Logger;
-  /** After how many milliseconds what this process has claimed is free for others, unless it renews its claims. */
-  readonly takeover: number;
-  /** How many milliseconds a receiver has for its answer. */
-  readonly webhookTimeout: number;
-  /** Counts a delivery that was given up as a job. */
+  /** A claim expires after this time unless it is renewed; another server then sends the delivery. */
+  readonly takeoverMs: number;
+  /** Longest time for a receiver's answer. */
+  readonly webhookTimeoutMs: number;
+  /** Counts deliveries that were given up because servers died while sending them. */
   readonly countGivenUp: (task: string) => void;
 }
 
-/** How often due retries and what dead servers left are looked for, in milliseconds. */
-const SWEEP = 1_000;
+/** Interval of looking for due retries and for expired claims of dead servers. */
+const SWEEP_INTERVAL_MS = 1_000;
 
 /**
- * Sends what is due, wherever it was written. A notification wakes the destination's lane; a sweep finds retries that
- * have come due, and claims of servers that died. State lives in the deliveries alone.
+ * Sends due deliveries, including those that other servers recorded. A notification wakes the destination's lane; a
+ * sweep finds due retries and claims of dead servers. All state is stored with the deliveries.
  *
- * A job for each delivery was the first thought; all jobs of one destination would then wait in a worker's slots
- * while it hangs, and a shared job key would let transactions of one organization wait for each other.
+ * One job per delivery would be simpler, but the jobs of a destination that hangs would fill the worker's slots, and a
+ * shared job key would make transactions of one organization wait for each other.
  */
 export class Dispatcher {
   private readonly lanes = new Lanes();
   private readonly running = new Map<Promise<void>, { readonly lane: Lane; readonly claim: Claim }>();
-  private readonly silence: () => void;
+  private readonly unsubscribe: () => void;
   private readonly timers: readonly NodeJS.Timeout[];
   private stopped = false;
 
   constructor(private readonly options: DispatcherOptions) {
-    const { listener, takeover } = options;
-    this.silence = listener.on(DELIVERIES_CHANNEL, (ids) =>
+    const { listener, takeoverMs } = options;
+    this.unsubscribe = listener.on(DELIVERIES_CHANNEL, (ids) =>
       this.wake(ids.organizationId!, ids.destinationId!),
     );
     this.timers = [
-      setInterval(() => void this.sweep(), SWEEP).unref(),
-      setInterval(() => void this.renew(), takeover / 3).unref(),
+      setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref(),
+      setInterval(() => void this.renew(), takeoverMs / 3).unref(),
     ];
   }
 
-  /** Claims nothing more and waits for what is in flight. */
+  /** Stops claiming and waits for deliveries in flight. */
   async stop(): Promise<void> {
     this.stopped = true;
-    this.silence();
+    this.unsubscribe();
     clearInterval(this.timers[0]);
     await Promise.allSettled(this.running.keys());
-    clearInterval(this.timers[1]); // till then others keep off what is in flight
+    clearInterval(this.timers[1]); // claims are renewed until then, so that no other server sends the same deliveries
   }
 
   private wake(organizationId: string, destinationId: string): void {
-    void this.fill(this.lanes.ring(organizationId, destinationId));
+    void this.fill(this.lanes.markPending(organizationId, destinationId));
   }
 
   private async sweep(): Promise<void> {
@@ -72,31 +72,33 @@ export class Dispatcher {
     }
   }
 
-  /** Claims as much as the limits leave room for; one claim at a time for a lane. */
+  /** Claims as many deliveries as the limits allow; one claim at a time per lane. */
   private async fill(lane: Lane): Promise<void> {
     if (lane.filling || this.stopped) return;
     lane.filling = true;
     try {
-      while (this.lanes.isRung(lane) && !this.stopped) {
-        const room = this.lanes.room(lane);
-        if (room < this.lanes.worthwhile(lane)) break; // it stays rung: whoever finishes fills it again
-        this.lanes.hush(lane);
-        const scope = this.scope(lane); // one for all of them, so that what they send is read at once
-        const claims = await scope.of(Deliveries).claim(lane.destinationId, room, this.options.takeover);
-        if (claims.length === room) this.lanes.ring(lane.organizationId, lane.destinationId);
+      while (this.lanes.isPending(lane) && !this.stopped) {
+        const capacity = this.lanes.capacity(lane);
+        if (capacity < this.lanes.minimumClaim(lane)) break; // stays pending: the next finished delivery fills it again
+        this.lanes.clearPending(lane);
+        const scope = this.scope(lane); // shared by the claims, so that their events are read in one query
+        const claims = await scope
+          .of(Deliveries)
+          .claim(lane.destinationId, capacity, this.options.takeoverMs);
+        if (claims.length === capacity) this.lanes.markPending(lane.organizationId, lane.destinationId);
         for (const claim of claims)
-          if (claim.attempt - claim.tries > MOST_DEATHS) await this.giveUp(scope, claim);
+          if (claim.attempt - claim.tries > MAX_DEATHS) await this.giveUp(scope, claim);
           else this.start(scope, lane, claim);
       }
     } catch (error) {
       this.warn(error, "deliveries were not claimed");
     } finally {
       lane.filling = false;
-      this.lanes.rest(lane);
+      this.lanes.release(lane);
     }
   }
 
-  /** Each time a server tried it, that server died. */
+  /** Gives up a delivery whose every attempt ended with the death of the server. */
   private async giveUp(scope: Scope, claim: Claim): Promise<void> {
     if (!(await scope.of(Deliveries).abandon(claim))) return;
     const { logger, countGivenUp } = this.options;
@@ -108,41 +110,41 @@ export class Dispatcher {
   }
 
   private start(scope: Scope, lane: Lane, claim: Claim): void {
-    this.lanes.began(lane);
-    const began = performance.now();
-    const { outbound, webhookTimeout } = this.options;
-    const work = send(scope, outbound, claim, webhookTimeout)
+    this.lanes.start(lane);
+    const startedAt = performance.now();
+    const { outbound, webhookTimeoutMs } = this.options;
+    const work = send(scope, outbound, claim, webhookTimeoutMs)
       .then(({ outcome }) => ({
         timedOut: outcome.kind === "failed" && outcome.timedOut,
-        lastAnswer: outcome.kind === "answered" ? performance.now() - began : undefined,
+        lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
       }))
       .catch((error: unknown) => this.warn(error, "a delivery was not recorded"))
-      .then((tried) => {
+      .then((result) => {
         this.running.delete(work);
-        this.lanes.ended(lane, tried ?? undefined);
-        for (const waiting of this.lanes.waiting()) void this.fill(waiting);
+        this.lanes.finish(lane, result ?? undefined);
+        for (const pending of this.lanes.pending()) void this.fill(pending);
       });
     this.running.set(work, { lane, claim });
   }
 
-  /** Says of what is in flight that it is still being seen to. */
+  /** Renews the claims of deliveries in flight. */
   private async renew(): Promise<void> {
-    const { database, takeover } = this.options;
+    const { database, takeoverMs } = this.options;
     const claims = new Map<string, Claim[]>();
     for (const { lane, claim } of this.running.values()) {
       const { organizationId } = lane;
       claims.set(organizationId, [...(claims.get(organizationId) ?? []), claim]);
     }
-    for (const [organizationId, some] of claims)
+    for (const [organizationId, own] of claims)
       await database
         .scope(organizationId)
         .of(Deliveries)
-        .renew(some, takeover)
+        .renew(own, takeoverMs)
         .catch((error: unknown) => this.warn(error, "claims were not renewed"));
   }
 
-  private warn(error: unknown, what: string): void {
-    this.options.logger.warn({ err: error }, what);
+  private warn(error: unknown, message: string): void {
+    this.options.logger.warn({ err: error }, message);
   }
 
   private scope({ organizationId }: Lane): Scope {

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { newId } from "../platform/database/ids";
-import { GIVING_UP } from "../platform/jobs/free-jobs";
+import { GIVE_UP_PREFIX } from "../platform/jobs/free-jobs";
 
 /** A job without attempts left. */
 interface GivenUpJob {
@@ -14,25 +14,25 @@ interface GivenUpJob {
 export interface GivenUpOptions {
   readonly pool: Pool;
   readonly tasks: readonly string[];
-  /** Leaves the consequence of a job that was given up, such as an apology. It may run more than once. */
+  /** Stores the consequence of a job that was given up, such as an apology. It may run more than once. */
   readonly conclude: (task: string, payload: unknown) => Promise<void>;
-  /** Counts a job that was given up. */
+  /** Counts jobs that were given up. */
   readonly count: (task: string) => void;
   readonly logger: Logger;
 }
 
 /**
- * Ends jobs that have no attempts left, whichever server they ran on: with their consequence, an error in the log and
- * a count. A job is removed only after its consequence is stored; one whose consequence fails is tried again.
+ * Ends jobs of all servers that have no attempts left: stores their consequence, logs an error and counts them. A job is
+ * removed only after its consequence is stored; if that fails, a later sweep tries again.
  */
 export class GivenUp {
-  /** Worker id of the claims; a heartbeat keeps them. */
-  readonly id = `${GIVING_UP}${newId()}`;
+  /** Worker id of the claims, which the worker's heartbeat keeps alive. */
+  readonly id = `${GIVE_UP_PREFIX}${newId()}`;
   private sweeping: Promise<void> | undefined;
 
   constructor(private readonly options: GivenUpOptions) {}
 
-  /** Never throws: the next sweep finds what this one missed. */
+  /** Ends all such jobs. Never throws: the next sweep finds what this one missed. */
   sweep(): Promise<void> {
     this.sweeping ??= this.sweepAll()
       .catch((error: unknown) => this.options.logger.warn({ err: error }, "jobs were not given up"))
@@ -84,6 +84,6 @@ export class GivenUp {
   }
 }
 
-/** The rest of a payload may be what people said. */
+/** Only the ids of a payload are logged: the rest may contain personal text. */
 const idsIn = (payload: unknown): object =>
   Object.fromEntries(Object.entries(payload ?? {}).filter(([name]) => /[a-z](Id|Sid)$/.test(name)));

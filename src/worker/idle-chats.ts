@@ -3,18 +3,18 @@ import { Chats } from "../chats/chats/chats";
 import type { Database } from "../platform/database/database";
 import type { Scope } from "../platform/database/scope";
 
-/** Chats that one transaction ends, and that share an entry of the audit log. */
-const BATCH = 20;
+/** Chats that one transaction ends; they share one audit log entry. */
+const BATCH_SIZE = 20;
 
-/** Ends the text and SMS chats in which nothing was said for a while. */
+/** Ends text and SMS chats without a message for `idleMinutes`. */
 export async function endIdleChats(database: Database, idleMinutes: number): Promise<void> {
   const idle = new Map<string, string[]>();
   for (const { organizationId, chatId } of await database.idleChats(idleMinutes))
     idle.set(organizationId, [...(idle.get(organizationId) ?? []), chatId]);
   for (const [organizationId, ids] of idle) {
-    ids.sort(); // others lock several chats by id too
-    for (let at = 0; at < ids.length; at += BATCH)
-      await endAll(database.scope(organizationId), ids.slice(at, at + BATCH));
+    ids.sort(); // all transactions lock chats in the order of their ids, which prevents deadlocks
+    for (let at = 0; at < ids.length; at += BATCH_SIZE)
+      await endAll(database.scope(organizationId), ids.slice(at, at + BATCH_SIZE));
   }
 }
 

@@ -1,112 +1,120 @@
 import { LRUCache } from "lru-cache";
 
-/** Most deliveries in flight: in this process, for one organization, to one destination, to all that hang. */
-const MOST = { process: 64, organization: 8, destination: 2, quickDestination: 16, slow: 8 } as const;
-/** A destination is quick while its last answer took less than this, in milliseconds. */
-const QUICK = 1_000;
-/** Of so many destinations with nothing to send it is remembered how they answered. */
-const REMEMBERED = 10_000;
+/** Limits of deliveries in flight: per process, organization and destination, and to all destinations that timed out together. */
+const MAX_IN_FLIGHT = {
+  process: 64,
+  organization: 8,
+  destination: 2,
+  quickDestination: 16,
+  timedOut: 8,
+} as const;
+/** A destination is quick if its last answer took less than this. */
+const QUICK_MS = 1_000;
+/** Idle destinations whose last answer is remembered. */
+const MAX_IDLE_LANES = 10_000;
 
-/** What is known of a destination. */
+/** State of a destination in this process. */
 export interface Lane {
   readonly organizationId: string;
   readonly destinationId: string;
   inFlight: number;
-  /** Milliseconds that the last answer took; undefined when there was none. */
-  lastAnswer: number | undefined;
-  /** A destination whose last try timed out shares its room with the others that hang. */
+  /** Duration of the last answer; undefined if the last attempt got none. */
+  lastAnswerMs: number | undefined;
+  /** Whether the last attempt timed out. Such destinations share one limit. */
   timedOut: boolean;
-  /** Somebody is claiming for it. */
+  /** Whether a claim for this lane is running. */
   filling: boolean;
 }
 
-/** How the last try went. */
-export type Tried = Pick<Lane, "lastAnswer" | "timedOut">;
+/** Result of the last attempt. */
+export type AttemptResult = Pick<Lane, "lastAnswerMs" | "timedOut">;
 
-/** The destinations that have something to send, how much of that is in flight, and how much more may be. */
+/** The destinations with pending deliveries, their deliveries in flight, and how many more each may take. */
 export class Lanes {
   private readonly busy = new Map<string, Lane>();
-  private readonly idle = new LRUCache<string, Lane>({ max: REMEMBERED });
-  private readonly rung = new Set<Lane>();
+  private readonly idle = new LRUCache<string, Lane>({ max: MAX_IDLE_LANES });
+  private readonly marked = new Set<Lane>();
   private readonly counts = new Map<string, number>();
 
-  /** Something may be waiting for a destination. */
-  ring(organizationId: string, destinationId: string): Lane {
+  /** Notes that deliveries to a destination may be due. */
+  markPending(organizationId: string, destinationId: string): Lane {
     const known = this.busy.get(destinationId) ?? this.idle.get(destinationId);
     const lane = known ?? {
       organizationId,
       destinationId,
       inFlight: 0,
-      lastAnswer: undefined,
+      lastAnswerMs: undefined,
       timedOut: false,
       filling: false,
     };
     this.idle.delete(destinationId);
     this.busy.set(destinationId, lane);
-    this.rung.add(lane);
+    this.marked.add(lane);
     return lane;
   }
 
-  /** Those for which something may be waiting, the longest rung first. */
-  waiting(): Lane[] {
-    return [...this.rung];
+  /** Lanes that are marked as pending, longest marked first. */
+  pending(): Lane[] {
+    return [...this.marked];
   }
 
-  isRung(lane: Lane): boolean {
-    return this.rung.has(lane);
+  isPending(lane: Lane): boolean {
+    return this.marked.has(lane);
   }
 
-  /** All that waited for a lane has been claimed. */
-  hush(lane: Lane): void {
-    this.rung.delete(lane);
+  /** Removes the mark before the lane's due deliveries are claimed. */
+  clearPending(lane: Lane): void {
+    this.marked.delete(lane);
   }
 
-  /** How many more deliveries a lane may take now. */
-  room(lane: Lane): number {
-    const { lastAnswer, timedOut } = lane;
-    const own = lastAnswer !== undefined && lastAnswer < QUICK ? MOST.quickDestination : MOST.destination;
+  /** Number of deliveries that a lane may take now; may be zero or negative. */
+  capacity(lane: Lane): number {
+    const { timedOut } = lane;
+    const own = isQuick(lane) ? MAX_IN_FLIGHT.quickDestination : MAX_IN_FLIGHT.destination;
     const held = this.count(ofOrganization(lane));
     const limits = [
       own - lane.inFlight,
-      MOST.organization - held,
-      share(MOST.process - this.count(ALL), held),
+      MAX_IN_FLIGHT.organization - held,
+      share(MAX_IN_FLIGHT.process - this.count(ALL), held),
     ];
-    if (timedOut) limits.push(share(MOST.slow - this.count(SLOW), held));
+    if (timedOut) limits.push(share(MAX_IN_FLIGHT.timedOut - this.count(TIMED_OUT), held));
     return Math.min(...limits);
   }
 
-  /** How much room is worth a claim: to a quick destination they go a few at a time, as each claim costs as much as a delivery. */
-  worthwhile({ inFlight, lastAnswer, timedOut }: Lane): number {
-    const quick = !timedOut && lastAnswer !== undefined && lastAnswer < QUICK;
-    return quick && inFlight > 0 ? MOST.organization / 2 : 1;
+  /** Smallest capacity worth a claim. A claim costs as much as a delivery, so a quick destination gets several per claim. */
+  minimumClaim(lane: Lane): number {
+    return !lane.timedOut && isQuick(lane) && lane.inFlight > 0 ? MAX_IN_FLIGHT.organization / 2 : 1;
   }
 
-  began(lane: Lane): void {
+  start(lane: Lane): void {
     this.change(lane, 1);
   }
 
-  /** A try is over; the next event of its chat may have waited for it. @param tried undefined where it isn't known how it went */
-  ended(lane: Lane, tried: Tried | undefined): void {
+  /**
+   * Records the end of an attempt and marks the lane as pending, since the next event of the chat may have waited for it.
+   * @param result undefined if it is unknown
+   */
+  finish(lane: Lane, result: AttemptResult | undefined): void {
     this.change(lane, -1);
-    if (tried) {
+    if (result) {
       const { inFlight } = lane;
       this.change(lane, -inFlight);
-      Object.assign(lane, tried);
+      Object.assign(lane, result);
       this.change(lane, inFlight);
     }
-    this.ring(lane.organizationId, lane.destinationId);
+    this.markPending(lane.organizationId, lane.destinationId);
   }
 
-  /** Lets go of a lane that nothing is in flight on or waits for. */
-  rest(lane: Lane): void {
-    if (lane.inFlight > 0 || lane.filling || this.rung.has(lane)) return;
+  /** Moves a lane without pending deliveries or deliveries in flight to the idle ones. */
+  release(lane: Lane): void {
+    if (lane.inFlight > 0 || lane.filling || this.marked.has(lane)) return;
     this.busy.delete(lane.destinationId);
     this.idle.set(lane.destinationId, lane);
   }
 
   private change(lane: Lane, by: number): void {
     lane.inFlight += by;
-    for (const key of [ALL, ofOrganization(lane), ...(lane.timedOut ? [SLOW] : [])]) {
+    for (const key of [ALL, ofOrganization(lane), ...(lane.timedOut ? [TIMED_OUT] : [])]) {
       const count = this.count(key) + by;
       if (count === 0) this.counts.delete(key);
       else this.counts.set(key, count);
@@ -118,10 +126,11 @@ export class Lanes {
   }
 }
 
-/** How many more an organization may take that holds some: it may hold as many as are free, which leaves some for others. */
+const isQuick = ({ lastAnswerMs }: Lane): boolean => lastAnswerMs !== undefined && lastAnswerMs < QUICK_MS;
+/** Additional deliveries for an organization: it may hold at most as many as stay free for others. */
 const share = (free: number, held: number): number => Math.ceil((free - held) / 2);
 
 const ALL = "all";
-const SLOW = "slow";
-/** What hangs is counted apart: it takes no room from what doesn't. */
+const TIMED_OUT = "timed-out";
+/** Timed-out destinations are counted separately, so that they take no capacity from working ones. */
 const ofOrganization = ({ organizationId, timedOut }: Lane): string => `${organizationId}/${timedOut}`;

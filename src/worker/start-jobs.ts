@@ -11,24 +11,24 @@ import { startWorker, type Worker } from "./worker";
 
 export interface JobsOptions {
   readonly database: Database;
-  /** As the role that takes jobs. */
+  /** Database URL with the role of the job worker. */
   readonly url: string;
   readonly listener: Pick<Listener, "on">;
   readonly outbound: Outbound;
   readonly logger: Logger;
-  /** After how many minutes without a message a text or SMS chat ends. */
+  /** A text or SMS chat ends after this many minutes without a message. */
   readonly idleMinutes: number;
-  /** After how many milliseconds without a sign of life a server is taken for dead. */
-  readonly takeover: number;
-  /** How many milliseconds the receiver of a webhook has for its answer. */
-  readonly webhookTimeout: number;
-  /** Counts a job that was given up. */
+  /** A server without a heartbeat for this long is presumed dead, and others take over its work. */
+  readonly takeoverMs: number;
+  /** Longest time for the answer of a webhook's receiver. */
+  readonly webhookTimeoutMs: number;
+  /** Counts jobs that were given up. */
   readonly countGivenUp: (task: string) => void;
 }
 
-const MINUTE = 60_000;
+const IDLE_SWEEP_INTERVAL_MS = 30_000;
 
-/** Everything that happens later: turns of assistants, deliveries of events, the end of chats that were left. */
+/** Starts all background work: turns of assistants, deliveries of events, periodic tasks, the end of idle chats. */
 export async function startJobs({
   database,
   url,
@@ -36,35 +36,35 @@ export async function startJobs({
   outbound,
   logger,
   idleMinutes,
-  takeover,
-  webhookTimeout,
+  takeoverMs,
+  webhookTimeoutMs,
   countGivenUp,
 }: JobsOptions): Promise<Worker> {
   const worker = await startWorker({
     database,
     url,
     periodic: periodicTasks,
-    takeover,
+    takeoverMs,
     logger,
     countGivenUp,
   });
-  const times = { takeover, webhookTimeout };
+  const times = { takeoverMs, webhookTimeoutMs };
   const dispatcher = new Dispatcher({ database, outbound, listener, logger, countGivenUp, ...times });
   const sealer = new AuditSealer(database, logger);
-  const endSizes = keepSizes(database, (error) =>
+  const stopSizes = keepSizes(database, (error) =>
     logger.warn({ err: error }, "stored bytes were not counted"),
   );
   const sweep = () =>
     void endIdleChats(database, idleMinutes).catch((error: unknown) =>
       logger.warn({ err: error }, "idle chats were not ended"),
     );
-  const timer = setInterval(sweep, MINUTE / 2).unref();
+  const timer = setInterval(sweep, IDLE_SWEEP_INTERVAL_MS).unref();
   sweep();
   return {
-    place: worker.place,
+    slot: worker.slot,
     stop: async () => {
       clearInterval(timer);
-      await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop(), endSizes()]);
+      await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop(), stopSizes()]);
     },
   };
 }

@@ -26,29 +26,29 @@ import { measureSizes } from "../account/organization/measure-sizes";
 import { embedPassages } from "../assistants/knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../assistants/knowledge/index-file";
 
-/** Jobs are told ids only. */
+/** Payload of a job: ids by name, except for `sms.tell`. */
 export type Payload = Readonly<Record<string, string>>;
 
 export interface Task {
-  /** @param lastTry whether no other attempt follows */
-  readonly run: (scope: Scope, payload: Payload, lastTry: boolean) => Promise<void>;
-  /** Stores the consequence of a job that was given up, so that nobody waits for it. Running twice changes nothing. */
+  /** @param lastAttempt whether no further attempt follows */
+  readonly run: (scope: Scope, payload: Payload, lastAttempt: boolean) => Promise<void>;
+  /** Stores the consequence of a job that was given up, so that nobody keeps waiting for it. Idempotent. */
   readonly givenUp: (scope: Scope, payload: Payload) => Promise<void>;
   /** The record that `givenUp` changes, for the audit log: its type, and the name of its id in the payload. */
   readonly record?: { readonly type: string; readonly id: string };
 }
 
-/** For jobs that nobody waits for: the error in the log and the metric are all. */
+/** For jobs that nobody waits for: the log entry and the metric are enough. */
 const onlyLogged = (): Promise<void> => Promise.resolve();
 
 const CALL = { type: "Call", id: "chatId" };
 const CHAT = { type: "Chat", id: "chatId" };
 
-/** Records that the watch ended a call or changed its status, which nobody had told. */
+/** Audits changes that the watch makes to a call after its callbacks were lost. */
 const watching = (scope: Scope, chatId: string): Scope =>
   scope.audited(jobOf("call.watch", "Call", chatId, { storedWith: "events" }));
 
-/** What a job may do, by name. */
+/** Tasks by name, which is stored with their jobs. */
 export const tasks = {
   "sms.receive": {
     run: (scope, { messageSid }) => receiveSms(scope, messageSid!),
@@ -78,11 +78,11 @@ export const tasks = {
   },
   "call.erase": {
     run: eraseCall,
-    givenUp: onlyLogged, // nothing of the call is stored here any more
+    givenUp: onlyLogged, // the call is no longer stored here
   },
   "export.remove": {
     run: (scope, { archiveId }) => removeArchive(scope, archiveId!),
-    givenUp: onlyLogged, // the sweeping of files removes it
+    givenUp: onlyLogged, // the sweep of unused files removes it
   },
   "chat.sweep": {
     run: (scope, { chatId }) => sweepChat(scope, chatId!),
@@ -90,10 +90,10 @@ export const tasks = {
   },
 } satisfies Record<string, Task>;
 
-/** Tasks that do all that there is to do for their ids: one job with the same ids runs at a time. */
+/** Tasks that handle everything pending for their ids: only one job with the same ids runs at a time. */
 export const soleTasks = {
   "chat.turn": {
-    run: (scope, { chatId }, lastTry) => takeTurn(scope, chatId!, lastTry),
+    run: (scope, { chatId }, lastAttempt) => takeTurn(scope, chatId!, lastAttempt),
     givenUp: (scope, { chatId }) => giveUpTurn(scope, chatId!),
     record: CHAT,
   },
@@ -104,20 +104,20 @@ export const soleTasks = {
   },
 } satisfies Record<string, Task>;
 
-/** Slow tasks that nobody waits for: they run beside the others, a few at a time. */
+/** Slow tasks that nobody waits for: they have their own runner with few slots. */
 export const slowTasks = {
   "file.index": {
-    run: (scope, { fileId }, lastTry) => indexFile(scope, fileId!, lastTry),
+    run: (scope, { fileId }, lastAttempt) => indexFile(scope, fileId!, lastAttempt),
     givenUp: (scope, { fileId }) => giveUpIndexing(scope, fileId!),
     record: { type: "File", id: "fileId" },
   },
   "knowledge.embed": {
     run: (scope, owner) => embedPassages(scope, owner),
-    givenUp: onlyLogged, // the passages are found by their words
+    givenUp: onlyLogged, // the passages are still found by full-text search
   },
   "erasure.run": {
     run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
-    givenUp: onlyLogged, // erasure.resume has it begun again
+    givenUp: onlyLogged, // erasure.resume restarts it
   },
   "provider.erase": {
     run: (scope, { providerErasureId }) => eraseAtProvider(scope, providerErasureId!),
@@ -131,7 +131,7 @@ export const slowTasks = {
   },
 } satisfies Record<string, Task>;
 
-/** Whether a task reaches people, or a model that answers them: what a restored copy must not repeat. */
+/** Whether a task contacts people or a model that answers them. A restored copy must not repeat such tasks. */
 export const outgoing: Readonly<
   Record<keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks, boolean>
 > = {
@@ -152,7 +152,7 @@ export const outgoing: Readonly<
   "provider.erase": false,
 };
 
-/** What is done for all organizations again and again, with when: minute, hour, day, month, day of the week, in UTC. */
+/** Periodic tasks for all organizations. `at` is a cron expression in UTC: minute, hour, day, month, day of the week. */
 export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": { at: "* * * * *", run: keepFacts },

@@ -6,75 +6,72 @@ import { jobOf } from "../account/audit/note";
 import { currentDate } from "../platform/clock";
 import type { Database } from "../platform/database/database";
 import { TRIES, type Scope } from "../platform/database/scope";
-import type { BegunJob, Ports } from "../platform/ports/ports";
-import { AtOnce, requeue } from "../platform/jobs/at-once";
+import type { StartedJob, Ports } from "../platform/ports/ports";
+import { ImmediateJobs, requeue } from "../platform/jobs/immediate-jobs";
 import { Calendar } from "../platform/jobs/calendar";
 import { freeJobs } from "../platform/jobs/free-jobs";
 import { GivenUp } from "./given-up";
 import { LastingRunner } from "../platform/jobs/lasting-runner";
-import { shared } from "../platform/jobs/shares";
-import { alone, soleName } from "../platform/jobs/sole";
+import { fairShares } from "../platform/jobs/shares";
+import { runAlone, soleName } from "../platform/jobs/sole";
 import { slowTasks, soleTasks, tasks, type Payload, type PeriodicTask, type Task } from "./tasks";
 
-/** Jobs at once in this process, half of them for one organization alone. */
+/** Concurrent jobs of this process; one organization gets at most half. */
 const CONCURRENCY = 32;
 const SLOW_CONCURRENCY = 4;
-/** Connections of those that find them; most jobs wait for something else. */
-const CONNECTIONS = 15;
-/**
- * Without batches the library lets the promise of noting a job's end reject unheard, which ends the process when the
- * database is away.
- */
+/** Database connections of the runners; fewer than jobs, which mostly wait for something else. */
+const MAX_CONNECTIONS = 15;
+/** Without batches graphile-worker leaves a rejected promise unhandled if the end of a job cannot be recorded, which ends the process. */
 const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
-/** When a job comes back that found another at its work, in milliseconds. */
-const COME_BACK = 1_000;
+/** Delay before a job that must run alone is tried again after it found another one running. */
+const REQUEUE_DELAY_MS = 1_000;
 
 export interface WorkerOptions {
   readonly database: Database;
-  /** As the role that takes jobs. */
+  /** Database URL with the role of the job worker. */
   readonly url: string;
   readonly periodic: Readonly<Record<string, PeriodicTask>>;
-  /** After how many milliseconds at most what a worker that died had begun is begun again. */
-  readonly takeover: number;
+  /** Work of a dead worker is retried after at most this time. */
+  readonly takeoverMs: number;
   readonly logger: Logger;
-  /** Counts a job that was given up. */
+  /** Counts jobs that were given up. */
   readonly countGivenUp: (task: string) => void;
 }
 
 export interface Worker {
-  readonly place: Ports["placeForJob"];
+  readonly slot: Ports["jobSlot"];
   stop(): Promise<void>;
 }
 
-/** Runs jobs, and begins again what a worker that died had begun. */
+/** Runs jobs and requeues those of dead workers. */
 export async function startWorker({
   database,
   url,
   periodic,
-  takeover,
+  takeoverMs,
   logger,
   countGivenUp,
 }: WorkerOptions): Promise<Worker> {
   const pool = poolOf(url, logger);
   const runners = runnersOf(database, pool, periodic, logger);
-  const atOnce = new AtOnce(pool, performer(database), logger);
+  const immediate = new ImmediateJobs(pool, performer(database), logger);
   const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
   const calendar = new Calendar(pool, periodic, logger);
-  const ids = () => [atOnce.id, givenUp.id, ...runners.flatMap((runner) => runner.ids)];
+  const ids = () => [immediate.id, givenUp.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
-    Promise.all([heartbeat(pool, ids(), (takeover * 2) / 3), atOnce.giveUpUnheard()])
+    Promise.all([heartbeat(pool, ids(), (takeoverMs * 2) / 3), immediate.requeueUnconfirmed()])
       .then(() => givenUp.sweep())
       .catch((error: unknown) => logger.warn({ err: error }, "no heartbeat"));
   await Promise.all(runners.map((runner) => runner.start()));
   await Promise.all([beat(), calendar.start()]);
-  const timer = setInterval(() => void beat(), takeover / 6).unref();
+  const timer = setInterval(() => void beat(), takeoverMs / 6).unref();
   return {
-    place: (organizationId) => atOnce.place(organizationId),
+    slot: (organizationId) => immediate.slot(organizationId),
     stop: async () => {
       clearInterval(timer);
       const mine = ids();
-      await Promise.all([...runners, atOnce, givenUp, calendar].map((one) => one.stop()));
+      await Promise.all([...runners, immediate, givenUp, calendar].map((part) => part.stop()));
       await pool
         .query("delete from worker_heartbeats where worker_id = any($1)", [mine])
         .catch(() => undefined);
@@ -83,7 +80,7 @@ export async function startWorker({
   };
 }
 
-/** Those for what somebody waits for, those for what takes long, and one for what is done at its time. */
+/** A runner each for tasks that people wait for, for slow tasks, and for periodic tasks. */
 function runnersOf(
   database: Database,
   pool: Pool,
@@ -98,10 +95,10 @@ function runnersOf(
     preset: BATCHES,
   };
   const quickTasks = { ...taskList(database, tasks), ...soleTaskList(database, pool) };
-  const quick = { ...common, ...shared(quickTasks, CONCURRENCY), concurrency: CONCURRENCY };
+  const quick = { ...common, ...fairShares(quickTasks, CONCURRENCY), concurrency: CONCURRENCY };
   const slow = {
     ...common,
-    ...shared(taskList(database, slowTasks), SLOW_CONCURRENCY),
+    ...fairShares(taskList(database, slowTasks), SLOW_CONCURRENCY),
     concurrency: SLOW_CONCURRENCY,
   };
   const timed = {
@@ -113,9 +110,14 @@ function runnersOf(
 }
 
 function poolOf(connectionString: string, logger: Logger): Pool {
-  // That a job was begun or is over need not outlast a crash of the database: it is begun anew then, as after any other.
+  // The database may lose the latest starts and ends of jobs in a crash: such jobs run again, as after any other crash.
   const options = "-c synchronous_commit=off";
-  const pool = new Pool({ connectionString, max: CONNECTIONS, application_name: "parley worker", options });
+  const pool = new Pool({
+    connectionString,
+    max: MAX_CONNECTIONS,
+    application_name: "parley worker",
+    options,
+  });
   const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
   return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
 }
@@ -139,11 +141,11 @@ async function perform(
 }
 
 function read(database: Database, payload: unknown): { scope: Scope; ids: Payload } {
-  const { organizationId, ...ids } = payload as { organizationId: string } & Record<string, string>; // as Scope.owned made it
+  const { organizationId, ...ids } = payload as { organizationId: string } & Record<string, string>; // set by Scope.owned
   return { scope: database.scope(organizationId), ids };
 }
 
-/** What happens when a job is given up. A periodic one runs at its next time. */
+/** Tasks whose jobs may be given up, and how to store the consequence. A periodic task simply runs at its next time. */
 function consequences(database: Database, periodic: Readonly<Record<string, PeriodicTask>>) {
   const all: Readonly<Record<string, Task>> = { ...tasks, ...soleTasks, ...slowTasks };
   return {
@@ -159,10 +161,10 @@ function consequences(database: Database, periodic: Readonly<Record<string, Peri
   };
 }
 
-/** Of a job that was begun as it was asked for. */
+/** Performs a job that was started by the statement that requested it. */
 const performer =
   (database: Database) =>
-  ({ task, payload }: BegunJob): Promise<void> =>
+  ({ task, payload }: StartedJob): Promise<void> =>
     perform(database, soleTasks[task as keyof typeof soleTasks], payload, {
       attempts: 1,
       max_attempts: TRIES,
@@ -173,10 +175,10 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
     Object.entries(soleTasks).map(([task, work]) => [
       task,
       async (payload: unknown, { job, addJob }: JobHelpers) => {
-        // Attempts that are given back repeat their numbers.
+        // Random, because the number of an attempt that did not count is used again.
         const sole = { name: soleName(task, payload), jobId: job.id, attempt: randomInt(2 ** 31) };
-        const entry = await alone(pool, sole, () => perform(database, work, payload, job));
-        const runAt = currentDate(COME_BACK);
+        const entry = await runAlone(pool, sole, () => perform(database, work, payload, job));
+        const runAt = currentDate(REQUEUE_DELAY_MS);
         if (entry === "later") await addJob(task, payload, { runAt, maxAttempts: job.max_attempts });
       },
     ]),
@@ -185,13 +187,13 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
 const periodicList = (database: Database, some: Readonly<Record<string, PeriodicTask>>): TaskList =>
   Object.fromEntries(Object.entries(some).map(([name, { run }]) => [name, () => run(database)]));
 
-/** Says that these live; those of whom nothing was heard for `silence` milliseconds have died. */
-async function heartbeat(pool: Pool, ids: readonly string[], silence: number): Promise<void> {
+/** Records that these workers are alive, and requeues the jobs of workers without a heartbeat for `silenceMs`. */
+async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number): Promise<void> {
   await pool.query(
     `insert into worker_heartbeats (worker_id) select unnest($1::text[]) on conflict (worker_id) do update set seen_at = now()`,
     [ids],
   );
-  // Whoever fell silent, and whoever died before it ever spoke.
+  // Workers whose last heartbeat is too old, and workers that took a job and died before their first heartbeat.
   const silent = `
     with silent as (delete from worker_heartbeats where seen_at < now() - $1 * interval '1 millisecond' returning worker_id)
     select worker_id from silent
@@ -200,13 +202,13 @@ async function heartbeat(pool: Pool, ids: readonly string[], silence: number): P
       union all select worker, begun_at from begun_jobs
     ) as held where since < now() - $1 * interval '1 millisecond'
       and not exists (select 1 from worker_heartbeats where worker_id = worker)`;
-  const { rows } = await pool.query<{ worker_id: string }>(silent, [silence]);
+  const { rows } = await pool.query<{ worker_id: string }>(silent, [silenceMs]);
   if (rows.length === 0) return;
   const dead = rows.map(({ worker_id }) => worker_id);
   await Promise.all([freeJobs(pool, dead, true), requeue(pool, dead, true)]);
 }
 
-/** Its own lines for each job are of use when looking for a fault only. */
+/** Log lines of graphile-worker: errors as errors, all others (several per job) at debug level. */
 const jobLog = (logger: Logger): JobLogger =>
   new JobLogger(
     () => (level, message) =>

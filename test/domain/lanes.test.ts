@@ -1,35 +1,35 @@
 import { describe, expect, test } from "@jest/globals";
-import { Lanes, type Lane, type Tried } from "../../src/worker/lanes";
+import { Lanes, type Lane, type AttemptResult } from "../../src/worker/lanes";
 
-const QUICK: Tried = { lastAnswer: 20, timedOut: false };
-const HANGS: Tried = { lastAnswer: undefined, timedOut: true };
+const QUICK: AttemptResult = { lastAnswerMs: 20, timedOut: false };
+const HANGS: AttemptResult = { lastAnswerMs: undefined, timedOut: true };
 
 /** A destination that has answered so. */
-function lane(lanes: Lanes, organization: string, destination: string, tried: Tried = QUICK): Lane {
-  const made = lanes.ring(organization, destination);
-  lanes.began(made);
-  lanes.ended(made, tried);
+function lane(lanes: Lanes, organization: string, destination: string, tried: AttemptResult = QUICK): Lane {
+  const made = lanes.markPending(organization, destination);
+  lanes.start(made);
+  lanes.finish(made, tried);
   return made;
 }
 
 /** Begins as many deliveries as there is room for; how many that were. */
 function fill(lanes: Lanes, made: Lane): number {
   let count = 0;
-  for (; lanes.room(made) > 0; count++) lanes.began(made);
+  for (; lanes.capacity(made) > 0; count++) lanes.start(made);
   return count;
 }
 
 describe("deliveries in flight are at most", () => {
   test("2 to a destination, and 8 to one that answers quickly, as its organization has no more", () => {
     const lanes = new Lanes();
-    expect(fill(lanes, lanes.ring("a", "new"))).toBe(2);
-    expect(fill(lanes, lane(lanes, "b", "slow", { lastAnswer: 1_500, timedOut: false }))).toBe(2);
+    expect(fill(lanes, lanes.markPending("a", "new"))).toBe(2);
+    expect(fill(lanes, lane(lanes, "b", "slow", { lastAnswerMs: 1_500, timedOut: false }))).toBe(2);
     expect(fill(lanes, lane(lanes, "c", "quick"))).toBe(8);
   });
 
   test("8 for an organization, and beside them those that hang", () => {
     const lanes = new Lanes();
-    expect(["1", "2", "3", "4", "5"].map((name) => fill(lanes, lanes.ring("a", name)))).toEqual([
+    expect(["1", "2", "3", "4", "5"].map((name) => fill(lanes, lanes.markPending("a", name)))).toEqual([
       2, 2, 2, 2, 0,
     ]);
     expect(fill(lanes, lane(lanes, "a", "6", HANGS))).toBe(2);
@@ -58,11 +58,11 @@ describe("deliveries in flight are at most", () => {
       lane(lanes, `o${n % 3}`, `d${n}`, n % 2 ? HANGS : QUICK),
     );
     const begun = all.flatMap((made) => Array.from({ length: fill(lanes, made) }, () => made));
-    for (const [index, made] of begun.entries()) lanes.ended(made, [QUICK, HANGS, undefined][index % 3]);
+    for (const [index, made] of begun.entries()) lanes.finish(made, [QUICK, HANGS, undefined][index % 3]);
     expect(all.map(({ inFlight }) => inFlight)).toEqual(all.map(() => 0));
     for (const made of all) {
-      lanes.began(made);
-      lanes.ended(made, QUICK);
+      lanes.start(made);
+      lanes.finish(made, QUICK);
     }
     expect(fill(lanes, all[0]!)).toBe(8);
     expect(fill(lanes, lane(lanes, "p", "hangs", HANGS))).toBe(2);
@@ -72,10 +72,10 @@ describe("deliveries in flight are at most", () => {
 test("a destination with nothing to send is let go of, and known again by how it answered", () => {
   const lanes = new Lanes();
   const made = lane(lanes, "a", "d", HANGS);
-  lanes.hush(made);
-  lanes.rest(made);
-  expect(lanes.waiting()).toEqual([]);
-  const again = lanes.ring("a", "d");
+  lanes.clearPending(made);
+  lanes.release(made);
+  expect(lanes.pending()).toEqual([]);
+  const again = lanes.markPending("a", "d");
   expect(again.timedOut).toBe(true);
-  expect(lanes.waiting()).toEqual([again]);
+  expect(lanes.pending()).toEqual([again]);
 });

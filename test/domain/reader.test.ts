@@ -98,8 +98,8 @@ describe("a document is split", () => {
 
 describe("a document that can't be read says why:", () => {
   test.each<[string, ReadableType, string | Buffer, RegExp]>([
-    ["text that is none", "text/plain", " \n ", /holds no text/],
-    ["a page that is none", "text/html", "<p> </p>", /holds no text/],
+    ["text that is none", "text/plain", " \n ", /contains no text/],
+    ["a page that is none", "text/html", "<p> </p>", /contains no text/],
     ["a PDF of pictures", "application/pdf", pdf([]), /text recognition/],
     ["a PDF that is none", "application/pdf", "%PDF-1.7 nothing", /PDF is broken/],
     ["half a PDF", "application/pdf", pdf([["words", 12]]).subarray(0, 120), /broken|no text/],

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { newId } from "../../src/platform/database/ids";
-import { alone } from "../../src/platform/jobs/sole";
+import { runAlone } from "../../src/platform/jobs/sole";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 
@@ -50,29 +50,29 @@ test("what is asked for while the same is done has it done once more, and whoeve
   const pool = connected();
   const name = newId();
   const first = held();
-  const done = alone(pool, { name, jobId: await job(pool), attempt: 1 }, first.work);
+  const done = runAlone(pool, { name, jobId: await job(pool), attempt: 1 }, first.work);
   await first.going;
   for (const jobId of [await job(pool), await job(pool)])
-    expect(await alone(pool, { name, jobId, attempt: 1 }, nothing)).toBe("left");
+    expect(await runAlone(pool, { name, jobId, attempt: 1 }, nothing)).toBe("left");
   first.letGo();
   expect(await done).toBe("entered");
   expect(first.times()).toBe(2);
-  expect(await alone(pool, { name, jobId: await job(pool), attempt: 1 }, nothing)).toBe("entered");
+  expect(await runAlone(pool, { name, jobId: await job(pool), attempt: 1 }, nothing)).toBe("entered");
 });
 
 test("work that fails is done once more where it was asked for meanwhile, and else fails the job and frees the name", async () => {
   const pool = connected();
   const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
   const fails = () => Promise.reject(new Error("It failed."));
-  await expect(alone(pool, sole, fails)).rejects.toThrow("It failed.");
+  await expect(runAlone(pool, sole, fails)).rejects.toThrow("It failed.");
   const tries = [
     async () => {
-      expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
+      expect(await runAlone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
       throw new Error("It failed.");
     },
     nothing,
   ];
-  expect(await alone(pool, { ...sole, attempt: 2 }, () => tries.shift()!())).toBe("entered");
+  expect(await runAlone(pool, { ...sole, attempt: 2 }, () => tries.shift()!())).toBe("entered");
   expect(tries).toEqual([]);
 });
 
@@ -82,16 +82,16 @@ test("a job whose worker died keeps the name until it is begun anew, and nothing
   const [dead, last, other] = [await job(pool), await job(pool, 0), await job(pool)];
   const goes = async (jobId: string) => {
     const { work, going } = held();
-    void alone(pool, { name, jobId, attempt: 1 }, work);
+    void runAlone(pool, { name, jobId, attempt: 1 }, work);
     await going;
   };
-  const asks = () => alone(pool, { name, jobId: other, attempt: 1 }, nothing);
+  const asks = () => runAlone(pool, { name, jobId: other, attempt: 1 }, nothing);
   await goes(dead);
   expect(await asks()).toBe("left");
   await freed(pool, dead);
   expect(await asks()).toBe("left");
   const anew = held();
-  const again = alone(pool, { name, jobId: dead, attempt: 2 }, anew.work);
+  const again = runAlone(pool, { name, jobId: dead, attempt: 2 }, anew.work);
   await anew.going;
   anew.letGo();
   expect(await again).toBe("entered");
@@ -106,13 +106,13 @@ test("a worker that was taken for dead and comes back leaves the name to whoever
   const pool = connected();
   const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
   const [paused, anew] = [held(), held()];
-  const back = alone(pool, sole, paused.work);
+  const back = runAlone(pool, sole, paused.work);
   await paused.going;
-  const second = alone(pool, { ...sole, attempt: 2 }, anew.work);
+  const second = runAlone(pool, { ...sole, attempt: 2 }, anew.work);
   await anew.going;
   paused.letGo();
   expect(await back).toBe("entered");
-  expect(await alone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
+  expect(await runAlone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
   anew.letGo();
   await second;
   expect([paused.times(), anew.times()]).toEqual([1, 2]);

@@ -2,9 +2,9 @@ import { expect, test } from "@jest/globals";
 import pg from "pg";
 import pino from "pino";
 import { newId } from "../../src/platform/database/ids";
-import { AtOnce } from "../../src/platform/jobs/at-once";
-import { alone, soleName } from "../../src/platform/jobs/sole";
-import type { JobPlace } from "../../src/platform/ports/ports";
+import { ImmediateJobs } from "../../src/platform/jobs/immediate-jobs";
+import { runAlone, soleName } from "../../src/platform/jobs/sole";
+import type { JobSlot } from "../../src/platform/ports/ports";
 import { startApp, useApp } from "../support/app";
 import { createDatabase } from "../support/database";
 import { afterTest, until } from "../support/server";
@@ -52,7 +52,7 @@ test("a server that runs no jobs leaves the turn to one that does", async () => 
 /** Runs jobs as a server does that was started for this test. */
 function atOnce(perform: () => Promise<void>) {
   const pool = new pg.Pool({ connectionString: running.database.ownerUrl, max: 4 });
-  const here = new AtOnce(pool, perform, pino({ level: "silent" }));
+  const here = new ImmediateJobs(pool, perform, pino({ level: "silent" }));
   afterTest(async () => {
     await here.stop();
     await running.database.query("delete from graphile_worker._private_jobs");
@@ -62,10 +62,10 @@ function atOnce(perform: () => Promise<void>) {
 }
 
 /** Asks for a job as a message does. @returns whether it was begun */
-async function ask(place: JobPlace, task: string, payload: { id: string }): Promise<boolean> {
+async function ask(place: JobSlot, task: string, payload: { id: string }): Promise<boolean> {
   const text = "select parley_begin($1, $2, null, 6, $3)::text as id";
   const [row] = await running.database.query<{ id: string | null }>(text, [task, payload, place.worker]);
-  if (row!.id === null) place.leave();
+  if (row!.id === null) place.release();
   else place.take({ id: row!.id, task, payload });
   return row!.id !== null;
 }
@@ -77,25 +77,25 @@ test("what is asked for while the same goes on is left to be found, and done onc
     if (++times === 1) await new Promise<void>((resolve) => (letGo = resolve));
   });
   const payload = { id: newId() };
-  expect(await ask(here.place(ORGANIZATION)!, "test.twice", payload)).toBe(true);
+  expect(await ask(here.slot(ORGANIZATION)!, "test.twice", payload)).toBe(true);
   await until(() => times === 1);
-  expect(await ask(here.place(ORGANIZATION)!, "test.twice", payload)).toBe(false);
+  expect(await ask(here.slot(ORGANIZATION)!, "test.twice", payload)).toBe(false);
   expect(await begun("test.twice")).toHaveLength(1);
   expect(await waiting("test.twice")).toEqual([{ payload }]);
   const pool = new pg.Pool({ connectionString: running.database.ownerUrl });
   afterTest(() => pool.end());
   const found = { name: soleName("test.twice", payload), jobId: "1", attempt: 1 };
-  expect(await alone(pool, found, () => Promise.reject(new Error("It is being done.")))).toBe("left");
+  expect(await runAlone(pool, found, () => Promise.reject(new Error("It is being done.")))).toBe("left");
   letGo();
   await until(async () => (await begun("test.twice")).length === 0);
   expect(times).toBe(2);
-  expect(await alone(pool, found, () => Promise.resolve())).toBe("entered");
+  expect(await runAlone(pool, found, () => Promise.resolve())).toBe("entered");
 });
 
 test("of a job that fails there is one to be found", async () => {
   const here = atOnce(() => Promise.reject(new Error("No luck.")));
   const payload = { id: newId() };
-  expect(await ask(here.place(ORGANIZATION)!, "test.fails", payload)).toBe(true);
+  expect(await ask(here.slot(ORGANIZATION)!, "test.fails", payload)).toBe(true);
   await until(async () => (await waiting("test.fails")).length === 1);
   expect(await waiting("test.fails")).toEqual([{ payload }]);
   expect(await begun("test.fails")).toEqual([]);
@@ -105,7 +105,7 @@ test("a job whose end can't be noted stays with its server until it can", async 
   const rename = (from: string, to: string) => running.database.query(`alter table ${from} rename to ${to}`);
   let done = (): void => undefined;
   const here = atOnce(() => new Promise<void>((resolve) => (done = resolve)));
-  expect(await ask(here.place(ORGANIZATION)!, "test.away", { id: newId() })).toBe(true);
+  expect(await ask(here.slot(ORGANIZATION)!, "test.away", { id: newId() })).toBe(true);
   await until(async () => (await names()).length === 1);
   await rename("begun_jobs", "begun_jobs_away");
   done();
@@ -134,11 +134,11 @@ test("a job that was begun, of which its server never heard as the connection br
 test("24 of one organization have room beside others, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {
   const here = atOnce(() => new Promise(() => undefined));
   for (let count = 0; count < 24; count++)
-    expect(await ask(here.place(ORGANIZATION)!, "test.many", { id: newId() })).toBe(true);
-  expect(here.place(ORGANIZATION)).toBeUndefined();
-  expect(await ask(here.place("another organization")!, "test.many", { id: newId() })).toBe(true);
+    expect(await ask(here.slot(ORGANIZATION)!, "test.many", { id: newId() })).toBe(true);
+  expect(here.slot(ORGANIZATION)).toBeUndefined();
+  expect(await ask(here.slot("another organization")!, "test.many", { id: newId() })).toBe(true);
   await here.stop();
-  expect(here.place("a third one")).toBeUndefined();
+  expect(here.slot("a third one")).toBeUndefined();
   expect(await begun("test.many")).toEqual([]);
   expect(await waiting("test.many")).toHaveLength(25);
 });

@@ -5,7 +5,7 @@ import { Messages } from "../../src/chats/chats/messages";
 import { APOLOGY } from "../../src/conversation/turns/turn";
 import { newId } from "../../src/platform/database/ids";
 import type { Scope } from "../../src/platform/database/scope";
-import { freeJobs, MOST_DEATHS } from "../../src/platform/jobs/free-jobs";
+import { freeJobs, MAX_DEATHS } from "../../src/platform/jobs/free-jobs";
 import { periodicTasks, slowTasks, soleTasks, tasks, type Task as Job } from "../../src/worker/tasks";
 import { enqueueSentence } from "../../src/channels/sms/tell-by-sms";
 import { eraseTextsAtProvider } from "../../src/privacy/erasure/at-providers";
@@ -268,7 +268,7 @@ test(
   "a turn that kills its server each time is given up in the end, with an apology",
   async () => {
     const chatId = await asked();
-    await die(chatId, MOST_DEATHS);
+    await die(chatId, MAX_DEATHS);
     await server();
     await until(async () => (await messagesOf(chatId)).length === 2);
     expect((await messagesOf(chatId))[1]!.content).toBe(APOLOGY);
@@ -286,7 +286,7 @@ test(
     await newChat(running.api, await quietAssistant(running.api));
     const one = `select id from deliveries where destination_id = $1 order by event_id limit 1`;
     const dead = `update deliveries set attempt = $2, claimed_until = now() - interval '1 minute' where id = (${one}) returning id`;
-    const [row] = await running.database.query<{ id: string }>(dead, [id, MOST_DEATHS]);
+    const [row] = await running.database.query<{ id: string }>(dead, [id, MAX_DEATHS]);
     const first = await server();
     const states = () =>
       running.database.query<{ id: string; status: string }>(

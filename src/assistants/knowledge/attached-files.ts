@@ -3,7 +3,7 @@ import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { invalid } from "../../platform/errors";
 import { Files } from "../files/files";
-import { isReadable, READABLE, type Reading } from "../../platform/ports/document-reader";
+import { isReadable, READABLE, type ReadResult } from "../../platform/ports/document-reader";
 import { Embeddings } from "./embeddings";
 
 export type IndexStatus = "PENDING" | "READY" | "FAILED";
@@ -100,7 +100,7 @@ export class AttachedFiles {
   }
 
   /** Keeps what was read of a file, unless nothing has it attached any more. */
-  async settle(fileId: string, reading: Reading): Promise<void> {
+  async settle(fileId: string, reading: ReadResult): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
       if (!(await attached.holdFile(fileId))) return;

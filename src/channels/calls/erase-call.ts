@@ -6,14 +6,14 @@ export async function eraseCall(
   scope: Scope,
   { callId, engineCallId, since }: Partial<CallAtEngine>,
 ): Promise<void> {
-  const { engine, timeout } = scope.ports.voice;
+  const { engine, timeoutMs } = scope.ports.voice;
   const call = {
     callId: callId!,
     since: new Date(since!),
     ...(engineCallId !== undefined && { engineCallId }),
   };
-  await engine.hangUp(call, AbortSignal.timeout(timeout));
-  await engine.erase(call, AbortSignal.timeout(timeout));
+  await engine.hangUp(call, AbortSignal.timeout(timeoutMs));
+  await engine.erase(call, AbortSignal.timeout(timeoutMs));
 }
 
 /** How a call is found at the engine when nothing of it is stored here any more. */

@@ -6,7 +6,7 @@ export const HANG_UP_CHANNEL = "parley_hang_ups";
 
 /** Has the engine end a call that was ended here. One that it was never asked to dial is nothing to it. */
 export async function hangUpCall(scope: Scope, chatId: string): Promise<void> {
-  const { engine, timeout } = scope.ports.voice;
+  const { engine, timeoutMs } = scope.ports.voice;
   const call = await scope.of(Calls).row(chatId);
   if (!call || call.engine !== engine.name) return;
   const { engineCallId, dialingSince } = call;
@@ -18,5 +18,5 @@ export async function hangUpCall(scope: Scope, chatId: string): Promise<void> {
     since: dialingSince ?? call.createdAt,
     ...(engineCallId !== null && { engineCallId }),
   };
-  await engine.hangUp(reference, AbortSignal.timeout(timeout));
+  await engine.hangUp(reference, AbortSignal.timeout(timeoutMs));
 }

@@ -55,7 +55,7 @@ async function open(
 ): Promise<void> {
   const purpose = { instead: "answer with the copy", check: () => undefined };
   const resolved = await resolve(scope, { deploymentId }, {}, purpose);
-  const { engine, silence } = scope.ports.voice;
+  const { engine, silenceMs } = scope.ports.voice;
   const { organizationId } = scope;
   await scope.transaction(async (scope) => {
     const call = { kind: "PHONE", engine: engine.name, line: null, phoneNumber, status: "ringing" } as const;
@@ -67,6 +67,6 @@ async function open(
     const now = currentDate();
     const dialled = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
     await scope.of(Calls).change(chatId, dialled);
-    await enqueueWatch(scope, chatId, currentDate(silence));
+    await enqueueWatch(scope, chatId, currentDate(silenceMs));
   });
 }

@@ -59,9 +59,9 @@ const PART = 6;
 
 /** Notes that the engine spoke of a call, and what it calls it. */
 export async function noteHeard({ scope, call }: FoundCall, body: unknown): Promise<void> {
-  const { engine, silence } = scope.ports.voice;
+  const { engine, silenceMs } = scope.ports.voice;
   const { engineCallId } = engine.names(body);
-  const precision = Math.min(HEARD_PRECISION, silence / PART);
+  const precision = Math.min(HEARD_PRECISION, silenceMs / PART);
   const news = call.engineCallId === null && engineCallId !== undefined;
   if (!news && call.heardAt !== null && currentTime() - call.heardAt.getTime() < precision) return;
   const now = currentDate();

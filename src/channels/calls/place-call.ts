@@ -64,7 +64,7 @@ export async function placeCall(
       status: "queued",
     });
     await enqueueStart(scope, chatId);
-    await enqueueWatch(scope, chatId, currentDate(voice.silence));
+    await enqueueWatch(scope, chatId, currentDate(voice.silenceMs));
     return scope.of(Calls).byId(chatId);
   });
 }

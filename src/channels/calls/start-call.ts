@@ -32,7 +32,7 @@ export async function startCall(scope: Scope, chatId: string): Promise<void> {
   const waiting = await scope.of(Calls).row(chatId);
   if (!waiting) return;
   if (waiting.dialingSince !== null && (await foundAtEngine(scope, waiting, waiting.dialingSince))) return;
-  const deadline = new Deadline(scope.ports.voice.timeout);
+  const deadline = new Deadline(scope.ports.voice.timeoutMs);
   const claim = await scope.transaction((scope) => claimCall(scope, chatId));
   if (claim) await dial(scope, claim, deadline);
 }
@@ -42,17 +42,17 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
   const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
   const call = await scope.of(Calls).row(chatId);
   if (!chat || !call || chat.status === "ended" || isKnown(call)) return undefined;
-  const { engine, timeout } = scope.ports.voice;
+  const { engine, timeoutMs } = scope.ports.voice;
   if (call.engine !== engine.name)
     return void (await scope.of(Chats).endIfLive(chatId, "engine-changed", false));
-  if (call.dialAttempts >= MOST_ATTEMPTS && settled(call, timeout))
+  if (call.dialAttempts >= MOST_ATTEMPTS && settled(call, timeoutMs))
     return void (await scope.of(Chats).endIfLive(chatId, "engine-unreachable"));
   const wait =
     call.askedAt === null
       ? call.line === null
         ? 0
         : await turnToDial(scope, call, call.line)
-      : leftToSettle(call, timeout);
+      : leftToSettle(call, timeoutMs);
   if (wait > 0) return void (await enqueueStart(scope, chatId, currentDate(wait)));
   const askedAt = scope.now();
   const dialingSince = call.dialingSince ?? askedAt;
@@ -64,19 +64,19 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
 /** Whether the engine has answered for the call, or called back of it. */
 const isKnown = ({ engineCallId, heardAt }: CallRow) => engineCallId !== null || heardAt !== null;
 
-const leftToSettle = ({ askedAt }: CallRow, timeout: number) =>
-  askedAt!.getTime() + timeout * SETTLED - currentTime();
-const settled = (call: CallRow, timeout: number) => leftToSettle(call, timeout) <= 0;
+const leftToSettle = ({ askedAt }: CallRow, timeoutMs: number) =>
+  askedAt!.getTime() + timeoutMs * SETTLED - currentTime();
+const settled = (call: CallRow, timeoutMs: number) => leftToSettle(call, timeoutMs) <= 0;
 
 async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<boolean> {
   if (isKnown(call)) return true;
-  const { engine, timeout } = scope.ports.voice;
+  const { engine, timeoutMs } = scope.ports.voice;
   const found = await engine
-    .find({ callId: call.chatId, since }, AbortSignal.timeout(timeout))
+    .find({ callId: call.chatId, since }, AbortSignal.timeout(timeoutMs))
     .catch(async (error: unknown) => {
       // While it can't be asked nothing may be dialled again.
       await keepError(scope, call.chatId, error as Error);
-      await enqueueStart(scope, call.chatId, currentDate(timeout));
+      await enqueueStart(scope, call.chatId, currentDate(timeoutMs));
       return "unanswered" as const;
     });
   if (found === undefined) return false;
@@ -86,7 +86,7 @@ async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<
 
 async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<void> {
   const { chat, call } = claim;
-  const { engine, timeout } = scope.ports.voice;
+  const { engine, timeoutMs } = scope.ports.voice;
   const { id, phoneNumber, userName, externalId } = chat;
   try {
     const speaker = await speakerOf(scope, chat);
@@ -108,15 +108,15 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
     await keepError(scope, id, error as Error);
     if (error instanceof CallRefused)
       await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
-    else await enqueueStart(scope, id, currentDate(timeout * SETTLED));
+    else await enqueueStart(scope, id, currentDate(timeoutMs * SETTLED));
   }
 }
 
 /** Asked of the database last, as a server that stalled may have been taken for dead. @throws NotSent if it was */
 async function notTakenOver(scope: Scope, { chat, attempt }: Claim): Promise<void> {
-  const { timeout } = scope.ports.voice;
+  const { timeoutMs } = scope.ports.voice;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
-  const mine = claimed.where("askedAt", ">", scope.now(-timeout)).select("chatId");
+  const mine = claimed.where("askedAt", ">", scope.now(-timeoutMs)).select("chatId");
   if (((await mine) as unknown[]).length === 0)
     throw new NotSent("The call was not dialed: its claim had ended.");
 }

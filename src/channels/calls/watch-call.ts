@@ -10,7 +10,7 @@ import { enqueueStart, enqueueWatch } from "./jobs";
  * a while is asked for at the engine, for what was to tell of its end may be lost, or whoever was to tell it dead.
  */
 export async function watchCall(scope: Scope, chatId: string): Promise<void> {
-  const { silence, maxSeconds } = scope.ports.voice;
+  const { silenceMs, maxSeconds } = scope.ports.voice;
   const call = await scope.of(Calls).row(chatId);
   const chat = await scope.of(Chats).row(chatId);
   if (!call || !chat) return;
@@ -29,12 +29,12 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   if (heard === 0) {
     // Nobody knows yet whether it was dialled: dialling it finds that out.
     await enqueueStart(scope, chatId);
-    return enqueueWatch(scope, chatId, new Date(now + silence));
+    return enqueueWatch(scope, chatId, new Date(now + silenceMs));
   }
   const limit = (call.answeredAt ?? call.dialedAt ?? call.createdAt).getTime() + maxSeconds * 1_000;
   if (now >= limit) return endFor(scope, chatId, "exceeded-max-duration");
-  if (now >= heard + silence) await askEngine(scope, chat, call);
-  const next = now >= heard + silence ? now + silence : heard + silence;
+  if (now >= heard + silenceMs) await askEngine(scope, chat, call);
+  const next = now >= heard + silenceMs ? now + silenceMs : heard + silenceMs;
   await enqueueWatch(scope, chatId, new Date(Math.min(next, limit)));
 }
 
@@ -47,13 +47,15 @@ async function askEngine(
   chat: ChatRow,
   { chatId, engineCallId, dialingSince, createdAt }: CallRow,
 ): Promise<void> {
-  const { engine, timeout } = scope.ports.voice;
+  const { engine, timeoutMs } = scope.ports.voice;
   const reference = {
     callId: chatId,
     since: dialingSince ?? createdAt,
     ...(engineCallId !== null && { engineCallId }),
   };
-  const found = await engine.find(reference, AbortSignal.timeout(timeout)).catch(() => "unanswered" as const);
+  const found = await engine
+    .find(reference, AbortSignal.timeout(timeoutMs))
+    .catch(() => "unanswered" as const);
   if (found === "unanswered") return;
   await scope.transaction(async (scope) => {
     const chats = scope.of(Chats);

@@ -82,11 +82,11 @@ export async function openEngineCall(
   resolved: ResolvedTarget,
   callee: Callee,
 ): Promise<WebCall> {
-  const { engine, silence, timeout } = scope.ports.voice;
-  const deadline = new Deadline(Math.min(timeout, PATIENCE));
+  const { engine, silenceMs, timeoutMs } = scope.ports.voice;
+  const deadline = new Deadline(Math.min(timeoutMs, PATIENCE));
   const id = await scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: engine.name, status: "queued" });
-    await enqueueWatch(scope, id, currentDate(silence));
+    await enqueueWatch(scope, id, currentDate(silenceMs));
     return id;
   });
   return { id, webCallUrl: await openAtEngine(scope, id, deadline) };

@@ -44,8 +44,8 @@ export class Receipts {
    */
   async accept(connectionId: string, sms: ReceivedSms, waits: boolean): Promise<Receipt> {
     const { messageSid } = sms;
-    const { patience } = this.scope.ports.telephone;
-    const waitsUntil = waits ? currentDate(patience + MARGIN) : null;
+    const { answerTimeoutMs } = this.scope.ports.telephone;
+    const waitsUntil = waits ? currentDate(answerTimeoutMs + MARGIN) : null;
     const job = JSON.stringify(this.scope.owned({ messageSid }));
     const { operation } = this.scope;
     const audit = JSON.stringify(operation?.entry ? [operation.entry] : []);

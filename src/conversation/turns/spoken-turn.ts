@@ -170,7 +170,7 @@ async function* listen(
 ): AsyncGenerator<ModelPart, void> {
   const { local, remote } = scope.ports.models;
   for (let failures = 0; ; failures++) {
-    const signal = AbortSignal.any([given, AbortSignal.timeout(scope.ports.models.timeout)]);
+    const signal = AbortSignal.any([given, AbortSignal.timeout(scope.ports.models.timeoutMs)]);
     let begun = false;
     try {
       for await (const part of (turn.request.credential ? remote : local).stream({

@@ -120,7 +120,7 @@ async function ask(
 ): Promise<Answer> {
   for (let failures = 0; ; failures++) {
     try {
-      const signal = AbortSignal.timeout(scope.ports.models.timeout);
+      const signal = AbortSignal.timeout(scope.ports.models.timeoutMs);
       return await listen(scope, turn, { ...turn.request, messages, signal }, shown);
     } catch (error) {
       const pause = RETRIES[failures];

@@ -83,7 +83,7 @@ async function withJobs(
 ): Promise<Recorded[]> {
   const wanted = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
   const urgent = scope.inTransaction ? undefined : wanted.find((job) => job.urgent);
-  const place = urgent && scope.ports.placeForJob(scope.organizationId);
+  const place = urgent && scope.ports.jobSlot(scope.organizationId);
   if (!place) return write(wanted);
   let id: string | null | undefined;
   try {
@@ -92,7 +92,7 @@ async function withJobs(
     id = rows[0]?.begun?.find((begun) => begun !== null);
     return rows;
   } finally {
-    if (id == null) place.leave();
+    if (id == null) place.release();
     else place.take({ id, task: urgent.task, payload: urgent.payload });
   }
 }

@@ -3,31 +3,32 @@ import { LRUCache } from "lru-cache";
 import type { CheckAnswer, CheckQuestion } from "../ports/argument-checker";
 import { LinearPattern, UnsupportedPattern } from "./linear-pattern";
 
-/** Most instructions of all patterns of one schema. */
-const MOST_INSTRUCTIONS = 10_000;
-/** Errors of one check that are told. */
-const MOST_ERRORS = 10;
-const MOST_ERROR_CHARACTERS = 300;
+/** Upper limit for the compiled instructions of all patterns of one schema. */
+const MAX_INSTRUCTIONS = 10_000;
+/** Errors reported for one check. */
+const MAX_ERRORS = 10;
+const MAX_ERROR_CHARACTERS = 300;
 
+const MAX_CACHED_SCHEMAS = 200;
 const options = { strict: false, logger: false, validateFormats: false } as const;
-/** Says whether a schema is a schema. */
+/** Validates schemas themselves. */
 const meta = new Ajv(options);
-/** Compiled checks by their schema's text. */
-const checks = new LRUCache<string, ValidateFunction>({ max: 200 });
+/** Compiled schemas by their JSON text. */
+const checks = new LRUCache<string, ValidateFunction>({ max: MAX_CACHED_SCHEMAS });
 
-/** Checks arguments by a schema; without arguments, whether the schema can be used. */
+/** Checks arguments against a schema; without arguments, checks whether the schema can be used. Never throws. */
 export function checkArguments({ schema, args }: CheckQuestion): CheckAnswer {
   let check: ValidateFunction;
   try {
-    check = checks.get(schema) ?? compile(JSON.parse(schema) as object); // an object's text
+    check = checks.get(schema) ?? compile(JSON.parse(schema) as object); // made from an object by the caller
     checks.set(schema, check);
   } catch (error) {
     return { unusable: error instanceof UnsupportedPattern ? error.message : "are not a JSON Schema" };
   }
   try {
-    // Without arguments it is tried on none: some schemas take exponential time, or never end, on anything.
+    // Without arguments the schema is tried on an empty object: some schemas take exponential time or never end on any value.
     const fits = check(args === undefined ? {} : JSON.parse(args));
-    return fits || args === undefined ? {} : { wrong: told(check.errors ?? []) };
+    return fits || args === undefined ? {} : { wrong: described(check.errors ?? []) };
   } catch {
     return args === undefined
       ? { unusable: "refer to themselves without end" }
@@ -35,28 +36,31 @@ export function checkArguments({ schema, args }: CheckQuestion): CheckAnswer {
   }
 }
 
-/** @throws UnsupportedPattern, or what Ajv throws of what is no schema; a new Ajv for each, as one would remember every schema for ever */
+/**
+ * Compiles a schema. Each gets a new Ajv, because an Ajv instance caches all of its schemas forever.
+ * @throws UnsupportedPattern, or any other Error if `schema` is not a JSON Schema
+ */
 function compile(schema: object): ValidateFunction {
-  if (meta.validateSchema(schema) !== true) throw new Error("No JSON Schema.");
+  if (meta.validateSchema(schema) !== true) throw new Error("Not a JSON Schema.");
   const check = new Ajv({
     ...options,
     allErrors: true,
     validateSchema: false,
     code: { regExp: linearPatterns() },
   }).compile(schema);
-  if ("$async" in check) throw new Error("An asynchronous schema.");
+  if ("$async" in check) throw new Error("Asynchronous schemas are not supported.");
   return check;
 }
 
-/** What Ajv makes regular expressions with. */
+/** Makes regular expressions for Ajv, with one instruction limit for the whole schema. */
 function linearPatterns() {
-  let left = MOST_INSTRUCTIONS;
+  let left = MAX_INSTRUCTIONS;
   const make = (pattern: string) => {
     try {
-      const made = new LinearPattern(pattern);
-      left -= made.size;
+      const compiled = new LinearPattern(pattern);
+      left -= compiled.size;
       if (left < 0) throw new UnsupportedPattern("is one too many: together they are too large");
-      return made;
+      return compiled;
     } catch (error) {
       if (!(error instanceof UnsupportedPattern)) throw error;
       throw new UnsupportedPattern(`hold the pattern "${shortened(pattern)}", which ${error.message}`);
@@ -68,11 +72,11 @@ function linearPatterns() {
 const shortened = (text: string): string =>
   (text.length > 60 ? `${text.slice(0, 60)}…` : text).toWellFormed();
 
-const told = (errors: readonly ErrorObject[]): string =>
+const described = (errors: readonly ErrorObject[]): string =>
   errors
-    .slice(0, MOST_ERRORS)
+    .slice(0, MAX_ERRORS)
     .map(({ instancePath, message }) =>
-      `${instancePath || "arguments"} ${message}`.slice(0, MOST_ERROR_CHARACTERS),
+      `${instancePath || "arguments"} ${message}`.slice(0, MAX_ERROR_CHARACTERS),
     )
     .join("; ")
     .toWellFormed();

@@ -1,14 +1,15 @@
 import { RegExpParser, type AST } from "@eslint-community/regexpp";
 import { RE2JS } from "re2js";
 
-/** Longest pattern that is read, in characters. */
-const MOST_CHARACTERS = 2_000;
-/** Most instructions of one compiled pattern: matching takes this many steps a character at most. */
-const MOST_INSTRUCTIONS = 5_000;
+/** Longest supported pattern. */
+const MAX_CHARACTERS = 2_000;
+/** Upper limit for the instructions of a compiled pattern, which is also the limit of matching steps per character. */
+const MAX_INSTRUCTIONS = 5_000;
 
+/** A range of code points, both included. */
 type Range = readonly [first: number, last: number];
 
-const LAST = 0x10_ffff;
+const LAST_CODE_POINT = 0x10_ffff;
 const DIGITS: readonly Range[] = [[0x30, 0x39]];
 const WORD: readonly Range[] = [...DIGITS, [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]];
 const LINE_ENDS: readonly Range[] = [
@@ -31,7 +32,7 @@ const SPACE: readonly Range[] = [
 ];
 const SETS = { digit: DIGITS, word: WORD, space: SPACE } as const;
 
-/** RE2 knows general categories by their short names only. */
+/** Short names of general categories; RE2 knows no others. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   ...{ Letter: "L", Uppercase_Letter: "Lu", Lowercase_Letter: "Ll", Titlecase_Letter: "Lt" },
   ...{ Modifier_Letter: "Lm", Other_Letter: "Lo", Mark: "M", Combining_Mark: "M", Nonspacing_Mark: "Mn" },
@@ -42,20 +43,21 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   ...{ Currency_Symbol: "Sc", Modifier_Symbol: "Sk", Other_Symbol: "So", Separator: "Z" },
   ...{ Space_Separator: "Zs", Line_Separator: "Zl", Paragraph_Separator: "Zp", Control: "Cc", cntrl: "Cc" },
 };
-const SHORT = new Set(Object.values(CATEGORIES));
+const SHORT_CATEGORIES = new Set(Object.values(CATEGORIES));
 
-/** A pattern that cannot be run in linear time, or is too large. */
+/** The pattern cannot run in linear time or is too large. The message completes "The pattern …". */
 export class UnsupportedPattern extends Error {}
 
-/** A regular expression of ECMAScript, run by an engine whose time grows linearly with the text. */
+/** An ECMAScript regular expression that runs in time linear in the length of the text. */
 export class LinearPattern {
+  /** Number of compiled instructions. */
   readonly size: number;
   private readonly program: RE2JS;
 
   /** @throws UnsupportedPattern */
   constructor(private readonly pattern: string) {
-    if (pattern.length > MOST_CHARACTERS)
-      throw new UnsupportedPattern(`is longer than ${MOST_CHARACTERS} characters`);
+    if (pattern.length > MAX_CHARACTERS)
+      throw new UnsupportedPattern(`is longer than ${MAX_CHARACTERS} characters`);
     const translated = alternatives(parse(pattern));
     try {
       this.program = RE2JS.compile(translated);
@@ -63,7 +65,7 @@ export class LinearPattern {
       throw new UnsupportedPattern(`is not supported (${reasonOf(error)})`);
     }
     this.size = this.program.programSize();
-    if (this.size > MOST_INSTRUCTIONS) throw new UnsupportedPattern("is too large once compiled");
+    if (this.size > MAX_INSTRUCTIONS) throw new UnsupportedPattern("is too large once compiled");
   }
 
   test(text: string): boolean {
@@ -80,7 +82,7 @@ const reasonOf = (error: unknown): string => {
   return /^error parsing regexp: ([a-z -]+)/.exec(message)?.[1] ?? "unknown construct";
 };
 
-/** Read with the flag `u`, as JSON Schema has it; else without it, as many schemas escape more than the flag allows. */
+/** Parses with the flag `u`, as JSON Schema requires; if that fails, without it, since many schemas escape more than `u` allows. */
 function parse(pattern: string): AST.Pattern {
   const parser = new RegExpParser({ ecmaVersion: 2024 });
   const read = (unicode: boolean) => parser.parsePattern(pattern, 0, pattern.length, { unicode });
@@ -130,45 +132,45 @@ function assertion(node: AST.Assertion): string {
   throw new UnsupportedPattern(`holds a ${node.kind}`);
 }
 
-/** Greedy or not makes no difference to whether a text matches. */
+/** Greediness is dropped: it has no influence on whether a text matches. */
 function quantifier({ min, max }: AST.Quantifier): string {
   if (max !== Infinity) return `{${min},${max}}`;
   return min === 0 ? "*" : min === 1 ? "+" : `{${min},}`;
 }
 
 function characterClass({ negate, elements }: AST.CharacterClass): string {
-  if (elements.length === 0) return `[${negate ? "" : "^"}${ranges([[0, LAST]])}]`;
+  if (elements.length === 0) return `[${negate ? "" : "^"}${ranges([[0, LAST_CODE_POINT]])}]`;
   return `[${negate ? "^" : ""}${elements.map(member).join("")}]`;
 }
 
-/** A member of a class. */
+/** Translates a member of a character class. */
 function member(node: AST.CharacterClass["elements"][number] | AST.CharacterSet): string {
   if (node.type === "Character") return character(node.value);
   if (node.type === "CharacterClassRange") return ranges([[node.min.value, node.max.value]]);
   if (node.type !== "CharacterSet") throw new UnsupportedPattern("holds set operations");
   if (node.kind === "property") return property(node);
-  if (node.kind === "any") throw new UnsupportedPattern("is not supported"); // no class holds one
+  if (node.kind === "any") throw new UnsupportedPattern("is not supported"); // the parser never puts one into a class
   return ranges(node.negate ? complement(SETS[node.kind]) : SETS[node.kind]);
 }
 
-/** `\p{L}`, `\p{Letter}`, `\p{gc=Lu}`, `\p{Script=Greek}`; what RE2 does not know it refuses. */
+/** Translates `\p{L}`, `\p{Letter}`, `\p{gc=Lu}` or `\p{Script=Greek}`. RE2 itself rejects unknown scripts. */
 function property({ key, value, negate }: AST.UnicodePropertyCharacterSet): string {
   const sign = negate ? "P" : "p";
   const isCategory = value === null || key === "General_Category" || key === "gc";
   const name = value ?? key;
   if (isCategory) {
     const short = CATEGORIES[name] ?? name;
-    if (SHORT.has(short)) return `\\${sign}{${short}}`;
-    if (name === "Any") return ranges(negate ? [] : [[0, LAST]]);
-    if (name === "ASCII") return ranges(negate ? [[0x80, LAST]] : [[0, 0x7f]]);
+    if (SHORT_CATEGORIES.has(short)) return `\\${sign}{${short}}`;
+    if (name === "Any") return ranges(negate ? [] : [[0, LAST_CODE_POINT]]);
+    if (name === "ASCII") return ranges(negate ? [[0x80, LAST_CODE_POINT]] : [[0, 0x7f]]);
   } else if (key === "Script" || key === "sc") return `\\${sign}{${name}}`;
   throw new UnsupportedPattern(`holds the property ${name}, which is not supported`);
 }
 
-/** What lies outside of sorted ranges. */
+/** All code points outside of sorted ranges. */
 function complement(inside: readonly Range[]): Range[] {
   const starts = [0, ...inside.map(([, last]) => last + 1)];
-  const ends = [...inside.map(([first]) => first - 1), LAST];
+  const ends = [...inside.map(([first]) => first - 1), LAST_CODE_POINT];
   return starts.map((start, index): Range => [start, ends[index]!]);
 }
 

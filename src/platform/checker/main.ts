@@ -1,5 +1,5 @@
-// The thread that checks the arguments of functions by schemas that tenants wrote. Whoever starts it ends it when an
-// answer takes too long (src/platform/providers/check-lane.ts).
+// Main program of the thread that checks arguments of functions against schemas of customers.
+// src/platform/providers/check-lane.ts starts it, and terminates it if an answer takes too long.
 import { parentPort } from "node:worker_threads";
 import type { CheckQuestion } from "../ports/argument-checker";
 import { checkArguments } from "./check-arguments";

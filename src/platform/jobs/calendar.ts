@@ -2,30 +2,30 @@ import { parseCronItems, type ParsedCronItem } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 
-const MINUTE = 60_000;
-/** A task that was missed while no worker ran is made up for within this time, in milliseconds. */
-const MAKE_UP = 60 * MINUTE;
-/** How long is waited when the database did not answer, in milliseconds. */
-const PAUSE = 5_000;
-/** Timers may fire a little early. */
-const MARGIN = 20;
+const MINUTE_MS = 60_000;
+/** A run that was missed while no worker was running is made up for during this time. */
+const CATCH_UP_MS = 60 * MINUTE_MS;
+/** Pause after the database did not answer. */
+const RETRY_PAUSE_MS = 5_000;
+/** Added to each wait because timers may fire slightly early. */
+const MARGIN_MS = 20;
 
-interface Known {
+interface PeriodicTaskState {
   readonly identifier: string;
-  /** When it was last due; when it was first seen if it never was; null if it is new. */
+  /** Time of its last run, or of its registration if it never ran; null if it is being registered now. */
   readonly since: Date | null;
   readonly now: Date;
 }
 
 /**
- * Enqueues periodic tasks at their times by the database's clock; of all workers on one database one enqueues each. The
- * library would go by the process's clock: one that is ahead notes times to come, so that no other worker enqueues
- * anything until then, and puts its own jobs off each minute, so that they never run.
+ * Enqueues periodic tasks at their times by the database's clock, each by exactly one of the workers. The cron of
+ * graphile-worker uses the process's clock: a process whose clock is ahead records future times, so other workers
+ * enqueue nothing until then, and it postpones its own jobs every minute, so that they never run.
  */
 export class Calendar {
   private readonly items: ReadonlyMap<string, ParsedCronItem>;
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> = Promise.resolve();
+  private checking: Promise<void> = Promise.resolve();
   private stopped = false;
 
   constructor(
@@ -37,37 +37,38 @@ export class Calendar {
     this.items = new Map(items.map((item) => [item.identifier, item]));
   }
 
-  /** Enqueues what is due, and then looks every minute. */
+  /** Enqueues the tasks that are due, now and then every minute. */
   start(): Promise<void> {
-    this.looking = this.look();
-    return this.looking;
+    this.checking = this.check();
+    return this.checking;
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.looking;
+    await this.checking;
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const wait = await this.enqueueDue().catch((error: unknown) => {
       this.logger.warn({ err: error }, "periodic jobs were not enqueued");
-      return PAUSE;
+      return RETRY_PAUSE_MS;
     });
     if (!this.stopped) this.timer = setTimeout(() => void this.start(), wait).unref();
   }
 
-  /** @returns after how many milliseconds to look again */
+  /** @returns milliseconds until the next check */
   private async enqueueDue(): Promise<number> {
-    const known = await this.known();
-    for (const { identifier, since, now } of known) {
+    const states = await this.register();
+    for (const { identifier, since, now } of states) {
       const due = since && lastDue(this.items.get(identifier)!, since.getTime(), now.getTime());
       if (due) await this.enqueue(identifier, due);
     }
-    return MINUTE - (known[0]!.now.getTime() % MINUTE) + MARGIN;
+    return MINUTE_MS - (states[0]!.now.getTime() % MINUTE_MS) + MARGIN_MS;
   }
 
-  private async known(): Promise<Known[]> {
+  /** Registers new tasks. @returns the state of all tasks, at least one */
+  private async register(): Promise<PeriodicTaskState[]> {
     const text = `
       with noted as (
         insert into graphile_worker._private_known_crontabs (identifier, known_since)
@@ -76,10 +77,10 @@ export class Calendar {
       select identifier, coalesce(last_execution, known_since) as since, now() as now
       from unnest($1::text[]) as identifier
       left join graphile_worker._private_known_crontabs using (identifier)`;
-    return (await this.pool.query<Known>(text, [[...this.items.keys()]])).rows;
+    return (await this.pool.query<PeriodicTaskState>(text, [[...this.items.keys()]])).rows;
   }
 
-  /** Unless another has done so for that time. A time to come was noted by a wrong clock and counts for nothing. */
+  /** Enqueues a task unless another worker has done so for that time. A recorded time in the future came from a wrong clock and is ignored. */
   private async enqueue(identifier: string, due: Date): Promise<void> {
     const text = `
       with taken as (
@@ -92,10 +93,10 @@ export class Calendar {
   }
 }
 
-/** The last time that a task was due after `since`, if there was one that is not too long ago. */
+/** The last time after `since` at which a task was due, if within CATCH_UP_MS. Times are in ms since 1970. */
 function lastDue({ match }: ParsedCronItem, since: number, now: number): Date | undefined {
-  const after = since > now ? now - MAKE_UP : Math.max(since, now - MAKE_UP);
-  for (let time = now - (now % MINUTE); time > after; time -= MINUTE) {
+  const after = since > now ? now - CATCH_UP_MS : Math.max(since, now - CATCH_UP_MS);
+  for (let time = now - (now % MINUTE_MS); time > after; time -= MINUTE_MS) {
     const at = new Date(time);
     const date = { date: at.getUTCDate(), month: at.getUTCMonth() + 1, dow: at.getUTCDay() };
     if (match({ min: at.getUTCMinutes(), hour: at.getUTCHours(), ...date })) return at;

@@ -1,17 +1,17 @@
 import type { Pool, PoolClient } from "pg";
 
-/** Most servers that may die during one job before it is given up: a job that kills its server must not do so for ever. */
-export const MOST_DEATHS = 20;
-/** After so many deaths a job pauses before it runs again, so that the jobs beside it can end first. */
+/** A job is given up after this many servers died while running it: it may be the cause. */
+export const MAX_DEATHS = 20;
+/** After more deaths a job pauses before it runs again, so that other jobs of the server can finish first. */
 const DEATHS_WITHOUT_PAUSE = 5;
-const LONGEST_PAUSE_SECONDS = 60;
+const MAX_PAUSE_SECONDS = 60;
 
-/** Begins the worker id under which the consequences of jobs that were given up are carried out. */
-export const GIVING_UP = "give-up-";
+/** Prefix of the worker ids that carry out the consequences of jobs that were given up. */
+export const GIVE_UP_PREFIX = "give-up-";
 
 /**
- * Lets others take the jobs that these workers held, and gives the attempt back: attempts count failures of the job.
- * @param died whether the workers' server died, which is counted separately
+ * Requeues the jobs of these workers without counting the attempt: attempts count failures of the job itself.
+ * @param died whether the workers' server died; deaths are counted separately
  */
 export async function freeJobs(pool: Pool, workers: readonly string[], died: boolean): Promise<void> {
   const client = await pool.connect();
@@ -22,12 +22,12 @@ export async function freeJobs(pool: Pool, workers: readonly string[], died: boo
     await client.query("commit");
     client.release();
   } catch (error) {
-    client.release(true); // with its transaction
+    client.release(true); // closes the connection, which rolls back
     throw error;
   }
 }
 
-const HELD = `locked_by = any($1) and not starts_with(locked_by, '${GIVING_UP}')`;
+const HELD = `locked_by = any($1) and not starts_with(locked_by, '${GIVE_UP_PREFIX}')`;
 
 async function giveBack(client: PoolClient, workers: readonly string[]): Promise<void> {
   const text = `update graphile_worker._private_jobs set attempts = greatest(attempts - 1, 0) where ${HELD}`;
@@ -46,7 +46,7 @@ async function countDeaths(client: PoolClient, workers: readonly string[]): Prom
       last_error = case when deaths < $2 then last_error else 'The server died ' || deaths || ' times during this job.' end,
       run_at = case when deaths <= $3 then run_at else now() + least(power(2, deaths - $3 - 1), $4) * interval '1 second' end
     from counted where jobs.id = job_id`;
-  await client.query(text, [workers, MOST_DEATHS, DEATHS_WITHOUT_PAUSE, LONGEST_PAUSE_SECONDS]);
+  await client.query(text, [workers, MAX_DEATHS, DEATHS_WITHOUT_PAUSE, MAX_PAUSE_SECONDS]);
   await client.query(
     "delete from job_deaths where not exists (select from graphile_worker._private_jobs where id = job_id)",
   );

@@ -1,42 +1,43 @@
 import type { Listener } from "../database/listener";
 import { RELEASE_CHANNEL } from "../database/holds";
 
-/** Work in the background that begins now, or when the installation is released. */
-export interface Held<T> {
-  /** Undefined until it has begun. */
-  readonly begun: () => T | undefined;
+/** Background work that starts now or when the installation is released. */
+export interface HeldWork<T> {
+  /** The started work; undefined until it has started. */
+  readonly started: () => T | undefined;
   readonly stop: () => Promise<void>;
 }
 
-export interface HeldOptions<T> {
+export interface HeldWorkOptions<T> {
   readonly listener: Pick<Listener, "on" | "onRenewed">;
-  /** Whether nothing may go out. */
+  /** Whether the installation is held: a restored copy must not reach people until the operator releases it. */
   readonly isHeld: () => Promise<boolean>;
-  readonly begin: () => Promise<T>;
-  readonly end: (begun: T) => Promise<void>;
+  readonly start: () => Promise<T>;
+  readonly end: (started: T) => Promise<void>;
+  /** Called if a later check or start fails. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Begins work unless the installation is held, and else as soon as it is released. */
-export async function beginWhenReleased<T>(options: HeldOptions<T>): Promise<Held<T>> {
-  const { listener, isHeld, begin, end, failed } = options;
-  let begun: T | undefined;
+/** Starts work now, or if the installation is held, as soon as it is released. @throws Error if the first check or start fails */
+export async function startWhenReleased<T>(options: HeldWorkOptions<T>): Promise<HeldWork<T>> {
+  const { listener, isHeld, start, end, failed } = options;
+  let started: T | undefined;
   let stopped = false;
-  let looking: Promise<void> = Promise.resolve();
-  const look = async () => {
-    if (begun === undefined && !stopped && !(await isHeld())) begun = await begin();
+  let checking: Promise<void> = Promise.resolve();
+  const check = async () => {
+    if (started === undefined && !stopped && !(await isHeld())) started = await start();
   };
-  // One after another: of two notifications one begins.
-  const lookAgain = () => void (looking = looking.then(look).catch(failed));
-  const silence = [listener.on(RELEASE_CHANNEL, lookAgain), listener.onRenewed(lookAgain)];
-  await look();
+  // Checks run one after another, so two notifications cannot start the work twice.
+  const checkAgain = () => void (checking = checking.then(check).catch(failed));
+  const unsubscribers = [listener.on(RELEASE_CHANNEL, checkAgain), listener.onRenewed(checkAgain)];
+  await check();
   return {
-    begun: () => begun,
+    started: () => started,
     stop: async () => {
       stopped = true;
-      for (const hush of silence) hush();
-      await looking;
-      if (begun !== undefined) await end(begun);
+      for (const unsubscribe of unsubscribers) unsubscribe();
+      await checking;
+      if (started !== undefined) await end(started);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { runMigrations } from "graphile-worker";
 
-/** Makes or renews the tables that jobs wait in. */
+/** Creates or migrates the tables of graphile-worker. */
 export async function installJobs(url: string): Promise<void> {
   await runMigrations({ connectionString: url });
 }

@@ -5,15 +5,15 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { freeJobs } from "./free-jobs";
 
-/** How long is waited before a runner that broke is followed by another, in milliseconds. */
-const PAUSE = 1_000;
+/** Pause before a broken runner is replaced. */
+const RESTART_PAUSE_MS = 1_000;
 
 /**
- * Runs jobs until it is stopped. A runner of the library ends for good when the end of a job can't be noted, as while
- * the database is away: another follows it, and what the first one held is freed when it is over.
+ * Runs jobs until it is stopped. A runner of graphile-worker ends permanently if it cannot record the end of a job, for
+ * example while the database is unreachable. It is then replaced, and its jobs are requeued when it has ended.
  */
 export class LastingRunner {
-  /** By its id, under which it locks jobs. */
+  /** By worker id, which is also the id that locks their jobs. */
   private readonly running = new Map<string, Runner>();
   private stopped = false;
 
@@ -23,7 +23,7 @@ export class LastingRunner {
     private readonly logger: Logger,
   ) {}
 
-  /** Under which jobs are locked that are seen to. */
+  /** Worker ids of the live runners. */
   get ids(): string[] {
     return [...this.running.keys()];
   }
@@ -32,7 +32,7 @@ export class LastingRunner {
     let id = "";
     const events = new EventEmitter() as WorkerEvents;
     events.on("pool:create", ({ workerPool }) => (id = workerPool.id));
-    events.once("pool:gracefulShutdown", () => void this.follow());
+    events.once("pool:gracefulShutdown", () => void this.replace());
     events.on("job:failed", ({ error, job }) =>
       this.logger.error({ err: error, task: job.task_identifier }, "a job failed its last attempt"),
     );
@@ -41,7 +41,7 @@ export class LastingRunner {
     if (this.stopped) void runner.stop();
     void runner.promise
       .catch((error: unknown) => this.logger.error({ err: error }, "a worker ended"))
-      .then(() => this.over(id));
+      .then(() => this.remove(id));
   }
 
   async stop(): Promise<void> {
@@ -49,11 +49,11 @@ export class LastingRunner {
     await Promise.all([...this.running.values()].map((runner) => runner.stop().catch(() => undefined)));
   }
 
-  private async follow(): Promise<void> {
+  private async replace(): Promise<void> {
     if (this.stopped) return;
-    this.logger.warn({}, "a worker broke and another follows");
+    this.logger.warn({}, "a worker broke and is being replaced");
     while (!this.stopped) {
-      await sleep(PAUSE, undefined, { ref: false });
+      await sleep(RESTART_PAUSE_MS, undefined, { ref: false });
       try {
         if (!this.stopped) await this.start();
         return;
@@ -63,10 +63,10 @@ export class LastingRunner {
     }
   }
 
-  private async over(id: string): Promise<void> {
+  private async remove(id: string): Promise<void> {
     this.running.delete(id);
     if (this.stopped) return;
-    // If this fails, the missing heartbeat frees them.
+    // If this fails, other servers requeue the jobs because of the missing heartbeat.
     await freeJobs(this.pool, [id], false).catch(() => undefined);
   }
 }

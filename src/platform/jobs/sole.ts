@@ -1,30 +1,32 @@
 import type { Pool } from "pg";
 
-/** A job that is run, and what it is alone under. */
+/** A running job and the name under which it runs alone. */
 export interface SoleJob {
   readonly name: string;
   readonly jobId: string;
   readonly attempt: number;
 }
 
-/** `left`: the job that runs does the work once more. `later`: nobody would, should that die. */
+/**
+ * Result of trying to take a name. `entered`: this job has it. `left`: the job that has it will repeat the work. `later`: the
+ * job that has it is on its last attempt, so nobody would repeat the work if that attempt died.
+ */
 export type Entry = "entered" | "left" | "later";
 
 /**
- * Does work of which everything that is asked for under one name is the same: one at a time, in all processes, and
- * once more when it was asked for meanwhile. A worker never waits for another here, nor does the database hold a lock.
- * Named queues of the library would do, but each worker that looks for a job locks all of them while it looks, and
- * who looks at that moment finds nothing.
- * @returns `later` when it was not done and is to be asked for again
+ * Runs work once at a time per name, across processes. A request that arrives meanwhile causes one more run.
+ * No worker waits for another, and no database lock is held. Named queues of graphile-worker are no alternative: every
+ * worker that looks for a job locks all queues, and workers that look at the same time find nothing.
+ * @returns `later` if the work was not done and has to be requested again
  */
-export async function alone(pool: Pool, job: SoleJob, work: () => Promise<void>): Promise<Entry> {
+export async function runAlone(pool: Pool, job: SoleJob, work: () => Promise<void>): Promise<Entry> {
   const entry = await enter(pool, job);
-  if (entry === "entered") await hold(pool, job, work);
+  if (entry === "entered") await runEntered(pool, job, work);
   return entry;
 }
 
-/** The same for a job that has entered: it does the work, and leaves. */
-export async function hold(pool: Pool, job: SoleJob, work: () => Promise<void>): Promise<void> {
+/** Does the work of a job that already has its name, repeats it while requested, and gives the name up. */
+export async function runEntered(pool: Pool, job: SoleJob, work: () => Promise<void>): Promise<void> {
   for (;;) {
     const failure = await work().then(
       () => undefined,
@@ -36,7 +38,7 @@ export async function hold(pool: Pool, job: SoleJob, work: () => Promise<void>):
   }
 }
 
-/** A job that holds the name holds it until it leaves, or can't come back: also while its worker is dead and it waits for another. */
+/** A job keeps its name until it finishes or has no attempts left, even while it waits for another worker. */
 async function enter(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<Entry> {
   const text = `
     insert into sole_jobs as held (name, job_id, attempt) values ($1, $2, $3)
@@ -54,10 +56,10 @@ async function enter(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<Ent
     text,
     values: [name, jobId, attempt],
   });
-  return rows[0]!.entry; // it inserts or it updates
+  return rows[0]!.entry; // always present: the statement inserts or updates
 }
 
-/** @returns false when the work is to be done once more */
+/** Gives up the name unless the work was requested again. @returns false if the work has to be repeated */
 async function leave(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<boolean> {
   const values = [name, jobId, attempt];
   const held = "where name = $1 and job_id = $2 and attempt = $3";
@@ -65,8 +67,8 @@ async function leave(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<boo
   const { rowCount } = await pool.query({ name: "sole.leave", text, values });
   if (rowCount !== 0) return true;
   const again = await pool.query(`update sole_jobs set again = false ${held}`, values);
-  return again.rowCount === 0; // another worker took this one for dead and has the name
+  return again.rowCount === 0; // another worker presumed this one dead and took the name
 }
 
-/** What a job is alone under: its task, and what it is told. The database knows it too, of jobs that it begins. */
+/** Name under which a job runs alone: its task and payload. The database builds the same name for jobs that it starts. */
 export const soleName = (task: string, payload: unknown): string => `${task} ${JSON.stringify(payload)}`;

@@ -1,23 +1,23 @@
-/** What the checking thread is asked. Both values are JSON text. */
+/** A request to the checking thread. Both values are JSON text. */
 export interface CheckQuestion {
   readonly schema: string;
-  /** Absent: whether the schema can be used at all. */
+  /** Without arguments only the schema itself is checked. */
   readonly args?: string;
 }
 
-/** What it answers: neither field where all is well. */
+/** The checking thread's answer; empty if everything is valid. */
 export interface CheckAnswer {
-  /** Why the schema cannot be used, behind "has parameters that ". */
+  /** Why the schema cannot be used; completes the sentence "The function has parameters that …". */
   readonly unusable?: string;
   /** How the arguments break the schema. */
   readonly wrong?: string;
 }
 
-/** Checks arguments by JSON Schemas that tenants wrote, apart from the main thread: whatever a schema holds, the caller goes on. */
+/** Checks arguments against JSON Schemas of customers. It runs outside the main thread: no schema can block the caller. */
 export interface ArgumentChecker {
-  /** Why a schema cannot be used, behind "has parameters that "; undefined when it can. */
+  /** Why a schema cannot be used, as the end of "The function has parameters that …"; undefined if it can. */
   problemOf(organizationId: string, schema: object): Promise<string | undefined>;
-  /** Why arguments are refused; undefined when they fit the schema. */
+  /** Why arguments are refused, as a sentence; undefined if they match the schema. */
   misfit(organizationId: string, schema: object, args: unknown): Promise<string | undefined>;
   close(): Promise<void>;
 }

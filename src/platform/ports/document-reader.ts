@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Types of files that can be read, as their content shows them, and what people call them. */
+/** Media types whose text can be read, as detected from the content, and their usual names. */
 export const READABLE = {
   "text/plain": "text or Markdown",
   "text/html": "HTML",
@@ -11,19 +11,19 @@ export type ReadableType = keyof typeof READABLE;
 
 export const isReadable = (type: string): type is ReadableType => Object.hasOwn(READABLE, type);
 
-/** A piece of a document that stands for itself, short enough to be shown as an answer. */
+/** A self-contained piece of a document, short enough to be shown as an answer. */
 export interface DocumentPassage {
-  /** Begins with the headings that it stands under. */
+  /** Begins with the headings above the passage. */
   readonly text: string;
-  /** Page that it begins on, from 1, where the document has pages. */
+  /** First page of the passage, from 1; absent if the format has no pages. */
   readonly page?: number;
 }
 
-/** What a document holds, or in a sentence for its owner why that can't be told. */
-export type Reading = { readonly passages: readonly DocumentPassage[] } | { readonly problem: string };
+/** The passages of a document, or a sentence for its owner about why it cannot be read. */
+export type ReadResult = { readonly passages: readonly DocumentPassage[] } | { readonly problem: string };
 
-/** Reads documents that strangers wrote: whatever is in them, the caller goes on. */
+/** Reads untrusted documents. No document can block or crash the caller. */
 export interface DocumentReader {
-  /** @throws Error when `content` breaks off or nothing could be started: worth another try, as a problem is not */
-  read(type: ReadableType, content: Readable): Promise<Reading>;
+  /** @throws Error if `content` breaks off or the reading process did not start: worth a retry, unlike a `problem` */
+  read(type: ReadableType, content: Readable): Promise<ReadResult>;
 }

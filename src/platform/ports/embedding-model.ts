@@ -1,17 +1,17 @@
 import type { ModelCredential } from "./text-model";
 
 export interface EmbeddingRequest {
-  /** The vendor's name of the model. */
+  /** The vendor's name for the model. */
   readonly model: string;
   readonly credential: ModelCredential;
   readonly signal: AbortSignal;
 }
 
-/** Whatever turns texts into vectors that lie near each other where the texts mean something alike. */
+/** Turns texts into vectors; texts of similar meaning have vectors close to each other. */
 export interface EmbeddingModel {
   /**
-   * @returns a vector for each text, in their order
-   * @throws Error when it does not answer, or answers with something that is not usable
+   * @returns a vector for each text, in the order of the texts
+   * @throws Error if the model does not answer or its answer is not usable
    */
   embed(texts: readonly string[], request: EmbeddingRequest): Promise<number[][]>;
 }

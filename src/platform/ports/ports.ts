@@ -9,96 +9,96 @@ import type { Telephony } from "./telephony";
 import type { ModelCredential, TextModel } from "./text-model";
 import type { VoiceEngine } from "./voice-engine";
 
-/** Who writes the assistants' answers. */
+/** The text models that write the assistants' answers. */
 export interface Models {
-  /** Asks a vendor. */
+  /** Sends the request to a vendor. */
   readonly remote: TextModel;
-  /** Answers where no credential is given. */
+  /** Answers if no credential is set. */
   readonly local: TextModel;
-  /** What the server's settings give for each vendor. */
+  /** Credentials from the server's settings, by vendor. */
   readonly credentials: Readonly<Record<string, { readonly apiKey?: string; readonly baseUrl?: string }>>;
-  /** How long one answer may take, in milliseconds. */
-  readonly timeout: number;
+  /** Longest time for one answer. */
+  readonly timeoutMs: number;
 }
 
-/** Who makes telephone calls, and the rules for them. */
+/** The engine that makes telephone calls, and the rules for calls. */
 export interface Voice {
   readonly engine: VoiceEngine;
-  /** Address that the engine's callbacks go to, without a slash at its end. */
+  /** Address for the engine's callbacks, without a trailing slash. */
   readonly callbacksAt: () => string;
-  /** Replaces the secrets of single calls. */
+  /** Secret of all callbacks; without it each call has its own. */
   readonly secret?: string;
-  /** Countries whose numbers may be called, ISO 3166-1; undefined: any. */
+  /** Countries whose numbers may be called, as ISO 3166-1 codes; undefined allows every country. */
   readonly countries?: readonly string[];
-  /** How long a call may last, in seconds. */
+  /** Longest duration of a call, in seconds. */
   readonly maxSeconds: number;
-  /** How long the engine may take to answer, in milliseconds. */
-  readonly timeout: number;
-  /** After this long without a word of the engine it is asked whether a call still stands, in milliseconds. */
-  readonly silence: number;
+  /** Longest time for one answer of the engine. */
+  readonly timeoutMs: number;
+  /** After this long without a callback the engine is asked whether the call is still live. */
+  readonly silenceMs: number;
 }
 
-/** Who takes and sends texts for connected numbers. */
+/** The provider that receives and sends SMS for connected numbers. */
 export interface Telephone {
   readonly provider: Telephony;
-  /** Where the provider brings texts that came in. */
+  /** Address for received texts. */
   readonly interceptUrl: () => string;
-  /** Where the provider reports how texts were delivered. */
+  /** Address for delivery reports. */
   readonly statusUrl: () => string;
-  /** Whether the provider can reach that. */
+  /** Whether the provider can reach `statusUrl`. */
   readonly reportsDelivery: boolean;
-  /** How long a request with a text waits for the answer to its text, in milliseconds. */
-  readonly patience: number;
+  /** How long the request that brings a text waits for the assistant's answer. */
+  readonly answerTimeoutMs: number;
 }
 
-/** Who tells what texts mean. */
+/** The model that makes embeddings of texts. */
 export interface Embeddings {
   readonly remote: EmbeddingModel;
-  /** The vendor's name of the model. Vectors of two models can't be compared. */
+  /** The vendor's name for the model. Vectors of different models cannot be compared. */
   readonly model: string;
-  /** What the server's settings give for all organizations; without it each uses what it has for OPENAI. */
+  /** Credential from the server's settings, for all organizations; without it each uses its own OPENAI credential. */
   readonly credential?: ModelCredential;
 }
 
-/** What an organization may have at most. */
+/** Upper limits for one organization, and what is remembered of its usage. */
 export interface QuotaLimits {
-  /** In bytes. */
+  /** Stored files, in bytes. */
   readonly storedBytes: number;
   readonly files: number;
   readonly assistants: number;
   readonly liveChats: number;
-  /** Until when, by `performance.now()`, an organization has room to spare; by kind of record and organization. */
+  /** Time (`performance.now()`) until which an organization is far below a limit and need not be counted; by kind of record and organization. */
   readonly spacious: Map<string, number>;
-  /** Bytes that organizations stored when it was last read, and until when that counts, by `performance.now()`. */
+  /** Last known stored bytes by organization, and the time (`performance.now()`) until which they count. */
   readonly sizes: Map<string, { readonly bytes: number; readonly until: number }>;
 }
 
-/** A job that was begun by the statement that asked for it. */
-export interface BegunJob {
+/** A job that was started by the same statement that requested it. */
+export interface StartedJob {
   readonly id: string;
   readonly task: string;
   readonly payload: Readonly<Record<string, string>>;
 }
 
-/** Room for one job in this process. */
-export interface JobPlace {
-  /** Under which it is begun. */
+/** A free slot for one job in this process. */
+export interface JobSlot {
+  /** Worker id to store with the started job. */
   readonly worker: string;
-  /** Runs it, once it is committed. */
-  take(job: BegunJob): void;
-  /** None was begun. */
-  leave(): void;
+  /** Runs the job; to be called after its transaction has committed. */
+  take(job: StartedJob): void;
+  /** Frees the slot if no job was started. */
+  release(): void;
 }
 
-/** What server processes tell each other through the database. */
+/** Notifications between server processes, through the database. */
 export interface Notifications {
-  /** Calls `hear` at each notification; the returned function ends that. */
-  on(channel: string, hear: (ids: Readonly<Record<string, string>>) => void): () => void;
-  /** Calls `renewed` each time notifications arrive again: what was told in between is lost. */
-  onRenewed(renewed: () => void): () => void;
+  /** Calls `listener` for each notification. @returns a function that unsubscribes */
+  on(channel: string, listener: (ids: Readonly<Record<string, string>>) => void): () => void;
+  /** Calls `listener` after each reconnection: notifications sent meanwhile are lost. @returns a function that unsubscribes */
+  onRenewed(listener: () => void): () => void;
 }
 
-/** What services reach beside the database. */
+/** Everything outside the database that services use. */
 export interface Ports {
   readonly crypto: Crypto;
   readonly catalog: Catalog;
@@ -106,11 +106,11 @@ export interface Ports {
   readonly models: Models;
   readonly voice: Voice;
   readonly telephone: Telephone;
-  /** Undefined where the database can't keep vectors, or the settings want none. */
+  /** Undefined if the database cannot store vectors or the settings turn embeddings off. */
   readonly embeddings: Embeddings | undefined;
-  /** Days for which things are kept where an organization has not chosen; null: for ever. */
+  /** Default retention in days, for organizations that have not chosen one; null keeps records forever. */
   readonly retention: Readonly<Record<"LOGS" | "RECORDINGS" | "EVENTS", number | null>> & {
-    /** Days for which a shorter retention is announced. */
+    /** Days between the announcement of a shorter retention and its start. */
     readonly noticeDays: number;
   };
   /** Reads uploaded documents. */
@@ -118,14 +118,14 @@ export interface Ports {
   /** Checks the arguments of functions. */
   readonly checker: ArgumentChecker;
   readonly quotas: QuotaLimits;
-  /** Reaches addresses that customers chose. */
+  /** HTTP client for addresses that customers chose. */
   readonly outbound: Outbound;
-  /** Hears what any server process changed. */
+  /** Receives notifications about changes by any server process. */
   readonly listener: Notifications;
-  /** Address that clients reach the service by, without a slash at its end. */
+  /** Public address of the service, without a trailing slash. */
   readonly publicUrl: () => string;
-  /** Undefined where this process runs no jobs, or has no room for this organization. */
-  readonly placeForJob: (organizationId: string) => JobPlace | undefined;
-  /** Drops what this process remembers of a key, at once; the others hear of it. */
+  /** Takes a slot for a job; undefined if this process runs no jobs or has no free slot for this organization. */
+  readonly jobSlot: (organizationId: string) => JobSlot | undefined;
+  /** Removes a key from this process's cache immediately; other processes are notified. */
   readonly forgetKey: (keyId: string) => void;
 }

@@ -1,19 +1,19 @@
 import type { Readable } from "node:stream";
 
-/** Where the bytes of uploaded files are kept, under keys of our own (`organization/id`), never under the name they came with. */
+/** Stores the content of uploaded files under our own keys (`organization/id`), never under the uploaded name. */
 export interface Storage {
   /**
-   * Keeps `content` whole, or nothing of it.
+   * Stores `content` completely or not at all.
    * @returns its size in bytes
-   * @throws whatever reading `content` throws; ENOSPC when there is no room
+   * @throws any error of `content`; ENOSPC if the storage is full
    */
   put(key: string, content: Readable): Promise<number>;
-  /** @throws Error when nothing is kept under this key */
+  /** @throws Error if nothing is stored under this key */
   get(key: string): Promise<Readable>;
-  /** Whether something is kept under this key. */
+  /** Whether something is stored under this key. */
   has(key: string): Promise<boolean>;
-  /** Removes it; nothing happens when it isn't there. */
+  /** Removes the content; does nothing if there is none. */
   remove(key: string): Promise<void>;
-  /** Everything kept, and what a crash left half-written. */
+  /** Everything stored, including files that a crash left incomplete. */
   list(): AsyncIterable<{ readonly key: string; readonly storedAt: Date }>;
 }

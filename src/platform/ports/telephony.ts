@@ -4,36 +4,36 @@ export interface TelephonyAccount {
   readonly authToken: string;
 }
 
-/** A number of the account, and how texts go out from it. */
+/** A phone number of the account, and how it sends texts. */
 export interface TelephonyLine extends TelephonyAccount {
   /** E.164. */
   readonly phoneNumber: string;
-  /** Sends texts; without it they go out from the number alone. */
+  /** Messaging service that sends the texts; without it the number sends them itself. */
   readonly messagingServiceSid?: string;
 }
 
-/** Which of the given values the provider does not take, and why. */
+/** A value that the provider does not accept, and why. */
 export interface LineProblem {
   readonly path: "accountSid" | "authToken" | "phoneNumber" | "messagingServiceSid";
   readonly message: string;
 }
 
-/** The parameters of a request of the provider's, in the order in which they came. */
+/** Form parameters of a request by the provider, in the order received. */
 export type Parameters = readonly (readonly [name: string, value: string])[];
 
-/** A text that came in. */
+/** A received text. */
 export interface ReceivedSms {
-  /** The provider's id of it: the same in each delivery. */
+  /** The provider's id for the text; the same in repeated deliveries. */
   readonly messageSid: string;
-  /** The number that was texted, and who texted it. */
+  /** The receiving number, and the sender. */
   readonly to: string;
   readonly from: string;
   readonly text: string;
-  /** How many pictures and the like came with it. */
+  /** Number of attached media files. */
   readonly attachments: number;
-  /** Their media types, such as image/jpeg, if the provider tells. */
+  /** Media types of the attachments, such as image/jpeg, if the provider names them. */
   readonly attachmentTypes?: readonly string[];
-  /** A word such as STOP that the provider answered by itself. */
+  /** Keyword, such as STOP, that the provider has already answered. */
   readonly answered?: "STOP" | "START" | "HELP";
 }
 
@@ -41,67 +41,67 @@ export interface ReceivedSms {
 export interface OutgoingSms {
   readonly to: string;
   readonly body: string;
-  /** Where its delivery is reported to. */
+  /** Address for delivery reports. */
   readonly statusUrl?: string;
 }
 
-/** What the provider reports of a text that it took. */
+/** The provider's report about a text that it accepted. */
 export interface SmsStatus {
   readonly messageSid: string;
-  /** The number that it goes out from. */
+  /** Sending number. */
   readonly from: string;
-  /** Such as sent, delivered, undelivered, failed. */
+  /** The provider's status, such as sent, delivered, undelivered or failed. */
   readonly status: string;
   readonly errorCode?: string;
 }
 
-/** The provider said that it sends no such text: asking again is of no use. */
+/** The provider refused to send a text; a retry is pointless. */
 export class SmsRefused extends Error {}
 
-/** The provider said that it does not delete a text: asking again is of no use. */
+/** The provider refused to delete a text; a retry is pointless. */
 export class TextRefused extends Error {}
 
-/** Texts with a person, in both directions, at a time. */
+/** A person's number and a period, to find the texts in both directions. */
 export interface Exchange {
   readonly phoneNumber: string;
   readonly from: Date;
   readonly to: Date;
 }
 
-/** The provider has too much to do: it is to be asked again, not before a moment. */
+/** The provider is overloaded: retry after `seconds`. */
 export class SmsDelayed extends Error {
   constructor(
     message: string,
-    /** In seconds. */
+    /** Shortest pause before a retry. */
     readonly seconds: number,
   ) {
     super(message);
   }
 }
 
-/** Whoever has telephone numbers, and takes and sends texts for them. */
+/** A provider of telephone numbers that receives and sends texts. */
 export interface Telephony {
   readonly name: string;
-  /** The header that signs its requests, in lower case. */
+  /** Name of the header with the signature of its requests, in lower case. */
   readonly signatureHeader: string;
-  /** Why a value can't be one of the provider's, by its form alone. */
+  /** Values that cannot be valid, judged by their form alone. */
   malformed(line: Partial<TelephonyLine>): LineProblem[];
   /**
-   * Asks the provider for the account, its number and its messaging service.
-   * @returns what of it is wrong; undefined when all is well
-   * @throws Error when the provider does not answer
+   * Asks the provider whether the account, its number and its messaging service exist.
+   * @returns the first value that is wrong; undefined if all are right
+   * @throws Error if the provider does not answer
    */
   check(line: TelephonyLine, signal: AbortSignal): Promise<LineProblem | undefined>;
   /**
    * Sends a text.
-   * @returns the provider's id of it
-   * @throws SmsRefused when it was not sent; SmsDelayed; any other error leaves open whether it was sent
+   * @returns the provider's id for it
+   * @throws SmsRefused or SmsDelayed if it was not sent; after any other error it may have been sent
    */
   send(line: TelephonyLine, sms: OutgoingSms, signal: AbortSignal): Promise<string>;
   /**
-   * A text that was sent at or after a moment, which is none of those in `known`.
-   * @returns the provider's id of it; undefined where there is none
-   * @throws Error when the provider does not answer
+   * Finds a text that was sent at or after `since` and is not in `known`.
+   * @returns the provider's id for it; undefined if there is none
+   * @throws Error if the provider does not answer
    */
   find(
     line: TelephonyLine,
@@ -110,25 +110,25 @@ export interface Telephony {
     signal: AbortSignal,
   ): Promise<string | undefined>;
   /**
-   * Deletes a text that came in or went out; nothing happens when there is none.
-   * @throws TextRefused; any other error when it may be deleted later
+   * Deletes a received or sent text; does nothing if it does not exist.
+   * @throws TextRefused if it cannot be deleted; any other error is worth a retry
    */
   erase(line: TelephonyLine, messageSid: string, signal: AbortSignal): Promise<void>;
   /**
-   * The provider's ids of the texts that were exchanged with a person.
-   * @throws Error when the provider does not answer
+   * The provider's ids of the texts exchanged with a person.
+   * @throws Error if the provider does not answer
    */
   exchanged(line: TelephonyLine, exchange: Exchange, signal: AbortSignal): Promise<string[]>;
   /**
-   * Whether the owner of the account's token made a request.
-   * @param url as the provider knows it, with its query
+   * Whether a request was signed with the account's token.
+   * @param url the address as the provider knows it, including its query
    */
   signed(authToken: string, url: string, parameters: Parameters, signature: string): boolean;
-  /** Reads a request; undefined where it holds no text. */
+  /** Reads a received text from a request; undefined if it contains none. */
   read(parameters: Parameters): ReceivedSms | undefined;
-  /** Reads a report of a text's delivery; undefined if it holds none. */
+  /** Reads a delivery report from a request; undefined if it contains none. */
   readStatus(parameters: Parameters): SmsStatus | undefined;
-  /** The body that answers a request: texts to send back, which may be none. */
+  /** The response to a request, with zero or more texts to send back. */
   answer(texts: readonly string[]): { readonly type: string; readonly body: string };
   close(): Promise<void>;
 }

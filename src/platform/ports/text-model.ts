@@ -3,9 +3,9 @@ import type { ModelEntry } from "../catalog/load-catalog";
 export interface ModelMessage {
   readonly role: "user" | "assistant" | "tool";
   readonly content: string;
-  /** Of an assistant's message: the functions that it calls. */
+  /** Functions that the assistant calls with this message. */
   readonly calls?: readonly ModelCall[];
-  /** Of a tool's message: the call that it answers. */
+  /** The call that a tool's message answers. */
   readonly answers?: { readonly id: string; readonly name: string };
 }
 
@@ -26,13 +26,13 @@ export interface ModelTool {
 export interface ModelCredential {
   readonly apiKey?: string;
   readonly baseUrl?: string;
-  /** Whether a customer chose the address: it is reached with the guard for such addresses. */
+  /** Whether a customer chose the address. Requests to such addresses go through the outbound guard. */
   readonly guarded: boolean;
 }
 
 export interface ModelRequest {
   readonly model: ModelEntry;
-  /** Undefined where nobody has given one: the local model answers then. */
+  /** Undefined if neither the organization nor the operator set one: the local model answers then. */
   readonly credential: ModelCredential | undefined;
   readonly system: string;
   readonly messages: readonly ModelMessage[];
@@ -41,58 +41,58 @@ export interface ModelRequest {
   readonly temperature: number;
   readonly maxTokens: number;
   readonly signal: AbortSignal;
-  /** Where the conversation has just been handed to this assistant: what it would begin with. */
+  /** The assistant's opening line, if the conversation has just been handed to it. */
   readonly opening?: string;
-  /** What the assistant knows about a question, the best first; the local model answers with it. */
+  /** Passages of the assistant's knowledge about a question, best first; the local model answers with them. */
   readonly retrieve: (question: string) => Promise<readonly string[]>;
-  /** What else it knows, the nearest to what was asked first; the local model suggests it. */
+  /** Other topics of the assistant's knowledge, closest to the question first; the local model suggests them. */
   readonly topics: () => Promise<readonly string[]>;
 }
 
-/** A piece of an answer, as it comes. */
+/** A piece of a streamed answer. */
 export type ModelPart =
   | { readonly type: "text"; readonly text: string }
   | ({ readonly type: "call" } & ModelCall)
-  /** All text so far was a thought: it is no part of the answer. */
+  /** All text so far was the model's reasoning and is not part of the answer. */
   | { readonly type: "withdrawn" }
-  /** The last part of an answer that was cut. */
+  /** The last part of an answer that was cut off. */
   | { readonly type: "cut"; readonly reason: CutReason };
 
-/** Why an answer was cut: it reached its longest, or the provider's filter stopped it. */
+/** Why an answer was cut off: it reached its maximum length, or the provider's filter stopped it. */
 export type CutReason = "length" | "content_filter";
 
 interface FailureOptions extends ErrorOptions {
-  /** For how many milliseconds the model wants to be left alone; 0 if it does not say. */
-  readonly retryAfter?: number;
-  /** Whether the same request fails again, as the key, the request or the quota is wrong. */
+  /** Pause that the vendor asks for, in milliseconds; 0 if it names none. */
+  readonly retryAfterMs?: number;
+  /** Whether a retry would fail too, because the key, the request or the quota is wrong. */
   readonly permanent?: boolean;
 }
 
 /** A vendor's model gave no usable answer. */
 export class ModelFailure extends Error {
-  readonly retryAfter: number;
+  readonly retryAfterMs: number;
   readonly permanent: boolean;
 
-  constructor(message: string, { retryAfter = 0, permanent = false, ...options }: FailureOptions = {}) {
+  constructor(message: string, { retryAfterMs = 0, permanent = false, ...options }: FailureOptions = {}) {
     super(message, options);
-    this.retryAfter = retryAfter;
+    this.retryAfterMs = retryAfterMs;
     this.permanent = permanent;
   }
 }
 
 export const isPermanent = (error: unknown): boolean => error instanceof ModelFailure && error.permanent;
 
-/** Longest that a model which asks to be left alone is waited for, in milliseconds: a person waits too. */
-const LONGEST_PAUSE = 10_000;
+/** Upper limit for the pause that a vendor asks for: a person is waiting for the answer. */
+const MAX_PAUSE_MS = 10_000;
 
-/** How long to wait before a model that has failed is asked again, in milliseconds. @param least the pause where it names none */
-export const pauseAfter = (error: unknown, least: number): number =>
-  error instanceof ModelFailure ? Math.max(least, Math.min(error.retryAfter, LONGEST_PAUSE)) : least;
+/** Pause before a failed model is asked again, in milliseconds. @param minimumMs shortest pause, used if the vendor names none */
+export const pauseAfter = (error: unknown, minimumMs: number): number =>
+  error instanceof ModelFailure ? Math.max(minimumMs, Math.min(error.retryAfterMs, MAX_PAUSE_MS)) : minimumMs;
 
-/** Whatever writes the assistant's answers. */
+/** Writes the assistant's answers. */
 export interface TextModel {
-  /** @throws ModelFailure when the model does not answer, or answers with something that is not usable */
+  /** @throws ModelFailure if the model does not answer or its answer is not usable */
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
-  /** What the person may say next, the best first, of a model that can tell without being asked in words. */
+  /** Replies that the person may choose next, best first; only for models that know them without another prompt. */
   suggest?(request: Pick<ModelRequest, "topics">, answer: string): Promise<readonly string[]>;
 }

@@ -2,18 +2,18 @@ import type { ModelTool } from "./text-model";
 
 export type EngineStatus = "queued" | "ringing" | "in-progress" | "forwarding" | "ended";
 
-/** How an assistant is to be heard: its voice configuration, variables filled in. */
+/** An assistant's voice configuration with variables filled in. */
 export interface SpokenAssistant {
   readonly name: string;
-  /** The first words; none where it is empty: the person speaks first then. */
+  /** First words of the assistant; if empty, the person speaks first. */
   readonly greeting: string;
   readonly prompt: string;
-  /** Identifier of the text model, for show: the answers come from this service. */
+  /** Identifier of the text model, for display only: the answers come from this service. */
   readonly model: string;
   /** 0 to 2. */
   readonly temperature: number;
   readonly maxTokens: number;
-  /** Vendor of the speech synthesis, as the catalogue names it. */
+  /** Vendor of the speech synthesis, as named in the catalog. */
   readonly voiceProvider: string;
   readonly voice: string;
   readonly functions: readonly ModelTool[];
@@ -25,13 +25,13 @@ export interface SpokenAssistant {
   readonly backchanneling: boolean;
 }
 
-/** Where an engine reports to, and by what it is known there. */
+/** Addresses for the engine's requests to this service, and their credentials. */
 export interface Callbacks {
-  /** Takes what happens in the call. */
+  /** Receives the events of the call. */
   readonly messagesUrl: string;
-  /** Base of an address that speaks chat completions: what the assistant says comes from `/chat/completions` behind it. */
+  /** Base URL of the chat completions API that writes the answers; the engine appends `/chat/completions`. */
   readonly modelUrl: string;
-  /** Sent along with each request to both. */
+  /** Sent with each request to either address. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -44,11 +44,11 @@ export interface CallingNumber {
 
 /** A call to make. */
 export interface CallOrder {
-  /** Our id of the call, by which it is found again at the engine. */
+  /** Our id for the call, also stored at the engine to find the call there. */
   readonly callId: string;
   readonly assistant: SpokenAssistant;
   readonly callbacks: Callbacks;
-  /** After this long the engine hangs up, in seconds. */
+  /** Longest duration of the call, in seconds; the engine hangs up then. */
   readonly maxSeconds: number;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -57,28 +57,28 @@ export interface PhoneCallOrder extends CallOrder {
   readonly phoneNumber: string;
   readonly userName?: string;
   readonly externalId?: string;
-  /** Without it the number that the server's settings name is called from. */
+  /** Number to call from; without it the one from the server's settings is used. */
   readonly from?: CallingNumber;
 }
 
 /** A call as the engine knows it. */
 export interface EngineCall {
-  /** The engine's own id. */
+  /** The engine's own id for the call. */
   readonly id: string;
   readonly status: EngineStatus;
   readonly endedReason?: string;
 }
 
-/** Which call is meant. */
+/** Identifies a call at the engine. */
 export interface CallReference {
   readonly callId: string;
-  /** Undefined where the engine has not told it yet. */
+  /** Undefined until the engine has reported it. */
   readonly engineCallId?: string;
-  /** Not placed before this moment. */
+  /** The call was not placed before this time. */
   readonly since: Date;
 }
 
-/** The engine said that it makes no such call: asking again is of no use. */
+/** The engine refused to make a call; a retry is pointless. */
 export class CallRefused extends Error {
   constructor(
     message: string,
@@ -89,44 +89,44 @@ export class CallRefused extends Error {
   }
 }
 
-/** Whatever dials, listens and speaks. */
+/** Dials, listens and speaks. */
 export interface VoiceEngine {
   readonly name: string;
-  /** Whether it dials real telephones: limits of dialling hold, and a number must be one that may be called. */
+  /** Whether it dials real telephones. If so, dialing limits apply and only permitted numbers may be called. */
   readonly real: boolean;
-  /** Whether a number that is none outside is one here. */
+  /** Whether the engine accepts this number although it is not a valid telephone number. */
   takes(phoneNumber: string): boolean;
   /**
-   * Begins to dial.
-   * @throws CallRefused when no call was made; any other error leaves open whether one was
+   * Starts to dial.
+   * @throws CallRefused if no call was made; after any other error one may have been made
    */
   place(order: PhoneCallOrder, signal: AbortSignal): Promise<EngineCall>;
-  /** Opens a call from a web page; undefined where the engine has none, or is not set up for it. */
+  /** Opens a call from a web page; undefined if the engine does not support it or is not set up for it. */
   readonly web:
     ((order: CallOrder, signal: AbortSignal) => Promise<EngineCall & { url: string }>) | undefined;
-  /** The call as it stands; undefined when the engine knows none such. @throws Error when it does not answer */
+  /** The current state of a call; undefined if the engine does not know it. @throws Error if the engine does not answer */
   find(call: CallReference, signal: AbortSignal): Promise<EngineCall | undefined>;
-  /** Ends the call; nothing happens when it has ended. @throws Error when the engine does not answer */
+  /** Ends the call; does nothing if it has ended. @throws Error if the engine does not answer */
   hangUp(call: CallReference, signal: AbortSignal): Promise<void>;
-  /** Deletes what the engine keeps of a call: recording, transcript, numbers; nothing happens when it has none. @throws Error when it does not answer */
+  /** Deletes the engine's data about a call (recording, transcript, numbers), if any. @throws Error if the engine does not answer */
   erase(call: CallReference, signal: AbortSignal): Promise<void>;
-  /** Reads a callback's body, whatever it holds. */
+  /** Reads the body of a callback; accepts any value. */
   read(body: unknown): EngineMessage;
-  /** The call that a callback or a question for an answer names. */
+  /** The ids of the call in a callback or in a request for a chat completion. */
   names(body: unknown): { readonly callId?: string; readonly engineCallId?: string };
   /** Writes the answer to a callback. */
   answer(answer: EngineAnswer): Record<string, unknown>;
   close(): Promise<void>;
 }
 
-/** What an engine tells of a call. */
+/** An event that an engine reports about a call. */
 export type EngineMessage =
   | { readonly type: "status"; readonly status: EngineStatus; readonly endedReason?: string }
   | {
       readonly type: "transcript";
       readonly said: Said;
       readonly final: boolean;
-      /** When it was said, in milliseconds by the engine's clock, if the engine tells. */
+      /** Time of the words in ms since 1970, by the engine's clock; absent if the engine does not send it. */
       readonly at?: number;
     }
   | { readonly type: "conversation"; readonly said: readonly Said[] }
@@ -139,7 +139,7 @@ export type EngineMessage =
     }
   | {
       readonly type: "assistant-request";
-      /** The number that is called, and who calls; E.164, where the engine tells. */
+      /** The called number and the caller in E.164; absent if the engine does not send them. */
       readonly calledNumber?: string;
       readonly callerNumber?: string;
     }
@@ -157,7 +157,7 @@ export interface ToolCall {
   readonly arguments: unknown;
 }
 
-/** What an engine is answered. */
+/** The response to an engine's callback. */
 export type EngineAnswer =
   | {
       readonly type: "tools";

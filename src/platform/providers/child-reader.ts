@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { overgrown, startConfined, type ConfinedProcess } from "./confined-process";
-import type { DocumentReader, Reading } from "../ports/document-reader";
+import type { DocumentReader, ReadResult } from "../ports/document-reader";
 
 export interface ReaderLimits {
   /** Wall time, in milliseconds. */
@@ -84,9 +84,9 @@ function ending(child: ConfinedProcess, limits: ReaderLimits): Promise<End> {
   });
 }
 
-function readingOf({ code, output, stopped }: End, limits: ReaderLimits): Reading {
-  if (stopped === "output") return { problem: "The file holds more text than can be indexed: split it." };
-  if (code === 0) return JSON.parse(output) as Reading; // written by src/platform/reader/main.ts
+function readingOf({ code, output, stopped }: End, limits: ReaderLimits): ReadResult {
+  if (stopped === "output") return { problem: "The file has more text than can be indexed: split it." };
+  if (code === 0) return JSON.parse(output) as ReadResult; // written by src/platform/reader/main.ts
   if (stopped === "time")
     return { problem: `Reading the file took longer than ${limits.time / 1_000} seconds.` };
   if (code !== null) throw new Error(`The process that reads files ended with code ${code}.`);

@@ -32,7 +32,7 @@ export function offlinePorts(config: Config): Ports {
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
     publicUrl: () => config.PUBLIC_BASE_URL ?? "",
     retention: openRetention(config),
-    placeForJob: () => undefined,
+    jobSlot: () => undefined,
     forgetKey: () => undefined,
   };
 }

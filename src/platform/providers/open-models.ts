@@ -24,7 +24,7 @@ export function openModels(settings: Settings, guardedFetch: typeof fetch, answe
   return {
     remote: aiSdkModel(guardedFetch, answers),
     local: localModel,
-    timeout: settings.MODEL_TIMEOUT_SECONDS * 1_000,
+    timeoutMs: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     credentials: {
       OPENAI: given(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL),
       GROQ: given(settings.GROQ_API_KEY, settings.GROQ_BASE_URL),

@@ -24,6 +24,6 @@ export function openTelephony(config: Config, publicUrl: () => string, answers: 
     interceptUrl: () => `${publicUrl()}/webhooks/${config.TELEPHONY_PROVIDER}/intercept-sms`,
     statusUrl: () => `${publicUrl()}/webhooks/${config.TELEPHONY_PROVIDER}/sms-status`,
     reportsDelivery: config.PUBLIC_BASE_URL !== undefined,
-    patience: config.SMS_ANSWER_SECONDS * 1_000,
+    answerTimeoutMs: config.SMS_ANSWER_SECONDS * 1_000,
   };
 }

@@ -42,8 +42,8 @@ export function openVoice(config: Config, { publicUrl, ownUrl }: Addresses, answ
   return {
     engine: closing(engine, () => reach.close()),
     callbacksAt: () => `${real ? publicUrl() : ownUrl()}/rest/v1/webhooks/${config.VOICE_ENGINE}`,
-    timeout: config.VOICE_ENGINE_TIMEOUT_SECONDS * 1_000,
-    silence: config.CALL_SILENCE_SECONDS * 1_000,
+    timeoutMs: config.VOICE_ENGINE_TIMEOUT_SECONDS * 1_000,
+    silenceMs: config.CALL_SILENCE_SECONDS * 1_000,
     maxSeconds: config.CALL_MAX_SECONDS,
     ...(config.VOICE_ENGINE_SECRET !== undefined && { secret: config.VOICE_ENGINE_SECRET }),
     ...(config.CALL_COUNTRIES !== undefined && { countries: config.CALL_COUNTRIES }),

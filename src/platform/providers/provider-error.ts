@@ -22,7 +22,11 @@ export function modelFailure(error: unknown, late: boolean): ModelFailure {
     types.some((one) => PERMANENT_TYPES.test(one)) ||
     statuses.some((one) => PERMANENT_STATUSES.includes(one));
   const text = type === undefined || message.includes(type) ? message : `${type}: ${message}`;
-  return new ModelFailure(text.slice(0, LONGEST), { retryAfter: retryAfter(error), permanent, cause: error });
+  return new ModelFailure(text.slice(0, LONGEST), {
+    retryAfterMs: retryAfterMs(error),
+    permanent,
+    cause: error,
+  });
 }
 
 /** The error, and what it carries: the innermost first, as it is the provider's own. */
@@ -33,7 +37,7 @@ function objects(error: unknown, depth = 3): Json[] {
 }
 
 /** For how many milliseconds the provider wants to be left alone. */
-function retryAfter(error: unknown): number {
+function retryAfterMs(error: unknown): number {
   const { responseHeaders } = (error ?? {}) as { responseHeaders?: Record<string, string> };
   const seconds = Number(responseHeaders?.["retry-after"]);
   return seconds > 0 ? seconds * 1_000 : 0;

@@ -1,11 +1,11 @@
-/** A heading or a paragraph of a document, in the order in which they stand there. */
+/** A heading or a paragraph of a document. */
 export interface Block {
   readonly text: string;
-  /** Of a heading: 1 for the highest. */
+  /** Level of a heading, 1 for the highest; absent for paragraphs. */
   readonly depth?: number;
-  /** From 1, where the document has pages. */
+  /** Page number, from 1; absent if the format has no pages. */
   readonly page?: number;
 }
 
-/** A document that can't be read, in a sentence for its owner. */
-export class Unreadable extends Error {}
+/** A document cannot be read; the message is a sentence for its owner. */
+export class UnreadableDocument extends Error {}

@@ -1,12 +1,12 @@
 import mammoth from "mammoth";
-import { Unreadable, type Block } from "./block";
+import { UnreadableDocument, type Block } from "./block";
 import { htmlBlocks } from "./html";
 
-/** A Word document: its headings, paragraphs, lists and tables. Pictures are not looked at. */
+/** Reads headings, paragraphs, lists and tables of a Word document; ignores images. */
 export async function readDocx(content: Buffer): Promise<Block[]> {
   const options = { convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: "" })) };
   const { value } = await mammoth.convertToHtml({ buffer: content }, options).catch((error: Error) => {
-    throw new Unreadable(`The DOCX file is broken: ${error.message}`);
+    throw new UnreadableDocument(`The DOCX file is broken: ${error.message}`);
   });
   return htmlBlocks(value);
 }

@@ -2,7 +2,7 @@ import { compile, type FormatCallback } from "html-to-text";
 import type { Block } from "./block";
 import { decode } from "./text";
 
-/** Stands before a heading's depth in the text that is made of a page; no character of any script. */
+/** Precedes a heading's level in the converted text; a private-use character that no script contains. */
 const MARK = "\ue001";
 const HEADING = new RegExp(`^${MARK}(\\d)`);
 
@@ -13,7 +13,9 @@ const heading: FormatCallback = (element, walk, builder) => {
   builder.closeBlock({ trailingLineBreaks: 2 });
 };
 
-const NEVER_SHOWN = [
+/** Upper limit for the length of a page; uploads are smaller. */
+const MAX_CHARACTERS = 64 * 1_048_576;
+const IGNORED_ELEMENTS = [
   "img",
   "svg",
   "nav",
@@ -32,17 +34,17 @@ const toText = compile({
   formatters: { marked: heading },
   selectors: [
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, format: "marked" })),
-    ...NEVER_SHOWN.map((selector) => ({ selector, format: "skip" })),
+    ...IGNORED_ELEMENTS.map((selector) => ({ selector, format: "skip" })),
     {
       selector: "a",
       options: { linkBrackets: ["(", ")"], hideLinkHrefIfSameAsText: true, noAnchorUrl: true },
     },
     { selector: "table", format: "dataTable", options: { uppercaseHeaderCells: false } },
   ],
-  limits: { maxInputLength: 64 * 1_048_576 },
+  limits: { maxInputLength: MAX_CHARACTERS },
 });
 
-/** A page as a person reads it: without menus, forms and pictures. */
+/** Reads the visible text of a page, without menus, forms and images. */
 export const readHtml = (content: Buffer): Block[] => htmlBlocks(decode(content));
 
 export function htmlBlocks(html: string): Block[] {

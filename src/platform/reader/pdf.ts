@@ -1,27 +1,27 @@
 import { getDocumentProxy } from "unpdf";
-import { Unreadable, type Block } from "./block";
+import { UnreadableDocument, type Block } from "./block";
 
 /** A line of a page. */
 interface Line {
   text: string;
-  /** Of its letters; 0 while it has none. */
+  /** Height of its tallest letters, in points; 0 until it has letters. */
   height: number;
-  /** From the bottom of the page. */
+  /** Distance from the bottom of the page, in points. */
   readonly y: number;
 }
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
 type Items = Awaited<ReturnType<Awaited<ReturnType<Document["getPage"]>>["getTextContent"]>>["items"];
 
-/** Letters this much larger than most are a heading's. */
-const LARGER = 1.15;
-const HEADING_LENGTH = 120;
-/** More than this many line heights between two lines are a gap between paragraphs. */
-const GAP = 1.65;
+/** Smallest ratio of a heading's letter height to the usual one, for heading levels 1 to 3. */
+const HEADING_RATIOS = [1.8, 1.35, 1.15] as const;
+const MAX_HEADING_LENGTH = 120;
+/** Largest distance between two lines of a paragraph, in line heights. */
+const MAX_LINE_DISTANCE = 1.65;
 
-/** The text of a PDF by its lines; larger letters are headings. What stands on most pages alike is left out. */
+/** Reads the text of a PDF; lines in larger letters are headings. Lines repeated on most pages (headers, footers) are left out. */
 export async function readPdf(content: Buffer): Promise<Block[]> {
-  const document = await opened(content);
+  const document = await openDocument(content);
   const pages: Line[][] = [];
   for (let number = 1; number <= document.numPages; number++) {
     const page = await document.getPage(number);
@@ -39,12 +39,12 @@ export async function readPdf(content: Buffer): Promise<Block[]> {
   );
 }
 
-async function opened(content: Buffer): Promise<Document> {
+async function openDocument(content: Buffer): Promise<Document> {
   try {
     return await getDocumentProxy(new Uint8Array(content), { isEvalSupported: false, stopAtErrors: false });
   } catch (error) {
     const { name, message } = error as Error;
-    throw new Unreadable(
+    throw new UnreadableDocument(
       name === "PasswordException"
         ? "The PDF is protected by a password: upload it without one."
         : `The PDF is broken: ${message}`,
@@ -70,7 +70,7 @@ function linesOf(items: Items): Line[] {
   return lines.filter(({ text }) => text.trim() !== "");
 }
 
-/** A line with its digits alike: page numbers and dates do not make a footer another one. */
+/** A line with every number replaced, so that footers with different page numbers or dates are equal. */
 const shapeOf = (text: string): string => text.trim().replace(/\d+/g, "#");
 
 function repeatedLines(pages: readonly (readonly Line[])[]): ReadonlySet<string> {
@@ -85,7 +85,7 @@ function repeatedLines(pages: readonly (readonly Line[])[]): ReadonlySet<string>
   );
 }
 
-/** The height that most letters have. */
+/** The most frequent letter height. */
 function usualHeight(lines: readonly Line[]): number {
   const letters = new Map<number, number>();
   for (const { height, text } of lines) {
@@ -101,24 +101,26 @@ function blocksOf(lines: readonly Line[], body: number, page: number): Block[] {
   for (const line of lines) {
     const depth = depthOf(line, body);
     const last = blocks.at(-1);
-    const goesOn =
+    const continues =
       last &&
       before &&
       depth === last.depth &&
-      Math.abs(before.y - line.y) <= Math.max(before.height, line.height) * GAP;
-    if (goesOn) last.text = joined(last.text, line.text);
+      Math.abs(before.y - line.y) <= Math.max(before.height, line.height) * MAX_LINE_DISTANCE;
+    if (continues) last.text = joined(last.text, line.text);
     else blocks.push({ text: line.text.trim(), page, ...(depth !== undefined && { depth }) });
     before = line;
   }
   return blocks;
 }
 
+/** Heading level of a line; undefined for text. @param body usual letter height, in points */
 function depthOf({ height, text }: Line, body: number): number | undefined {
-  if (body === 0 || height < body * LARGER || text.length > HEADING_LENGTH) return undefined;
-  return height >= body * 1.8 ? 1 : height >= body * 1.35 ? 2 : 3;
+  if (body === 0 || text.length > MAX_HEADING_LENGTH) return undefined;
+  const level = HEADING_RATIOS.findIndex((ratio) => height >= body * ratio) + 1;
+  return level === 0 ? undefined : level;
 }
 
-/** A word that was parted at the end of a line is one again. */
+/** Joins two lines; a word hyphenated at the line end becomes one word again. */
 const joined = (text: string, next: string): string =>
   /\p{L}-$/u.test(text) && /^\s*\p{Ll}/u.test(next)
     ? text.slice(0, -1) + next.trim()

@@ -1,16 +1,16 @@
-import type { ReadableType, Reading } from "../ports/document-reader";
-import { Unreadable, type Block } from "./block";
+import type { ReadableType, ReadResult } from "../ports/document-reader";
+import { UnreadableDocument, type Block } from "./block";
 import { readDocx } from "./docx";
 import { readHtml } from "./html";
 import { passagesOf } from "./passages";
 import { readPdf } from "./pdf";
 import { readText } from "./text";
 
-/** More characters than this are not indexed: four million are a thousand pages and more. */
-const MOST_CHARACTERS = 4_000_000;
-/** A document of headings alone has many short ones. */
-const MOST_PASSAGES = 10_000;
-const TOO_MUCH = `The file holds more text than can be indexed (${MOST_CHARACTERS / 1_000_000} million characters): split it.`;
+/** Longest text that is indexed: more than a thousand pages. */
+const MAX_CHARACTERS = 4_000_000;
+/** A document that consists of headings has many short passages. */
+const MAX_PASSAGES = 10_000;
+const TOO_LONG = `The file has more text than can be indexed (${MAX_CHARACTERS / 1_000_000} million characters): split it.`;
 
 const READERS = {
   "text/plain": readText,
@@ -20,24 +20,23 @@ const READERS = {
 } satisfies Record<ReadableType, (content: Buffer) => Block[] | Promise<Block[]>>;
 
 const EMPTY: Readonly<Record<ReadableType, string>> = {
-  "text/plain": "The file holds no text.",
-  "text/html": "The page holds no text.",
-  "application/pdf": "The PDF holds no text: what was scanned has to go through text recognition first.",
-  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "The document holds no text.",
+  "text/plain": "The file contains no text.",
+  "text/html": "The page contains no text.",
+  "application/pdf": "The PDF contains no text. Run text recognition (OCR) on scanned pages first.",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "The document contains no text.",
 };
 
-/** Reads a document with the reader of its type. */
-export async function read(type: ReadableType, content: Buffer): Promise<Reading> {
+/** Reads a document with the reader of its type. Never throws: any failure becomes a `problem`. */
+export async function read(type: ReadableType, content: Buffer): Promise<ReadResult> {
   try {
     const blocks = await READERS[type](content);
-    if (blocks.reduce((sum, { text }) => sum + text.length, 0) > MOST_CHARACTERS)
-      return { problem: TOO_MUCH };
+    if (blocks.reduce((sum, { text }) => sum + text.length, 0) > MAX_CHARACTERS) return { problem: TOO_LONG };
     const passages = passagesOf(blocks);
-    if (passages.length > MOST_PASSAGES) return { problem: TOO_MUCH };
+    if (passages.length > MAX_PASSAGES) return { problem: TOO_LONG };
     return passages.length === 0 ? { problem: EMPTY[type] } : { passages };
   } catch (error) {
-    // A library that fails on a document in a way of its own has found it broken, too.
+    // Any other error comes from a library that could not parse the document.
     const { message } = error as Error;
-    return { problem: error instanceof Unreadable ? message : `The file is broken: ${message}` };
+    return { problem: error instanceof UnreadableDocument ? message : `The file is broken: ${message}` };
   }
 }
