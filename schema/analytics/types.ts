@@ -112,7 +112,7 @@ export class AnalyticsDay extends AnalyticsSummary {
   @Field({ description: "Date in the report's time zone, for example 2026-01-31." })
   date!: string;
   @Field(() => [AnalyticsChannel], {
-    description: "Conversations by channel, including channels without any.",
+    description: "Conversations by channel, including channels without conversations.",
   })
   channels!: AnalyticsChannel[];
 }

@@ -133,7 +133,10 @@ export class AuditEvent {
   address!: string | null;
   @Field(() => AuditInterface, { description: "Interface that the operation used." })
   interface!: string;
-  @Field(() => String, { nullable: true, description: "The request's id, as in the header X-Request-Id." })
+  @Field(() => String, {
+    nullable: true,
+    description: "Id of the request, as in the header X-Request-Id; null if there is none.",
+  })
   requestId!: string | null;
   @Field({
     description: "Name of the GraphQL operation (also for REST requests), callback, command or job.",

@@ -52,7 +52,7 @@ const PHONE_FIELDS = {
   ],
 } as const satisfies Fields;
 
-/** The same fields, typed. */
+/** Types of the fields above: TypeScript does not see fields that a decorator adds. */
 abstract class CallFields implements Callee {
   externalId?: string;
   metadata?: Record<string, unknown>;

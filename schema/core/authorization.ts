@@ -37,7 +37,7 @@ const RULES = {
   anyone() {
     return undefined;
   },
-  /** Any key or token except a visitor's session and the token of the analytics page: what a web page starts with. */
+  /** Any key, or a token other than a visitor's session or that of the analytics page: credentials that a web page starts with. */
   page(caller: Caller | undefined) {
     if (!caller || caller.kind === "ANONYMOUS") throw unauthenticated;
     if (caller.kind === "VISITOR") throw visitorOnly;

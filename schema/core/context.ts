@@ -23,7 +23,7 @@ export interface Context {
   readonly origin: string | undefined;
   /** Counts an action of a visitor against its limit. @throws RATE_LIMITED */
   readonly spend: (what: Limited) => Promise<void>;
-  /** Disconnects a subscriber that reads too slowly. */
+  /** Disconnects a subscriber that reads too slowly and has too many events queued. */
   readonly tooSlow: () => void;
 }
 
@@ -39,7 +39,10 @@ export interface ContextOptions extends Partial<Pick<Context, "origin" | "spend"
 
 const unlimited = () => Promise.resolve();
 
-/** Creates the context of a request. Without a caller, the scope belongs to no organization and finds nothing, even if a guard fails. */
+/**
+ * Creates the context of a request. Without a caller, the scope belongs to no organization and finds nothing, even if a
+ * guard should fail.
+ */
 export function makeContext(
   database: Database,
   caller: Caller | undefined,

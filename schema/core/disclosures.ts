@@ -8,13 +8,13 @@ import {
 import { Disclosures } from "../../src/account/audit/disclosures";
 import type { Context } from "./context";
 
-type Tells = (value: string | null, of: { readonly type?: string }) => boolean;
+type Condition = (value: string | null, of: { readonly type?: string }) => boolean;
 
 /** Marks a masked key, which shows only its last characters. */
 const MASK = "…";
 
 /** Fields that disclose a secret, by type and name, with the condition under which they do. */
-export const DISCLOSURES: Readonly<Record<string, Readonly<Record<string, Tells>>>> = {
+export const DISCLOSURES: Readonly<Record<string, Readonly<Record<string, Condition>>>> = {
   Key: { value: (value, { type }) => type === "SECRET" && value !== null && !value.includes(MASK) },
   WebhookDestination: { secret: (value) => value !== null },
   Organization: { analyticUrl: (value) => value !== null },
@@ -22,13 +22,13 @@ export const DISCLOSURES: Readonly<Record<string, Readonly<Record<string, Tells>
 
 /** Records each secret that a type discloses in the audit log, before it is disclosed. */
 export function recordDisclosures(type: GraphQLObjectType): void {
-  for (const [name, tells] of Object.entries(DISCLOSURES[type.name] ?? {})) {
+  for (const [name, discloses] of Object.entries(DISCLOSURES[type.name] ?? {})) {
     const field = type.getFields()[name];
     if (!field) throw new Error(`DISCLOSURES names ${type.name}.${name}, which does not exist.`);
     const resolve = field.resolve ?? defaultFieldResolver;
     field.resolve = async (root: { id: string; type?: string }, args, context: Context, info) => {
       const value = (await resolve(root, args, context, info)) as string | null;
-      if (tells(value, root)) await note(context, type.name, root.id, name, info);
+      if (discloses(value, root)) await note(context, type.name, root.id, name, info);
       return value;
     };
   }
@@ -41,9 +41,9 @@ async function note(
   field: string,
   info: GraphQLResolveInfo,
 ): Promise<void> {
-  const told = { operation: operationIn(info), recordType, recordId, fields: [{ name: field }] };
-  disclosed.push(told);
-  await scope.of(Disclosures).note(caller, source, told);
+  const disclosure = { operation: operationIn(info), recordType, recordId, fields: [{ name: field }] };
+  disclosed.push(disclosure);
+  await scope.of(Disclosures).note(caller, source, disclosure);
 }
 
 /** Name of the root field above a field; the path holds only its alias. */

@@ -91,7 +91,7 @@ export const KeyPermission = enumOf("KeyPermission", "Permission of a key with l
 export const MessageRole = enumOf("MessageRole", "Author of a message.", {
   ASSISTANT: "The assistant. A posted message of this role is only stored.",
   TOOL: "A function, with its response. A posted message of this role is only stored.",
-  USER: "The end user. The assistant answers.",
+  USER: "The end user. The assistant answers a posted message of this role.",
   SYSTEM: "The system. A posted message of this role is only stored.",
 });
 export const SortOrder = enumOf("SortOrder", "Order by creation time.", {

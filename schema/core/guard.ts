@@ -6,7 +6,7 @@ import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access
 import { AUDIT, audited } from "./audit";
 import { AUTHORIZATION } from "./authorization";
 import type { Context } from "./context";
-import { WITHOUT_ROOM } from "./without-room";
+import { QUOTA_EXEMPT } from "./quota-exempt";
 import { recordDisclosures } from "./disclosures";
 import { problemsOf, ruleOf } from "./rules";
 import { nestedAccess, rootsOf } from "./type-rules";
@@ -55,7 +55,7 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
       const resolve = isAudited ? audited(field, field.resolve) : field.resolve;
       field.resolve = checkedFirst(
         check,
-        changes && !(field.name in WITHOUT_ROOM) ? withRoom(resolve) : resolve,
+        changes && !(field.name in QUOTA_EXEMPT) ? withinQuota(resolve) : resolve,
       );
     }
   }
@@ -74,7 +74,7 @@ function guardNested(field: Field, needed: readonly Access[]): void {
 type Resolve = GraphQLFieldResolver<unknown, Context>;
 
 /** Refuses an operation that stores something if the organization's storage quota is used up. */
-const withRoom =
+const withinQuota =
   (resolve: Resolve): Resolve =>
   async (root, args, context, info) => {
     await context.scope.of(Quotas).checkStorage();
@@ -87,7 +87,7 @@ const checkedFirst = <R extends GraphQLFieldResolver<unknown, Context>>(check: C
     return resolve(root, args, context, info);
   }) as R;
 
-/** The check of a field's arguments. @throws BAD_USER_INPUT that lists the wrong values by path */
+/** Creates the check of a field's arguments. @throws BAD_USER_INPUT that lists the invalid values by path */
 export const checkOf =
   ({ args }: Pick<Field, "args">) =>
   (values: Readonly<Record<string, unknown>>): void => {

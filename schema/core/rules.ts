@@ -37,7 +37,7 @@ export const ruleOf = ({
   extensions?: Readonly<Record<string, unknown>> | null;
 }): InputRule => (extensions?.schema ?? {}) as InputRule; // only Rule writes this extension on input fields
 
-/** The part of a list's rule that applies to each item. */
+/** Part of a list's rule that applies to each item. */
 export const itemRule = ({
   nullable: _nullable,
   minItems: _minItems,
@@ -98,8 +98,8 @@ const isWebAddress = (text: string): boolean =>
 
 function wrongText(text: string, rule: InputRule): string | undefined {
   const { minLength = 0, maxLength = Infinity, format } = rule;
-  if (text.includes("\0")) return "must not hold the character U+0000";
-  if (!text.isWellFormed()) return "must not hold a lone surrogate";
+  if (text.includes("\0")) return "must not contain the character U+0000";
+  if (!text.isWellFormed()) return "must not contain a lone surrogate";
   const length = lengthOf(text, maxLength);
   if (minLength > 0 && text.trim() === "") return "must not be empty";
   if (length < minLength || length > maxLength)

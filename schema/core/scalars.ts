@@ -16,14 +16,14 @@ function unstorable(root: unknown): string | undefined {
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const [value, depth] = next;
     if (typeof value === "string") {
-      if (value.includes("\0") || !value.isWellFormed()) return "must not hold U+0000 or a lone surrogate";
+      if (value.includes("\0") || !value.isWellFormed()) return "must not contain U+0000 or a lone surrogate";
       bytes += value.length;
-    } else if (typeof value === "number" && !Number.isFinite(value)) return "holds a number beyond range";
+    } else if (typeof value === "number" && !Number.isFinite(value)) return "contains a number out of range";
     else if (typeof value === "object" && value !== null) {
       if (depth > MAX_DEPTH) return `must be at most ${MAX_DEPTH} levels deep`;
       for (const key of Object.keys(value)) {
-        if (key === "__proto__") return "must not hold a key __proto__";
-        if (++keys > MAX_KEYS) return `must hold at most ${MAX_KEYS} keys`;
+        if (key === "__proto__") return "must not contain the key __proto__";
+        if (++keys > MAX_KEYS) return `must have at most ${MAX_KEYS} keys`;
         waiting.push(
           [Array.isArray(value) ? undefined : key, depth],
           [(value as Record<string, unknown>)[key], depth + 1],

@@ -56,7 +56,8 @@ export class EndUserResolver {
   }
 
   @Mutation(() => String, {
-    description: "Returns the organization's identity secret, the HMAC-SHA-256 key that signs each uniqueId.",
+    description:
+      "Returns the organization's identity secret: the HMAC-SHA-256 key for signatures of uniqueId.",
   })
   identitySecret(@Ctx() { scope }: Context) {
     return scope.of(EndUsers).identitySecret();

@@ -28,7 +28,7 @@ import { EventsArgs, ReplayEventsInput } from "./inputs";
 import { WebhookDestination } from "../webhooks/webhooks";
 
 @ObjectType({
-  description: "Event, identical in webhooks, subscriptions and queries.",
+  description: "Event of the organization, identical in webhooks, subscriptions and queries.",
   simpleResolvers: true,
 })
 export class Event {

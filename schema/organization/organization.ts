@@ -88,7 +88,8 @@ export class OrganizationResolver {
   }
 
   @Mutation(() => IssuedToken, {
-    description: "Issues a bearer token. If the caller uses a token, the new one expires no later than that.",
+    description:
+      "Issues a bearer token. If the caller uses a token, the new one expires no later than the caller's.",
   })
   issueToken(
     @Arg("input", { description: "Settings of the token." }) input: IssueTokenInput,

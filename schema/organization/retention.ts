@@ -76,7 +76,7 @@ export class RetentionResolver {
 
   @FieldResolver(() => [String], {
     description:
-      "Warnings that need attention: upcoming deletion of data with its start, 90 % or more of the storage quota used, or an installation that sends nothing until it is released after a restore.",
+      "Conditions that need attention: upcoming deletion of data and its start, 90 % or more of the storage quota used, or an installation that sends nothing until it is released after a restore.",
   })
   async warnings(@Ctx() { scope }: Context): Promise<string[]> {
     const found = [holdWarnings(scope), scope.of(Quotas).warnings(), scope.of(RetentionService).warnings()];

@@ -11,11 +11,11 @@ export const WorkflowNodeType = enumOf("WorkflowNodeType", "Type of a workflow n
 
 export const WorkflowEdgeKind = enumOf("WorkflowEdgeKind", "Condition under which an edge is taken.", {
   DEFAULT:
-    "No other edge of the node matches. From a PROMPT node: once its assistant has answered; the target node then gives the next answer.",
-  MODEL: "The model chooses the edge by its description. Only from PROMPT nodes.",
+    "Taken if no other edge of the node matches. From a PROMPT node: taken once its assistant has answered; the target node then gives the next answer.",
+  MODEL: "Taken if the model chooses it by its description. Only from PROMPT nodes.",
   VARIABLE:
-    "A variable compares to a value as required. From a PROMPT node: checked after each answer and whenever a function or the model has set variables.",
-  FUNCTION: "A function has succeeded. Only from PROMPT and ACTION nodes.",
+    "Taken if a variable compares to a value as the operator requires. From a PROMPT node: checked after each answer and whenever a function or the model has set variables.",
+  FUNCTION: "Taken after a function has succeeded. Only from PROMPT and ACTION nodes.",
 });
 
 export const WorkflowOperator = enumOf(
@@ -28,7 +28,7 @@ export const WorkflowOperator = enumOf(
     GREATER: "The variable is greater than the value.",
     LESS: "The variable is less than the value.",
     IS_SET: "The variable is set and not empty.",
-    IS_NOT_SET: "The variable is not set or empty.",
+    IS_NOT_SET: "The variable is not set, or it is empty.",
   },
 );
 

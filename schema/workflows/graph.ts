@@ -51,7 +51,7 @@ export class WorkflowNode {
   message!: string | null;
   @Field(() => String, {
     nullable: true,
-    description: "For an END node, endedReason of the chat; null for workflow-ended.",
+    description: "For an END node, endedReason of the chat; if null, workflow-ended.",
   })
   endReason!: string | null;
   @Field(() => JSONObject, {

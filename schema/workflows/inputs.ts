@@ -76,7 +76,7 @@ const NODE_FIELDS = {
   ],
 } as const satisfies Fields;
 
-/** The same fields, typed. */
+/** Types of the fields above: TypeScript does not see fields that a decorator adds. */
 abstract class NodeFields {
   assistantId?: string | null;
   instructions?: string | null;

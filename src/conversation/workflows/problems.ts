@@ -1,24 +1,24 @@
 import { edgesFrom, nodeOf, type EdgeKind, type Flow, type NodeType, type WorkflowNode } from "./flow";
 
-/** What can keep a workflow from running, with what is said of it. */
+/** Problems that prevent a workflow from running, with their descriptions in the GraphQL schema. */
 export const PROBLEM_CODES = {
   NO_START: "The workflow has no START node.",
-  SEVERAL_STARTS: "There is more than one START node.",
-  NO_PROMPT: "Nobody speaks: no PROMPT node can be reached from START.",
+  SEVERAL_STARTS: "The workflow has more than one START node.",
+  NO_PROMPT: "No PROMPT node can be reached from START, so no assistant speaks.",
   END_UNREACHABLE: "No END node can be reached from START.",
   UNREACHABLE_NODE: "A node can't be reached from START.",
-  EDGE_INTO_START: "An edge leads into a START node.",
-  EDGE_FROM_END: "An edge leads away from an END node.",
-  EDGE_KIND_NOT_POSSIBLE: "An edge waits for something that never happens at the node it comes from.",
-  SEVERAL_DEFAULT_EDGES: "A node has more than one default edge.",
-  NO_DEFAULT_EDGE: "Nothing leads on from a START, ACTION or CONDITION node where no other edge fits.",
-  CONDITION_WITHOUT_EDGES: "A CONDITION node has no edge.",
-  ENDLESS_LOOP: "The conversation could go round for ever without anybody speaking.",
+  EDGE_INTO_START: "The target of an edge is a START node.",
+  EDGE_FROM_END: "The source of an edge is an END node.",
+  EDGE_KIND_NOT_POSSIBLE: "The source node of an edge does not support the kind of the edge.",
+  SEVERAL_DEFAULT_EDGES: "A node has more than one DEFAULT edge.",
+  NO_DEFAULT_EDGE: "A START, ACTION or CONDITION node has no DEFAULT edge to take if no other edge matches.",
+  CONDITION_WITHOUT_EDGES: "A CONDITION node has no outgoing edge.",
+  ENDLESS_LOOP: "Nodes form a loop without a PROMPT node.",
   PROMPT_WITHOUT_ASSISTANT: "A PROMPT node has no assistant.",
-  ACTION_WITHOUT_ASSISTANT: "An ACTION node has no assistant whose function it calls.",
-  ASSISTANT_DELETED: "The assistant of a node was deleted.",
+  ACTION_WITHOUT_ASSISTANT: "An ACTION node has no assistant to declare its function.",
+  ASSISTANT_DELETED: "The assistant of a node has been deleted.",
   ACTION_WITHOUT_FUNCTION: "An ACTION node names no function.",
-  UNKNOWN_FUNCTION: "No configuration of the assistant declares the function that is named.",
+  UNKNOWN_FUNCTION: "No configuration of the assistant declares the function.",
 } as const;
 export type ProblemCode = keyof typeof PROBLEM_CODES;
 

@@ -3,7 +3,7 @@ const STORES_NOTHING = "stores nothing";
 const KEEPS_SIZE = "changes a value without making it larger";
 
 /** Mutations that stay available when the storage quota is used up, with the reason. */
-export const WITHOUT_ROOM: Readonly<Record<string, string>> = {
+export const QUOTA_EXEMPT: Readonly<Record<string, string>> = {
   cancelCall: REMOVES,
   deleteAssistant: REMOVES,
   deleteDeployment: REMOVES,
