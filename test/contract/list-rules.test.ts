@@ -67,7 +67,7 @@ const KINDS: readonly (readonly [string, Row])[] = [
   ...Object.entries(ROWS),
   [
     "no rule, as it may not hold U+0000",
-    { ...ROWS.maxLength, rule: {}, wrong: "\0", message: "must not hold the character U+0000" },
+    { ...ROWS.maxLength, rule: {}, wrong: "\0", message: "must not contain the character U+0000" },
   ],
   ["emptiness", { ...ROWS.minLength, wrong: " ", message: "must not be empty" }],
   [
@@ -77,7 +77,7 @@ const KINDS: readonly (readonly [string, Row])[] = [
       rule: { format: "cursor" },
       right: "a0-1",
       wrong: "x",
-      message: "must be a cursor that a list gave",
+      message: "must be a cursor returned by a list",
     },
   ],
 ];

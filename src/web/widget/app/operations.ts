@@ -22,7 +22,7 @@ export type MessageRole =
   | "SYSTEM"
   /** A function, with its response. A posted message of this role is only stored. */
   | "TOOL"
-  /** The end user. The assistant answers. */
+  /** The end user. The assistant answers a posted message of this role. */
   | "USER";
 
 /** Mode of the widget. */
