@@ -16,7 +16,7 @@ export async function emptyDatabase(db: Knex): Promise<void> {
   if (tables.length === 0) return;
   if (!(await isUnfinished(db)))
     throw new Error(
-      `The database is not empty: it has ${tables.slice(0, 3).join(", ")}${tables.length > 3 ? " …" : ""}. Restore into an empty one; nothing was changed.`,
+      `The database is not empty: it contains ${tables.slice(0, 3).join(", ")}${tables.length > 3 ? " …" : ""}. Restore into an empty one. Nothing was changed.`,
     );
   await clear(db);
 }
@@ -45,5 +45,7 @@ async function namesOf(db: Knex): Promise<string[]> {
 export async function refuseStored(storage: Storage, place: string, isFolder: boolean): Promise<void> {
   if (!isFolder) return; // a bucket may be shared, and the same key has the same content
   for await (const { key } of storage.list())
-    throw new Error(`${place} is not empty: it has ${key}. Restore into an empty one; nothing was changed.`);
+    throw new Error(
+      `${place} is not empty: it contains ${key}. Restore into an empty one. Nothing was changed.`,
+    );
 }

@@ -9,6 +9,6 @@ export function checkKeys(wanted: KeyCheck, crypto: Crypto): void {
   const lacking = Object.keys(wanted).filter((id) => here[id] !== wanted[id]);
   if (lacking.length > 0)
     throw new Error(
-      `ENCRYPTION_KEYS lacks ${lacking.length === 1 ? "the key" : "keys"} ${lacking.join(", ")} of this backup: its secrets could not be read and its API keys would not be found. Nothing was changed. Set ENCRYPTION_KEYS to that of the installation that was backed up.`,
+      `ENCRYPTION_KEYS lacks ${lacking.length === 1 ? "the key" : "keys"} ${lacking.join(", ")} of this backup: its secrets cannot be read and its API keys cannot be found. Nothing was changed. Set ENCRYPTION_KEYS to the keys of the original installation.`,
     );
 }

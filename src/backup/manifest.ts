@@ -72,7 +72,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, NAME), "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Error(
       error.code === "ENOENT"
-        ? `${folder} is no whole backup: it has no ${NAME}.`
+        ? `${folder} is not a complete backup: ${NAME} is missing.`
         : `${join(folder, NAME)} cannot be read: ${error.message}`,
     );
   });
@@ -87,7 +87,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const { sha256, ...manifest } = read;
   if (typeof manifest.format === "number" && manifest.format > FORMAT)
     throw new Error(
-      `The backup in ${folder} was written by a newer program (${manifest.version}): restore it with that or a later one.`,
+      `The backup in ${folder} was written by a newer version of Parley (${manifest.version}). Restore it with that version or a later one.`,
     );
   if (sha256 !== digestOf(manifest)) throw damaged;
   return manifest;
@@ -104,5 +104,5 @@ export async function verifyPart(folder: string, { path, bytes, sha256 }: Part):
   });
   const found = digest.of(path);
   if (found.bytes !== bytes || found.sha256 !== sha256)
-    throw new Error(`The backup in ${folder} is damaged: ${path} is not what was written.`);
+    throw new Error(`The backup in ${folder} is damaged: ${path} was changed.`);
 }

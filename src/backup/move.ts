@@ -23,7 +23,7 @@ export async function moveDatabase(
     );
     if (rows.length > 0)
       throw new Error(
-        "A server is running on the database: stop all of them first, so that nothing is written that would not move. Nothing was changed.",
+        "A server is running on the database. Stop all servers first: anything written during a move is lost. Nothing was changed.",
       );
     const hold = { id: newId(), reason: "MOVED", note: nameOf(to) };
     await db("holds").insert(hold);

@@ -29,7 +29,7 @@ export async function openBackup(folder: string): Promise<Backup> {
   const unknown = unknownMigrations(manifest.migrations);
   if (unknown.length > 0)
     throw new Error(
-      `The backup in ${folder} was written by a newer program (${manifest.version}), which knows ${unknown.join(", ")}: restore it with that or a later one.`,
+      `The backup in ${folder} was written by a newer version of Parley (${manifest.version}) with the migrations ${unknown.join(", ")}. Restore it with that version or a later one.`,
     );
   return { folder, manifest };
 }

@@ -45,7 +45,7 @@ async function refuseUninformed(client: pg.Client, id: string): Promise<void> {
   );
   if (rows.length > 0)
     throw new Error(
-      `A server${rows[0]!.address === null ? "" : ` at ${rows[0]!.address}`} was started without the new key and could not read what it seals. Start all servers with ENCRYPTION_KEYS=new,old first. Nothing was changed.`,
+      `A server${rows[0]!.address === null ? "" : ` at ${rows[0]!.address}`} was started without the new key and could not read secrets encrypted with it. Start all servers with ENCRYPTION_KEYS=new,old first. Nothing was changed.`,
     );
 }
 

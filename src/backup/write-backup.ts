@@ -65,7 +65,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
 async function makeEmpty(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
-    throw new Error(`${folder} is not empty: name a new folder for the backup.`);
+    throw new Error(`${folder} is not empty. Name a new folder for the backup.`);
 }
 
 /** Every file that a record of the snapshot points to, and their list. */

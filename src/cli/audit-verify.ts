@@ -13,9 +13,7 @@ import { command, existingOrganization } from "./command";
 command(["organization", "head", "file"], async (database, { organization, head, file }) => {
   const published = head === undefined ? [] : [headOf(head)];
   if (published.length > 0 && organization === undefined && file === undefined)
-    throw new Error(
-      "--head is the head of one organization: name it with --organization, or an export with --file",
-    );
+    throw new Error("--head applies to one organization: add --organization ID, or --file EXPORT.");
   const verdicts =
     file === undefined ? await stored(database, organization, published) : [await exported(file, published)];
   if (verdicts.some(({ problem }) => problem)) process.exitCode = 1;
@@ -57,6 +55,6 @@ async function stored(
 function headOf(text: string): AuditHead {
   const [, position, hash] = /^(\d{1,15}):([\da-f]{64})$/.exec(text) ?? [];
   if (position === undefined || hash === undefined)
-    throw new Error("--head must be POSITION:HASH, such as 12:0d5f… with 64 hexadecimal digits");
+    throw new Error("--head must be POSITION:HASH with 64 hexadecimal digits, such as 12:0d5f…");
   return { position: Number(position), hash };
 }

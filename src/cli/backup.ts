@@ -25,14 +25,15 @@ operator(async (settings) => {
       version: ownVersion(),
       encryptionKeys: values["include-keys"] ? keys : undefined,
     });
-    for (const key of manifest.missingFiles) console.error(`Missing in the storage, left out: ${key}`);
+    for (const key of manifest.missingFiles)
+      console.error(`Not in the backup, because the storage does not have it: ${key}`);
     console.log(
-      `Backup of ${manifest.at} in ${resolve(folder)}: ${manifest.tables.length} tables, ${manifest.files.count} files.`,
+      `Wrote the backup of ${manifest.at} to ${resolve(folder)}: ${manifest.tables.length} tables, ${manifest.files.count} files.`,
     );
     console.log(
       values["include-keys"]
-        ? "It includes ENCRYPTION_KEYS: whoever has it can read every secret in it. Keep it as safe as those."
-        : `It does not include ENCRYPTION_KEYS${settings.ENCRYPTION_KEYS ? "" : ` (${config.DATA_DIR}/encryption-keys)`}, without which it cannot be restored: keep a copy of them elsewhere, or use --include-keys.`,
+        ? "The backup includes ENCRYPTION_KEYS: everybody with access to it can read every secret in it. Protect it like the keys."
+        : `The backup does not include ENCRYPTION_KEYS${settings.ENCRYPTION_KEYS ? "" : ` (${config.DATA_DIR}/encryption-keys)`} and cannot be restored without them. Keep a copy of the keys elsewhere, or use --include-keys.`,
     );
   } finally {
     await stop();

@@ -50,6 +50,9 @@ export async function existingOrganization(database: Database, id: string | unde
   const found = id === undefined ? await database.defaultOrganizationId() : id;
   const organizations = database.scope(found ?? "").shared("organizations");
   const known = (await organizations.where({ id: found ?? "" })) as unknown[];
-  if (known.length === 0) throw new Error(`There is no organization ${id ?? ""}`);
+  if (known.length === 0)
+    throw new Error(
+      id === undefined ? "There is no default organization." : `No organization with id "${id}".`,
+    );
   return found!;
 }

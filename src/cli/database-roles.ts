@@ -18,7 +18,7 @@ operator(async (config) => {
   const owner = config.DATABASE_OWNER_URL ?? config.DATABASE_URL;
   if (owner === undefined)
     throw new Error(
-      "Roles are for a PostgreSQL of your own: set DATABASE_URL to its owner's. The embedded one has a single role.",
+      "Set DATABASE_URL to the URL of the role that owns your database. The embedded PostgreSQL has a single role.",
     );
   const given = config.DATABASE_OWNER_URL === undefined ? undefined : config.DATABASE_URL;
   const serving = urlFor(owner, given, values.serving);
@@ -37,7 +37,7 @@ operator(async (config) => {
     await apply(owner, statements).catch((error: unknown) => refuse(error, roles.owner));
   } else {
     console.log(
-      "-- As a role that may create roles, and is or owns what the owner owns, after the first start:",
+      "-- Run after the first start, as a role that may create roles and that owns the tables or is a member of their owner:",
     );
     for (const statement of statements) console.log(`${statement};`);
   }
@@ -47,7 +47,7 @@ operator(async (config) => {
     DATABASE_JOBS_URL: jobs.href,
     ROW_LEVEL_SECURITY: "true",
   };
-  console.log(`${values.apply ? "Done. " : "\n-- "}Settings of the servers:`);
+  console.log(`${values.apply ? "Done. " : "\n-- "}Settings for the servers:`);
   for (const [name, value] of Object.entries(settings))
     console.log(`${values.apply ? "" : "-- "}${name}=${value}`);
 });
@@ -64,7 +64,7 @@ function urlFor(owner: string, given: string | undefined, name: string): URL {
 
 /** Names no password where the role has one already. */
 function keepPassword(url: URL, there: ReadonlySet<string>): void {
-  if (there.has(userOf(url))) url.password = "THE-PASSWORD-IT-HAS";
+  if (there.has(userOf(url))) url.password = "ITS-EXISTING-PASSWORD";
 }
 
 /** Those of the roles that the server has: they keep their passwords. */
@@ -83,7 +83,7 @@ const NOT_ALLOWED = "42501";
 function refuse(error: unknown, owner: string): never {
   if ((error as { code?: unknown }).code !== NOT_ALLOWED) throw error;
   throw new Error(
-    `The role "${owner}" may not do this: ${(error as Error).message}. Run the command without --apply, and have an administrator run the SQL that it prints (psql as a superuser).`,
+    `The role "${owner}" may not do this: ${(error as Error).message}. Run the command without --apply, and ask an administrator to run the printed SQL (psql as a superuser).`,
     { cause: error },
   );
 }

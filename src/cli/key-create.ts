@@ -11,7 +11,8 @@ const NAMES = ["organization", "type", "name", "expires-at", "permissions", "ass
 command(
   NAMES,
   async (database, { organization, type = "SECRET", ...given }) => {
-    if (type !== "SECRET" && type !== "PUBLIC") throw new Error(`--type must be SECRET or PUBLIC.\n${USAGE}`);
+    if (type !== "SECRET" && type !== "PUBLIC")
+      throw new Error(`--type must be SECRET or PUBLIC; got "${type}".\n${USAGE}`);
     const organizationId = await existingOrganization(database, organization);
     const limits = limitsOf(given);
     const fields = ["type", ...Object.keys(limits)].map((name) => ({ name }));
@@ -28,10 +29,13 @@ command(
 function limitsOf(given: Readonly<Record<string, string | undefined>>): KeyInput {
   const { name, permissions, assistants, import: imports, "expires-at": end } = given;
   const expiresAt = end === undefined ? undefined : new Date(end);
-  if (Number.isNaN(expiresAt?.getTime())) throw new Error(`--expires-at must be a date and time.\n${USAGE}`);
+  if (Number.isNaN(expiresAt?.getTime()))
+    throw new Error(
+      `--expires-at must be an ISO 8601 date and time, such as 2030-01-31T12:00:00Z; got "${end}".\n${USAGE}`,
+    );
   const allowed = permissions?.split(",") ?? (imports === undefined ? undefined : PERMISSIONS);
   const unknown = allowed?.find((one) => !PERMISSIONS.includes(one as Permission));
-  if (unknown !== undefined) throw new Error(`--permissions names the unknown "${unknown}".\n${USAGE}`);
+  if (unknown !== undefined) throw new Error(`--permissions: unknown permission "${unknown}".\n${USAGE}`);
   const all = [...(allowed ?? []), ...(imports === undefined ? [] : ["import"])] as Permission[];
   return {
     ...(name !== undefined && { name }),

@@ -11,11 +11,11 @@ operator(async (settings) => {
   if (values["new-key"]) {
     if (settings.ENCRYPTION_KEYS !== undefined || !settings.embedded)
       throw new Error(
-        "ENCRYPTION_KEYS is a setting here: put the new key before the old one there (new,old).",
+        "ENCRYPTION_KEYS is set: add the new key before the old one in that setting (new,old).",
       );
     const file = await addEncryptionKey(settings.DATA_DIR);
     return console.log(
-      `A new key stands first in ${file}. Restart the server, then run \`npm run keys:rotate\`.`,
+      `Added a new first key to ${file}. Restart the server, then run \`npm run keys:rotate\`.`,
     );
   }
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
@@ -25,12 +25,12 @@ operator(async (settings) => {
     let done = 0;
     const count = await rotateKeys(url, new Crypto(config.ENCRYPTION_KEYS!), (column, some) => {
       done += some;
-      console.log(`${column}: ${some} sealed anew (${done} in all)`);
+      console.log(`${column}: re-encrypted ${some} (${done} in total)`);
     });
-    console.log(`Every stored secret is sealed with the first key (${count} by this run).`);
+    console.log(`Every stored secret is encrypted with the first key (${count} re-encrypted in this run).`);
     if (config.ENCRYPTION_KEYS!.length > 1)
       console.log(
-        "The old keys can be removed from ENCRYPTION_KEYS. Bearer tokens and links that they signed end then: those live 30 days at most, links an hour. Backups made before need the old keys: keep them with those.",
+        "You can now remove the old keys from ENCRYPTION_KEYS. Bearer tokens (valid for at most 30 days) and links (one hour) signed with an old key then become invalid. Keep the old keys with earlier backups, which need them.",
       );
   } finally {
     await stop();

@@ -19,14 +19,14 @@ operator(async (settings) => {
       await prepare(config, to.data, true);
       await recorded(to.data, config, "move");
     });
-    for (const table of left) console.log(`Left out, as that database cannot keep it: ${table}.`);
+    for (const table of left) console.log(`Left out, because the new database cannot store it: ${table}.`);
     console.log("Moved. Start the servers with DATABASE_URL set to the new database");
     console.log(
       settings.ENCRYPTION_KEYS === undefined
         ? `and ENCRYPTION_KEYS set to the content of ${config.DATA_DIR}/encryption-keys. Files stay in ${config.filesDir}.`
-        : "and ENCRYPTION_KEYS as before. Files stay where they are.",
+        : "and the same ENCRYPTION_KEYS. Files stay in their place.",
     );
-    console.log("The former database is held: a server that is started on it sends nothing.");
+    console.log("The former database is held: a server started on it sends nothing.");
   } finally {
     await stop();
   }

@@ -17,11 +17,11 @@ operator(async (settings) => {
     await prepare(config, url);
     const released = await release(new Database(db, offlinePorts(config)), values.drop);
     if (released === undefined) console.log("Nothing is held.");
-    else if (released.dropped === undefined) console.log("Released: what waits goes out now.");
+    else if (released.dropped === undefined) console.log("Released. Pending work is sent now.");
     else {
       const { jobs, deliveries, texts, calls } = released.dropped;
       console.log(
-        `Released. Dropped: ${deliveries} deliveries, ${texts} texts, ${calls} calls, ${jobs} jobs in all that would have sent something.`,
+        `Released. Dropped: ${deliveries} deliveries, ${texts} text messages, ${calls} calls, and ${jobs} jobs in total that would have sent something.`,
       );
     }
   } finally {

@@ -42,9 +42,9 @@ operator(async (settings) => {
     const { tables, files, at } = backup.manifest;
     console.log(`Restored the backup of ${at}: ${tables.length - left.length} tables, ${files.count} files.`);
     if (newer) await eraseSince(newer, config, url);
-    for (const table of left) console.log(`Left out, as this database cannot keep it: ${table}.`);
+    for (const table of left) console.log(`Left out, because this database cannot store it: ${table}.`);
     console.log(
-      "It is HELD: turns, calls, texts and deliveries wait. `npm run release` sends them; `npm run release -- --drop` drops them, for when the original went on after the backup.",
+      "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which drops them.",
     );
   } finally {
     await stop();
@@ -58,9 +58,7 @@ async function eraseSince({ manifest }: Backup, config: Config, url: string): Pr
   const found = await eraseAgain(new Database(db, offlinePorts(config)), digestsIn(erasures)).finally(() =>
     db.destroy(),
   );
-  console.log(
-    `Erasures to repeat from the backup of ${manifest.at}: ${found}. They run when this one is released.`,
-  );
+  console.log(`Erasures to repeat from the backup of ${manifest.at}: ${found}. They run after the release.`);
 }
 
 /** The keys that are set, else those in the backup, else those that are kept beside the embedded database. */
@@ -69,7 +67,7 @@ async function withKeys(config: Config, folder: string): Promise<Config> {
   const keys = config.ENCRYPTION_KEYS ?? (await includedKeys(folder)) ?? kept;
   if (keys === undefined)
     throw new Error(
-      "Set ENCRYPTION_KEYS to that of the installation that was backed up (with the embedded database: the content of its file encryption-keys). The backup does not include it.",
+      "The backup does not include encryption keys. Set ENCRYPTION_KEYS to the keys of the original installation (with the embedded database: the content of its file encryption-keys).",
     );
   return { ...config, ENCRYPTION_KEYS: keys };
 }

@@ -16,8 +16,8 @@ export async function tryAddress(address: Address): Promise<void> {
     const { HOST, PORT } = address;
     throw new Error(
       code === "EADDRINUSE"
-        ? `The address ${HOST}:${PORT} is in use already: set PORT to another, or end the server that has it.`
-        : `HOST ${HOST} and PORT ${PORT} cannot be listened on: ${message}`,
+        ? `The address ${HOST}:${PORT} is already in use. Set PORT to another port, or stop the process using it.`
+        : `HOST ${HOST} and PORT ${PORT} cannot be used: ${message}`,
     );
   });
   await new Promise((resolve) => server.close(resolve));

@@ -43,7 +43,7 @@ export class Crypto {
     const key = this.keys.find((key) => key.id === id);
     if (!key)
       throw new Error(
-        `A stored secret was encrypted with key ${id}, which is not in ENCRYPTION_KEYS. List former keys after the new one: new,old.`,
+        `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`,
       );
     const bytes = Buffer.from(body, "base64url");
     const decipher = createDecipheriv("aes-256-gcm", key.encryption, bytes.subarray(0, 12))

@@ -138,7 +138,7 @@ async function claimFileStore(fileStore: FileStore, config: Config): Promise<voi
   await fileStore.claim().catch((error: unknown) => {
     const place =
       config.S3_BUCKET === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${config.S3_BUCKET}`;
-    throw new Error(`${place} can't hold files: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${place} cannot store files: ${(error as Error).message}`, { cause: error });
   });
 }
 

@@ -45,10 +45,10 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
 function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
   const own = bucket === undefined ? `the folder ${filesDir}` : `the bucket ${bucket}`;
   return [
-    `FILES ARE NOT SHARED: ${own} is not the place where the servers of this database keep files.`,
-    "Uploads and downloads on this server are refused, and /health/ready is 503, until it is.",
-    "  - Several servers: give all of them the same S3_BUCKET, or mount one shared folder at DATA_DIR/files.",
-    "  - The files were moved or lost: run `npm run files:adopt` with this server's settings to keep files here.",
+    `FILES ARE NOT SHARED: the servers of this database do not store their files in ${own}.`,
+    "This server refuses uploads and downloads, and /health/ready returns 503.",
+    "  - If you run several servers: set the same S3_BUCKET on all of them, or mount one shared folder at DATA_DIR/files.",
+    "  - If the files were moved or lost: run `npm run files:adopt` with this server's settings to store files here.",
   ].join("\n");
 }
 
@@ -67,11 +67,11 @@ function welcome(config: Config, url: string, made: NewOrganization | undefined)
   const lines = ["Parley is ready.", "", ...placesOf(config, url), ""];
   if (made && given)
     lines.push(
-      "The default organization was made, with the keys of BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
+      "Created the default organization with the keys in BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
       "",
     );
   if (made && !given) {
-    lines.push("Keys of the default organization, made just now and not shown again:", "");
+    lines.push("New keys of the default organization (not shown again):", "");
     lines.push(`  SECRET  ${made.secretKey}`, `  PUBLIC  ${made.publicKey}`, "");
     lines.push(
       "Try it:",
@@ -86,7 +86,7 @@ function welcome(config: Config, url: string, made: NewOrganization | undefined)
       "",
       `  curl ${url}${path}`,
       "",
-      "A lost key is replaced by `npm run --silent key:create`.",
+      "If you lost the key, create another: npm run --silent key:create",
       "",
     );
   }
@@ -97,10 +97,10 @@ function welcome(config: Config, url: string, made: NewOrganization | undefined)
 function placesOf(config: Config, url: string): string[] {
   const open = settingsOpenTo(config);
   return [
-    `  GraphQL        ${url}/graphql   (in a browser: the playground)`,
+    `  GraphQL        ${url}/graphql   (open in a browser for the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
-    `  Widget         ${url}/widget/demo${open === "none" ? "?assistantId=…   (with the id of an assistant" : "   (an assistant to talk with"})`,
-    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL of DATABASE_URL"}`,
+    `  Widget         ${url}/widget/demo${open === "none" ? "?assistantId=…   (set the id of an assistant" : "   (an assistant to talk with"})`,
+    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL at DATABASE_URL"}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "made by Vapi"}`,
     `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
   ];

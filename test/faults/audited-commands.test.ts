@@ -141,7 +141,7 @@ test(
     expect(await verify("# Parley")).toMatchObject(noExport);
     expect(await runToEnd("cli/audit-verify", env, "--organization", "nonsense")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("There is no organization nonsense"),
+      stderr: expect.stringContaining(`No organization with id "nonsense".`),
     });
   },
   5 * PATIENCE,

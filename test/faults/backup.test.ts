@@ -181,12 +181,12 @@ describe("a restore changes nothing when", () => {
       /damaged: tables\/chats/,
     ],
     ["the manifest was changed", changed(/"rows"|"bytes": \d+/, '"bytes": 1'), /damaged: manifest/],
-    ["the manifest is missing", (folder) => rmSync(join(folder, "manifest.json")), /no whole backup/],
-    ["it was written by a newer program", changed(/"format": 1/, '"format": 2'), /newer program/],
+    ["the manifest is missing", (folder) => rmSync(join(folder, "manifest.json")), /not a complete backup/],
+    ["it was written by a newer version", changed(/"format": 1/, '"format": 2'), /newer version of Parley/],
     [
       "the database is not empty",
       (_, env) => ({ DATABASE_URL: env.DATABASE_URL! }),
-      /database is not empty: it has/,
+      /database is not empty: it contains/,
     ],
     ["the folder of files is not empty", (_, env) => ({ DATA_DIR: env.DATA_DIR! }), /files is not empty/],
   ];

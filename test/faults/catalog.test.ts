@@ -23,7 +23,7 @@ function refusalOf(file: string): string {
 const withoutSms = contract.models.map(({ id }) => ({ id, channels: ["VOICE", "TEXT"] }));
 const model = { id: "LOCAL_1", provider: "OPENAI", model: "local-1", channels: ["VOICE"] };
 
-describe("a CATALOG_FILE that is not usable is refused by the name of its entry:", () => {
+describe("a CATALOG_FILE that is invalid is refused by the name of its entry:", () => {
   test.each([
     ["not JSON", "{", ["JSON"]],
     ["not an object", [], ["the file"]],
@@ -50,7 +50,7 @@ describe("a CATALOG_FILE that is not usable is refused by the name of its entry:
   ])("%s", (_, content, told) => {
     const CATALOG_FILE = catalogFile(content);
     const [headline, ...problems] = refusalOf(CATALOG_FILE).split("\n");
-    expect(headline).toBe(`CATALOG_FILE ${CATALOG_FILE} is not usable:`);
+    expect(headline).toBe(`CATALOG_FILE ${CATALOG_FILE} is invalid:`);
     expect(problems).toEqual([expect.stringMatching(/^ {2}- /)]);
     for (const words of told) expect(problems[0]).toContain(words);
   });
@@ -61,14 +61,14 @@ describe("a CATALOG_FILE that is not usable is refused by the name of its entry:
     const { code, stdout, stderr } = await runToEnd("main", { ...nowhere, CATALOG_FILE });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      `CATALOG_FILE ${CATALOG_FILE} is not usable:`,
+      `CATALOG_FILE ${CATALOG_FILE} is invalid:`,
       expect.stringMatching(/^ {2}- models\[0\] \(1\)\.id: /),
       expect.stringMatching(/^ {2}- voices\[0\] \(-\)\.id: /),
     ]);
   });
 
   test("a file that isn't there", () => {
-    expect(refusalOf("nowhere.json")).toMatch(/^CATALOG_FILE nowhere\.json is not usable:\n.*ENOENT/);
+    expect(refusalOf("nowhere.json")).toMatch(/^CATALOG_FILE nowhere\.json is invalid:\n.*ENOENT/);
   });
 });
 

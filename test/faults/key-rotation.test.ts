@@ -61,7 +61,7 @@ test(
     await server.end("SIGTERM");
     const informed = await startServer(both);
     const rotated = await runToEnd("cli/keys-rotate", both);
-    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining("can be removed") });
+    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining("remove the old keys") });
     expect(rotated.stdout).toContain(`(${sealed.length} by this run)`);
     expect((await runToEnd("cli/keys-rotate", both)).stdout).toContain("(0 by this run)");
     await informed.api.get("/rest/v1/assistants", 200);
@@ -89,7 +89,7 @@ test(
     expect((await runToEnd("cli/keys-rotate", env, "--new-key")).stdout).toContain("Restart the server");
     expect((await runToEnd("cli/keys-rotate", env)).stderr).toContain("was started without the new key");
     await server.end("SIGTERM");
-    expect((await runToEnd("cli/keys-rotate", env)).stdout).toContain("can be removed");
+    expect((await runToEnd("cli/keys-rotate", env)).stdout).toContain("remove the old keys");
     expect(readFileSync(join(env.DATA_DIR, "encryption-keys"), "utf8").split(",")).toHaveLength(2);
     const again = await startServer(env);
     await new Api(again.url, { "X-API-Key": key }).get("/rest/v1/assistants", 200);

@@ -130,7 +130,7 @@ test(
     expect(await runToEnd("main", env)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        `The role "${role}" may not migrate the database: set DATABASE_OWNER_URL`,
+        `The role "${role}" may not migrate the database. Set DATABASE_OWNER_URL`,
       ),
     });
   },

@@ -129,7 +129,7 @@ describe("an address that can't be listened on is told in one line, before a dat
     const { code, stdout, stderr } = await runToEnd("main", { PORT: String(port), DATA_DIR });
     expect([code, stdout]).toEqual([1, ""]);
     expect(lines(stderr)).toEqual([
-      `The address 127.0.0.1:${port} is in use already: set PORT to another, or end the server that has it.`,
+      `The address 127.0.0.1:${port} is already in use. Set PORT to another port, or stop the process using it.`,
     ]);
     expect(readdirSync(DATA_DIR)).toEqual([]);
   });

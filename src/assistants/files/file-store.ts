@@ -8,8 +8,8 @@ import type { Storage } from "../../platform/ports/storage";
 const CHECK_LIFETIME_MS = 5_000;
 
 const MARKER_TEXT =
-  "This place holds the files of a Parley installation. Every server on its database must use this place: " +
-  "share the folder, or set S3_BUCKET. See the README.\n";
+  "This storage contains the files of a Parley installation. Every server on its database must use this storage: " +
+  "share the folder, or set S3_BUCKET. See README.md.\n";
 
 type Known = Pick<Database, "fileStore" | "claimFileStore" | "replaceFileStore">;
 

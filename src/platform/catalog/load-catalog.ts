@@ -66,7 +66,7 @@ export function loadCatalog(file?: string): Catalog {
   const base = contract as Catalog;
   if (file === undefined) return base;
   const fail = (lines: string[]): never => {
-    throw new Error(`CATALOG_FILE ${file} is not usable:\n${lines.map((line) => `  - ${line}`).join("\n")}`);
+    throw new Error(`CATALOG_FILE ${file} is invalid:\n${lines.map((line) => `  - ${line}`).join("\n")}`);
   };
   const json = readJson(file, (line) => fail([line]));
   const parsed = Entries.safeParse(json);

@@ -61,7 +61,9 @@ async function placeInDataDir(here: Place, before: WayAsRoot | undefined): Promi
     if (await works(place)) return place;
   }
   if (!owner) return undefined;
-  throw new Error(`As root, PostgreSQL can't run on ${here.cluster} here: let "nobody" enter that folder`);
+  throw new Error(
+    `PostgreSQL cannot run as root, and the user "nobody" cannot enter ${here.cluster}. Give "nobody" access to that folder.`,
+  );
 }
 
 /** The last rung: programs and data leave DATA_DIR for folders that nobody can enter, and stay there. */
@@ -74,7 +76,9 @@ async function systemPlace(
   const kept = before.wayAsRoot === "system";
   const cluster = kept ? before.cluster : join(STATE, randomBytes(6).toString("hex"), "postgres");
   if (kept && !(await exists(dirname(cluster)))) {
-    throw new Error(`DATA_DIR ${dataDir} says that its database is in ${cluster}, but it is gone`);
+    throw new Error(
+      `The database of DATA_DIR ${dataDir} should be in ${cluster}, but that folder does not exist.`,
+    );
   }
   const place: Place = {
     programs: join(await copiedPrograms(native), "bin"),
@@ -83,10 +87,11 @@ async function systemPlace(
     wayAsRoot: "system",
   };
   await makeEnterable(dirname(cluster));
-  if (!(await works(place))) throw new Error(`As root, PostgreSQL can't run from ${CACHE} on ${STATE} here`);
+  if (!(await works(place)))
+    throw new Error(`PostgreSQL cannot run as root, and "nobody" cannot run it from ${CACHE} on ${STATE}.`);
   await own(place);
   log(
-    `As root, PostgreSQL runs as "nobody", who can't enter here: programs in ${CACHE}, data of ${dataDir} in ${cluster}`,
+    `PostgreSQL cannot run as root and runs as "nobody", who cannot enter this folder: its programs are in ${CACHE}, the data of ${dataDir} in ${cluster}.`,
   );
   return place;
 }
@@ -116,7 +121,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
     if (process.getuid?.() === 0) await makeEnterable(dataDir);
     else await mkdir(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Error(`DATA_DIR is not usable as a folder: ${(error as Error).message}`, { cause: error });
+    throw new Error(`DATA_DIR cannot be used as a folder: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -168,11 +173,11 @@ async function installedPrograms(): Promise<string> {
     native = resolve(dirname(entry), "..", "native");
   } catch {
     throw new Error(
-      `The package ${name} isn't installed: install with optional dependencies, or set DATABASE_URL`,
+      `The package ${name} is not installed. Install optional dependencies, or set DATABASE_URL.`,
     );
   }
   await finishInstallation(native).catch((error: unknown) => {
-    throw new Error(`The install script of ${name} didn't run: "npm rebuild ${name}"`, { cause: error });
+    throw new Error(`The install script of ${name} did not run. Run: npm rebuild ${name}`, { cause: error });
   });
   return native;
 }

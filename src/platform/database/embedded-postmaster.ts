@@ -131,7 +131,7 @@ export async function launchOnce({ place, dataDir, flags }: Launch, port: number
     await endChild(child, place.cluster);
     const said = (await readFile(logFile)).subarray(size).toString().trim().split("\n").slice(-12);
     throw new Error(
-      `PostgreSQL did not start on ${place.cluster}; the end of ${logFile}:\n${said.join("\n")}`,
+      `PostgreSQL did not start on ${place.cluster}. The end of ${logFile}:\n${said.join("\n")}`,
     );
   }
 }
@@ -153,7 +153,7 @@ export async function endPostmaster(cluster: string): Promise<void> {
   for (const signal of ["SIGINT", "SIGQUIT"] as const) {
     if (await goneAfter(cluster, signal, 15_000)) return;
   }
-  throw new Error(`The PostgreSQL that runs on ${cluster} does not end`);
+  throw new Error(`The PostgreSQL server on ${cluster} does not stop.`);
 }
 
 async function goneAfter(cluster: string, signal: NodeJS.Signals, patience: number): Promise<boolean> {

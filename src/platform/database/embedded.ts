@@ -91,7 +91,7 @@ function keepAlive(launch: Launch, first: ChildProcess, port: number): () => Pro
   let stopping: Promise<void> | undefined;
   const revive = async () => {
     for (let pause = 100; !stopping; pause = Math.min(pause * 2, 5_000)) {
-      launch.log("The embedded PostgreSQL ended unasked, it is started again");
+      launch.log("The embedded PostgreSQL stopped unexpectedly; restarting it.");
       try {
         await endPostmaster(launch.place.cluster); // still there when only its guard was killed
         child = await launchOnce(launch, port);
@@ -174,7 +174,7 @@ async function readNote(dataDir: string): Promise<Note | undefined> {
     return JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as Note; // written by keepNote only
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw new Error(`What DATA_DIR ${dataDir} notes about its database can't be read: ${String(error)}`, {
+    throw new Error(`postgres.json in DATA_DIR ${dataDir} cannot be read: ${String(error)}`, {
       cause: error,
     });
   }

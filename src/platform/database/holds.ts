@@ -25,12 +25,12 @@ export async function refuseUnfinished(db: Knex): Promise<void> {
   const hold = await currentHold(db);
   if (hold?.reason === "RESTORED" && hold.finishedAt === null)
     throw new Error(
-      "A restore into this database was cut short, so it holds a part of the backup only. Run `npm run restore` again: it clears what is there.",
+      "A restore into this database was interrupted: the database contains only part of the backup. Run `npm run restore` again; it clears the database first.",
     );
 }
 
 /** What an operator is told about a hold. */
 export const toldOf = ({ reason, note, since }: Hold): string =>
   reason === "RESTORED"
-    ? `HELD: restored from ${note} at ${since.toISOString()}. Turns, calls, texts and deliveries wait: \`npm run release\` sends them, \`npm run release -- --drop\` drops them.`
-    : `HELD: moved to ${note} at ${since.toISOString()}. Nothing is sent from here; \`npm run release\` takes that back.`;
+    ? `HELD: restored from ${note} at ${since.toISOString()}. Turns, calls, text messages and deliveries wait. \`npm run release\` sends them; \`npm run release -- --drop\` drops them.`
+    : `HELD: moved to ${note} at ${since.toISOString()}. This database sends nothing. \`npm run release\` ends the hold.`;

@@ -54,7 +54,7 @@ async function loadingOrder(
   const missing = tables.map(({ name }) => name).filter((name) => !there.has(name));
   const unknown = missing.filter((name) => !OPTIONAL.includes(name));
   if (unknown.length > 0)
-    throw new Error(`The backup holds tables that this program does not make: ${unknown.join(", ")}.`);
+    throw new Error(`The backup contains tables that this version does not create: ${unknown.join(", ")}.`);
   const { rows: keys } = await client.query<{ child: string; parent: string }>(
     `select child.relname as child, parent.relname as parent from pg_constraint k
      join pg_class child on child.oid = k.conrelid join pg_class parent on parent.oid = k.confrelid
@@ -66,7 +66,8 @@ async function loadingOrder(
     const names = new Set(rest.map(({ name }) => name));
     const isParent = new Set(keys.filter(({ child }) => names.has(child)).map(({ parent }) => parent));
     const leaves = rest.filter(({ name }) => !isParent.has(name));
-    if (leaves.length === 0) throw new Error(`Tables that refer to each other: ${[...names].join(", ")}.`);
+    if (leaves.length === 0)
+      throw new Error(`Tables refer to each other in a cycle: ${[...names].join(", ")}.`);
     order.push(...leaves);
     rest = rest.filter((table) => !leaves.includes(table));
   }

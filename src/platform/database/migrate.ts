@@ -30,7 +30,7 @@ export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): P
 function refuseToMigrate(error: unknown, url: string): never {
   if (!/permission denied|must be owner/.test((error as Error).message)) throw error;
   throw new Error(
-    `The role "${new URL(url).username}" may not migrate the database: set DATABASE_OWNER_URL to the role that owns its tables.`,
+    `The role "${new URL(url).username}" may not migrate the database. Set DATABASE_OWNER_URL to the URL of the role that owns the tables.`,
     { cause: error },
   );
 }
@@ -55,7 +55,7 @@ export async function unmigrate(db: Knex): Promise<void> {
 export async function whileOthersWait(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
   await lock.connect().catch((error: unknown) => {
-    throw new Error(`The database does not answer (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot connect to the database (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
   });
   const { rows } = await lock.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",

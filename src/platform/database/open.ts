@@ -39,7 +39,7 @@ export async function serverDatabase(
 export async function commandDatabase(config: Config, log: (line: string) => void): Promise<OpenDatabase> {
   if (config.embedded && !(await hasEmbedded(config.DATA_DIR)))
     throw new Error(
-      `DATA_DIR ${config.DATA_DIR} has no database yet: run \`npm start\` first, or name the folder of the server that runs.`,
+      `DATA_DIR ${config.DATA_DIR} has no database yet: run \`npm start\` first, or set DATA_DIR to the folder of the running server.`,
     );
   const running = config.embedded ? await runningEmbedded(config.DATA_DIR) : undefined;
   return running === undefined ? serverDatabase(config, log) : { ...forAll(running), stop: nothing };

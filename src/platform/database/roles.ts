@@ -74,7 +74,7 @@ export async function keepRights(db: Knex, config: Config): Promise<void> {
   );
   if (rows.length > 0)
     throw new Error(
-      `The database has no role ${rows.map(({ name }) => name).join(", ")}: \`npm run database:roles -- --apply\` makes it.`,
+      `The database has no role ${rows.map(({ name }) => name).join(", ")}: create it with \`npm run database:roles -- --apply\`.`,
     );
   await db.transaction(async (trx) => {
     for (const statement of grants({ owner, serving, jobs })) await trx.raw(statement.replaceAll("?", "\\?"));
@@ -96,9 +96,9 @@ export async function unfitToServe(url: string): Promise<string | undefined> {
         ? `owns tables, or is a member of the role that does (${owned} tables)`
         : undefined;
   const how =
-    "`npm run database:roles` prints the roles and settings that are needed; `-- --apply` makes them.";
+    "`npm run database:roles` prints the required roles and settings; `-- --apply` creates the roles.";
   if (what !== undefined)
-    return `ROW_LEVEL_SECURITY is set, but PostgreSQL would not apply it: the role "${name}" of DATABASE_URL ${what}. Set DATABASE_OWNER_URL to the role that owns the tables, and DATABASE_URL to one that owns nothing. ${how}`;
+    return `ROW_LEVEL_SECURITY is set, but PostgreSQL would not enforce it: the role "${name}" of DATABASE_URL ${what}. Set DATABASE_OWNER_URL to the role that owns the tables, and DATABASE_URL to one that owns nothing. ${how}`;
   return lacking === null
     ? undefined
     : `The role "${name}" of DATABASE_URL lacks rights on ${lacking}. ${how}`;
@@ -109,7 +109,7 @@ export async function unfitForJobs(url: string): Promise<string | undefined> {
   const [role] = await ask<{ name: string; sees: boolean }>(url, JOBS);
   return role!.sees
     ? undefined
-    : `The role "${role!.name}" cannot see the jobs, so none would ever run. Set DATABASE_JOBS_URL to a role of its own for them: \`npm run database:roles\` prints what is needed; \`-- --apply\` makes it.`;
+    : `The role "${role!.name}" cannot see the jobs, so none would run. Set DATABASE_JOBS_URL to a role for jobs: \`npm run database:roles\` prints the required SQL; \`-- --apply\` runs it.`;
 }
 
 interface Serving {

@@ -37,12 +37,12 @@ export const SETTINGS = {
   BOOTSTRAP_SECRET_KEY: [
     firstKey.optional(),
     "generated, shown once",
-    "SECRET key of the default organization. Read only when the organization is created.",
+    "SECRET key of the default organization, used when that organization is created.",
   ],
   BOOTSTRAP_PUBLIC_KEY: [
     firstKey.optional(),
     "generated, shown once",
-    "PUBLIC key of the default organization. Read only when the organization is created.",
+    "PUBLIC key of the default organization, used when that organization is created.",
   ],
   ENCRYPTION_KEYS: [
     list
