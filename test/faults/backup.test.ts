@@ -98,7 +98,9 @@ describe("a backup of a running installation", () => {
       const { env, receiver, folder, chatId, callId } = shared;
       const copy = elsewhere(env, await emptyDatabase());
       await succeed("restore", copy, folder);
-      expect(await succeed("release", copy, "--drop")).toMatch(/Dropped: \d+ deliveries, 0 texts, 1 calls/);
+      expect(await succeed("release", copy, "--drop")).toMatch(
+        /Dropped: \d+ deliveries, 0 text messages, 1 calls/,
+      );
       const [call] = await query(copy.DATABASE_URL!, "select status, ended_reason from chats where id = $1", [
         callId,
       ]);
@@ -225,7 +227,7 @@ test(
     await succeed("restore", copy, folder);
     await query(copy.DATABASE_URL!, "update holds set finished_at = null");
     rmSync(join(copy.DATA_DIR!, "files"), { recursive: true });
-    expect((await runToEnd("main", copy)).stderr).toContain("was cut short");
+    expect((await runToEnd("main", copy)).stderr).toContain("was interrupted");
     await succeed("restore", copy, folder);
     expect(await contentsOf(copy.DATABASE_URL!)).toEqual(await contentsOf(env.DATABASE_URL!));
   },

@@ -62,8 +62,8 @@ test(
     const informed = await startServer(both);
     const rotated = await runToEnd("cli/keys-rotate", both);
     expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining("remove the old keys") });
-    expect(rotated.stdout).toContain(`(${sealed.length} by this run)`);
-    expect((await runToEnd("cli/keys-rotate", both)).stdout).toContain("(0 by this run)");
+    expect(rotated.stdout).toContain(`(${sealed.length} re-encrypted in this run)`);
+    expect((await runToEnd("cli/keys-rotate", both)).stdout).toContain("(0 re-encrypted in this run)");
     await informed.api.get("/rest/v1/assistants", 200);
     await informed.end("SIGTERM");
 

@@ -9,7 +9,7 @@ export const LIMIT_SETTINGS = {
   ],
   RATE_LIMIT_CREDENTIAL: [
     whole(1, 1_000_000).optional(),
-    "`RATE_LIMIT_ORGANIZATION`",
+    "the value of `RATE_LIMIT_ORGANIZATION`",
     "Requests per second per key, and per user or visitor with a token, in one process.",
   ],
   RATE_LIMIT_ANONYMOUS: [
