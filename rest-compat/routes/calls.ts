@@ -19,7 +19,7 @@ export const calls = group("Phone calls", "key", [
   {
     id: "initiatePhoneCall",
     post: "/rest/v1/assistants/phone-calls/initiate",
-    summary: "Call a telephone number with an assistant (path of the variables guide)",
+    summary: "Call a telephone number with an assistant (same as /rest/v1/call/phone)",
     document: placeAssistantCall,
   },
   // Extensions of the documented interface, for browser SDKs of comparable services.
@@ -28,7 +28,7 @@ export const calls = group("Phone calls", "key", [
     post: "/rest/v1/call/web",
     auth: "public",
     waits: true,
-    summary: "Start a call from a web page with an assistant",
+    summary: "Start a call from a web page",
     document: startWebCall,
   },
   {

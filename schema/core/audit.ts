@@ -11,7 +11,7 @@ export interface AuditRow {
   /** Type of the record. Default: the type of the result; for a result `Deleted`, the name of the operation without `delete`. */
   readonly record?: string;
   /**
-   * Path of the argument that holds the record's id, or several paths of which the first with a value is used.
+   * Path of the argument that holds the record's id, or several paths; the first one with a value is used.
    * Default: `id` or `assistantId`, else the result's id.
    */
   readonly id?: string | readonly string[];

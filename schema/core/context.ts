@@ -22,7 +22,7 @@ export interface Context {
   /** Value of the Origin header, sent by pages of other sites. */
   readonly origin: string | undefined;
   /** Counts an action of a visitor against its limit. @throws RATE_LIMITED */
-  readonly spend: (what: Limited) => Promise<void>;
+  readonly spend: (action: Limited) => Promise<void>;
   /** Disconnects a subscriber that reads too slowly and has too many events queued. */
   readonly tooSlow: () => void;
 }
