@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 const UNUSED = ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true }];
 
 /** Rules that hold everywhere, with and without types. */
-const house = {
+const everywhere = {
   eqeqeq: ["error", "always", { null: "ignore" }],
   "no-var": "error",
   "prefer-const": "error",
@@ -19,7 +19,7 @@ const house = {
 
 export default defineConfig(
   globalIgnores(["dist/", ".data/", "coverage/"]),
-  { linterOptions: { reportUnusedDisableDirectives: "error" }, rules: house },
+  { linterOptions: { reportUnusedDisableDirectives: "error" }, rules: everywhere },
 
   // The service and its tests: with types.
   {

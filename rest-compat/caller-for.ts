@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "../src/account/auth/caller";
 import { DomainError } from "../src/platform/errors";
 import type { Auth } from "./route";
-import type { House } from "./router";
+import type { RestServer } from "./server";
 
 /** What a request without credential is told, by what the row takes. */
 const WITHOUT_CREDENTIAL = {
@@ -13,14 +13,14 @@ const WITHOUT_CREDENTIAL = {
 
 /** The caller of a row that takes one kind of credential. @throws UNAUTHENTICATED */
 export async function callerFor(
-  house: Pick<House, "authenticate" | "anonymousSettings">,
+  { callers }: Pick<RestServer, "callers">,
   auth: Auth,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<Caller | undefined> {
   if (auth === "none") return undefined;
-  const caller = await house.authenticate(req, res, auth === "public" ? pageCredential(req) : undefined);
-  if (!caller && auth === "settings") return house.anonymousSettings(req);
+  const caller = await callers.authenticate(req, res, auth === "public" ? pageCredential(req) : undefined);
+  if (!caller && auth === "settings") return callers.anonymousSettings(req);
   if (!caller)
     throw new DomainError("UNAUTHENTICATED", WITHOUT_CREDENTIAL[auth === "settings" ? "keyOrBearer" : auth]);
   if (auth === "public" && caller.kind === "SECRET" && req.headers["x-public-key"])

@@ -1,8 +1,8 @@
 import { getNamedType, type GraphQLSchema, isObjectType, type FieldNode } from "graphql";
 import { STATUS_CODES } from "node:http";
+import { STATUS } from "../src/http/error-body";
 import type { ErrorCode } from "../src/platform/errors";
 import type { CompiledRoute, Operation } from "./compile";
-import { STATUS } from "./errors";
 import { exampleOf } from "./examples";
 import type { JsonSchema } from "./json-schema";
 
@@ -45,7 +45,7 @@ export const ERROR: JsonSchema = {
 
 /** By status, the codes a row may fail with: the common ones, and those of the errors that its operation's description names. */
 export function failuresOf(
-  { operation, stream, refuses = [], auth, method, body, errors = {} }: CompiledRoute,
+  { operation, stream, refuses = [], auth, method, body }: CompiledRoute,
   schema: GraphQLSchema,
 ): [status: number, codes: ErrorCode[]][] {
   const codes = new Set<ErrorCode>(["RATE_LIMITED", "INTERNAL", "UNAVAILABLE"]);
@@ -61,7 +61,7 @@ export function failuresOf(
   for (const code of refuses) codes.add(code);
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
-    const status = errors[code] ?? STATUS[code];
+    const status = STATUS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return [...byStatus].sort(([a], [b]) => a - b);

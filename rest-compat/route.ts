@@ -25,7 +25,7 @@ export interface Route {
    */
   readonly document?: string;
   /**
-   * Instead of a document, where the wire is not GraphQL's: the name under which the house serves it itself. Its body is
+   * Instead of a document, where the wire is not GraphQL's: the name of the handler that answers it. Its body is
    * JSON of any shape, or a form.
    */
   readonly stream?: string;
@@ -44,8 +44,6 @@ export interface Route {
   readonly nullable?: readonly string[];
   /** Its work waits for HTTP: no transaction of the database is open meanwhile. */
   readonly waits?: true;
-  /** Statuses that differ from the usual one of a code. */
-  readonly errors?: Partial<Readonly<Record<ErrorCode, number>>>;
 }
 
 type Path = { readonly [M in Method]: { readonly [K in M]: string } }[Method];
@@ -63,7 +61,6 @@ type Row = Pick<
   | "omit"
   | "nullable"
   | "waits"
-  | "errors"
 > &
   Partial<Pick<Route, "success" | "auth">> &
   Path;

@@ -5,9 +5,10 @@ import { finished } from "node:stream/promises";
 import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
+import { withDeclaredTypes } from "../src/http/declared-types";
 import { invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
-import type { House } from "./router";
+import type { RestServer } from "./server";
 
 const FIELD_BYTES = 1_048_576;
 
@@ -37,7 +38,7 @@ interface Received {
  */
 export async function readForm(
   req: IncomingMessage,
-  { form, maxFileBytes, lenient }: Pick<House, "form" | "maxFileBytes" | "lenient">,
+  { maxFileBytes, lenient }: Pick<RestServer, "maxFileBytes" | "lenient">,
 ): Promise<Form> {
   if (mediaType(req) !== "multipart/form-data")
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
@@ -46,7 +47,7 @@ export async function readForm(
   const files: Received[] = [];
   const release = () => files.forEach(({ buffer }) => buffer.release());
   try {
-    const { fields, problems, cut } = await receive(req, form, maxFileBytes, files);
+    const { fields, problems, cut } = await receive(req, maxFileBytes, files);
     if (cut) throw tooLarge();
     if (!lenient) problems.push(...unknownOf(fields));
     const values: Record<string, unknown> = { ...metadataOf(fields.get("metadata"), problems) };
@@ -68,12 +69,12 @@ export async function readForm(
 }
 
 /** Reads the form to its end. Only a file under the name `file` is kept. */
-async function receive(req: IncomingMessage, form: House["form"], fileSize: number, files: Received[]) {
+async function receive(req: IncomingMessage, fileSize: number, files: Received[]) {
   const fields = new Map<string, string>();
   const problems: Problem[] = [];
   let cut = false;
   const parser = open(req, fileSize);
-  const source = form(req);
+  const source = withDeclaredTypes(req);
   const take = (name: string, value: string, tooLong: boolean) => {
     if (tooLong) problems.push({ path: name, message: "must be at most 1 MiB" });
     if (fields.has(name)) problems.push({ path: name, message: "must be given once" });

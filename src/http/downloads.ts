@@ -8,6 +8,7 @@ import type { Scope } from "../platform/database/scope";
 import { DomainError } from "../platform/errors";
 import { EndUserExports } from "../privacy/exports/exports";
 import { Files } from "../assistants/files/files";
+import { parameterOf } from "./query";
 
 /** What there is to download, by the first part of its path. */
 const KINDS = {
@@ -31,12 +32,10 @@ export function downloads(database: Database, crypto: Crypto): Router {
 function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS): RequestHandler {
   return async (req, res) => {
     const { organizationId = "", id = "" } = req.params as Record<string, string>;
-    const { expires, signature } = req.query;
+    const [expires, signature] = [parameterOf(req, "expires"), parameterOf(req, "signature")];
     const path = `/${kind}/${organizationId}/${id}`;
     const signed =
-      typeof expires === "string" &&
-      typeof signature === "string" &&
-      crypto.verify(`${path}?${expires}`, signature);
+      expires !== undefined && signature !== undefined && crypto.verify(`${path}?${expires}`, signature);
     if (!signed) throw new DomainError("FORBIDDEN", "The link is not valid. Ask for a new one.");
     if (Number(expires) * 1000 < currentTime())
       throw new DomainError("FORBIDDEN", "The link has ended. Ask for a new one.");

@@ -1,12 +1,16 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HeaderMap, type ApolloServer, type BaseContext, type HTTPGraphQLRequest } from "@apollo/server";
-import express from "express";
+import express, { type Request, type RequestHandler } from "express";
 import processRequest, { type ProcessRequestOptions } from "graphql-upload/processRequest.mjs";
 import { DomainError, invalid } from "../platform/errors";
 import { answerInPieces, markSources, piecesOf } from "../platform/json/json-source";
+import { requestId } from "./answer-headers";
 import { withDeclaredTypes } from "./declared-types";
+import type { ErrorBody } from "./error-body";
 import { MOST_QUERY_BYTES } from "./graphql-limits";
+import { refusalOf } from "./refusal";
+import type { SendError } from "./send-error";
 import { sendJson } from "./send-json";
 
 export interface GraphQLHandlerOptions<Context extends BaseContext> {
@@ -15,15 +19,9 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
   /** Whoever the lists of an answer are read for. */
   readonly askerOf: (context: Context) => object;
-  readonly requestId: (res: ServerResponse) => string;
   readonly maxFileBytes: number;
-  /** Answers where no operation could be run. */
-  readonly fail: (res: ServerResponse, error: unknown) => void;
+  readonly sendError: SendError;
 }
-
-/** Of Express it has the path that was asked for, wherever it is mounted. */
-type Request = IncomingMessage & { readonly originalUrl?: string };
-export type GraphQLHandler = (req: Request, res: ServerResponse) => Promise<void>;
 
 const JSON_BYTES = 8 * 1024 * 1024;
 const utf8 = new TextDecoder();
@@ -36,11 +34,11 @@ const readJson = express.json({
   },
 });
 
-/** POST and GET /graphql: what a request brings along, read and limited, then Apollo. Express is not in the way of it. */
+/** POST and GET /graphql: what a request brings along, read and limited, then Apollo. */
 export function graphqlHandler<Context extends BaseContext>(
   options: GraphQLHandlerOptions<Context>,
-): GraphQLHandler {
-  const { apollo, fail } = options;
+): RequestHandler {
+  const { apollo, sendError } = options;
   return async (req, res) => {
     res.setHeader("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
     if (req.method === "OPTIONS") {
@@ -63,13 +61,19 @@ export function graphqlHandler<Context extends BaseContext>(
       if (isForm(req) && !req.closed) await once(req, "close");
       if (body.kind !== "complete") throw new Error("An answer in parts, which no operation of ours has.");
       for (const [name, value] of headers) res.setHeader(name, value);
-      const text = status < 400 ? body.string : withRequestId(body.string, options.requestId(res));
+      const text = status < 400 ? body.string : withRequestId(body.string, requestId(res));
       res.statusCode = status;
       await sendJson(res, piecesOf(text, asker));
     } catch (error) {
-      fail(res, error);
+      sendError(res, refusalOf(error), forGraphQL);
     }
   };
+}
+
+/** The body of a request that held no operation: its error is where GraphQL clients look, and where all others do. */
+function forGraphQL(body: ErrorBody) {
+  const { message, code, requestId, details } = body;
+  return { errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }], ...body };
 }
 
 /** What Apollo refuses by itself knows nothing of our ids. */
@@ -82,12 +86,12 @@ function withRequestId(text: string, requestId: string): string {
   return JSON.stringify({ ...body, errors });
 }
 
-function requestOf({ method, headers, url, originalUrl = url }: Request, body: unknown): HTTPGraphQLRequest {
+function requestOf({ method, headers, originalUrl }: Request, body: unknown): HTTPGraphQLRequest {
   const map = new HeaderMap();
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(", ") : value);
-  const at = originalUrl!.indexOf("?"); // every request has one
-  return { method: method!, headers: map, search: at < 0 ? "" : originalUrl!.slice(at), body };
+  const at = originalUrl.indexOf("?");
+  return { method, headers: map, search: at < 0 ? "" : originalUrl.slice(at), body };
 }
 
 /** The body, empty where there is none that can be read. @throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT, or what the parsers throw */

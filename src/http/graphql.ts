@@ -26,7 +26,7 @@ import { costOf, MOST_TOKENS, rulesOf } from "./graphql-limits";
 import { aboutValue } from "./graphql-problems";
 import { coded, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
 
-/** A document that is ready to run, as app.ts gets it from the engine that REST uses too. */
+/** A document compiled by the engine that REST uses too. */
 export interface Compiled<Context> {
   readonly coerce: (values: Record<string, unknown>) => {
     readonly errors?: readonly GraphQLError[];

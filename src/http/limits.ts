@@ -56,9 +56,9 @@ export class RateLimits {
     if (source !== undefined) await count(res, policy, this.limiters[policy], source);
   }
 
-  /** Counts requests for pages and downloads; those of GraphQL are counted for their caller. */
+  /** Counts requests for pages and downloads; those of both interfaces are counted for their caller. */
   readonly pages: RequestHandler = async (req, res, next) => {
-    if (!/^\/graphql(\/|$)/.test(req.path)) await this.takeFor("download", req, res);
+    await this.takeFor("download", req, res);
     next();
   };
 

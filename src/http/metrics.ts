@@ -1,4 +1,3 @@
-import type { RequestListener } from "node:http";
 import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
@@ -54,13 +53,14 @@ export class Metrics {
   }
 
   /** Times a request. The REST face names the operation in a header of its answers. */
-  readonly time: RequestListener = ({ url = "", method = "" }, res) => {
+  readonly time: RequestHandler = ({ url, method }, res, next) => {
     const began = performance.now();
     const place = /^\/graphql(\?|$)/.test(url) ? "graphql" : "other";
     res.on("finish", () => {
       const operation = String(res.getHeader("GraphQL-Operation") ?? place);
       this.series(operation, method, res.statusCode).observe((performance.now() - began) / 1000);
     });
+    next();
   };
 
   /** One line of the histogram: to find it by its labels costs more than to count in it. */

@@ -1,5 +1,6 @@
-import { Router, type Request } from "express";
+import { Router, type Request, type RequestHandler } from "express";
 import { join } from "node:path";
+import { queryOf } from "./query";
 import { assets, NOTHING_ELSE, page, send, type Policy } from "./served-pages";
 
 export interface PagesOptions {
@@ -31,17 +32,21 @@ const ANALYTICS_POLICY: Policy = {
 
 // A page asked for by a person: the "anything" that curl and fetch accept counts as JSON.
 const wantsPage = (request: Request) =>
-  request.query.query === undefined && request.accepts(["json", "html"]) === "html";
+  !queryOf(request).has("query") && request.accepts(["json", "html"]) === "html";
 
-/** The pages for people: GraphiQL at /graphql, Swagger UI at /rest/docs, statistics at /analytics. Mounted before both APIs. */
-export function pages({ publicDir }: PagesOptions): Router {
-  const explorer = page(publicDir, "pages/explorer.html", EXPLORER_POLICY);
-  const router = Router();
-  router.get("/graphql", (request, response, next) => {
+/** Answers people at /graphql with GraphiQL, and leaves programs to what comes next. */
+export function explorer({ publicDir }: PagesOptions): RequestHandler {
+  const graphiql = page(publicDir, "pages/explorer.html", EXPLORER_POLICY);
+  return (request, response, next) => {
     response.vary("Accept");
-    if (wantsPage(request)) explorer(request, response, next);
+    if (wantsPage(request)) graphiql(request, response, next);
     else next();
-  });
+  };
+}
+
+/** Swagger UI at /rest/docs, statistics at /analytics, and the files of all pages. */
+export function pages({ publicDir }: PagesOptions): Router {
+  const router = Router();
   router.get("/rest/docs", page(publicDir, "pages/docs.html", DOCS_POLICY));
   router.get("/analytics", page(publicDir, "pages/analytics.html", ANALYTICS_POLICY));
   router.get("/favicon.ico", (_request, response, next) => {

@@ -2,6 +2,18 @@ import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Piece } from "../platform/json/json-source";
 
+/** Begins an answer in JSON. */
+export function beginJson(res: ServerResponse, status: number): void {
+  res.statusCode = status;
+  res.setHeader("Content-Type", "application/json; charset=utf-8");
+}
+
+/** Ends an answer with a text that is complete. */
+export function sendText(res: ServerResponse, text: string): void {
+  res.setHeader("Content-Length", Buffer.byteLength(text));
+  res.end(text);
+}
+
 /**
  * Ends an answer with its JSON. Where pieces of it are still to be read, they are sent one after another, as fast as the
  * client takes them.
@@ -9,10 +21,7 @@ import type { Piece } from "../platform/json/json-source";
  */
 export async function sendJson(res: ServerResponse, pieces: readonly [Piece, ...Piece[]]): Promise<void> {
   const [whole] = pieces;
-  if (pieces.length === 1 && typeof whole === "string") {
-    res.setHeader("Content-Length", Buffer.byteLength(whole));
-    return void res.end(whole);
-  }
+  if (pieces.length === 1 && typeof whole === "string") return sendText(res, whole);
   if (res.req.method === "HEAD") return void res.end();
   const failures: Error[] = [];
   const fail = (error: Error): never => {

@@ -1,26 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Router, type Request, type RequestHandler, type Response } from "express";
-import type { Caller, WidgetVisitor } from "../account/auth/caller";
+import type { WidgetVisitor } from "../account/auth/caller";
 import type { Scope } from "../platform/database/scope";
 import { DomainError } from "../platform/errors";
 import { demoAssistant, demoOf } from "../channels/visitors/demo";
 import { Widgets } from "../channels/visitors/widgets";
 import { targetOf } from "../conversation/workflows/target";
+import type { Callers } from "./callers";
+import { parameterOf, queryOf } from "./query";
 import { assets, NOTHING_ELSE, page, send, setPolicy, type Policy } from "./served-pages";
 
 export interface WidgetPagesOptions {
   readonly publicDir: string;
   readonly scopeOf: (organizationId: string) => Scope;
-  /** The caller that a key of a page stands for, rate limits applied. @throws UNAUTHENTICATED, RATE_LIMITED */
-  readonly authenticate: (
-    req: Request,
-    res: Response,
-    headers: Readonly<Record<string, unknown>>,
-  ) => Promise<Caller | undefined>;
-  /** Who a request without credential may speak for. @throws UNAUTHENTICATED, FORBIDDEN */
-  readonly anonymousSettings: (req: Request) => Promise<Caller>;
-  readonly defaultOrganization: () => Promise<string>;
+  readonly callers: Pick<Callers, "authenticate" | "anonymousSettings" | "defaultOrganization">;
 }
 
 const APPLICATION: Policy = {
@@ -58,7 +52,7 @@ export function widgetPages(options: WidgetPagesOptions): Router {
   router.get("/widget/voice", page(root, "voice.html", APPLICATION));
   router.get("/widget/demo", demoPage(options, root));
   router.post("/widget/demo/assistant", async (request, response) => {
-    const { organizationId } = await options.anonymousSettings(request);
+    const { organizationId } = await options.callers.anonymousSettings(request);
     response.status(201).json(await demoAssistant(options.scopeOf(organizationId)));
   });
   router.use("/widget/assets", assets(join(root, "assets")));
@@ -67,14 +61,14 @@ export function widgetPages(options: WidgetPagesOptions): Router {
 
 /** Whose pages may show the assistant; none where there is no such assistant: the page says so then, to everybody. */
 async function framingOrigins(
-  { authenticate, scopeOf }: WidgetPagesOptions,
+  { callers, scopeOf }: WidgetPagesOptions,
   request: Request,
   response: Response,
 ): Promise<readonly string[]> {
-  const asked = new URLSearchParams(request.url.split("?")[1]);
+  const asked = queryOf(request);
   const value = (name: string) => asked.get(name) ?? undefined;
   try {
-    const caller = await authenticate(request, response, { "x-api-key": value("publicKey") });
+    const caller = await callers.authenticate(request, response, { "x-api-key": value("publicKey") });
     if (caller?.kind !== "PUBLIC") return [];
     const target = targetOf({ assistantId: value("assistantId"), deploymentId: value("deploymentId") });
     const scope = scopeOf(caller.organizationId);
@@ -87,18 +81,17 @@ async function framingOrigins(
 
 /** The page to try on, with what it needs in it. */
 const demoPage =
-  ({ anonymousSettings, defaultOrganization, scopeOf }: WidgetPagesOptions, root: string): RequestHandler =>
+  ({ callers, scopeOf }: WidgetPagesOptions, root: string): RequestHandler =>
   async (request, response, next) => {
     setPolicy(response, DEMO);
     const html = await readFile(join(root, "demo.html"), "utf8").catch(() => undefined);
     if (html === undefined) return send(response, next, root, "demo.html");
-    const trusted = await anonymousSettings(request).then(
+    const trusted = await callers.anonymousSettings(request).then(
       () => true,
       () => false,
     );
-    const { assistantId } = request.query;
-    const named = typeof assistantId === "string" ? assistantId : undefined;
-    const demo = await demoOf(scopeOf(await defaultOrganization()), named, trusted);
+    const named = parameterOf(request, "assistantId");
+    const demo = await demoOf(scopeOf(await callers.defaultOrganization()), named, trusted);
     const data = JSON.stringify(demo).replaceAll("<", "\\u003c");
     response
       .set("Cache-Control", "no-store")

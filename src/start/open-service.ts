@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { Knex } from "knex";
 import type { Logger } from "pino";
 import { Credentials, KEYS_CHANNEL } from "../account/auth/credentials";
@@ -16,6 +16,7 @@ import { hasVectors } from "../platform/database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
 import { FileStore, guardedStorage } from "../assistants/files/file-store";
 import { addressOf } from "../http/address";
+import { expressServer, type ExpressServer } from "../http/express-server";
 import { RateLimits } from "../http/limits";
 import { Metrics } from "../http/metrics";
 import { BoundedAnswers } from "../platform/outbound/bounds";
@@ -35,11 +36,10 @@ import { threadChecker } from "../platform/providers/thread-checker";
 import { SMS_CHANNEL } from "../channels/sms/receipts";
 import { startBackground, type Background } from "./start-background";
 
-/** Everything behind the faces: open, and working. */
-export interface Service {
+/** Everything behind the two interfaces: open, and working. */
+export interface Service extends ExpressServer {
   readonly config: Config;
   readonly logger: Logger;
-  readonly server: Server;
   readonly database: Database;
   readonly credentials: Credentials;
   readonly listener: Listener;
@@ -73,7 +73,7 @@ export async function openService(
   logger: Logger,
   jobsUrl: string,
 ): Promise<Service> {
-  const server = createServer({ requireHostHeader: false }); // Node would refuse with an empty body
+  const { app, server } = expressServer();
   const listener = listenerOf(config, url);
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const knex = connect(url, { pool, rowSecurity });
@@ -103,7 +103,7 @@ export async function openService(
   };
   const { crypto } = ports;
   const open = { config, logger, server, database, credentials, listener, crypto, ports, fileStore, close };
-  return { ...open, metrics, limits: new RateLimits(config) };
+  return { ...open, app, metrics, limits: new RateLimits(config) };
 }
 
 /** Refuses files of another installation, and removes none while a backup runs. */

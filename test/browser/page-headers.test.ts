@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pages } from "../../src/http/pages";
+import { explorer, pages } from "../../src/http/pages";
 
 let publicDir: string;
 let server: Server;
@@ -14,6 +14,7 @@ let url: string;
 beforeAll(async () => {
   publicDir = await mkdtemp(join(tmpdir(), "parley-pages-"));
   const app = express();
+  app.get("/graphql", explorer({ publicDir }));
   app.use(pages({ publicDir }));
   app.use((_request, response) => void response.status(418).send("the API"));
   server = createServer(app).listen(0, "127.0.0.1");

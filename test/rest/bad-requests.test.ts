@@ -205,6 +205,14 @@ describe("a request that is no HTTP, or too long for it, is answered in JSON:", 
     });
   });
 
+  test.each(["GET", "POST", "OPTIONS"])("%s of an address that is no URL", async (method) => {
+    const head = `${method} http://[ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+    const [headers = "", body = ""] = (await send(head)).split("\r\n\r\n");
+    expect(headers).toMatch(/^HTTP\/1.1 404 .+\r\nX-Request-Id: (.+)\r\n/);
+    const [, requestId] = /X-Request-Id: (.+)\r\n/.exec(headers)!;
+    expect(JSON.parse(body)).toMatchObject({ statusCode: 404, code: "NOT_FOUND", requestId });
+  });
+
   test("one without the header Host, which it names", async () => {
     const [, body = ""] = (await send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")).split("\r\n\r\n");
     expect(JSON.parse(body)).toMatchObject({ statusCode: 400, details: [{ path: "Host" }] });

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import type { GraphQLError } from "graphql";
-import type { ErrorCode, PublicError } from "../src/platform/errors";
+import type { ErrorCode, PublicError } from "../platform/errors";
 
-/** The usual status of each code; a row may say otherwise. */
+/** HTTP status of each error code. */
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   BAD_USER_INPUT: 400,
   ASSISTANT_NOT_FOUND: 400,
@@ -69,10 +68,4 @@ export function errorBody(
     requestId,
     ...(details && { details }),
   };
-}
-
-/** Of several errors the first by path decides, so that the answer does not depend on which came first. */
-export function firstByPath(errors: readonly GraphQLError[]): unknown {
-  const [first] = errors.toSorted((a, b) => (a.path ?? []).join(".").localeCompare((b.path ?? []).join(".")));
-  return first?.originalError ?? first;
 }
