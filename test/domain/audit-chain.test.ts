@@ -4,6 +4,7 @@ import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { until } from "../support/server";
 
 const running = useApp({ WORKER: "on" });
 const SAY = `mutation ($input: CreateProjectInput!) { createProject(input: $input) { id } }`;
@@ -41,11 +42,9 @@ describe("the audit log", () => {
 
   test("is numbered by a job soon after it was written", async () => {
     await change(1);
-    const deadline = Date.now() + 10_000;
-    let waiting: unknown[];
-    do waiting = await asOwner("select 1 from audit_outbox where organization_id = $1");
-    while (waiting.length > 0 && Date.now() < deadline);
-    expect(waiting).toEqual([]);
+    await until(
+      async () => (await asOwner("select 1 from audit_outbox where organization_id = $1")).length === 0,
+    );
   });
 
   test("shows where a row was changed, for each of its columns", async () => {

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { Receiver } from "../support/receiver";
+import { until } from "../support/server";
 
 const running = useApp({ WORKER: "on" });
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -136,15 +137,3 @@ describe("deliveries", () => {
     await other.stop();
   });
 });
-
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (
-    const end = Date.now() + 10_000;
-    Date.now() < end;
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  ) {
-    const found = await look();
-    if (found !== undefined) return found;
-  }
-  throw new Error("it did not come");
-}

@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, UNKNOWN_ID } from "../support/factories";
@@ -43,12 +42,12 @@ const destination = async () => {
 
 /** The deliveries, the newest first, once all of them have been tried so often. */
 async function tried(times = 1): Promise<Delivery[]> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
+  return until(async () => {
     const { deliveries } = await destination();
-    if (deliveries.length > 0 && deliveries.every(({ attempts }) => attempts.length >= times))
-      return deliveries;
-  }
-  throw new Error("they were not tried");
+    return (
+      deliveries.length > 0 && deliveries.every(({ attempts }) => attempts.length >= times) && deliveries
+    );
+  });
 }
 
 const due = () =>
@@ -177,11 +176,7 @@ describe("a destination of which nothing is known but failures", () => {
     );
     await trial();
     await receiver.until(2);
-    for (
-      const end = Date.now() + 5_000;
-      Date.now() < end && (await destination()).deliveries[0]!.attempts.length === 0;
-    )
-      await sleep(20);
+    await until(async () => (await destination()).deliveries[0]!.attempts.length > 0);
     expect((await destination()).enabled).toBe(true);
   });
 });

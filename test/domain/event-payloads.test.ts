@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
+import { until } from "../support/server";
 import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on" });
@@ -81,11 +82,12 @@ describe("the events of a chat", () => {
     const { model, chatId, say: ask } = await talk(running, [{ text: ["Fine."] }]);
     stops.push(model.stop);
     await ask("How are you?");
-    let names: string[] = [];
-    for (const end = Date.now() + 5_000; Date.now() < end && names.at(-1) !== "listening";)
-      names = (await told(chatId)).map(({ event, data }) =>
+    const names = await until(async () => {
+      const names = (await told(chatId)).map(({ event, data }) =>
         event === "interaction-status" ? String(data.status) : event,
       );
+      return names.at(-1) === "listening" && names;
+    });
     const turn = ["conversation-updated", "thinking", "speaking", "conversation-updated", "listening"];
     expect(names).toEqual(["session-start", "status-changed", ...turn]);
   });

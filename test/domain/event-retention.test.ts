@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { jobOf } from "../../src/account/audit/note";
 import { expireEvents } from "../../src/events/events/expire-events";
 import { useApp } from "../support/app";
+import { until } from "../support/server";
 
 const running = useApp({ WORKER: "on", EVENT_RETENTION_DAYS: "10" });
 
@@ -77,7 +77,7 @@ describe("events", () => {
     await happened(9);
     await happened(11);
     await running.database.query("select graphile_worker.add_job('retention.enforce')");
-    for (const end = Date.now() + 10_000; Date.now() < end && (await left()).length > 1;) await sleep(50);
+    await until(async () => (await left()).length <= 1);
     expect(await left()).toEqual(["9-1"]);
   });
 
@@ -88,7 +88,6 @@ describe("events", () => {
       );
       return rows.map(({ identifier }) => identifier);
     };
-    for (const end = Date.now() + 10_000; Date.now() < end && (await known()).length === 0;) await sleep(50);
-    expect(await known()).toContain("retention.enforce");
+    await until(async () => (await known()).includes("retention.enforce"));
   });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { outbound } from "../../src/platform/outbound/http";
 import { useApp } from "../support/app";
 import { newAssistant, newChat, quietAssistant } from "../support/factories";
+import { until } from "../support/server";
 
 /** 127.0.0.2 may be reached, for what redirects from there; nothing else that isn't public. */
 const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.2" });
@@ -150,9 +151,10 @@ describe("nothing that may not be reached is reached", () => {
     const tried = `select distinct on (destination_id) destination_id, attempts->0 as attempt from deliveries
       where attempts <> '[]' order by destination_id, event_id`;
     type Tried = { destination_id: string; attempt: { status: number | null; error: string | null } };
-    let rows: Tried[] = [];
-    for (const end = Date.now() + 15_000; rows.length < urls.size && Date.now() < end;)
-      rows = await database.query<Tried>(tried);
+    const rows = await until(async () => {
+      const rows = await database.query<Tried>(tried);
+      return rows.length >= urls.size && rows;
+    });
     expect(rows).toHaveLength(urls.size);
     const redirected = redirecting();
     for (const { destination_id, attempt } of rows) {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { forget } from "../support/erasures";
 import { Receiver } from "../support/receiver";
+import { until } from "../support/server";
 import { stubModel, type Reply } from "../support/stub-model";
 import { talk as talkWith, type Setting } from "../support/talk";
 
@@ -48,13 +49,13 @@ describe("a turn with a model", () => {
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const { model, say, log } = await talk([{ text: ["At ", "nine."], held }, { text: ["At six."] }]);
     const first = say("When do you open?");
-    while (model.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => model.asked.length > 0);
     const second = say("And when do you close?");
-    while ((await log()).messages.items.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(async () => (await log()).messages.items.length >= 2);
     letGo();
     expect((await first).content).toBe("At nine.");
     await second;
-    while (model.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => model.asked.length >= 2);
     expect(model.asked[1]!.messages.slice(1)).toMatchObject([
       { role: "user", content: "When do you open?" },
       { role: "assistant", content: "At nine." },
@@ -100,14 +101,14 @@ describe("a turn with a model", () => {
     const receiver = await new Receiver((res) => void (answer = () => void res.end('"done"'))).start();
     stops.push(() => receiver.stop());
     const functions = [{ name: "book", serverUrl: receiver.url }];
-    const { model, say } = await talk(
+    const { model, say, log } = await talk(
       [{ call: "book", arguments: "{}" }, { text: ["Booked."] }, { text: ["Yes."] }],
       { functions },
     );
     const first = say("Book it.");
     await receiver.until(1);
     const second = say("Are you there?");
-    await new Promise((resolve) => setTimeout(resolve, 200)); // it is stored
+    await until(async () => JSON.stringify((await log()).messages).includes("Are you there?"));
     answer();
     await Promise.all([first, second]);
     expect(await say("Fine.")).toMatchObject({ content: "Yes." });

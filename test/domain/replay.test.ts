@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
+import { until } from "../support/server";
 
 const running = useApp({ WORKER: "on" });
 
@@ -52,13 +52,12 @@ const ids = (some: readonly Event[]) => some.map(({ id }) => id);
 const sent = () => receiver.received.map(({ headers }) => String(headers["webhook-id"]));
 /** All deliveries, once none waits to be sent or noted any more. */
 async function deliveries() {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(20)) {
+  return until(async () => {
     const all = await running.database.query<{ status: string }>(
       "select id, status, attempt from deliveries order by id",
     );
-    if (all.every(({ status }) => status !== "PENDING")) return all;
-  }
-  throw new Error("deliveries wait for ever");
+    return all.every(({ status }) => status !== "PENDING") && all;
+  });
 }
 
 describe("a replay", () => {

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { periodicTasks } from "../../src/worker/tasks";
@@ -203,7 +202,7 @@ test(
       return rows[0]!;
     };
     const before = await lastDue();
-    for (let now = before; now.at.getTime() === before.at.getTime(); now = await lastDue()) await sleep(100);
+    await until(async () => (await lastDue()).at.getTime() !== before.at.getTime(), 4 * PATIENCE);
     expect(await lastDue()).toMatchObject({ late: false });
     await until(async () => (await undone()) === 0, 4 * PATIENCE);
   },

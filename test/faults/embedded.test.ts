@@ -5,10 +5,10 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { transpileModule } from "typescript";
 import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/platform/database/embedded";
+import { until } from "../support/server";
 
 const ROOT = resolve(__dirname, "../..");
 const FAST = ["fsync=off"]; // the machine stays up in these tests, only processes die
@@ -49,7 +49,7 @@ test("kill -9 of the server ends its PostgreSQL within seconds, and loses nothin
     }
   })().catch(() => undefined);
   const pid = await postmasterOf(dataDir);
-  while (committed < 50) await sleep(5);
+  await until(() => committed >= 50);
   server.kill("SIGKILL");
   await writing;
   await until(() => !isAlive(pid), 5_000);
@@ -219,11 +219,4 @@ function isAlive(pid: number): boolean {
 async function isOpenToAll(folder: string): Promise<boolean> {
   const open = ((await stat(folder)).mode & 0o001) !== 0;
   return open && (folder === "/" || isOpenToAll(resolve(folder, "..")));
-}
-
-async function until(condition: () => boolean | Promise<boolean>, patience: number): Promise<void> {
-  for (const end = Date.now() + patience; Date.now() < end; await sleep(20)) {
-    if (await Promise.resolve(condition()).catch(() => false)) return;
-  }
-  throw new Error(`Not within ${patience} ms: ${String(condition)}`);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -6,6 +5,7 @@ import { useApp } from "../support/app";
 import { docx, pdf } from "../support/documents";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { png, upload, type Part } from "../support/files";
+import { until } from "../support/server";
 
 const running = useApp({ WORKER: "on" });
 
@@ -28,11 +28,10 @@ const passagesOf = (fileId: string) =>
 
 /** The files of an assistant when none of them waits to be read any more. */
 async function settled(assistantId: string) {
-  for (const end = Date.now() + 15_000; Date.now() < end; await sleep(50)) {
+  return until(async () => {
     const found = await files(assistantId);
-    if (found.every(({ status }: { status: string }) => status !== "PENDING")) return found;
-  }
-  throw new Error("they were not read");
+    return found.every(({ status }: { status: string }) => status !== "PENDING") && found;
+  });
 }
 
 /** What the assistant answers, without a model. */
@@ -166,10 +165,10 @@ describe("a file that is attached to an assistant", () => {
     await rm(join(running.dataDir, "files", organizationId, fileId));
     await attach(assistantId, fileId);
     const tries = "update graphile_worker._private_jobs set run_at = now() where attempts > 0"; // without the pauses
-    for (let count = 0; count < 20 && (await files(assistantId))[0].status === "PENDING"; count++) {
+    await until(async () => {
       await running.database.query(tries);
-      await sleep(300);
-    }
+      return (await files(assistantId))[0].status !== "PENDING";
+    });
     expect(await settled(assistantId)).toMatchObject([
       { status: "FAILED", problem: expect.stringContaining("attach it again") },
     ]);

@@ -3,6 +3,7 @@ import pg from "pg";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
+import { until } from "../support/server";
 import { Subscriber } from "../support/subscriber";
 
 const running = useApp({ WORKER: "on" });
@@ -29,12 +30,8 @@ function follow(after?: string, credential: Record<string, string> = { "X-API-Ke
   const end = subscriber.run(SUBSCRIPTION, { after }, (data) => {
     events.push((data as { organizationEvents: Event }).organizationEvents);
   });
-  const until = async (name: string): Promise<Event[]> => {
-    for (const last = Date.now() + 10_000; Date.now() < last; await new Promise((go) => setTimeout(go, 20)))
-      if (events.some((event) => event.name === name)) return events;
-    throw new Error(`${name} did not come: ${events.map((event) => event.name).join()}`);
-  };
-  return { events, end, until };
+  const untilEvent = (name: string) => until(() => events.some((event) => event.name === name) && events);
+  return { events, end, until: untilEvent };
 }
 
 const ledger = async (): Promise<Event[]> =>

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { startApp, type RunningApp } from "../support/app";
 import { createDatabase, type TestDatabase } from "../support/database";
 import { endChat, quietAssistant, newChat, say } from "../support/factories";
+import { until } from "../support/server";
 import { Subscriber, type Event } from "../support/subscriber";
 
 type Started = RunningApp & { stop(): Promise<void> };
@@ -64,10 +64,10 @@ describe("chatEvents", () => {
     const watching = subscriber();
     const end = watching.watch(chat);
     // Which of these come first depends on when the subscription began, but none of them may be "before".
-    while (watching.events.length === 0) {
+    await until(async () => {
       await say(writer.api, chat, "after");
-      await sleep(20);
-    }
+      return watching.events.length > 0;
+    });
     await endChat(writer.api, chat);
     await end;
     expect(watching.events.map(({ message }) => message?.content)).not.toContain("before");
@@ -168,7 +168,7 @@ describe("chatEvents", () => {
     const waiting = async (count: number) => {
       const query =
         "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-      while ((await database.query(query)).length < count) await sleep(10);
+      await until(async () => (await database.query(query)).length >= count);
     };
     const posted = say(writer.api, chat, "second");
     await waiting(1);

@@ -10,6 +10,7 @@ import { withDeclaredTypes } from "../../src/http/declared-types";
 import { localStorage } from "../../src/platform/providers/local-storage";
 import { useApp } from "../support/app";
 import { png, upload, uploadByGraphQL } from "../support/files";
+import { until } from "../support/server";
 
 const FILES = "/rest/v1/files";
 const running = useApp();
@@ -212,7 +213,7 @@ describe("a download", () => {
 
 describe("nothing is left", () => {
   test("of an upload that was broken off", async () => {
-    const before = { files: stored(), rows: await running.api.get(FILES, 200) };
+    const before = { files: stored(), rows: await running.api.get(FILES, 200), temporary: temporary() };
     const headers = {
       "X-API-Key": running.secretKey,
       "Content-Type": "multipart/form-data; boundary=x",
@@ -228,8 +229,7 @@ describe("nothing is left", () => {
       setTimeout(() => sent.destroy(new Error("broken off")), 100);
     });
     await upload(running.api); // what came before it was dealt with
-    for (let tries = 0; tries < 100 && temporary().length > 0; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => temporary().every((name) => before.temporary.includes(name)));
     expect((await running.api.get(FILES, 200)).meta.itemCount).toBe(before.rows.meta.itemCount + 1);
     expect(stored()).toHaveLength(before.files.length + 1);
     expect(stored().filter((name) => name.endsWith(".partial"))).toEqual([]);

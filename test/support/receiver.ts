@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { until } from "./server";
 
 export interface Received {
   readonly headers: IncomingMessage["headers"];
@@ -53,15 +54,11 @@ export class Receiver {
     fits: (received: Received) => boolean = () => true,
     patience = 10_000,
   ): Promise<Received[]> {
-    for (
-      const end = Date.now() + patience;
-      Date.now() < end;
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    )
-      if (this.received.filter(fits).length >= count) return this.received.filter(fits);
-    throw new Error(
-      `waited for ${count}, got ${this.received.filter(fits).length} of ${this.received.length}`,
-    );
+    const fitting = () => this.received.filter(fits);
+    await until(() => fitting().length >= count, patience).catch((cause: unknown) => {
+      throw new Error(`waited for ${count}, got ${fitting().length} of ${this.received.length}`, { cause });
+    });
+    return fitting();
   }
 
   async stop(): Promise<void> {

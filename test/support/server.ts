@@ -155,10 +155,16 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until something is so, a minute at most unless it takes longer by its nature. */
-export async function until(isSo: () => boolean | Promise<boolean>, limit = 2 * PATIENCE): Promise<void> {
-  const holds = async () => isSo();
-  for (const end = Date.now() + limit; Date.now() < end; await sleep(20))
-    if (await holds().catch(() => false)) return;
-  throw new Error(`Not so within ${limit} ms: ${String(isSo)}`);
+type Falsy = false | undefined;
+/** Polls until a condition holds or a value is there, for a minute unless a limit in ms is given. @returns the value */
+export function until(holds: () => boolean | Promise<boolean>, limit?: number): Promise<void>;
+export function until<T>(look: () => T | Falsy | Promise<T | Falsy>, limit?: number): Promise<T>;
+export async function until(look: () => unknown, limit = 2 * PATIENCE): Promise<unknown> {
+  let cause: unknown;
+  const found = () => Promise.resolve().then(look);
+  for (const end = Date.now() + limit; Date.now() < end; await sleep(20)) {
+    const value = await found().catch((error: unknown) => void (cause = error));
+    if (value !== false && value !== undefined) return value;
+  }
+  throw new Error(`Not so within ${limit} ms: ${String(look)}`, { cause });
 }
