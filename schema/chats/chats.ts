@@ -19,6 +19,7 @@ import { Chats } from "../../src/chats/chats/chats";
 import { Messages } from "../../src/chats/chats/messages";
 import { postAndWait } from "../../src/chats/chats/post-and-wait";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant } from "../assistants/assistants";
 import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./inputs";
 import { ConnectionOf } from "../core/connection";
@@ -26,8 +27,6 @@ import type { Context } from "../core/context";
 import { Deadline } from "../core/deadline";
 import { Channel, MessageRole } from "../core/enums";
 import { JSONObject } from "../core/scalars";
-
-type JsonObject = Record<string, unknown>;
 
 @ObjectType({ description: "Message of a chat.", simpleResolvers: true })
 export class Message {

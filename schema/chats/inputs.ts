@@ -1,10 +1,9 @@
 import { ArgsType, Field, ID, InputType, Int } from "type-graphql";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { ConnectionArgs } from "../core/connection";
 import { Channel, MessageRole } from "../core/enums";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-
-type JsonObject = Record<string, unknown>;
 
 @InputType({ description: "New chat with an assistant, a workflow or a deployment: exactly one of them." })
 export class StartChatInput {

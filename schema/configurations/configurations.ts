@@ -1,5 +1,6 @@
 import { Arg, Ctx, Field, Float, ID, Int, InterfaceType, Mutation, ObjectType, Resolver } from "type-graphql";
 import { Configurations, KIND_OF } from "../../src/assistants/configurations/configurations";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import {
   UpdateChatConfigurationInput,
   UpdateRagSettingsInput,
@@ -23,8 +24,6 @@ import {
   VoiceModel,
 } from "../core/enums";
 import { JSONObject } from "../core/scalars";
-
-type JsonObject = Record<string, unknown>;
 
 @ObjectType({ description: "Retrieval settings of an assistant on one channel.", simpleResolvers: true })
 export class RagSettings {

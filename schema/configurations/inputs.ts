@@ -1,4 +1,5 @@
 import { Field, Float, InputType, Int } from "type-graphql";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { CHAT, SMS, TEXT, THEME, VOICE } from "./texts";
 import {
   BackgroundSound,
@@ -14,8 +15,6 @@ import {
 } from "../core/enums";
 import { NotNull, Rule, type InputRule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-
-type JsonObject = Record<string, unknown>;
 
 /** Fields that all three channels have, by name: rule, description and type. */
 const CHANNEL_FIELDS = {

@@ -12,14 +12,13 @@ import {
   Root,
 } from "type-graphql";
 import { Logs } from "../../src/chats/logs/logs";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant } from "../assistants/assistants";
 import type { Context } from "../core/context";
 import { Channel } from "../core/enums";
 import { PageArgs } from "../core/page";
 import { NotNull } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-
-type JsonObject = Record<string, unknown>;
 
 @ObjectType({ description: "Entry in a list of logs.", simpleResolvers: true })
 export class LogListItem {

@@ -1,8 +1,7 @@
 import { ArgsType, Field, ID, InputType, registerEnumType } from "type-graphql";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-
-type JsonObject = Record<string, unknown>;
 
 const WidgetChannel = { TEXT: "TEXT", VOICE: "VOICE" };
 registerEnumType(WidgetChannel, {

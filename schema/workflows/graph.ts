@@ -4,6 +4,7 @@ import { toolNameOf } from "../../src/conversation/workflows/transitions";
 import { WorkflowEdges } from "../../src/conversation/workflows/workflow-edges";
 import { WorkflowNodes } from "../../src/conversation/workflows/workflow-nodes";
 import { Workflows } from "../../src/conversation/workflows/workflows";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
 import { JSONObject } from "../core/scalars";
@@ -14,8 +15,6 @@ import {
   UpdateWorkflowEdgeInput,
   UpdateWorkflowNodeInput,
 } from "./inputs";
-
-type JsonObject = Record<string, unknown>;
 
 @ObjectType({ description: "Node of a workflow: a step of the conversation.", simpleResolvers: true })
 export class WorkflowNode {

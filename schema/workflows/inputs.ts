@@ -1,11 +1,10 @@
 import { Field, ID, InputType, Int } from "type-graphql";
 import type { EdgeKind, NodeType, Operator } from "../../src/conversation/workflows/flow";
+import type { JsonObject } from "../../src/platform/json/json-object";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./enums";
 import { withFields, type Fields } from "../core/with-fields";
-
-type JsonObject = Record<string, unknown>;
 
 const NAME = { minLength: 1, maxLength: 255 } as const;
 const text = (maxLength: number) => ({ minLength: 1, maxLength });

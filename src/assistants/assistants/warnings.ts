@@ -1,11 +1,11 @@
 import { idsFor, type Catalog, type Channel } from "../../platform/catalog/load-catalog";
 import { withWhole } from "../../platform/database/page";
 import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
 import {
   type ChannelConfiguration,
   type ChatConfiguration,
   Configurations,
-  type JsonObject,
   type SmsConfiguration,
   type VoiceConfiguration,
 } from "../configurations/configurations";

@@ -3,6 +3,7 @@ import type { Channel } from "../../platform/catalog/load-catalog";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import { notFound } from "../../platform/errors";
+import type { JsonObject } from "../../platform/json/json-object";
 import { Templates } from "./templates";
 import { COLUMNS, cutOf, type Cut } from "./columns";
 import { originsOf } from "./origins";
@@ -22,8 +23,6 @@ export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const sat
   Channel,
   ConfigurationKind
 >;
-
-export type JsonObject = Record<string, unknown>;
 
 export interface RagSettings {
   readonly isRagEnabled: boolean;

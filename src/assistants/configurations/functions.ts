@@ -1,4 +1,4 @@
-import type { JsonObject } from "./configurations";
+import type { JsonObject } from "../../platform/json/json-object";
 
 /** A user-defined function in one of the two shapes that are understood. */
 export interface DeclaredFunction {

@@ -10,14 +10,13 @@ import { Quotas } from "../../account/organization/quotas";
 import { startOf } from "../../conversation/workflows/flow";
 import type { ResolvedTarget } from "../../conversation/workflows/target";
 import { Workflows } from "../../conversation/workflows/workflows";
+import type { JsonObject } from "../../platform/json/json-object";
 import { Calls, type Call, type CallRow } from "./calls";
 import { enqueueStart, enqueueWatch } from "./jobs";
 import { lineFor } from "./line";
 import { checkPhoneNumber } from "./phone-number";
 import { lookupOf, newCallSecret, remember, sealSecret } from "./secrets";
 import { resolveTarget, type CallTarget } from "./target";
-
-type JsonObject = Record<string, unknown>;
 
 /** Who is called, and what to keep with the call. */
 export interface Callee extends Partial<Visited> {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../assistants/configurations/configurations";
+import type { JsonObject } from "../../platform/json/json-object";
 
 const text = (value: unknown) => typeof value === "string" && value.length <= 500;
 const address = (value: unknown) => text(value) && /^https:\/\//i.test(value as string);

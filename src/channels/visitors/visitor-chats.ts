@@ -1,11 +1,11 @@
 import type { Visitor } from "../../account/auth/caller";
+import type { JsonObject } from "../../platform/json/json-object";
 import { Calls, PAGE } from "../calls/calls";
 import { openEngineCall, openPageCall, type WebCall } from "../calls/web-call";
 import { Chats, labelled, type Chat, type ChatRow } from "../../chats/chats/chats";
 import { Messages, type Message } from "../../chats/chats/messages";
 import { overruled, setIn } from "../../chats/chats/set-variables";
 import { ChatStart } from "../../conversation/turns/start-chat";
-import type { JsonObject } from "../../assistants/configurations/configurations";
 import { EndUsers } from "../../chats/chats/end-users";
 import { encoded } from "../../platform/database/encoded";
 import { byAge } from "../../platform/database/order";

@@ -2,7 +2,7 @@ import { Assistants, type Assistant } from "../../assistants/assistants/assistan
 import type { Visitor, WidgetVisitor } from "../../account/auth/caller";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { Chats } from "../../chats/chats/chats";
-import { Configurations, type JsonObject } from "../../assistants/configurations/configurations";
+import { Configurations } from "../../assistants/configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import { fill } from "../../conversation/functions/variables";
@@ -13,6 +13,7 @@ import {
   type DeploymentType,
 } from "../../conversation/workflows/deployments";
 import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
+import type { JsonObject } from "../../platform/json/json-object";
 import { shownTheme } from "./theme";
 
 /** What a page shows of an assistant. */

@@ -1,10 +1,10 @@
 import type {
   ChannelConfiguration,
-  JsonObject,
   VoiceConfiguration,
 } from "../../assistants/configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../../assistants/configurations/functions";
 import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
 import type { Outcome } from "../../platform/outbound/http";
 import type { ModelTool } from "../../platform/ports/text-model";
 import { fill, fillSchema } from "./variables";

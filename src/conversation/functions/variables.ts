@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../platform/json/json-object";
 type Values = Readonly<Record<string, unknown>> | null;
-type JsonObject = Record<string, unknown>;
 
 const PLACE = /\{([A-Za-z_][A-Za-z0-9_.]*)\}/g;
 

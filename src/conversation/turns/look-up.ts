@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../assistants/configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
+import type { JsonObject } from "../../platform/json/json-object";
 import type { OwnTool, Parts } from "./prepare-turn";
 
 /** What is looked up before the model is asked: always, or when the question touches a topic; and what is kept in view. */

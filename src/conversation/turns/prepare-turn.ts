@@ -5,11 +5,11 @@ import {
   Configurations,
   KIND_OF,
   type ChannelConfiguration,
-  type JsonObject,
 } from "../../assistants/configurations/configurations";
 import { RESOURCES_IN_PROMPT } from "../../assistants/assistants/warnings";
 import type { Scope } from "../../platform/database/scope";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
+import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelMessage, ModelRequest, ModelTool } from "../../platform/ports/text-model";
 import { EndUsers, type ChatOfPerson } from "../../chats/chats/end-users";
 import type { Course } from "../workflows/course";

@@ -2,13 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ChatRow } from "../../chats/chats/chats";
 import { keepError } from "../../chats/chats/keep-error";
 import { Messages } from "../../chats/chats/messages";
-import {
-  Configurations,
-  type JsonObject,
-  type VoiceConfiguration,
-} from "../../assistants/configurations/configurations";
+import { Configurations, type VoiceConfiguration } from "../../assistants/configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
 import {
   isPermanent,
   pauseAfter,

@@ -1,7 +1,7 @@
 import { Messages, type NewMessage } from "../../chats/chats/messages";
-import type { JsonObject } from "../../assistants/configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
+import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelCall } from "../../platform/ports/text-model";
 import type { Arrival, Course, Ending, Performed } from "../workflows/course";
 import { speakerAt, type Speaker } from "../workflows/speaker";

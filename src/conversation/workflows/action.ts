@@ -3,6 +3,7 @@ import type { ChatRow } from "../../chats/chats/chats";
 import { Messages, type Message } from "../../chats/chats/messages";
 import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
 import type { DeclaredFunction } from "../../assistants/configurations/functions";
+import type { JsonObject } from "../../platform/json/json-object";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "../functions/functions";
 import { fillDeep } from "../functions/variables";
 import { newId } from "../../platform/database/ids";
@@ -11,8 +12,6 @@ import { Events } from "../../events/events/events";
 import type { WorkflowNode } from "./flow";
 import { setVariables, variablesOf } from "./flow-variables";
 import type { Happened, Sources } from "./route";
-
-type JsonObject = Record<string, unknown>;
 
 const WHOLE = /^\{([A-Za-z_][A-Za-z0-9_.]*)\}$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;

@@ -1,6 +1,7 @@
 import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { keepError } from "../../chats/chats/keep-error";
+import type { JsonObject } from "../../platform/json/json-object";
 import { fill } from "../functions/variables";
 import type { Scope } from "../../platform/database/scope";
 import type { ModelCall } from "../../platform/ports/text-model";
@@ -10,8 +11,6 @@ import { setVariables, variablesOf } from "./flow-variables";
 import { wayOn, type Happened, type Sources } from "./route";
 import { transitionsOf, type Transition } from "./transitions";
 import { Workflows } from "./workflows";
-
-type JsonObject = Record<string, unknown>;
 
 /** The end of a workflow. */
 export interface Ending {

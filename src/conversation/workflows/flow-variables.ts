@@ -2,9 +2,8 @@ import type { ChatRow } from "../../chats/chats/chats";
 import { overruled, setIn } from "../../chats/chats/set-variables";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
 import { VARIABLE_NAME } from "./workflow-nodes";
-
-type JsonObject = Record<string, unknown>;
 
 /** Of a reply that is an object so many fields become variables of their own. */
 const MOST_FIELDS = 100;

@@ -4,10 +4,9 @@ import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
+import type { JsonObject } from "../../platform/json/json-object";
 import type { NodeType, WorkflowNode } from "./flow";
 import { Workflows } from "./workflows";
-
-type JsonObject = Record<string, unknown>;
 
 export interface WorkflowNodeInput {
   readonly type: NodeType;

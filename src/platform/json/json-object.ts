@@ -1,0 +1,2 @@
+/** A JSON object of unknown content. */
+export type JsonObject = Record<string, unknown>;
