@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { callbackOf } from "../account/audit/note";
 import { callOf, noteHeard, type FoundCall, type Presented } from "../channels/calls/live-call";
@@ -9,6 +10,7 @@ import { receiveMessage, type Received } from "../channels/calls/receive-message
 import { speak } from "../conversation/turns/spoken-turn";
 import type { Database } from "../platform/database/database";
 import { newId } from "../platform/database/ids";
+import { publicError } from "../platform/errors";
 import type { VoiceEngine } from "../platform/ports/voice-engine";
 import { completionAnswer, type CompletionAnswer } from "./completion-answer";
 import { readCompletion, type CompletionRequest } from "./completion-request";
@@ -37,6 +39,11 @@ interface Parts {
 
 /** Spec gap: any JSON is answered so, whatever becomes of it. */
 const TAKEN = 201;
+/** How long a callback is repeated after transient errors: engines wait 20 s for its answer. */
+const RETRY_FOR_MS = 12_000;
+const RETRY_PAUSE_MS = 500;
+/** The database is away, a statement took too long, or two transactions waited for each other. */
+const TRANSIENT: ReadonlySet<string> = new Set(["UNAVAILABLE", "TIMEOUT", "CONFLICT"]);
 const UNKNOWN_CALL = "I'm sorry, this call is not known here. Goodbye.";
 
 /**
@@ -60,7 +67,7 @@ async function receive(
   body: unknown,
 ): Promise<void> {
   const { database, engine, metrics } = parts;
-  const received = await unless<Taken>(parts, { outcome: "ignored" }, async () => {
+  const take = async (): Promise<Taken> => {
     const asked = presented(req, body);
     const known = () => callOf(database, asked);
     const told = await known();
@@ -70,7 +77,8 @@ async function receive(
     return found
       ? receiveMessage(audited(parts, req, found, "engineServerMessages"), body)
       : { outcome: "refused" };
-  });
+  };
+  const received = await unless<Taken>(parts, { outcome: "ignored" }, () => insist(res, take));
   metrics.countCallback(engine.read(body).type, received.outcome);
   res.writeHead(TAKEN, { "Content-Type": "application/json; charset=utf-8" });
   res.end(JSON.stringify(received.answer ?? {}));
@@ -163,7 +171,7 @@ function presented(req: IncomingMessage, body: unknown): Presented {
   return { secret: header(req, SECRET_HEADER) ?? bearer, callId: header(req, CALL_HEADER), body };
 }
 
-/** What goes wrong is logged, and answered as if nothing had: the contract knows no other answer. */
+/** Logs what goes wrong and returns `otherwise`: the contract knows no other answer than that of success. */
 async function unless<R>({ logger }: Parts, otherwise: R, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -171,4 +179,20 @@ async function unless<R>({ logger }: Parts, otherwise: R, work: () => Promise<R>
     logger.error({ err: error }, "an engine's callback failed");
     return otherwise;
   }
+}
+
+/**
+ * Repeats `work` after a transient error while the engine still waits. Engines do not repeat a callback that was
+ * answered 201, so its words would be lost. All of them may be applied twice: the second time changes nothing.
+ */
+async function insist<R>(res: ServerResponse, work: () => Promise<R>): Promise<R> {
+  const began = performance.now();
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      const isOver = res.closed || performance.now() - began > RETRY_FOR_MS;
+      if (isOver || !TRANSIENT.has(publicError(error).code)) throw error;
+      await sleep(RETRY_PAUSE_MS);
+    }
 }

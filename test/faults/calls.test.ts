@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import pg from "pg";
-import { callOf, NUMBER, place, speaker, statusesOf } from "../support/calls";
+import { callOf, NUMBER, place, said, speaker, statusesOf } from "../support/calls";
 import { statement } from "../support/database";
+import { proxyTo } from "../support/proxy";
 import {
   afterTest,
   afterTests,
@@ -136,4 +137,45 @@ test(
     expect(await statusesOf(second.api, id)).toEqual(["queued", "ringing", "in-progress", "ended"]);
   },
   2 * PATIENCE,
+);
+
+test(
+  "what the engine reports while the database is away is kept",
+  async () => {
+    const DATABASE_URL = await preparedDatabase();
+    const proxy = await proxyTo(DATABASE_URL);
+    afterTest(proxy.stop);
+    const { api, url } = await startServer({ ...env, DATABASE_URL: proxy.url });
+    const id = await place(api, await speaker(api, QUIET), "+14155550132");
+    await until(async () => (await callOf(api, id)).dialedAt !== null);
+    const { id: engineCallId, assistant } = vapi.calls.find(({ name }) => name === id)!;
+    const report = async (type: string, more: object): Promise<number> => {
+      const message = { type, call: { id: engineCallId, name: id }, ...more };
+      const { status } = await fetch(`${url}/rest/v1/webhooks/vapi/server-messages`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...assistant.server.headers },
+        body: JSON.stringify({ message }),
+      });
+      return status;
+    };
+    expect(await report("status-update", { status: "in-progress" })).toBe(201);
+    const heard = { role: "user", transcriptType: "final", transcript: "When do you open?" };
+    const messages = [
+      { role: "user", message: "When do you open?" },
+      { role: "bot", message: "At nine." },
+    ];
+    for (const [type, more] of [
+      ["transcript", heard],
+      ["end-of-call-report", { endedReason: "customer-ended-call", artifact: { messages } }],
+    ] as const) {
+      proxy.leave();
+      const reported = report(type, more);
+      await until(async () => (await api.request("GET", "/health/ready")).status === 503);
+      proxy.comeBack();
+      expect(await reported).toBe(201);
+    }
+    expect(said(await callOf(api, id))).toEqual(["USER: When do you open?", "ASSISTANT: At nine."]);
+    expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "customer-ended-call" });
+  },
+  3 * PATIENCE,
 );
