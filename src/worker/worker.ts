@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { Logger as JobLogger, type Job, type JobHelpers, type TaskList } from "graphile-worker";
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { jobOf } from "../account/audit/note";
 import { currentDate } from "../platform/clock";
@@ -11,6 +11,7 @@ import { ImmediateJobs, requeue } from "../platform/jobs/immediate-jobs";
 import { Calendar } from "../platform/jobs/calendar";
 import { freeJobs } from "../platform/jobs/free-jobs";
 import { GivenUp } from "./given-up";
+import { openJobPool } from "../platform/jobs/job-pool";
 import { LastingRunner } from "../platform/jobs/lasting-runner";
 import { fairShares } from "../platform/jobs/shares";
 import { runAlone, soleName } from "../platform/jobs/sole";
@@ -19,8 +20,6 @@ import { slowTasks, soleTasks, tasks, type Payload, type PeriodicTask, type Task
 /** Concurrent jobs of this process; one organization gets at most half. */
 const CONCURRENCY = 32;
 const SLOW_CONCURRENCY = 4;
-/** Database connections of the runners; fewer than jobs, which mostly wait for something else. */
-const MAX_CONNECTIONS = 15;
 /** Without batches graphile-worker leaves a rejected promise unhandled if the end of a job cannot be recorded, which ends the process. */
 const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
@@ -53,7 +52,7 @@ export async function startWorker({
   logger,
   countGivenUp,
 }: WorkerOptions): Promise<Worker> {
-  const pool = poolOf(url, logger);
+  const pool = openJobPool(url, logger);
   const runners = runnersOf(database, pool, periodic, logger);
   const immediate = new ImmediateJobs(pool, performer(database), logger);
   const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
@@ -107,19 +106,6 @@ function runnersOf(
     concurrency: 1,
   };
   return [quick, slow, timed].map((options) => new LastingRunner(options, pool, logger));
-}
-
-function poolOf(connectionString: string, logger: Logger): Pool {
-  // The database may lose the latest starts and ends of jobs in a crash: such jobs run again, as after any other crash.
-  const options = "-c synchronous_commit=off";
-  const pool = new Pool({
-    connectionString,
-    max: MAX_CONNECTIONS,
-    application_name: "parley worker",
-    options,
-  });
-  const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
-  return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
 }
 
 const taskList = (database: Database, some: Readonly<Record<string, Task>>): TaskList =>

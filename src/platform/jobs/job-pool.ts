@@ -1,0 +1,42 @@
+import { Pool, type PoolClient } from "pg";
+import type { Logger } from "pino";
+
+type Release = (release?: unknown) => void;
+type Connected = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+
+/** Most jobs wait for something other than the database, so that they need fewer connections than places. */
+const MAX_CONNECTIONS = 15;
+
+/**
+ * Releases a connection once. The listener of graphile-worker releases its own twice if the database goes away at a bad
+ * moment; pg throws then, and the rejection, which nobody handles, would end the process.
+ */
+class JobPool extends Pool {
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<PoolClient> | void {
+    if (!callback) return super.connect();
+    super.connect((error, client, release) => {
+      let isReleased = false;
+      callback(error, client, (reason) => {
+        if (isReleased) return;
+        isReleased = true;
+        release(reason as Error | boolean | undefined); // as pg takes it
+      });
+    });
+  }
+}
+
+/** Opens the connections that find and record jobs; what breaks one of them is logged. */
+export function openJobPool(connectionString: string, logger: Logger): Pool {
+  // The database may lose the latest starts and ends of jobs in a crash: such jobs run again, as after any other crash.
+  const options = "-c synchronous_commit=off";
+  const pool = new JobPool({
+    connectionString,
+    max: MAX_CONNECTIONS,
+    application_name: "parley worker",
+    options,
+  });
+  const lost = (error: unknown) => logger.warn({ err: error }, "worker connection lost");
+  return pool.on("error", lost).on("connect", (client) => void client.on("error", lost));
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "@jest/globals";
+import pino from "pino";
+import { openJobPool } from "../../src/platform/jobs/job-pool";
+import { useApp } from "../support/app";
+import { afterTest } from "../support/server";
+
+const running = useApp();
+
+test("a connection that is released twice is given back once, and whoever has it next keeps it", async () => {
+  const pool = openJobPool(running.database.url, pino({ level: "silent" }));
+  afterTest(() => pool.end());
+  const connect = () =>
+    new Promise<{ client: object; release: () => void }>((resolve, reject) =>
+      pool.connect((error, client, release) => (client ? resolve({ client, release }) : reject(error!))),
+    );
+  const first = await connect();
+  first.release();
+  const second = await connect();
+  expect(second.client).toBe(first.client);
+  first.release();
+  expect(pool.idleCount).toBe(0);
+  second.release();
+  expect(pool.idleCount).toBe(1);
+});
