@@ -63,6 +63,8 @@ export class Installation {
   pool!: Pool;
   private database!: EmbeddedDatabase;
   private readonly folder = mkdtempSync(join(tmpdir(), "parley-soak-"));
+  /** The servers' logs, which outlive the installation. */
+  readonly logs = mkdtempSync(join(tmpdir(), "parley-soak-logs-"));
   private readonly proxy = new Proxy(() => Number(new URL(this.database.url).port));
 
   async start(): Promise<void> {
@@ -73,7 +75,8 @@ export class Installation {
     this.pool = new Pool({ connectionString: this.database.url, max: 4 });
     this.pool.on("error", () => undefined); // the database goes away on purpose
     const env = this.settings(url.href);
-    for (const name of ["A", "B", "C"]) this.servers.push(await ServerProcess.start(name, env));
+    for (const name of ["A", "B", "C"])
+      this.servers.push(await ServerProcess.start(name, env, join(this.logs, `${name}.log`)));
   }
 
   private settings(databaseUrl: string): Record<string, string> {
@@ -94,7 +97,7 @@ export class Installation {
       VAPI_API_KEY: "key",
       VAPI_BASE_URL: this.vapi.url,
       VAPI_PHONE_NUMBER_ID: "number-1",
-      LOG_LEVEL: "error",
+      LOG_LEVEL: "warn",
     };
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "pg";
 import type { Client } from "./client";
 import type { Follower } from "./follower";
 import type { Installation } from "./installation";
@@ -141,10 +142,22 @@ async function callsComplete({ pool, vapi }: Installation, { calls }: Acknowledg
     const expected = call && ["Good morning.", `question ${call.id}`, `answer to ${call.id}`];
     if (status !== "ended") broken.push(`${id} is ${status}`);
     else if (expected && JSON.stringify(words) !== JSON.stringify(expected))
-      broken.push(`${id} has the words ${JSON.stringify(words)}`);
+      broken.push(`${id} has the words ${JSON.stringify(words)}; ${await reportsOf(pool, id)}`);
   }
   if (rows.length < calls.size) broken.push(`${calls.size - rows.length} calls are missing`);
   return { name: "every call has ended, with all its words", checked: calls.size, broken };
+}
+
+/** What is stored of a call's reports, to find out which of them had no effect. */
+async function reportsOf(pool: Pool, id: string): Promise<string> {
+  const { rows } = await pool.query<{ said: string }>(
+    `select json_agg(json_build_object('at', created_at, 'answer', answer) order by created_at)::text as said
+     from engine_callbacks where chat_id = $1
+     union all select json_build_object('started', started_at, 'ended', ended_at, 'reason', ended_reason)::text
+     from chats where id = $1`,
+    [id],
+  );
+  return rows.map(({ said }) => said).join(" ");
 }
 
 async function delivered({ pool, receiver }: Installation): Promise<Invariant> {
@@ -156,10 +169,18 @@ async function delivered({ pool, receiver }: Installation): Promise<Invariant> {
 
 /** The subscription saw every event since its first, none twice. */
 async function followed({ pool }: Installation, { ids }: Follower): Promise<Invariant> {
-  const { rows } = await pool.query<{ id: string; at: Date }>("select id, created_at as at from events");
+  const { rows } = await pool.query<{ id: string; at: Date; position: string }>(
+    "select id, created_at as at, transaction::text as position from events",
+  );
   const seen = new Set(ids);
   const first = rows.find(({ id }) => id === ids[0])?.at ?? new Date(0);
-  const missed = rows.filter(({ id, at }) => at > first && !seen.has(id)).map(({ id }) => `${id} was missed`);
+  const last = rows.find(({ id }) => id === ids.at(-1));
+  const missed = rows
+    .filter(({ id, at }) => at > first && !seen.has(id))
+    .map(
+      ({ id, at, position }) =>
+        `${id} of ${at.toISOString()} at ${position} was missed; last seen: ${JSON.stringify(last)}`,
+    );
   const broken = [...missed, ...(seen.size < ids.length ? [`${ids.length - seen.size} came twice`] : [])];
   return { name: "the subscription saw every event, once", checked: ids.length, broken };
 }

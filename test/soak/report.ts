@@ -82,7 +82,7 @@ export function report(results: Results): string {
     }),
     `  Backlog after the last: ${drainSeconds === undefined ? "NOT DRAINED" : `gone after ${drainSeconds.toFixed(0)} s`}`,
     "",
-    "Errors in the logs",
+    `Errors in the logs (${results.installation.logs})`,
     ...loggedErrors(results.installation),
     "",
     "Invariants",

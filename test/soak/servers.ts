@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
@@ -17,10 +17,16 @@ export class ServerProcess {
     readonly name: string,
     private readonly port: number,
     private readonly env: Readonly<Record<string, string>>,
+    /** File that gets everything that the server logs. */
+    private readonly log: string,
   ) {}
 
-  static async start(name: string, env: Readonly<Record<string, string>>): Promise<ServerProcess> {
-    const server = new ServerProcess(name, await freePort(), env);
+  static async start(
+    name: string,
+    env: Readonly<Record<string, string>>,
+    log: string,
+  ): Promise<ServerProcess> {
+    const server = new ServerProcess(name, await freePort(), env, log);
     await server.start();
     return server;
   }
@@ -40,6 +46,7 @@ export class ServerProcess {
     child.stdout.resume();
     let rest = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      appendFileSync(this.log, text);
       const lines = (rest + text).split("\n");
       rest = lines.pop()!;
       for (const line of lines) this.note(line);

@@ -127,7 +127,7 @@ export class Traffic {
       const asked = chat.messages.findIndex((message) => message.content === content);
       if (asked >= 0 && chat.messages.slice(asked).some(({ role }) => role === "ASSISTANT")) return;
     }
-    this.acknowledged.unanswered.push(`${content} in chat ${chatId}`);
+    this.acknowledged.unanswered.push(`${content} in chat ${chatId} until ${new Date().toISOString()}`);
   }
 
   private async file(): Promise<void> {
