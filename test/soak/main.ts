@@ -71,6 +71,11 @@ async function main(): Promise<boolean> {
         broken: client.violations,
       },
       {
+        name: "no server ended by itself",
+        checked: installation.servers.length,
+        broken: installation.servers.flatMap(({ crashes }) => crashes),
+      },
+      {
         name: "all servers recovered from every fault",
         checked: faults.length,
         broken: faults.filter((fault) => fault.recoverySeconds === undefined).map(({ name }) => name),

@@ -11,7 +11,10 @@ const FLAGS = scripts.start.match(/--\S+/g) ?? [];
 export class ServerProcess {
   /** Lines of its log at level error, by message. */
   readonly errors = new Map<string, number>();
+  /** How it ended each time that nobody asked it to. */
+  readonly crashes: string[] = [];
   private child: ChildProcess | undefined;
+  private isEnding = false;
 
   private constructor(
     readonly name: string,
@@ -43,6 +46,10 @@ export class ServerProcess {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.child = child;
+    this.isEnding = false;
+    child.once("exit", (code, signal) => {
+      if (!this.isEnding) this.crashes.push(`server ${this.name} ended with ${code ?? signal}`);
+    });
     child.stdout.resume();
     let rest = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -62,6 +69,7 @@ export class ServerProcess {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
+    this.isEnding = true;
     child.kill(signal);
     await ended;
   }
@@ -78,8 +86,9 @@ export class ServerProcess {
     );
   }
 
-  /** Resident memory in MiB. */
+  /** Resident memory in MiB; NaN if it does not run. */
   memory(): number {
+    if (this.child!.exitCode !== null || this.child!.signalCode !== null) return NaN;
     const status = readFileSync(`/proc/${this.child!.pid}/status`, "utf8");
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
   }
