@@ -157,7 +157,7 @@ test("filters by assistant, channel and days, and keeps that in the address", as
   await choice("Channel").selectOption("");
   await choice("Period").selectOption("custom");
   await page.getByLabel("From").fill("2030-01-01");
-  await page.getByRole("alert").getByText("The first day must not lie behind the last one.").waitFor();
+  await page.getByRole("alert").getByText("The first day must not be after the last one.").waitFor();
   await page.getByLabel("To").fill("2030-01-02");
   await page.getByRole("heading", { name: "No conversations like these in this period" }).waitFor();
   expect(observed.errors).toEqual([]);
@@ -229,7 +229,7 @@ describe("a link that does not open anything", () => {
 
   test("which has no token says how it is opened", async () => {
     await page.goto(`${app.url}/analytics`);
-    await page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+    await page.getByRole("heading", { name: "You need a link to view analytics" }).waitFor();
   });
 });
 
@@ -269,7 +269,7 @@ describe.each([
     expect(await problems()).toEqual([]);
     await page.evaluate("sessionStorage.clear()");
     await page.reload();
-    await page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+    await page.getByRole("heading", { name: "You need a link to view analytics" }).waitFor();
     expect(await problems()).toEqual([]);
   });
 });

@@ -263,7 +263,7 @@ describe("what is wrong with the page", () => {
     [{}, "data-assistant-id and data-deployment-id"],
     [{ "assistant-id": UNKNOWN_ID, "deployment-id": UNKNOWN_ID }, "are both given"],
     [{ "assistant-id": UNKNOWN_ID, "public-key": "" }, "data-public-key is missing"],
-    [{ "assistant-id": UNKNOWN_ID, appearance: "iframe" }, `no element with the id "companion-container"`],
+    [{ "assistant-id": UNKNOWN_ID, appearance: "iframe" }, `No element with the id "companion-container"`],
     [
       { "assistant-id": UNKNOWN_ID, appearance: "popup" },
       `data-appearance="popup" is none of bubble, iframe`,

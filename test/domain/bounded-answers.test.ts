@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { BoundedAnswers, BOUNDS, MODEL_WORDS, type Bound } from "../../src/platform/outbound/bounds";
+import { BoundedAnswers, BOUNDS, MAX_MODEL_TEXT_BYTES, type Bound } from "../../src/platform/outbound/bounds";
 import { outbound } from "../../src/platform/outbound/http";
 import { aiSdkEmbeddings } from "../../src/platform/providers/ai-sdk-embeddings";
 import { aiSdkModel } from "../../src/platform/providers/ai-sdk-model";
@@ -88,7 +88,7 @@ describe.each([
   ["at an address of a customer", true],
 ])("a model %s", (_where, guarded) => {
   test.each([
-    ["streams words without end", `${MODEL_WORDS} bytes of text`],
+    ["streams words without end", `${MAX_MODEL_TEXT_BYTES} bytes of text`],
     ["streams comments without end", `${BOUNDS.model.bytes} bytes`],
     ["streams a line without end", `${BOUNDS.model.line} bytes in a line`],
   ])("that %s is cut off, and the bound is told", async (what, bound) => {
@@ -168,7 +168,7 @@ test("a store of files that lists without end is cut off", async () => {
 test("a webhook or function that answers without end is cut off at its bound, which is told", async () => {
   behave = behaviours["sends a body without end"]!;
   const bounded = outbound(["127.0.0.0/8"], undefined, answers);
-  const request = { url, body: "{}", headers: {}, timeout: 10_000, readBytes: 64 * KIB };
+  const request = { url, body: "{}", headers: {}, timeoutMs: 10_000, readBytes: 64 * KIB };
   const outcome = await bounded.post({ ...request, provider: "a webhook destination" });
   expect(outcome).toMatchObject({ kind: "answered", complete: false });
   expect(told).toEqual([["a webhook destination", `${64 * KIB} bytes`]]);

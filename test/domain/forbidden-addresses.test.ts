@@ -91,7 +91,7 @@ const SET = "mutation ($input: ModelCredentialInput!) { setModelCredential(input
 
 test("the canary can be reached where that is allowed", async () => {
   const open = outbound(["127.0.0.0/8", "localhost"]);
-  const request = { body: "{}", headers: {}, timeout: 5_000, readBytes: 100 };
+  const request = { body: "{}", headers: {}, timeoutMs: 5_000, readBytes: 100 };
   for (const host of ["127.0.0.1", "0x7f.1", "2130706433", "017700000001", "localhost", "LOCALHOST"])
     expect(await open.post({ ...request, url: to(host) })).toMatchObject({ kind: "answered", status: 200 });
   await open.close();
@@ -224,7 +224,7 @@ describe("nothing that may not be reached is reached", () => {
       asked.push(name);
       return Promise.resolve(addresses);
     });
-    const request = { body: "{}", headers: {}, timeout: 5_000, readBytes: 100 };
+    const request = { body: "{}", headers: {}, timeoutMs: 5_000, readBytes: 100 };
     const url = to("rebound.example");
     expect(closed.problemWith(url)).toBeUndefined();
     expect(await closed.post({ ...request, url })).toEqual({
@@ -242,7 +242,7 @@ describe("nothing that may not be reached is reached", () => {
     const answers = ["127.0.0.2", "127.0.0.1"];
     const rebinding = outbound(["127.0.0.2"], () => Promise.resolve([answers.shift() ?? "127.0.0.1"]));
     const { port: other } = redirects.address() as AddressInfo;
-    const request = { body: "{}", headers: {}, timeout: 5_000, readBytes: 100 };
+    const request = { body: "{}", headers: {}, timeoutMs: 5_000, readBytes: 100 };
     const post = (port: number) => rebinding.post({ ...request, url: `http://rebound.example:${port}/` });
     expect(await post(other)).toMatchObject({ kind: "answered", status: 307 });
     expect(await post(port)).toMatchObject({ kind: "failed", error: "The address may not be reached." });

@@ -19,7 +19,7 @@ async function post(...addresses: string[]) {
     url: `http://several.example:${port}/`,
     body: "{}",
     headers: {},
-    timeout: 5_000,
+    timeoutMs: 5_000,
     readBytes: 100,
   });
   return { outcome, asked };

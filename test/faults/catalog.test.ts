@@ -46,7 +46,7 @@ describe("a CATALOG_FILE that is invalid is refused by the name of its entry:", 
     ["an unknown provider", { models: [{ ...model, provider: "NOBODY" }] }, ["models (LOCAL_1)", "NOBODY"]],
     ["a model without the vendor's name", { models: [{ id: "B", provider: "OPENAI" }] }, ["models (B)"]],
     ["a voice without a vendor", { voices: [{ id: "ada" }] }, ["voices (ada)"]],
-    ["no model for a channel", { models: withoutSms }, ["models: none is left for SMS"]],
+    ["no model for a channel", { models: withoutSms }, ["models: at least one must allow SMS"]],
   ])("%s", (_, content, told) => {
     const CATALOG_FILE = catalogFile(content);
     const [headline, ...problems] = refusalOf(CATALOG_FILE).split("\n");

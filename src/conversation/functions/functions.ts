@@ -107,7 +107,7 @@ export async function callFunction(
     url,
     body: JSON.stringify(body),
     headers,
-    timeout: TIMEOUT,
+    timeoutMs: TIMEOUT,
     provider: "the server of a function",
     readBytes: READ_BYTES,
   });

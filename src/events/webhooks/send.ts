@@ -29,7 +29,7 @@ export async function send(
     url,
     body,
     headers,
-    timeout,
+    timeoutMs: timeout,
     provider: "a webhook destination",
     readBytes: READ_BYTES,
   });

@@ -3,11 +3,13 @@ import { z } from "zod";
 import contract from "./catalog.json";
 
 export const CHANNELS = ["VOICE", "TEXT", "SMS"] as const;
-/** A way to converse: by voice, in a text chat, by SMS. */
+/** A channel of conversation: voice, text chat or SMS. */
 export type Channel = (typeof CHANNELS)[number];
 
 const GRAPHQL_NAME = /^(?!__)(?!(?:true|false|null)$)[A-Za-z_][A-Za-z0-9_]*$/;
-const id = z.string().regex(GRAPHQL_NAME, "must be letters, digits and _, not beginning with a digit");
+const id = z
+  .string()
+  .regex(GRAPHQL_NAME, "must consist of letters, digits and _, and not begin with a digit");
 const channels = z.array(z.enum(CHANNELS)).min(1);
 
 const Entries = z.strictObject({
@@ -27,12 +29,12 @@ const Entries = z.strictObject({
   voices: z.array(z.strictObject({ id, provider: id.optional() })).optional(),
 });
 
-/** A vendor of text models and the channels it may be chosen for. */
+/** A vendor of text models and the channels for which it can be chosen. */
 export interface ProviderEntry {
   readonly id: string;
   readonly channels: readonly Channel[];
 }
-/** A text model: the contract's identifier, who serves it, by which name, and where when not at the vendor's own address. */
+/** A text model: its public identifier, its vendor, the vendor's name for it, and a base URL if it is not the vendor's own. */
 export interface ModelEntry extends ProviderEntry {
   readonly provider: string;
   readonly model: string;
@@ -42,7 +44,7 @@ export interface VoiceEntry {
   readonly id: string;
   readonly provider: string;
 }
-/** Every identifier that configurations may name, in the contract's order. */
+/** All identifiers that configurations may use, in the order of the API contract. */
 export interface Catalog {
   readonly providers: readonly ProviderEntry[];
   readonly models: readonly ModelEntry[];
@@ -53,14 +55,14 @@ export interface Catalog {
 type Kind = keyof Catalog;
 const KINDS = ["providers", "models", "speechProviders", "voices"] as const satisfies readonly Kind[];
 
-/** The identifiers of the entries that a channel may use, in order. */
+/** Identifiers of the entries available for a channel, in order. */
 export const idsFor = (entries: readonly ProviderEntry[], channel: Channel): string[] =>
   entries.filter((entry) => entry.channels.includes(channel)).map((entry) => entry.id);
 
 /**
- * The contract's catalogue, overlaid entry by entry with the file that CATALOG_FILE names: an entry with a known id
- * changes what serves it, a new id is added behind the contract's.
- * @throws Error with one line for each wrong entry
+ * The built-in catalog, overlaid with the entries of `file` (CATALOG_FILE): an entry with a known id changes that entry,
+ * a new id is appended.
+ * @throws Error with one line for each invalid entry
  */
 export function loadCatalog(file?: string): Catalog {
   const base = contract as Catalog;
@@ -76,7 +78,7 @@ export function loadCatalog(file?: string): Catalog {
   const merged = Object.fromEntries(
     KINDS.map((kind) => [kind, overlay(kind, base[kind], parsed.data[kind] ?? [], problems)]),
   ) as unknown as Catalog; // overlay keeps each kind's own shape; fromEntries forgets it
-  problems.push(...incomplete(merged));
+  problems.push(...problemsOf(merged));
   return problems.length > 0 ? fail(problems) : merged;
 }
 
@@ -97,7 +99,7 @@ function overlay(
   const merged = new Map(base.map((entry) => [entry.id, entry]));
   const seen = new Set<string>();
   entries.forEach((entry, index) => {
-    if (seen.has(entry.id)) problems.push(`${kind}[${index}] (${entry.id}): stands in the file twice`);
+    if (seen.has(entry.id)) problems.push(`${kind}[${index}] (${entry.id}): is in the file twice`);
     seen.add(entry.id);
     merged.set(entry.id, {
       ...(kind === "providers" || kind === "models" ? { channels: CHANNELS } : {}),
@@ -108,13 +110,13 @@ function overlay(
   return [...merged.values()];
 }
 
-/** What new entries still lack, and whom they name that isn't there. */
-function incomplete({ providers, models, speechProviders, voices }: Catalog): string[] {
+/** Missing fields of new entries, references to unknown providers, and channels without an entry. */
+function problemsOf({ providers, models, speechProviders, voices }: Catalog): string[] {
   const problems: string[] = [];
   const known = (entries: readonly { id: string }[], name: string | undefined) =>
     entries.some(({ id }) => id === name);
   for (const { id, provider, model } of models) {
-    if (!model) problems.push(`models (${id}): model, the vendor's own name, is missing`);
+    if (!model) problems.push(`models (${id}): model, the vendor's name for it, is missing`);
     if (!known(providers, provider))
       problems.push(
         `models (${id}): provider ${provider ?? "is missing"}${provider ? " is not among providers" : ""}`,
@@ -122,7 +124,7 @@ function incomplete({ providers, models, speechProviders, voices }: Catalog): st
   }
   for (const channel of CHANNELS)
     for (const [kind, entries] of Object.entries({ providers, models }))
-      if (idsFor(entries, channel).length === 0) problems.push(`${kind}: none is left for ${channel}`);
+      if (idsFor(entries, channel).length === 0) problems.push(`${kind}: at least one must allow ${channel}`);
   for (const { id, provider } of voices)
     if (!known(speechProviders, provider))
       problems.push(
@@ -131,7 +133,7 @@ function incomplete({ providers, models, speechProviders, voices }: Catalog): st
   return problems;
 }
 
-/** `models[3] (GPT_4_TURBO).provider`, so that the message names the entry and not only its number. */
+/** Path of an entry with its id, such as `models[3] (GPT_4_TURBO).provider`. */
 function entryName(json: unknown, path: readonly PropertyKey[]): string {
   const [kind, index, ...rest] = path;
   if (kind === undefined) return "the file";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { closes, endOfString, isSpace, opens, Walk, COMMA, QUOTE } from "./json-walk";
 
 /*
- * JavaScript cannot hold every JSON value as it was sent: it moves integer-like keys to the front and rounds numbers.
- * The items of `functions` therefore keep their text beside them, without white space.
+ * JavaScript cannot represent every JSON value exactly: it moves integer-like keys to the front and rounds numbers.
+ * Therefore the original text of the items of `functions` is stored alongside them, without white space.
  */
 
 interface Span {
@@ -11,41 +11,41 @@ interface Span {
   readonly start: number;
   readonly end: number;
 }
-/** Where objects of a request stood in its body. */
+/** Positions of objects in the body of their request. */
 const spans = new WeakMap<object, Span>();
-/** Of values that came with a request. */
+/** Text of objects that came with a request. */
 const sent = new WeakMap<object, string>();
-/** Of values that were read from the database. */
+/** Text of objects that were read from the database. */
 const stored = new WeakMap<object, string>();
 
-/** An item of `functions` stands at most so deep in a body: variables, input, functions, item. */
-const DEEPEST = 4;
-/** So many objects are looked after in one body; those of the longest legal request are far fewer. */
-const MOST_OBJECTS = 10_000;
+/** Greatest depth of an item of `functions` in a body: variables, input, functions, item. */
+const MAX_DEPTH = 4;
+/** Bodies with more objects keep no text; the longest valid request has far fewer. */
+const MAX_OBJECTS = 10_000;
 /** Longer texts are not kept. */
-const MOST_BYTES = 1_048_576;
-/** Begins the text of a list that holds kept texts: the column's type, json, leaves white space as it is. */
-const KEPT = " ";
-/** Begins a string that stands for a kept text in an answer. Nobody outside knows it. */
-const MARK = `json:${randomUUID()}:`;
-/** Begins a string that stands for a value which is still to be read. No kept text begins so. */
-const LATE = `${MARK}late:`;
+const MAX_BYTES = 1_048_576;
+/** Prefix of a stored list whose items keep their text. Columns of the type json preserve white space. */
+const EXACT_PREFIX = " ";
+/** Prefix of the placeholder for a kept text in a response. Random, so no client can send it. */
+const TEXT_PREFIX = `json:${randomUUID()}:`;
+/** Prefix of the placeholder for a value that is read later. No JSON text begins with "late". */
+const LATE_PREFIX = `${TEXT_PREFIX}late:`;
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 const textOf = (value: unknown): string | undefined =>
   isObject(value) ? (sent.get(value) ?? stored.get(value)) : undefined;
 
-/** Remembers where the objects of a body stand in its text, where it may hold functions. */
+/** Records the positions of a body's objects in its text if it may contain `functions`. */
 export function markSources(text: string, value: unknown): void {
   if (!text.includes("functions")) return;
-  const objects = new Walk(text, DEEPEST, MOST_OBJECTS).objects(value);
+  const objects = new Walk(text, MAX_DEPTH, MAX_OBJECTS).objects(value);
   for (const [object, start, end] of objects) spans.set(object, { text, start, end });
 }
 
 /**
- * Keeps the text of a free-form object that was checked and came with a request. Of a key that stands twice only the
- * last value was checked: such an object stays as JavaScript reads it.
- * @param literal its text, where it did not stand in a marked body
+ * Keeps the text of a validated free-form object of a request. An object with duplicate keys is not kept: only the last
+ * value of a key was validated.
+ * @param literal the object's text, if it was not part of a marked body
  */
 export function keepSource(value: object, literal?: string): void {
   const span = literal === undefined ? spans.get(value) : { text: literal, start: 0, end: literal.length };
@@ -53,75 +53,75 @@ export function keepSource(value: object, literal?: string): void {
   const json = JSON.stringify(value);
   const { text, values } = compact(span);
   if (text === json || values !== compact({ text: json, start: 0, end: json.length }).values) return;
-  if (Buffer.byteLength(text) <= MOST_BYTES) sent.set(value, text);
+  if (Buffer.byteLength(text) <= MAX_BYTES) sent.set(value, text);
 }
 
-/** The JSON text of a value, as it was sent where that is known of it or of the items of a list. */
+/** The JSON text of a value; if the original text of the value or of its items is known, that text. */
 export function exactText(value: object): string {
   const text = textOf(value);
   if (text !== undefined) return text;
-  if (!hasKept(value)) return JSON.stringify(value);
+  if (!hasExactItems(value)) return JSON.stringify(value);
   return `[${value.map((item) => textOf(item) ?? JSON.stringify(item ?? null)).join(",")}]`;
 }
 
-/** A value as a column of the type json or jsonb takes it; lists of functions keep the text of their items. */
+/** Text of a value for a column of the type json or jsonb; lists of functions keep the text of their items. */
 export const storedText = (value: object): string =>
-  hasKept(value) ? KEPT + exactText(value) : JSON.stringify(value);
+  hasExactItems(value) ? EXACT_PREFIX + exactText(value) : JSON.stringify(value);
 
-const hasKept = (value: object): value is unknown[] =>
+const hasExactItems = (value: object): value is unknown[] =>
   Array.isArray(value) && value.some((item) => textOf(item) !== undefined);
 
-/** The value of a column of the type json. */
+/** Parses a column of the type json and remembers the text of items that were stored exactly. */
 export function readStored(text: string): unknown {
   const value = JSON.parse(text) as unknown;
-  if (text.startsWith(KEPT))
-    for (const [item, start, end] of new Walk(text, 1, MOST_OBJECTS).objects(value))
+  if (text.startsWith(EXACT_PREFIX))
+    for (const [item, start, end] of new Walk(text, 1, MAX_OBJECTS).objects(value))
       stored.set(item, text.slice(start, end));
   return value;
 }
 
-/** Stands for a value in an answer that `piecesOf` completes once it is text; the value itself where no text is kept. */
+/** Placeholder for a value in a response, which `piecesOf` replaces by the kept text; the value itself if it has none. */
 export function shownJson(value: unknown): unknown {
   const text = isObject(value) ? stored.get(value) : undefined;
-  return text === undefined ? value : { toJSON: () => MARK + text };
+  return text === undefined ? value : { toJSON: () => TEXT_PREFIX + text };
 }
 
-type Read = () => Promise<unknown>;
-/** How values are read that an answer does not hold yet, by whose answer it is. */
-const late = new WeakMap<object, Read[]>();
+type ReadValue = () => Promise<unknown>;
+/** Functions that read the late values of a response, by its owner. */
+const late = new WeakMap<object, ReadValue[]>();
 
-/** Says that the answer to `asker` is sent in pieces, so that its long values may be read as late as that. */
-export const answerInPieces = (asker: object): void => void late.set(asker, []);
+/** Declares that the response of `owner` is sent in pieces, so that its long values may be read while it is sent. */
+export const answerInPieces = (owner: object): void => void late.set(owner, []);
 
-/** Stands for a value that is read when its place in the answer is sent; undefined where the answer is sent as a whole. */
-export function lateJson(asker: object, read: Read): string | undefined {
-  const reads = late.get(asker);
-  return reads && LATE + (reads.push(read) - 1);
+/** Placeholder for a value that is read when its part of the response is sent; undefined if the response is sent as a whole. */
+export function lateJson(owner: object, read: ReadValue): string | undefined {
+  const reads = late.get(owner);
+  return reads && LATE_PREFIX + (reads.push(read) - 1);
 }
 
-export const isLate = (value: unknown): boolean => typeof value === "string" && value.startsWith(LATE);
+export const isLate = (value: unknown): boolean => typeof value === "string" && value.startsWith(LATE_PREFIX);
 
-/** The value that a mark of this asker stands for. */
-export const readLate = (asker: object, mark: string): Promise<unknown> =>
-  late.get(asker)![Number(mark.slice(LATE.length))]!();
+/** Reads the value of a placeholder in the response of `owner`. */
+export const readLate = (owner: object, placeholder: string): Promise<unknown> =>
+  late.get(owner)![Number(placeholder.slice(LATE_PREFIX.length))]!();
 
-/** Of an answer: text, or a text that is still to be read. */
+/** A piece of a response: text, or a function that reads it. */
 export type Piece = string | (() => Promise<string>);
 
-/** The pieces of an answer, kept texts in the places of what stood for them. Usually it is one. */
-export function piecesOf(json: string, asker: object): [Piece, ...Piece[]] {
-  const start = `"${MARK}`;
+/** Divides a response into pieces and replaces its placeholders. A response without late values is one piece. */
+export function piecesOf(json: string, owner: object): [Piece, ...Piece[]] {
+  const start = `"${TEXT_PREFIX}`;
   const pieces: Piece[] = [];
   let text = "";
   let at = 0;
   for (let found = json.indexOf(start); found >= 0; found = json.indexOf(start, at)) {
     const end = endOfString(json, found);
-    const marked = JSON.parse(json.slice(found, end)) as string; // by its quotes
+    const placeholder = JSON.parse(json.slice(found, end)) as string; // begins and ends with quotes
     text += json.slice(at, found);
-    if (isLate(marked)) {
-      pieces.push(text, async () => textOfAny(await readLate(asker, marked)));
+    if (isLate(placeholder)) {
+      pieces.push(text, async () => textOfAny(await readLate(owner, placeholder)));
       text = "";
-    } else text += marked.slice(MARK.length);
+    } else text += placeholder.slice(TEXT_PREFIX.length);
     at = end;
   }
   const last = at === 0 ? json : text + json.slice(at);
@@ -132,10 +132,10 @@ export function piecesOf(json: string, asker: object): [Piece, ...Piece[]] {
 const textOfAny = (value: unknown): string =>
   isObject(value) ? exactText(value) : JSON.stringify(value ?? null);
 
-/** JSON in which kept texts stand in the places of what stood for them; of an answer that is sent as a whole. */
+/** Replaces the placeholders of a response that is sent as a whole. */
 export const revealed = (json: string): string => piecesOf(json, {}).join("");
 
-/** A JSON text without white space, and how many values stand inside it at all depths. */
+/** A JSON text without white space, and the number of values in it at all depths. */
 function compact({ text, start, end }: Span): { text: string; values: number } {
   let result = "";
   let from = start;

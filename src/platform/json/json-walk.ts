@@ -6,42 +6,42 @@ const LIST_END = 93;
 const OBJECT = 123;
 const OBJECT_END = 125;
 
-/** In JSON that is in order nothing else below it stands outside of strings. */
+/** Whether a character outside of strings is white space: valid JSON has no other control characters there. */
 export const isSpace = (code: number): boolean => code <= 32;
 export const opens = (code: number): boolean => code === OBJECT || code === LIST;
 export const closes = (code: number): boolean => code === OBJECT_END || code === LIST_END;
 
-/** An object and where its text begins and ends. */
-export type Found = readonly [object: object, start: number, end: number];
+/** An object and the start and end of its text. */
+export type LocatedObject = readonly [object: object, start: number, end: number];
 
-/** Goes once through a JSON text that is in order, beside the value that was read of it, and finds the outer objects. */
+/** Walks once through a valid JSON text and the value parsed from it, and locates the objects of the value. */
 export class Walk {
-  private readonly found: Found[] = [];
+  private readonly found: LocatedObject[] = [];
   private at = 0;
 
   /**
-   * @param deepest objects below it are passed over
-   * @param most no object is found where there are more
+   * @param maxDepth objects below this depth are skipped
+   * @param maxObjects a text with more objects gives none
    */
   constructor(
     private readonly text: string,
-    private readonly deepest: number,
-    private readonly most: number,
+    private readonly maxDepth: number,
+    private readonly maxObjects: number,
   ) {}
 
-  /** Where a key stands twice, the last one found of an object is its text. */
-  objects(value: unknown): readonly Found[] {
+  /** Locates the objects. If a key appears twice, the last entry for the object is the right one. */
+  objects(value: unknown): readonly LocatedObject[] {
     this.value(value, 0);
-    return this.found.length > this.most ? [] : this.found;
+    return this.found.length > this.maxObjects ? [] : this.found;
   }
 
   private value(value: unknown, depth: number): void {
     const code = this.next();
     const start = this.at;
     const fits = typeof value === "object" && value !== null && Array.isArray(value) === (code === LIST);
-    if (!fits || !opens(code) || depth === this.deepest) this.at = endOfValue(this.text, start);
+    if (!fits || !opens(code) || depth === this.maxDepth) this.at = endOfValue(this.text, start);
     else this.inside(value, code, depth);
-    if (fits && code === OBJECT && this.found.push([value, start, this.at]) > this.most)
+    if (fits && code === OBJECT && this.found.push([value, start, this.at]) > this.maxObjects)
       this.at = this.text.length;
   }
 
@@ -64,7 +64,7 @@ export class Walk {
     return quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
   }
 
-  /** Goes to the next character that is no white space. */
+  /** Skips white space. @returns the next character */
   private next(): number {
     let code = this.text.charCodeAt(this.at);
     while (isSpace(code)) code = this.text.charCodeAt(++this.at);
@@ -72,7 +72,7 @@ export class Walk {
   }
 }
 
-/** The place behind the string that begins at `start`. */
+/** Position after the string that begins at `start`. */
 export function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at++) {
@@ -83,7 +83,7 @@ export function endOfString(text: string, start: number): number {
   return at;
 }
 
-/** The place behind the value that begins at `start`. */
+/** Position after the value that begins at `start`. */
 function endOfValue(text: string, start: number): number {
   let at = start;
   for (let open = 0; at < text.length; at++) {

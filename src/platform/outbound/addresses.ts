@@ -1,17 +1,17 @@
 import { BlockList, isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Which addresses outbound requests may reach beside public ones: hosts by name, and ranges such as `10.0.0.0/8`. */
+/** Addresses that outbound requests may reach in addition to public ones: host names, and ranges such as `10.0.0.0/8`. */
 export class AddressRules {
   private readonly ranges = new BlockList();
   private readonly names = new Set<string>();
 
-  /** @param allowed host names, addresses and ranges */
+  /** @param allowed host names, IP addresses and ranges */
   constructor(allowed: readonly string[]) {
     for (const entry of allowed) this.allow(entry);
   }
 
-  /** Whether a connection to this address may be made; `host` is the name that it was found under. */
+  /** Whether connections to this address are allowed. @param host the name that resolved to the address */
   permits(address: string, host: string): boolean {
     if (this.names.has(host.toLowerCase())) return true;
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
@@ -33,17 +33,17 @@ export class AddressRules {
   }
 }
 
-/** An IPv4 address that was written as an IPv6 one, as itself. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 const plain = (address: string): string =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 
-/** All that is given out of IPv6 for use by everybody: 2000::/3. */
+/** The globally routable part of IPv6, 2000::/3. */
 const GLOBAL = ipaddr.parse("2000::");
 
-/** Public unicast, and nothing that carries another address inside. */
+/** Whether an address is public unicast and does not embed another address. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const plain = ipaddr.process(address);
-  // ipaddr.js names every special range, IPv4-mapped, NAT64, 6to4, Teredo and documentation ranges among them.
+  // ipaddr.js recognizes all special ranges, including IPv4-mapped, NAT64, 6to4, Teredo and documentation ranges.
   return plain.range() === "unicast" && (plain.kind() === "ipv4" || plain.match(GLOBAL, 3));
 }

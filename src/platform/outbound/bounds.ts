@@ -1,85 +1,85 @@
 import { Transform, type Readable } from "node:stream";
 
-/** What of one answer is read at most. */
+/** Upper limits for one response. */
 export interface Bound {
   readonly bytes: number;
-  /** Of one line, in bytes. */
+  /** Longest line, in bytes. */
   readonly line?: number;
-  /** From the request to the end of the answer. */
+  /** Time from the request to the end of the response. */
   readonly milliseconds: number;
 }
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 
-/** Bounds of answers, decompressed, by who gives them. Those of webhooks and functions stand with their requests. */
+/** Limits of decompressed responses, by provider. Requests to webhooks and functions define their own. */
 export const BOUNDS = {
-  /** The words themselves have 1 MiB (`MODEL_WORDS`); what carries them is many times as long, a line for each piece. */
+  /** The text itself is limited to 1 MiB (`MAX_MODEL_TEXT_BYTES`); its streaming format, with a line per piece, is many times as long. */
   model: { bytes: 8 * MIB, line: 256 * KIB, milliseconds: 600_000 },
   embeddings: { bytes: 16 * MIB, milliseconds: 120_000 },
-  /** Lists of calls hold what was said in them. */
+  /** Lists of calls include transcripts. */
   voice: { bytes: 16 * MIB, milliseconds: 60_000 },
   telephony: { bytes: 4 * MIB, milliseconds: 60_000 },
-  /** Of a call; an hour of uncompressed speech in two channels has less. */
+  /** Recording of a call; an hour of uncompressed stereo speech is smaller. */
   recording: { bytes: 512 * MIB, milliseconds: 600_000 },
-  /** All that is no content of a file. */
+  /** All responses except the content of files. */
   storage: { bytes: 4 * MIB, milliseconds: 60_000 },
 } as const satisfies Record<string, Bound>;
 
-/** Bytes of text and arguments that one answer of a model may have. */
-export const MODEL_WORDS = MIB;
+/** Upper limit for the text and arguments in one answer of a model. */
+export const MAX_MODEL_TEXT_BYTES = MIB;
 
-/** An answer is longer, or takes longer, than is read of it. */
+/** A response exceeded its size or time limit. */
 export class BoundExceeded extends Error {
   constructor(provider: string, bound: string) {
     super(`The answer of ${provider} exceeds ${bound}.`);
   }
 }
 
-/** Told of every answer that exceeds its bound. */
+/** Called for every response that exceeds its limit. */
 export type Report = (error: BoundExceeded, provider: string, bound: string) => void;
 
-/** Reads answers of others as far as they may go. */
+/** Enforces limits on responses of other services. */
 export class BoundedAnswers {
   constructor(private readonly report: Report = () => undefined) {}
 
-  /** Notes that an answer exceeds a bound. @returns the error that ends its reading */
+  /** Reports that a response exceeds a limit. @returns the error to end its reading with */
   exceeded(provider: string, bound: string): BoundExceeded {
     const error = new BoundExceeded(provider, bound);
     this.report(error, provider, bound);
     return error;
   }
 
-  /** A `fetch` whose answers end with an error where they exceed the bound. */
+  /** Wraps `reach`: reading a response that exceeds the limits fails with BoundExceeded. */
   fetch(reach: typeof fetch, provider: string, bound: Bound): typeof fetch {
     return async (input, init) => {
-      const late = new AbortController();
-      const end = () => late.abort(this.exceeded(provider, `${bound.milliseconds} ms`));
-      const timer = setTimeout(end, bound.milliseconds).unref();
-      const over = () => clearTimeout(timer);
-      init?.signal?.addEventListener("abort", over, { once: true });
-      const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
+      const timeout = new AbortController();
+      const abort = () => timeout.abort(this.exceeded(provider, `${bound.milliseconds} ms`));
+      const timer = setTimeout(abort, bound.milliseconds).unref();
+      const finish = () => clearTimeout(timer);
+      init?.signal?.addEventListener("abort", finish, { once: true });
+      const signal = init?.signal ? AbortSignal.any([init.signal, timeout.signal]) : timeout.signal;
       try {
         const answer = await reach(input, { ...init, signal });
-        if (!answer.body) over();
-        const body = answer.body && this.metered(answer.body, provider, bound, over);
+        if (!answer.body) finish();
+        const body = answer.body && this.metered(answer.body, provider, bound, finish);
         const { status, statusText, headers } = answer;
         return new Response(body, { status, statusText, headers });
       } catch (error) {
-        over();
-        throw late.signal.aborted ? late.signal.reason : error;
+        finish();
+        throw timeout.signal.aborted ? timeout.signal.reason : error;
       }
     };
   }
 
-  /** A stream that ends with an error where it exceeds the bound. */
+  /** Wraps a stream: it fails with BoundExceeded if it exceeds the size limits. */
   stream(content: Readable, provider: string, bound: Bound): Readable {
     const meter = new Meter(bound);
     const metered = new Transform({
       transform: (chunk: Buffer, _encoding, next) => {
-        const passed = meter.passed(chunk);
-        if (passed === undefined) next(null, chunk);
-        else next(this.exceeded(provider, passed));
+        const exceeded = meter.add(chunk);
+        if (exceeded === undefined) next(null, chunk);
+        else next(this.exceeded(provider, exceeded));
       },
     });
     content.on("error", (error) => metered.destroy(error));
@@ -90,7 +90,7 @@ export class BoundedAnswers {
     body: ReadableStream<Uint8Array>,
     provider: string,
     bound: Bound,
-    over: () => void,
+    finish: () => void,
   ): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     const meter = new Meter(bound);
@@ -98,31 +98,31 @@ export class BoundedAnswers {
       pull: async (to) => {
         try {
           const { done, value } = await reader.read();
-          const passed = done ? undefined : meter.passed(value);
-          if (passed !== undefined) throw this.exceeded(provider, passed);
+          const exceeded = done ? undefined : meter.add(value);
+          if (exceeded !== undefined) throw this.exceeded(provider, exceeded);
           if (!done) return to.enqueue(value);
-          over();
+          finish();
           to.close();
         } catch (error) {
-          over();
+          finish();
           to.error(error);
           await reader.cancel(error).catch(() => undefined);
         }
       },
-      cancel: (reason) => (over(), reader.cancel(reason)),
+      cancel: (reason) => (finish(), reader.cancel(reason)),
     });
   }
 }
 
-/** How much of an answer has come. */
+/** Counts the received bytes of a response. */
 class Meter {
   private size = 0;
   private lineSize = 0;
 
   constructor(private readonly bound: Bound) {}
 
-  /** Counts a piece. @returns the bound that it exceeds */
-  passed(chunk: Uint8Array): string | undefined {
+  /** Counts a chunk. @returns the limit that the response now exceeds, such as "1024 bytes" */
+  add(chunk: Uint8Array): string | undefined {
     const { bytes, line = Infinity } = this.bound;
     this.size += chunk.length;
     if (this.size > bytes) return `${bytes} bytes`;

@@ -1,9 +1,9 @@
-/** A request was not sent, as its deadline had passed or another server had taken the work over. */
+/** A request was not sent because its deadline had passed or another server had taken over the work. */
 export class NotSent extends Error {}
 
 /**
- * The time until which something may be asked of a provider. It begins before the intent is stored: a server that
- * stalled finds it over, by a clock that nobody sets.
+ * The time until which a request may be sent to a provider. It starts before the intent is stored, so a server that
+ * stalled in between does not send the request late. It uses the monotonic clock, which nobody can change.
  */
 export class Deadline {
   private readonly end: number;
@@ -13,8 +13,8 @@ export class Deadline {
   }
 
   /**
-   * For the request, made right before it is sent: it is aborted at the deadline, also while it connects.
-   * @throws NotSent when the deadline has passed
+   * Signal that aborts the request at the deadline, even while it connects. Create it right before the request is sent.
+   * @throws NotSent if the deadline has passed
    */
   signal(): AbortSignal {
     const left = Math.floor(this.end - performance.now());

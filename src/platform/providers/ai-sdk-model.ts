@@ -3,7 +3,7 @@ import type * as Groq from "@ai-sdk/groq";
 import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
 import { LRUCache } from "lru-cache";
-import { BOUNDS, MODEL_WORDS, type BoundedAnswers } from "../outbound/bounds";
+import { BOUNDS, MAX_MODEL_TEXT_BYTES, type BoundedAnswers } from "../outbound/bounds";
 import { load } from "./load";
 import { pairedCalls } from "./paired-calls";
 import { modelFailure } from "./provider-error";
@@ -57,7 +57,8 @@ async function* parts(
   for await (const part of stream) {
     if (part.type === "error") throw modelFailure(part.error, false);
     if ("delta" in part) words += Buffer.byteLength(part.delta);
-    if (words > MODEL_WORDS) throw answers.exceeded(provider, `${MODEL_WORDS} bytes of text`);
+    if (words > MAX_MODEL_TEXT_BYTES)
+      throw answers.exceeded(provider, `${MAX_MODEL_TEXT_BYTES} bytes of text`);
     const { text, withdrawn } = part.type === "text-delta" ? thoughts.add(part.delta) : NOTHING;
     if (withdrawn) yield { type: "withdrawn" };
     if (text !== "") yield { type: "text", text };

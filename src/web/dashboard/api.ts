@@ -1,7 +1,7 @@
 import type { TypedDocument } from "../typed-document";
 import { token } from "./session";
 
-/** There is no token, or it is not valid any more. */
+/** The token is missing or no longer valid. */
 export class Expired extends Error {}
 
 interface Answer<T> {
@@ -9,7 +9,7 @@ interface Answer<T> {
   readonly errors?: readonly { readonly message: string }[];
 }
 
-/** @throws Expired; Error with a sentence for the person */
+/** Runs an operation. @throws Expired; Error with a sentence for the viewer */
 export async function graphql<T, V>(query: TypedDocument<T, V>, variables: NoInfer<V>): Promise<T> {
   const bearer = token();
   if (bearer === null) throw new Expired();
@@ -18,7 +18,7 @@ export async function graphql<T, V>(query: TypedDocument<T, V>, variables: NoInf
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${bearer}` },
     body: JSON.stringify({ query, variables }),
   }).catch(() => {
-    throw new Error("The server cannot be reached.");
+    throw new Error("The server cannot be reached. Try again shortly.");
   });
   if (response.status === 401) throw new Expired();
   const { data, errors } = (await response.json().catch(() => ({}))) as Answer<T>;

@@ -19,7 +19,7 @@ await Promise.all([
     minify: true,
     format: "esm",
     target: "es2022",
-    // Licences of what is bundled are kept, in a file beside each.
+    // Licenses of bundled packages are written to a file beside each bundle.
     legalComments: "linked",
     tsconfig: join(here, "tsconfig.json"),
     logLevel: "warning",

@@ -8,14 +8,14 @@ interface CardProps {
   readonly note: string;
   readonly children: ComponentChildren;
   readonly wide?: boolean;
-  /** Said in place of the children where there is nothing to show. */
+  /** Text to show instead of the children if there is no data. */
   readonly empty?: string;
   readonly isEmpty?: boolean;
-  /** The children are a table themselves. */
+  /** Whether the children are a table themselves. */
   readonly plain?: boolean;
 }
 
-/** One statistic: drawn, and as a table that can be opened and kept. */
+/** One statistic as a chart, and as a table to open or download. */
 export function Card({ sheet, note, children, wide, empty, isEmpty, plain }: CardProps) {
   const id = useId();
   const none = isEmpty ?? sheet.rows.length === 0;

@@ -27,9 +27,9 @@ export interface Drawing {
   readonly type: "bar" | "line";
   readonly labels: readonly string[];
   readonly series: readonly Series[];
-  /** Bars lie, one under another. */
+  /** Whether bars are horizontal. */
   readonly lying?: boolean;
-  /** How a value is written, at the axis and where one points. */
+  /** Formats values for the axis and the tooltip. */
   readonly write?: (value: number) => string;
 }
 
@@ -47,7 +47,7 @@ function dataOf({ type, labels, series }: Drawing): ChartData {
     borderWidth: type === "bar" ? 0 : 2,
     borderRadius: 3,
     maxBarThickness: 28,
-    // One value alone makes no line.
+    // A single value cannot form a line.
     pointRadius: values.filter((value) => value !== null).length > 1 ? 0 : 3,
     pointHoverRadius: 4,
     pointBackgroundColor: colour(name),
@@ -109,7 +109,7 @@ const tooltipOf = (write: (value: number) => string, lying: boolean) => ({
   },
 });
 
-/** Whether colours for the dark are wanted, now and when that changes. */
+/** Whether the browser prefers dark colors; updates when that changes. */
 function useDark(): boolean {
   const [is, set] = useState(dark.matches);
   useEffect(() => {
@@ -120,7 +120,7 @@ function useDark(): boolean {
   return is;
 }
 
-/** A drawing, for eyes; the table beside it says the same to everybody. */
+/** A chart on a canvas; the table beside it gives the same data to screen readers. */
 export function Chart({
   drawing,
   label,

@@ -53,7 +53,7 @@ export function AnswerTimes({ days, totals }: Of<"days" | "totals">) {
       type: "line",
       labels: days.map(({ date }) => day(date)),
       series: [
-        { label: "95 of 100 within", colour: "sms", values: days.map((one) => one.answerTimes.p95Ms) },
+        { label: "95th percentile", colour: "sms", values: days.map((one) => one.answerTimes.p95Ms) },
         { label: "Median", colour: "text", values: days.map((one) => one.answerTimes.p50Ms) },
       ],
       write: milliseconds,
@@ -74,7 +74,7 @@ export function AnswerTimes({ days, totals }: Of<"days" | "totals">) {
   return (
     <Card
       sheet={sheet}
-      note={`Half within ${milliseconds(p50Ms)}, 95 of 100 within ${milliseconds(p95Ms)}`}
+      note={`Median ${milliseconds(p50Ms)}, 95th percentile ${milliseconds(p95Ms)}`}
       isEmpty={count === 0}
     >
       <Chart drawing={drawing} label="Answer times by day" />
@@ -88,11 +88,11 @@ interface SpreadProps {
   readonly unit: string;
   readonly buckets: readonly Bucket[];
   readonly write: (value: number) => string;
-  /** Values are whole: a bucket from 3 to 5 holds 3 and 4. */
+  /** Whether values are whole numbers: a bucket from 3 to 5 then contains 3 and 4. */
   readonly whole?: boolean;
 }
 
-/** How values are spread over buckets. */
+/** Distribution of values over buckets. */
 export function Spread({ name, note, unit, buckets, write, whole = false }: SpreadProps) {
   const labelOf = ({ from, to }: Bucket) => {
     if (to === null) return `${write(from)} +`;
@@ -126,15 +126,15 @@ export function Spread({ name, note, unit, buckets, write, whole = false }: Spre
 export const Lengths = ({ lengths, totals }: Of<"lengths" | "totals">) => (
   <>
     <Spread
-      name="Messages in a conversation"
-      note="Of those that have ended"
+      name="Messages per conversation"
+      note="Ended conversations only"
       unit="Conversations"
       buckets={lengths.messages}
       write={number}
       whole
     />
     <Spread
-      name="Length of a conversation"
+      name="Duration of conversations"
       note={`${seconds(totals.averageSeconds)} on average`}
       unit="Conversations"
       buckets={lengths.seconds}
@@ -143,13 +143,13 @@ export const Lengths = ({ lengths, totals }: Of<"lengths" | "totals">) => (
   </>
 );
 
-/** As many lying bars as fit, so high that each has its name. */
+/** Horizontal bars, tall enough for their labels. */
 const rowsHeight = (rows: number) => Math.max(90, 34 + rows * 30);
-const MOST_BARS = 10;
+const MAX_BARS = 10;
 
 export function EndReasons({ endReasons }: Of<"endReasons">) {
   const drawing = useMemo<Drawing>(() => {
-    const drawn = endReasons.slice(0, MOST_BARS);
+    const drawn = endReasons.slice(0, MAX_BARS);
     return {
       type: "bar",
       lying: true,
@@ -163,11 +163,11 @@ export function EndReasons({ endReasons }: Of<"endReasons">) {
     rows: endReasons.map(({ reason, conversations }) => [words(reason), conversations]),
   };
   return (
-    <Card sheet={sheet} note="Live ones are not among them">
+    <Card sheet={sheet} note="Excludes live conversations">
       <Chart
         drawing={drawing}
         label="Why conversations ended"
-        height={rowsHeight(Math.min(MOST_BARS, endReasons.length))}
+        height={rowsHeight(Math.min(MAX_BARS, endReasons.length))}
       />
     </Card>
   );
@@ -175,7 +175,7 @@ export function EndReasons({ endReasons }: Of<"endReasons">) {
 
 export function Functions({ functions }: Of<"functions">) {
   const drawing = useMemo<Drawing>(() => {
-    const drawn = functions.slice(0, MOST_BARS);
+    const drawn = functions.slice(0, MAX_BARS);
     return {
       type: "bar",
       lying: true,
@@ -192,11 +192,11 @@ export function Functions({ functions }: Of<"functions">) {
     rows: functions.map(({ name, calls, succeeded, failed }) => [name, calls, succeeded, failed]),
   };
   return (
-    <Card sheet={sheet} note="Calls by what came of them" empty="No function was called in this period.">
+    <Card sheet={sheet} note="Calls by outcome" empty="No function was called in this period.">
       <Chart
         drawing={drawing}
-        label="Calls of functions"
-        height={rowsHeight(Math.min(MOST_BARS, functions.length))}
+        label="Function calls"
+        height={rowsHeight(Math.min(MAX_BARS, functions.length))}
       />
     </Card>
   );

@@ -9,7 +9,7 @@ interface ControlsProps {
   readonly problem: string | undefined;
 }
 
-/** What is looked at: a period, an assistant, a channel. */
+/** Filters by period, assistant and channel. */
 export function Controls({ choice, assistants, choose, problem }: ControlsProps) {
   const period = (preset: string) =>
     choose({ ...choice, ...(preset === "custom" ? { preset } : daysOf(preset as Days)) });

@@ -15,7 +15,7 @@ import { Tiles } from "./tiles";
 import { Transcript, type Wanted } from "./transcript";
 import { Webhooks } from "./webhooks";
 
-/** The numbers of the filters; those of earlier ones as long as they are read. */
+/** Statistics for the filters; while they load, those of the previous filters. */
 function useStatistics(filters: Filters | undefined, failed: (error: Error) => void) {
   const [shown, show] = useState<ReadStatistics>();
   const [reading, read] = useState(true);

@@ -40,7 +40,7 @@ export interface SaidMessage {
   readonly toolCallId?: string;
   readonly createdAt: string;
 }
-/** A log, with what the schema only calls an object. */
+/** A log, with types for the fields that are untyped objects in the schema. */
 export type Log = Omit<ReadLog["log"], "messages" | "metadata"> & {
   readonly messages: { readonly items: readonly SaidMessage[] };
   readonly metadata: {

@@ -1,8 +1,8 @@
 import type { Channel } from "./operations";
 
-/** What is looked at. It stands in the address, so that it stays when the page is loaded again. */
+/** The selected filters. They are stored in the address, so that they survive a reload. */
 export interface Filters {
-  /** Moments as ISO 8601, where a day of the person begins. */
+  /** ISO 8601 times; each is the start of a day in the viewer's time zone. */
   readonly from: string;
   readonly to: string;
   readonly assistantId?: string;
@@ -11,11 +11,11 @@ export interface Filters {
 
 export const PRESETS = { "7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last year" };
 export type Preset = keyof typeof PRESETS | "custom";
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 export interface Choice {
   readonly preset: Preset;
-  /** The first and the last day, as 2026-01-31. */
+  /** First and last day, such as 2026-01-31. */
   readonly first: string;
   readonly last: string;
   readonly assistantId: string;
@@ -25,13 +25,13 @@ export interface Choice {
 const two = (number: number) => String(number).padStart(2, "0");
 export const dayOf = (date: Date) =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-/** Where a day begins, or one so many days later, by the person's own clock. */
+/** Start of a day, or of a day so many days later, in the viewer's time zone. */
 const beginning = (day: string, later = 0) => {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number];
   return new Date(year, month - 1, date + later);
 };
 
-/** The days of a preset, today included. */
+/** Days of a preset, including today. */
 export function daysOf(preset: Exclude<Preset, "custom">): Pick<Choice, "preset" | "first" | "last"> {
   const last = dayOf(new Date());
   return { preset, first: dayOf(beginning(last, 1 - Number(preset))), last };
@@ -46,18 +46,18 @@ export function filtersOf({ first, last, assistantId, channel }: Choice): Filter
   };
 }
 
-/** The period of the same length that lies before. */
+/** The previous period of the same length. */
 export function before({ from, to }: Pick<Filters, "from" | "to">) {
   const length = Date.parse(to) - Date.parse(from);
   return { from: new Date(Date.parse(from) - length).toISOString(), to: from };
 }
 
 const isDay = (text: string | null): text is string => text !== null && /^\d{4}-\d\d-\d\d$/.test(text);
-/** Why a choice can't be shown; undefined when it can. */
+/** Why a choice is invalid; undefined if it is valid. */
 export function problemWith({ first, last }: Choice): string | undefined {
   if (!isDay(first) || !isDay(last)) return "Choose both days.";
-  const days = (beginning(last, 1).getTime() - beginning(first).getTime()) / DAY;
-  if (days <= 0) return "The first day must not lie behind the last one.";
+  const days = (beginning(last, 1).getTime() - beginning(first).getTime()) / DAY_MS;
+  if (days <= 0) return "The first day must not be after the last one.";
   return days > 399 ? "Choose at most 399 days." : undefined;
 }
 

@@ -10,7 +10,7 @@ export const number = (value: number | null) => (value === null ? NONE : whole.f
 export const decimal = (value: number | null) => (value === null ? NONE : short.format(value));
 export const share = (part: number, all: number) => (all === 0 ? NONE : percent.format(part / all));
 export const change = (ratio: number) => percent.format(Math.abs(ratio));
-/** A day such as 2026-01-31. */
+/** Formats a day such as 2026-01-31. */
 export const day = (date: string) => dayAndMonth.format(new Date(date));
 export const time = (iso: string) => moment.format(new Date(iso));
 export const timeOfDay = (iso: string) => clock.format(new Date(iso));
@@ -28,7 +28,7 @@ export function seconds(value: number | null): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A reason as a service names it, such as idle-timeout, as words. */
+/** Formats a reason such as idle-timeout as words. */
 export const words = (name: string) => {
   const text = name
     .replaceAll(/[-_]+/g, " ")

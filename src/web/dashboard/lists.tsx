@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<Question["reason"], string>> = {
 
 export type Open = (chat: { assistantId: string; id: string; title: string }) => void;
 
-/** What persons asked and nothing useful came of. */
+/** Unanswered questions. */
 export function Questions({ questions, open }: { questions: readonly Question[]; open: Open }) {
   const sheet: Sheet = {
     name: "Unanswered questions",
@@ -30,7 +30,7 @@ export function Questions({ questions, open }: { questions: readonly Question[];
       wide
       plain
       sheet={sheet}
-      note="The newest that the assistant didn’t know, could not answer, or left without a word"
+      note="Newest questions that the assistant didn’t know, failed to answer or left unanswered"
       empty="Every question was answered."
     >
       <ul class="questions">
@@ -67,7 +67,7 @@ export function Assistants({ assistants }: { assistants: readonly AssistantUse[]
     ]),
   };
   return (
-    <Card wide plain sheet={sheet} note="By conversations that began">
+    <Card wide plain sheet={sheet} note="By conversations started">
       <div class="scroll" tabIndex={0} role="region" aria-label="Table: Assistants">
         <table>
           {ASSISTANTS_HEAD}

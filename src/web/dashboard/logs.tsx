@@ -14,10 +14,10 @@ interface LogsProps {
   readonly failed: (error: Error) => void;
 }
 
-/** Typing is over after this many milliseconds. */
-const PAUSE = 300;
+/** The search starts after this pause in typing. */
+const TYPING_PAUSE_MS = 300;
 
-/** The page at a place, or why there is none; the one before it as long as it is read. */
+/** The page of logs at a cursor, or an error; while it loads, the previous page. */
 function usePage({ filters, failed }: LogsProps, search: string, place: string | null) {
   const [page, show] = useState<LogPage>();
   const [problem, complain] = useState<string>();
@@ -34,14 +34,14 @@ function usePage({ filters, failed }: LogsProps, search: string, place: string |
   return { page, problem };
 }
 
-/** Logs of the period, found by what was said in them, page by page. */
+/** Logs of the period, with search, page by page. */
 export function Logs(props: LogsProps) {
   const [typed, type] = useState("");
   const [search, look] = useState("");
-  /** Where the pages begin that were seen, this one's beginning last. */
+  /** Cursors of the pages viewed so far, the current one last. */
   const [places, go] = useState<(string | null)[]>([null]);
   useEffect(() => {
-    const timer = setTimeout(() => look(typed.trim()), PAUSE);
+    const timer = setTimeout(() => look(typed.trim()), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
   useEffect(() => go([null]), [props.filters, search]);
@@ -49,7 +49,7 @@ export function Logs(props: LogsProps) {
   const found = page?.nodes ?? [];
   const none = search === "" ? "No conversations in this period." : "Nothing was found.";
   return (
-    <Card wide plain sheet={sheetOf(found)} note="Open one to read what was said" isEmpty={false}>
+    <Card wide plain sheet={sheetOf(found)} note="Open one to read its messages" isEmpty={false}>
       <SearchField value={typed} type={type} />
       {problem !== undefined && (
         <p class="problem" role="alert">
@@ -72,7 +72,7 @@ export function Logs(props: LogsProps) {
 
 const SearchField = ({ value, type }: { value: string; type: (text: string) => void }) => (
   <label class="search">
-    <span class="unseen">Search in labels and in what was said</span>
+    <span class="unseen">Search labels and messages</span>
     <input
       type="search"
       placeholder="Search in labels and in what was said"
@@ -88,7 +88,7 @@ const endOf = ({ status, endedReason }: LogEntry) =>
 
 const sheetOf = (found: readonly LogEntry[]): Sheet => ({
   name: "Recent logs",
-  columns: ["Began", "Who", "Channel", "Assistant", "Messages", "Seconds", "End", "Id"],
+  columns: ["Started", "Who", "Channel", "Assistant", "Messages", "Seconds", "End", "Id"],
   rows: found.map((log) => [
     log.createdAt,
     log.label,
@@ -101,8 +101,8 @@ const sheetOf = (found: readonly LogEntry[]): Sheet => ({
   ]),
 });
 
-const COLUMNS = ["Who", "Channel", "Assistant", "Began", "Messages", "Length", "End"];
-const NUMBERS = ["Messages", "Length"];
+const COLUMNS = ["Who", "Channel", "Assistant", "Started", "Messages", "Duration", "End"];
+const NUMBERS = ["Messages", "Duration"];
 
 const LogTable = ({ found, open }: { found: readonly LogEntry[]; open: Open }) => (
   <div class="scroll" tabIndex={0} role="region" aria-label="Table: Recent logs">

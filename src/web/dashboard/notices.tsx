@@ -1,18 +1,18 @@
-/** There is no token, or it has ended. */
+/** Shown if the page has no valid token. @param hadOne whether it had one that has expired */
 export const Ended = ({ hadOne }: { hadOne: boolean }) => (
   <main class="notice">
-    <h1>{hadOne ? "This link has expired" : "Open this page by its link"}</h1>
+    <h1>{hadOne ? "This link has expired" : "You need a link to view analytics"}</h1>
     <p>
       {hadOne
         ? "A link to the analytics page works for 15 minutes."
-        : "The page shows what belongs to an organization, so it is opened by a link with a token in it."}{" "}
+        : "The page shows data of an organization. The link contains a token that gives access."}{" "}
       Get a new one with a SECRET key of the organization:
     </p>
     <pre tabIndex={0}>
       <code>{`curl -H "X-API-Key: $KEY" ${location.origin}/rest/v1/organization`}</code>
     </pre>
     <p>
-      The answer’s <code>analyticUrl</code> is the link. GraphQL gives the same:{" "}
+      The link is the field <code>analyticUrl</code> of the response. With GraphQL:{" "}
       <code>{"{ organization { analyticUrl } }"}</code>
     </p>
   </main>
@@ -27,7 +27,7 @@ export const Failed = ({ message, again }: { message: string; again: () => void 
   </div>
 );
 
-/** As large as what is to come, so that nothing jumps. */
+/** Placeholder of the same size as the content, so that the layout does not shift. */
 export const Waiting = () => (
   <div class="waiting" role="status">
     <span class="unseen">Loading …</span>
@@ -46,7 +46,7 @@ export const Nothing = ({ filtered }: { filtered: boolean }) => (
     <p>
       {filtered
         ? "Choose another period, all assistants or all channels."
-        : "Conversations are counted from their first moment on. Choose a longer period, or start one: by a chat, a call or a text."}
+        : "Live conversations count, too. Choose a longer period, or start a chat, a call or an SMS conversation."}
     </p>
   </section>
 );

@@ -1,21 +1,21 @@
-const KEPT = "parley-analytics-token";
+const STORAGE_KEY = "parley-analytics-token";
 
 /**
- * The token of the link that was opened. It comes in the fragment, which no server sees, and is moved from there to
- * where only this tab finds it.
+ * The token of the opened link. It arrives in the fragment, which is not sent to servers, and moves to the storage of
+ * this tab.
  */
 export function token(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given !== null) {
-    sessionStorage.setItem(KEPT, given);
+    sessionStorage.setItem(STORAGE_KEY, given);
     history.replaceState(null, "", location.pathname + location.search);
   }
-  return sessionStorage.getItem(KEPT);
+  return sessionStorage.getItem(STORAGE_KEY);
 }
 
-export const forgetToken = () => sessionStorage.removeItem(KEPT);
+export const forgetToken = () => sessionStorage.removeItem(STORAGE_KEY);
 
-/** Another link opened in the same tab changes the fragment alone. */
+/** Opening another link in the same tab changes only the fragment. */
 export const onNewLink = (act: () => void) => {
   const changed = () => location.hash.includes("token=") && act();
   addEventListener("hashchange", changed);

@@ -1,13 +1,13 @@
 export type Cell = string | number | null;
 
-/** What a chart or a list shows, as a table: for screen readers, and to be kept as CSV. */
+/** Data of a chart or list as a table, for screen readers and CSV download. */
 export interface Sheet {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Spreadsheets take a text that begins so for a formula. */
+/** Spreadsheets treat a text with such a beginning as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function written(cell: Cell): string {
@@ -17,13 +17,13 @@ function written(cell: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** By RFC 4180. */
+/** Formats a table as CSV (RFC 4180). */
 export const csv = ({ columns, rows }: Sheet) =>
   [columns, ...rows].map((row) => row.map(written).join(",")).join("\r\n") + "\r\n";
 
-/** Has the browser keep it as a file. */
+/** Downloads a table as a CSV file. */
 export function download(sheet: Sheet): void {
-  // Without the mark, spreadsheets read UTF-8 as something else.
+  // Without a byte order mark, spreadsheets do not recognize UTF-8.
   const address = URL.createObjectURL(new Blob(["\ufeff", csv(sheet)], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = address;

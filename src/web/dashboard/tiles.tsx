@@ -5,9 +5,9 @@ interface Measure {
   readonly name: string;
   readonly hint: string;
   readonly write: (value: Compared) => string;
-  /** What the two periods are compared by; null where there is nothing. */
+  /** Value that is compared between the two periods; null if there is none. */
   readonly value: (value: Compared) => number | null;
-  /** Whether more of it is good news, bad news, or no news. */
+  /** Whether an increase is good, bad or neutral. */
   readonly more: "good" | "bad" | "neutral";
 }
 
@@ -25,7 +25,7 @@ const MEASURES: readonly Measure[] = [
     more: "neutral",
   },
   {
-    name: "Messages each",
+    name: "Messages per conversation",
     hint: "on average",
     write: ({ totals }) => decimal(totals.averageMessages),
     value: ({ totals }) => totals.averageMessages,
@@ -68,7 +68,7 @@ const MEASURES: readonly Measure[] = [
   },
 ];
 
-/** The numbers that matter most, each beside that of the period before. */
+/** The key figures, each with its change against the previous period. */
 export const Tiles = ({ now, before }: Pick<ReadStatistics, "now" | "before">) => (
   <dl class="tiles">
     {MEASURES.map((measure) => (
@@ -88,7 +88,7 @@ export const Tiles = ({ now, before }: Pick<ReadStatistics, "now" | "before">) =
 function Change({ now, before, more }: { now: number | null; before: number | null; more: Measure["more"] }) {
   if (now === null || before === null || before === 0)
     return (
-      <span class="change" title="There is nothing to compare it with.">
+      <span class="change" title="No data in the previous period.">
         {NONE}
       </span>
     );
@@ -96,7 +96,7 @@ function Change({ now, before, more }: { now: number | null; before: number | nu
   if (Math.abs(grown) < 0.0005) return <span class="change">Unchanged</span>;
   const news = more === "neutral" ? "" : grown > 0 === (more === "good") ? " good" : " bad";
   return (
-    <span class={`change${news}`} title="Against the period of the same length before">
+    <span class={`change${news}`} title="Compared with the previous period of the same length">
       <span aria-hidden="true">{grown > 0 ? "↑" : "↓"}</span> {change(grown)}
       <span class="unseen"> {grown > 0 ? "more" : "less"} than in the period before</span>
     </span>

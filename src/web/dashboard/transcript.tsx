@@ -14,7 +14,7 @@ interface TranscriptProps {
   readonly failed: (error: Error) => void;
 }
 
-/** What was said in one conversation, beside the page. */
+/** Transcript of one conversation, in a panel beside the page. */
 export function Transcript({ wanted, close, failed }: TranscriptProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [log, show] = useState<Log>();
@@ -47,7 +47,7 @@ export function Transcript({ wanted, close, failed }: TranscriptProps) {
           {problem}
         </p>
       )}
-      <div class="said-all" tabIndex={0} role="region" aria-label="What was said">
+      <div class="said-all" tabIndex={0} role="region" aria-label="Transcript">
         {log ? <Said log={log} /> : problem === undefined && <p class="empty">Loading …</p>}
       </div>
     </dialog>
@@ -80,7 +80,7 @@ function About({ log: { type, createdAt, metadata, recordingUrl } }: { log: Log 
 
 function Said({ log: { messages } }: { log: Log }) {
   const { items } = messages;
-  if (items.length === 0) return <p class="empty">Nothing was said.</p>;
+  if (items.length === 0) return <p class="empty">No messages.</p>;
   const answers = new Map(items.map((message) => [message.toolCallId, message]));
   return (
     <ol class="messages">
@@ -101,7 +101,7 @@ function Spoken({
   answers: Map<string | undefined, SaidMessage>;
 }) {
   const { role, content, toolCalls = [], toolCallId, metadata, createdAt } = message;
-  if (role === "TOOL" && toolCallId !== undefined) return null; // shown where it was called
+  if (role === "TOOL" && toolCallId !== undefined) return null; // shown with its call
   return (
     <>
       {content && (

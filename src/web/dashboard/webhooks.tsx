@@ -29,7 +29,7 @@ export function Webhooks({
       sheet={sheetOf(webhooks)}
       note={note}
       isEmpty={webhooks.deliveries === 0 && failingDestinations.length === 0}
-      empty="No event was sent in this period. Webhook destinations are made with POST /rest/v1/settings."
+      empty="No event was sent in this period. Create webhook destinations with POST /rest/v1/settings."
     >
       <Failing destinations={failingDestinations} />
       <Chart drawing={drawing} label="Webhook deliveries by day" height={180} />
@@ -39,7 +39,7 @@ export function Webhooks({
 
 const sheetOf = ({ days }: Statistics["webhooks"]): Sheet => ({
   name: "Webhook deliveries",
-  columns: ["Day", "Delivered", "Waiting", "Failed", "Tried more than once", "Median, ms"],
+  columns: ["Day", "Delivered", "Waiting", "Failed", "Retried", "Median, ms"],
   rows: days.map(({ date, delivered, pending, failed, retried, medianMs }) => [
     date,
     delivered,
@@ -54,7 +54,7 @@ const Failing = ({ destinations }: { destinations: Statistics["failingDestinatio
   <ul class="failing">
     {destinations.map(({ id, name, host, enabled, failingSince, failures }) => (
       <li key={id}>
-        <span class="badge bad">{enabled ? "Failing" : "Switched off"}</span>
+        <span class="badge bad">{enabled ? "Failing" : "Disabled"}</span>
         <strong>{name ?? host}</strong>
         <span>
           {name !== null && `${host} · `}

@@ -17,14 +17,14 @@ const shared = {
   bundle: true,
   minify: true,
   target: "es2022",
-  // Licences of what is bundled are kept, in a file beside each.
+  // Licenses of bundled packages are written to a file beside each bundle.
   legalComments: "linked",
   define: { "process.env.NODE_ENV": '"production"' },
   tsconfig: join(here, "tsconfig.json"),
   logLevel: "warning",
 };
 
-/** graphiql/style.css brings the whole of Monaco's style, which Monaco's modules would each bring again. */
+/** Drops the styles of Monaco's modules: graphiql/style.css already contains them. */
 const styleOnce = {
   name: "style-once",
   setup(plugins) {

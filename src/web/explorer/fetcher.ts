@@ -6,12 +6,12 @@ const endpoint = new URL("/graphql", location.href);
 const socket = new URL(endpoint);
 socket.protocol = location.protocol === "https:" ? "wss:" : "ws:";
 
-/** A header left empty in the editor is no header: a server may refuse an empty key where it lets pass a missing one. */
+/** Removes empty headers: the server refuses an empty key, but allows some requests without a key. */
 function filledIn(headers: FetcherOpts["headers"]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => value !== ""));
 }
 
-/** The service takes one operation a request, where a tab may hold several: the one to run, with its fragments. */
+/** Reduces a document to the operation to run and its fragments: the service accepts one operation per request. */
 function alone(request: FetcherParams): FetcherParams {
   try {
     const document = parse(request.query);
@@ -19,13 +19,13 @@ function alone(request: FetcherParams): FetcherParams {
     const wanted = operations.length > 1 && separateOperations(document)[request.operationName ?? ""];
     return wanted ? { ...request, query: print(wanted) } : request;
   } catch {
-    return request; // the service says what is wrong with it
+    return request; // the service reports the syntax error
   }
 }
 
 const REFUSED: number = CloseCode.Forbidden;
 
-/** A socket that breaks is opened again; of one that is refused the reason is shown. */
+/** Reopens a broken socket; shows the reason if it was refused. */
 function clientWith(connectionParams: Record<string, string>): Client {
   const client = createClient({
     url: socket.href,
@@ -45,9 +45,9 @@ function clientWith(connectionParams: Record<string, string>): Client {
   };
 }
 
-/** Requests go by POST; a subscription opens a socket, which has the same headers as its connection_init payload. */
+/** Sends requests by POST. Subscriptions open a socket with the same headers in the connection_init payload. */
 export const fetcher: Fetcher = (request, options) => {
-  // Introspection needs no credential, so a mistyped key doesn't take the documentation away.
+  // Introspection needs no credential, so the documentation works even with a mistyped key.
   const headers = request.operationName === "IntrospectionQuery" ? {} : filledIn(options?.headers);
   const send = createGraphiQLFetcher({ url: endpoint.href, wsClient: clientWith(headers) });
   return send(alone(request), { ...options, headers });

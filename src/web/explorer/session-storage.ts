@@ -1,15 +1,15 @@
 import type { Storage } from "@graphiql/toolkit";
 
-/** Where versions before kept what was typed, keys among it: readable for every page of this origin, for ever. */
+/** Prefix of entries that earlier versions kept in local storage, keys included, readable by every page of this origin. */
 const NAMESPACE = "parley-explorer:";
 
 const ours = (storage: globalThis.Storage) =>
   Object.keys(storage).filter((name) => name.startsWith(NAMESPACE));
 
-/** GraphiQL writes what it holds half a second after it was typed, also when it was cleared meanwhile. */
+/** GraphiQL saves its state half a second after typing, even if it was cleared meanwhile. */
 let isCleared = false;
 
-/** Keeps what is typed, keys among it, until the tab of the browser is closed. */
+/** Keeps GraphiQL's state, including keys, until the browser tab is closed. */
 export const forThisTab: Storage = {
   getItem: (name) => sessionStorage.getItem(NAMESPACE + name),
   setItem: (name, value) => {
@@ -25,5 +25,5 @@ export const forThisTab: Storage = {
   },
 };
 
-/** Removes what versions before have left for every page of this origin. */
+/** Removes the entries of earlier versions. */
 export const forgetFormer = (): void => ours(localStorage).forEach((name) => localStorage.removeItem(name));

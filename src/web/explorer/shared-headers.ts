@@ -1,7 +1,7 @@
 import { useGraphiQL } from "@graphiql/react";
 import { useEffect, useRef } from "react";
 
-/** GraphiQL keeps headers for each tab by itself. A key is put in once: what was typed last follows to every tab. */
+/** Copies the last edited headers to every tab, so that a key is entered once. GraphiQL keeps them per tab. */
 export function SharedHeaders(): null {
   const editor = useGraphiQL((state) => state.headerEditor);
   const activeTab = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id);
@@ -11,7 +11,7 @@ export function SharedHeaders(): null {
     if (!editor) return;
     typed.current ??= editor.getValue();
     const listening = editor.onDidChangeModelContent((change) => {
-      // A flush is GraphiQL filling the editor for another tab, not the user.
+      // A flush comes from GraphiQL, which fills the editor for another tab, not from the user.
       if (!change.isFlush) typed.current = editor.getValue();
     });
     return () => listening.dispose();

@@ -1,20 +1,20 @@
-/** A tab that the explorer opens with. Nothing of the browser here: a contract test validates each against the schema. */
+/** An initial tab of the explorer. This file uses no browser API: a contract test validates the tabs against the schema. */
 export interface ExplorerTab {
   /** GraphiQL shows the name of the first operation as the tab's title. */
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-// One word each, so that a double click selects it.
+// Single words, so that a double click selects them.
 const ASSISTANT_ID = "ASSISTANT_ID";
 const CHAT_ID = "CHAT_ID";
-/** Of the receptionist, which every service has. */
+/** Id of the receptionist template, which every installation has. */
 const TEMPLATE_ID = "019b8d62-7a80-7a31-8c52-4be1f07d9a36";
 
 const assistants: ExplorerTab = {
   query: `# Welcome to Parley.
-# 1. Put a secret key into the "Headers" below. It goes
-#    with every tab, and stays until this page is closed.
+# 1. Enter a secret key under "Headers" below. It is sent
+#    from every tab and kept until this page is closed.
 # 2. Press the play button, or Ctrl-Enter.
 # The icon at the top left opens the documentation.
 
@@ -45,9 +45,9 @@ query Assistants {
 };
 
 const createAssistant: ExplorerTab = {
-  query: `# Its name and the rest are under "Variables", below.
-# A new assistant has its four configurations at once,
-# with defaults that work.
+  query: `# Edit the name and the other fields under "Variables".
+  # The new assistant gets all four configurations, with
+  # working defaults.
 
 mutation CreateAssistant($input: CreateAssistantInput!) {
   createAssistant(input: $input) {
@@ -69,9 +69,9 @@ mutation CreateAssistant($input: CreateAssistantInput!) {
 };
 
 const configureChat: ExplorerTab = {
-  query: `# Put the assistant's id under "Variables", below.
-# A field that is left out stays as it was. {company}
-# stands for the assistant's variable of that name.
+  query: `# Enter the assistant's id under "Variables" below.
+  # Omitted fields stay unchanged. {company} is replaced
+  # by the assistant's variable of that name.
 
 mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
   updateChatConfiguration(assistantId: $assistantId, input: $input) {
@@ -104,8 +104,9 @@ mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!)
 };
 
 const configureTheme: ExplorerTab = {
-  query: `# How an assistant's widget looks.
-# Put its id under "Variables"; "theme" is replaced whole.
+  query: `# Changes the appearance of an assistant's widget.
+  # Enter its id under "Variables"; "theme" is replaced as
+  # a whole.
 
 mutation ConfigureTheme($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
   updateThemeConfiguration(assistantId: $assistantId, input: $input) {
@@ -122,8 +123,8 @@ mutation ConfigureTheme($assistantId: ID!, $input: UpdateThemeConfigurationInput
 
 const startChat: ExplorerTab = {
   query: `# Three operations: the play button asks which to run,
-# Ctrl-Enter runs the one at the cursor. Put into the
-# "Variables" the assistant's id, then the new chat's.
+  # Ctrl-Enter runs the one at the cursor. Under "Variables"
+  # enter the assistant's id, then the id of the new chat.
 
 mutation StartChat($start: StartChatInput!) {
   startChat(input: $start) {
@@ -133,7 +134,7 @@ mutation StartChat($start: StartChatInput!) {
   }
 }
 
-# With "wait", answers once the assistant has replied.
+# With "wait", the response comes after the assistant's answer.
 mutation PostMessage($message: PostMessageInput!) {
   postMessage(input: $message, wait: true) {
     id
@@ -165,11 +166,10 @@ query ReadChat($chatId: ID!) {
 };
 
 const watchChat: ExplorerTab = {
-  query: `# Put a chat's id under "Variables". This stays open and
-# shows each event as it happens, until the button is
-# pressed again. Post a message from a second window
-# meanwhile. "after", an event's id, shows what came
-# behind it.
+  query: `# Enter a chat's id under "Variables". The subscription
+  # shows each event as it happens, until you press the
+  # button again. Post a message from a second window.
+  # "after" is the id of an event: later ones are shown.
 
 subscription WatchChat($chatId: ID!, $after: ID) {
   chatEvents(chatId: $chatId, after: $after) {
@@ -184,9 +184,9 @@ subscription WatchChat($chatId: ID!, $after: ID) {
 };
 
 const organization: ExplorerTab = {
-  query: `# The organization that the key belongs to, its keys, and
-# a new public key, as a widget needs one. Only a secret
-# key sees the values of keys in full.
+  query: `# Reads the key's organization and its keys, and creates
+  # a public key for a widget. Only a secret key sees the
+  # full values of keys.
 
 query Organization {
   organization { id name }
@@ -206,8 +206,8 @@ mutation CreatePublicKey {
 
 const templates: ExplorerTab = {
   query: `# Templates are shared and read-only: duplicate one to use
-# it. The id under "Variables" is the receptionist's; any
-# assistant can be duplicated.
+  # it. The id under "Variables" is the receptionist's. Your
+  # own assistants can be duplicated, too.
 
 query Templates {
   assistantTemplates(order: desc, page: 1, take: 20) {

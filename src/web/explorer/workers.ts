@@ -3,7 +3,7 @@ const files: Record<string, string> = {
   graphql: "graphql.worker.js",
 };
 
-// Monaco asks here for the scripts of its workers: served by us, each bundled into one file.
+// Monaco gets the scripts of its workers from here; each is one bundled file from our server.
 Object.assign(globalThis, {
   MonacoEnvironment: {
     getWorker: (_module: string, label: string) =>

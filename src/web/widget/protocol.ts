@@ -1,17 +1,17 @@
-/** What the page's loader and the frame say to each other by postMessage. */
+/** Messages between the loader on the page and the frame (postMessage). */
 
 export const SOURCE = "companion-widget";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 export type Appearance = "bubble" | "iframe";
 
-/** What the page knows about its visitor and their talk; sent whole, at the beginning and whenever it changes. */
+/** Data that the page supplies about its visitor; sent completely, at first and after every change. */
 export interface PageData {
   readonly variables: JsonObject;
   readonly metadata: JsonObject;
 }
 
-/** Of the theme, what the launcher on the page needs; colours are of the form #rrggbb. */
+/** The part of the theme that the launcher needs; colors have the form #rrggbb. */
 export interface Look {
   readonly color: string;
   readonly onColor: string;
@@ -37,7 +37,7 @@ export type ToFrame =
   | { readonly type: "close" };
 
 export type ToPage =
-  /** The application is there and wants its `init`. */
+  /** The application has started and needs `init`. */
   | { readonly type: "ready" }
   | { readonly type: "look"; readonly look: Look }
   | { readonly type: "close" }
@@ -47,7 +47,7 @@ export type ToPage =
 
 export const sealed = <T extends ToFrame | ToPage>(message: T) => ({ source: SOURCE, ...message });
 
-/** A message of this protocol, or undefined for anything else that arrives. */
+/** Reads a message of this protocol; undefined for anything else. */
 export function unsealed<T extends ToFrame | ToPage>(data: unknown): T | undefined {
   const message = data as { source?: unknown; type?: unknown } | null;
   const ours = typeof message === "object" && message?.source === SOURCE && typeof message.type === "string";

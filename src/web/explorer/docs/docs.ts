@@ -6,9 +6,9 @@ interface System {
 }
 declare function SwaggerUIBundle(options: Record<string, unknown>): SwaggerUI;
 
-/** Where a key is kept until the tab is closed. Swagger's own way keeps it for every page of this origin, for ever. */
-const KEPT = "parley-docs:authorized";
-localStorage.removeItem("authorized"); // left by versions before
+/** Session storage entry of the key. Swagger's own storage would keep the key forever, for every page of this origin. */
+const STORAGE_KEY = "parley-docs:authorized";
+localStorage.removeItem("authorized"); // written by earlier versions
 
 const keptForThisTab = () => ({
   statePlugins: {
@@ -17,7 +17,7 @@ const keptForThisTab = () => ({
         persistAuthorizationIfNeeded:
           (_original: unknown, { authSelectors }: System) =>
           () => {
-            sessionStorage.setItem(KEPT, JSON.stringify(authSelectors.authorized().toJS()));
+            sessionStorage.setItem(STORAGE_KEY, JSON.stringify(authSelectors.authorized().toJS()));
             return { type: "parley_kept" };
           },
       },
@@ -38,10 +38,10 @@ const ui = SwaggerUIBundle({
   filter: true,
   plugins: [keptForThisTab],
   onComplete: () => {
-    const kept = sessionStorage.getItem(KEPT);
+    const kept = sessionStorage.getItem(STORAGE_KEY);
     if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
   },
   tryItOutEnabled: true,
-  // The default asks a public service whether the document is valid.
+  // By default Swagger UI sends the document to a public validation service.
   validatorUrl: null,
 });

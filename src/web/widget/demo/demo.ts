@@ -30,7 +30,7 @@ function load(shown: Shown, appearance: "bubble" | "iframe"): void {
   document.head.append(script);
 }
 
-/** The assistants that this page may offer. */
+/** A menu of the assistants; empty if there are fewer than two. */
 function choice(): HTMLElement | string {
   if (assistants.length < 2) return "";
   const options = assistants.map(({ id, name }) =>
@@ -45,11 +45,11 @@ function show(shown: Shown): void {
   const left = element(
     "div",
     { className: "words" },
-    element("h1", {}, "Your assistant on a page"),
+    element("h1", {}, "Your assistant on a web page"),
     element(
       "p",
       { className: "lead" },
-      "This is a plain page with the widget on it twice: in a corner, and inside of the page. Talk to it.",
+      "This plain page contains the widget twice: in a corner and inside the page. Try it.",
     ),
     choice(),
     snippets(shown),
@@ -59,16 +59,16 @@ function show(shown: Shown): void {
   load(shown, "iframe");
 }
 
-/** Only this machine's own visitors may; then there is something to talk to at once. */
+/** Creates an assistant to try. The server allows this only to visitors on the same machine. */
 async function makeAssistant(words: HTMLElement): Promise<void> {
   const response = await fetch("demo/assistant", { method: "POST" });
   if (response.ok) return visit({ assistantId: ((await response.json()) as { id: string }).id });
-  words.textContent = "No assistant could be made. Load the page again to try once more.";
+  words.textContent = "The assistant could not be created. Reload the page to try again.";
 }
 
 function offer(): HTMLElement[] {
   if (assistants.length === 0) {
-    const words = element("p", { className: "lead", role: "status" }, "Making an assistant to talk to …");
+    const words = element("p", { className: "lead", role: "status" }, "Creating an assistant …");
     void makeAssistant(words);
     return [words];
   }
@@ -80,7 +80,7 @@ function offer(): HTMLElement[] {
       element("button", { type: "button", className: "entry", onclick: choose }, name),
     );
   });
-  return [element("p", { className: "lead" }, "Whom do you want to talk to?"), element("ul", {}, ...entries)];
+  return [element("p", { className: "lead" }, "Choose an assistant"), element("ul", {}, ...entries)];
 }
 
 function field(name: string, label: string, value: string): HTMLElement {
@@ -88,26 +88,21 @@ function field(name: string, label: string, value: string): HTMLElement {
   return element("label", {}, label, input);
 }
 
-/** A visitor from elsewhere brings what a page would have. */
+/** A form for visitors from other machines, who need a public key and an assistant id. */
 function ask(): HTMLElement[] {
   const form = element(
     "form",
     {},
     field("publicKey", "PUBLIC key", publicKey),
-    field("assistantId", "Id of the assistant", assistantId ?? ""),
-    element("button", { type: "submit", className: "primary" }, "Show it"),
+    field("assistantId", "Assistant id", assistantId ?? ""),
+    element("button", { type: "submit", className: "primary" }, "Show widget"),
   );
   form.onsubmit = (event) => {
     event.preventDefault();
     visit(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])));
   };
-  const how =
-    "Both come from the service: GET /rest/v1/organization/keys/public, and GET /rest/v1/assistants.";
-  return [
-    element("p", { className: "lead" }, "Which assistant shall be shown?"),
-    form,
-    element("p", {}, how),
-  ];
+  const how = "Get both from the API: GET /rest/v1/organization/keys/public and GET /rest/v1/assistants.";
+  return [element("p", { className: "lead" }, "Choose an assistant"), form, element("p", {}, how)];
 }
 
 if (publicKey && (assistantId || deploymentId))

@@ -1,6 +1,6 @@
 type Properties<K extends keyof HTMLElementTagNameMap> = Partial<Omit<HTMLElementTagNameMap[K], "style">>;
 
-/** An element with its properties and what is inside; text is text. */
+/** Creates an element with properties and children; strings become text, never HTML. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   properties: Properties<K> = {},

@@ -8,7 +8,7 @@ export interface Shown {
 
 const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 
-/** What an owner of a page copies into it. */
+/** The script tag to copy into a page. */
 function snippet({ publicKey, assistantId, deploymentId }: Shown, appearance: "bubble" | "iframe"): string {
   const target = deploymentId
     ? `data-deployment-id="${escaped(deploymentId)}"`
@@ -40,15 +40,15 @@ const INITIALIZE = `document.addEventListener("companion-iframe-loaded", () => {
   CompanionWidget.initializeAssistant({ user_name: "Ada" });
 });`;
 
-/** How it gets onto another page. */
+/** Instructions for adding the widget to a page. */
 export const snippets = (shown: Shown): HTMLElement =>
   element(
     "section",
     {},
-    element("h2", {}, "Put it on your page"),
+    element("h2", {}, "Add it to your page"),
     element("p", {}, "A button in a corner that opens the assistant:"),
     copyable(snippet(shown, "bubble")),
-    element("p", {}, "Or inside of an element of the page:"),
+    element("p", {}, "Or inside an element of the page:"),
     copyable(snippet(shown, "iframe")),
     element("p", {}, "Values for the prompt’s {variables}, whenever the page knows them:"),
     copyable(INITIALIZE),

@@ -1,8 +1,8 @@
 import type { Look } from "../protocol";
 import { LAUNCHER_STYLE } from "./launcher-style";
 
-/** Where a dialog leaves no room for the page, which is then out of reach until it is closed. */
-const SMALL = "(max-width: 480px), (max-height: 480px)";
+/** On such screens the dialog covers the page, which is inaccessible until the dialog is closed. */
+const SMALL_SCREEN = "(max-width: 480px), (max-height: 480px)";
 const CHAT_ICON = "M21 11.5a8.4 8.4 0 0 1-12.3 7.4L3.5 20.5l1.6-4.6A8.4 8.4 0 1 1 21 11.5Z";
 const SHUT_ICON = "M6 9.5l6 6 6-6";
 
@@ -24,7 +24,7 @@ function icon(className: string, path: string): SVGElement {
   return svg;
 }
 
-/** Sheets made by script are no inline styles: they pass where a page's policy forbids those. */
+/** Style sheets constructed by script are allowed even if the page's content security policy forbids inline styles. */
 function styled(root: ShadowRoot): void {
   if (!("replaceSync" in CSSStyleSheet.prototype)) {
     const style = element("style");
@@ -36,7 +36,7 @@ function styled(root: ShadowRoot): void {
   root.adoptedStyleSheets = [sheet];
 }
 
-/** A button in a corner, and the dialog with the frame that it opens. */
+/** A button in a corner, and the dialog with the frame. */
 export class Bubble {
   private readonly host = element("div");
   private readonly text = element("span", "text");
@@ -68,7 +68,7 @@ export class Bubble {
     this.launcher.hidden = true;
     this.launcher.setAttribute("aria-haspopup", "dialog");
     this.launcher.addEventListener("click", toggle);
-    // Escape closes one that takes the whole screen.
+    // Escape closes a dialog that covers the whole screen.
     this.dialog.addEventListener("close", () => {
       this.name();
       this.launcher.focus({ preventScroll: true });
@@ -107,7 +107,7 @@ export class Bubble {
   }
 
   open(): void {
-    if (matchMedia(SMALL).matches) this.dialog.showModal();
+    if (matchMedia(SMALL_SCREEN).matches) this.dialog.showModal();
     else this.dialog.show();
     this.name();
   }

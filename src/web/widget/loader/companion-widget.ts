@@ -7,7 +7,7 @@ type Handler = (detail: object) => void;
 
 const MARK = Symbol.for("companion-widget");
 
-/** As JSON has it: what can't be written so would stop the message to the frame. */
+/** Reduces a value to JSON; other values, such as functions, cannot be sent to the frame. */
 function plain(name: string, value: unknown): JsonObject {
   if (value == null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {
@@ -17,7 +17,7 @@ function plain(name: string, value: unknown): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-/** `window.CompanionWidget`: what a page may do. Nothing in here ever throws. */
+/** `window.CompanionWidget`, the interface for pages. Its methods never throw. */
 export class CompanionWidget {
   readonly [MARK] = true;
   private widgets: Widget[] = [];
@@ -28,7 +28,7 @@ export class CompanionWidget {
     return typeof value === "object" && value !== null && MARK in value;
   }
 
-  /** Of the loader: one more assistant, where the page has none yet. */
+  /** Adds an assistant unless the page already has one in its place. Called by the loader. */
   add(settings: Settings): void {
     const place = Widget.placeOf(settings);
     if (this.widgets.some((widget) => widget.place === place))
@@ -36,7 +36,7 @@ export class CompanionWidget {
     this.widgets.push(new Widget(settings, () => this.data, this.tell));
   }
 
-  /** Values for the prompt's {variables}, and metadata to be kept with the conversation. At any time, again with fresh ones. */
+  /** Sets values for the prompt's {variables} and metadata to store with the conversation. May be called repeatedly. */
   readonly initializeAssistant = guarded("initializeAssistant", (variables?: unknown, metadata?: unknown) => {
     this.data = { variables: plain("variables", variables), metadata: plain("metadata", metadata) };
     for (const widget of this.widgets) widget.initialize();
@@ -46,14 +46,14 @@ export class CompanionWidget {
 
   readonly close = guarded("close", () => this.widgets.forEach((widget) => widget.close()));
 
-  /** Takes everything off the page; the script may be loaded again afterwards. */
+  /** Removes everything from the page; the script may be loaded again afterwards. */
   readonly destroy = guarded("destroy", () => {
     for (const widget of this.widgets.splice(0)) widget.remove();
     this.handlers.clear();
     this.data = { variables: {}, metadata: {} };
   });
 
-  /** @returns a function that ends it */
+  /** Adds a listener. @returns a function that removes it */
   readonly on = (event: EventName, handler: Handler): (() => void) => {
     if (!EVENTS.includes(event) || typeof handler !== "function") {
       complain(`on takes one of ${EVENTS.join(", ")}, and a function.`);

@@ -1,6 +1,6 @@
 import { complain } from "./report";
 
-/** Calls back with the page's element once there is one: an application may put it in later. */
+/** Calls `found` with the element as soon as it exists: an application may add it later. @returns a function that stops waiting */
 export function whenThere(id: string, found: (container: HTMLElement) => void): () => void {
   const look = () => {
     const container = document.getElementById(id);
@@ -11,13 +11,13 @@ export function whenThere(id: string, found: (container: HTMLElement) => void): 
   };
   const watcher = new MutationObserver(look);
   if (!look()) {
-    complain(`There is no element with the id "${id}" yet: the assistant appears once there is one.`);
+    complain(`No element with the id "${id}" yet: the assistant appears when it is added.`);
     watcher.observe(document.documentElement, { childList: true, subtree: true });
   }
   return () => watcher.disconnect();
 }
 
-/** A container without a height of its own gets a usable one. */
+/** Puts the frame into its container. A container without a height gets a usable one. */
 export function fill(container: HTMLElement, frame: HTMLIFrameElement): void {
   const { style } = frame;
   style.display = "block";

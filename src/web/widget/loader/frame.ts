@@ -2,10 +2,10 @@ import { sealed, unsealed, type PageData, type ToFrame, type ToPage } from "../p
 import { complain, guarded } from "./report";
 import type { Settings } from "./settings";
 
-/** After how long without a word from the frame the console says so, in milliseconds. */
-const PATIENCE = 20_000;
+/** Time after which a frame that has not reported ready causes an error on the console. */
+const READY_TIMEOUT_MS = 20_000;
 
-/** The iframe, and the talk with the application inside: with that window on that origin, and no other. */
+/** The iframe, and the messages exchanged with its window, on its origin only. */
 export class Frame {
   readonly element: HTMLIFrameElement;
   private readonly origin: string;
@@ -23,7 +23,7 @@ export class Frame {
     this.element.allow = "microphone; autoplay; clipboard-write";
     this.element.src = frameUrl.href;
     addEventListener("message", this.listen);
-    this.silence = setTimeout(this.complainOfSilence, PATIENCE);
+    this.silence = setTimeout(this.complainOfSilence, READY_TIMEOUT_MS);
   }
 
   private readonly complainOfSilence = () =>
@@ -47,7 +47,7 @@ export class Frame {
     this.say({ type: "init", appearance, open, uniqueId, uniqueIdSignature, data });
   }
 
-  /** Before the frame is ready nothing is said: its `init` tells it all. */
+  /** Sends a message. Before the frame is ready nothing is sent: `init` then contains the whole state. */
   say(message: ToFrame): void {
     if (this.ready) this.element.contentWindow?.postMessage(sealed(message), this.origin);
   }

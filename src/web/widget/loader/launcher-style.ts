@@ -1,4 +1,4 @@
-/** Of the launcher and its dialog, inside a shadow root: nothing of the page reaches in, nothing leaks out. */
+/** Styles of the launcher and its dialog. They are in a shadow root, isolated from the styles of the page. */
 export const LAUNCHER_STYLE = `
 :host { all: initial; }
 * { box-sizing: border-box; }

@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** Loaded once more, the script adds to what is there. */
+/** If the script is loaded again, it adds a widget to the existing ones. */
 function library(): CompanionWidget {
   const there = window.CompanionWidget;
   if (CompanionWidget.is(there)) return there;

@@ -5,7 +5,7 @@ export const complain = (what: string, error?: unknown): void =>
 
 export const remark = (what: string): void => console.info(`${PREFIX} ${what}`);
 
-/** Whatever goes wrong inside is told on the console; the page around goes on. */
+/** Wraps a function: its errors go to the console and never reach the page. */
 export function guarded<A extends unknown[]>(
   where: string,
   work: (...args: A) => void,

@@ -1,15 +1,15 @@
 import type { Appearance } from "../protocol";
 import { complain } from "./report";
 
-/** What the attributes of the script say. */
+/** Settings from the attributes of the script tag. */
 export interface Settings {
-  /** Of the frame, beside the script. */
+  /** Address of the frame, in the same folder as the script. */
   readonly frameUrl: URL;
   readonly appearance: Appearance;
   readonly containerId: string;
   readonly uniqueId?: string;
   readonly uniqueIdSignature?: string;
-  /** Instead of the theme's. */
+  /** Overrides the position of the theme. */
   readonly position?: "left" | "right";
 }
 
@@ -22,7 +22,7 @@ const oneOf = <T extends string>(name: string, value: string | undefined, allowe
   return found;
 };
 
-/** The tag that loads this script; a bundler or a tag manager may run it without one. */
+/** The tag that loads this script; undefined if a bundler or tag manager runs it without one. */
 export function ownScript(): HTMLScriptElement | undefined {
   const candidates = [document.currentScript, document.getElementById(SCRIPT_ID)];
   return candidates.find(
@@ -32,17 +32,17 @@ export function ownScript(): HTMLScriptElement | undefined {
   );
 }
 
-/** @returns undefined, and a word on the console, where nothing can be shown */
+/** Reads the settings. @returns undefined, after an error on the console, if the widget cannot be shown */
 export function readSettings(script: HTMLScriptElement | undefined): Settings | undefined {
-  if (!script?.src) return void complain(`There is no <script id="${SCRIPT_ID}" src="…"> on this page.`);
+  if (!script?.src) return void complain(`The page has no <script id="${SCRIPT_ID}" src="…">.`);
   const { assistantId, deploymentId, publicKey, locale, ...rest } = script.dataset;
   if (!publicKey) return void complain("The attribute data-public-key is missing.");
   if (!assistantId && !deploymentId)
-    return void complain("One of the attributes data-assistant-id and data-deployment-id is needed.");
+    return void complain("Set one of the attributes data-assistant-id and data-deployment-id.");
   if (assistantId && deploymentId)
-    return void complain("data-assistant-id and data-deployment-id are both given; one of them is needed.");
+    return void complain("Set only one of data-assistant-id and data-deployment-id.");
   const frameUrl = new URL("frame", script.src);
-  // Not the location's: of a page out of a file that is "file://", where messages come from "null".
+  // Not location.origin: a page from a file has the origin "file://" there, but "null" in messages.
   const parameters = { publicKey, deploymentId, assistantId, origin: window.origin, locale };
   for (const [name, value] of Object.entries(parameters)) if (value) frameUrl.searchParams.set(name, value);
   return {

@@ -26,7 +26,7 @@ export class Widget {
     else this.stopLooking = whenThere(settings.containerId, (container) => fill(container, element));
   }
 
-  /** What a page can have only one of. */
+  /** Key of the widget's place: a page can have one widget per place. */
   static placeOf({ appearance, containerId }: Settings): string {
     return appearance === "bubble" ? "a bubble" : `an assistant in the element "${containerId}"`;
   }
@@ -79,7 +79,7 @@ export class Widget {
     }
   }
 
-  /** The page hears of it first: what it then gives to initializeAssistant goes along. */
+  /** The page is notified first, so that its call of initializeAssistant becomes part of `init`. */
   private begin(): void {
     document.dispatchEvent(new CustomEvent("companion-iframe-loaded", { bubbles: true }));
     this.tell("ready", {});
