@@ -169,7 +169,7 @@ describe("a turn with a model", () => {
     ["hangs in the stream", { text: ["Let me ", "think."], held: new Promise(() => undefined) }, /in time/],
     ["breaks off each time", { half: "The answer" }, /\S/],
     ["talks nonsense", { garbage: "data: {nonsense\n\n" }, /\S/],
-    ["says nothing", { text: [] }, /answered with nothing/],
+    ["says nothing", { text: [] }, /answer was empty/],
   ])(
     "a model that %s is given up after three times: half answers are stored nowhere, and the chat goes on",
     async (_, broken, told) => {

@@ -121,19 +121,19 @@ describe("the process that reads a document", () => {
   test("is ended when the document unfolds beyond the memory it may have", async () => {
     const bomb = await docx(["a".repeat(100 * MIB)]);
     expect(bomb.length).toBeLessThan(MIB);
-    expect(await read(DOCX, bomb, { memory: 128 * MIB })).toEqual({
+    expect(await read(DOCX, bomb, { memoryBytes: 128 * MIB })).toEqual({
       problem: "Reading the file took more than 128 MiB of memory.",
     });
   });
 
   test("is ended when it takes too long", async () => {
-    expect(await read("text/plain", "word ".repeat(100_000), { time: 10 })).toEqual({
+    expect(await read("text/plain", "word ".repeat(100_000), { timeMs: 10 })).toEqual({
       problem: "Reading the file took longer than 0.01 seconds.",
     });
   });
 
   test("is ended when it says too much", async () => {
-    expect(await read("text/plain", "word ".repeat(100_000), { output: 1_000 })).toEqual({
+    expect(await read("text/plain", "word ".repeat(100_000), { outputBytes: 1_000 })).toEqual({
       problem: expect.stringContaining("more text than can be indexed"),
     });
   });

@@ -184,7 +184,7 @@ describe("the end of a call", () => {
     );
     const over = await ended(running.api, id);
     expect(over.endedReason).toBe("customer-ended-call");
-    expect(said(over).at(-1)).toBe("ASSISTANT: There is no function end_call.");
+    expect(said(over).at(-1)).toBe("ASSISTANT: No function is named end_call.");
   });
 
   test("keys are pressed where that is allowed, and the talk goes on", async () => {

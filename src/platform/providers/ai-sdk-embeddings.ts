@@ -4,10 +4,10 @@ import type { EmbeddingModel } from "../ports/embedding-model";
 import { BOUNDS, type BoundedAnswers } from "../outbound/bounds";
 import { load } from "./load";
 
-/** pgvector keeps no longer ones. */
-const MOST_DIMENSIONS = 16_000;
+/** Longest vector that pgvector stores. */
+const MAX_DIMENSIONS = 16_000;
 
-/** Asks OpenAI, or whatever speaks its protocol at a base URL. @param guardedFetch for addresses that customers chose */
+/** Embeddings by OpenAI or a compatible service at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkEmbeddings(guardedFetch: typeof fetch, answers: BoundedAnswers): EmbeddingModel {
   return {
     async embed(texts, { model, credential: { apiKey = "none", baseUrl: baseURL, guarded }, signal }) {
@@ -24,11 +24,13 @@ export function aiSdkEmbeddings(guardedFetch: typeof fetch, answers: BoundedAnsw
         abortSignal: signal,
       });
       if (embeddings.length !== texts.length || !embeddings.every(isUsable))
-        throw new Error("The embedding model answered with something that is not usable.");
+        throw new Error(
+          "The embedding model answered with unusable vectors: wrong number, length or values.",
+        );
       return embeddings;
     },
   };
 }
 
 const isUsable = (vector: readonly number[]): boolean =>
-  vector.length > 0 && vector.length <= MOST_DIMENSIONS && vector.every(Number.isFinite);
+  vector.length > 0 && vector.length <= MAX_DIMENSIONS && vector.every(Number.isFinite);

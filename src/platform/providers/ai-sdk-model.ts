@@ -17,21 +17,21 @@ import {
 } from "../ports/text-model";
 import { ThinkFilter } from "./think-filter";
 
-/** Models that are remembered to think without saying so. */
-const MOST_THINKING = 1_000;
+/** Number of models remembered to begin with reasoning without an opening tag. */
+const MAX_REASONING_MODELS = 1_000;
 
-/** What the SDK's vendors have in common. */
+/** Type of the models of all vendors in the SDK. */
 type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
 type VendorRequest = Parameters<VendorModel["doStream"]>[0];
 type VendorMessage = VendorRequest["prompt"][number];
 
-/** Asks OpenAI, Groq, Anthropic, or whatever speaks chat completions at a base URL. @param guardedFetch for addresses that customers chose */
+/** Models of OpenAI, Groq, Anthropic or a chat completions API at a base URL. @param guardedFetch for addresses that customers chose */
 export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers): TextModel {
-  const thinking = new LRUCache<string, true>({ max: MOST_THINKING });
+  const reasoning = new LRUCache<string, true>({ max: MAX_REASONING_MODELS });
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
       try {
-        yield* parts(request, guardedFetch, answers, thinking);
+        yield* parts(request, guardedFetch, answers, reasoning);
       } catch (error) {
         throw modelFailure(error, request.signal.aborted);
       }
@@ -39,27 +39,27 @@ export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers):
   };
 }
 
-/** The vendors are asked by the interface that the SDK's own functions ask them by: of what those add, a turn needs nothing. */
+/** Streams the parts of an answer. Uses the SDK's vendor interface directly: a turn needs no feature of streamText. */
 async function* parts(
   request: ModelRequest,
   guardedFetch: typeof fetch,
   answers: BoundedAnswers,
-  thinking: LRUCache<string, true>,
+  reasoning: LRUCache<string, true>,
 ): AsyncGenerator<ModelPart> {
   const { provider, model } = request.model;
   const name = [provider, model, request.model.baseUrl ?? request.credential!.baseUrl].join(" ");
   const reach = answers.fetch(request.credential!.guarded ? guardedFetch : fetch, provider, BOUNDS.model);
   const { stream } = await languageModel(request, reach).doStream(vendorRequest(request));
-  let words = 0; // in bytes
-  const thoughts = new ThinkFilter(thinking.has(name));
+  let textBytes = 0;
+  const filter = new ThinkFilter(reasoning.has(name));
   let usable = false;
   let reason: CutReason | undefined;
   for await (const part of stream) {
     if (part.type === "error") throw modelFailure(part.error, false);
-    if ("delta" in part) words += Buffer.byteLength(part.delta);
-    if (words > MAX_MODEL_TEXT_BYTES)
+    if ("delta" in part) textBytes += Buffer.byteLength(part.delta);
+    if (textBytes > MAX_MODEL_TEXT_BYTES)
       throw answers.exceeded(provider, `${MAX_MODEL_TEXT_BYTES} bytes of text`);
-    const { text, withdrawn } = part.type === "text-delta" ? thoughts.add(part.delta) : NOTHING;
+    const { text, withdrawn } = part.type === "text-delta" ? filter.add(part.delta) : NOTHING;
     if (withdrawn) yield { type: "withdrawn" };
     if (text !== "") yield { type: "text", text };
     if (part.type === "tool-call")
@@ -67,11 +67,11 @@ async function* parts(
     if (part.type === "finish") reason = CUT[part.finishReason.unified];
     usable = (usable && !withdrawn) || text !== "" || part.type === "tool-call";
   }
-  const rest = thoughts.end(reason !== undefined);
-  if (thoughts.closedOnly) thinking.set(name, true);
-  else if (reason === undefined) thinking.delete(name);
+  const rest = filter.end(reason !== undefined);
+  if (filter.closedOnly) reasoning.set(name, true);
+  else if (reason === undefined) reasoning.delete(name);
   if (rest !== "") yield { type: "text", text: rest };
-  if (!usable && rest === "") throw new ModelFailure("The model answered with nothing.");
+  if (!usable && rest === "") throw new ModelFailure("The model's answer was empty.");
   if (reason) yield { type: "cut", reason };
 }
 
@@ -98,7 +98,7 @@ function vendorRequest(request: ModelRequest): VendorRequest {
   };
 }
 
-/** What is no JSON goes to the check of arguments as it is. */
+/** Parses arguments. Invalid JSON stays text, which the check of arguments then refuses. */
 function parsed(input: string): unknown {
   try {
     return JSON.parse(input === "" ? "{}" : input);
@@ -108,7 +108,7 @@ function parsed(input: string): unknown {
 }
 
 function languageModel({ model, credential }: ModelRequest, reach: typeof fetch): VendorModel {
-  const { apiKey = "none", baseUrl: baseURL } = credential!; // without one the local model is asked
+  const { apiKey = "none", baseUrl: baseURL } = credential!; // requests without a credential go to the local model
   const options = {
     apiKey,
     ...(baseURL !== undefined && { baseURL }),

@@ -3,22 +3,22 @@ import { Worker } from "node:worker_threads";
 import type { CheckAnswer, CheckQuestion } from "../ports/argument-checker";
 
 /**
- * Why there is no answer: it took too long, or too much memory; too many were waiting; or an earlier check of the same
- * organization took too long, and this lane is for others.
+ * Why there is no answer. `slow`: the check took too much time or memory. `busy`: too many checks are waiting.
+ * `elsewhere`: an earlier check of the organization was slow, and this lane no longer serves it.
  */
 export type NoAnswer = "slow" | "busy" | "elsewhere";
 
 export interface LaneLimits {
-  /** Longest time of one check, in ms. */
-  readonly deadline: number;
-  /** Longest wait for a check's turn, in ms. */
-  readonly wait: number;
-  /** Most characters waiting for one organization, and for all together. */
+  /** Longest time of one check. */
+  readonly deadlineMs: number;
+  /** Longest wait for a check's turn. */
+  readonly waitMs: number;
+  /** Limits for the length of all waiting questions, per organization and in total. */
   readonly ownCharacters: number;
   readonly allCharacters: number;
 }
 
-interface Waiting {
+interface WaitingCheck {
   readonly question: CheckQuestion;
   readonly size: number;
   readonly timer: NodeJS.Timeout;
@@ -27,19 +27,19 @@ interface Waiting {
 
 const PROGRAM = join(__dirname, "..", "checker", "main.js");
 const MEMORY_MB = 128;
-/** Counts for each question beside its text. */
+/** Added to the length of each question, so that short ones are limited, too. */
 const QUESTION_CHARACTERS = 1_000;
 
-/** One thread that answers one question at a time, organizations in turn. It is replaced when it exceeds the deadline. */
+/** A thread that answers one question at a time, organizations in turn. A thread that exceeds the deadline is replaced. */
 export class CheckLane {
-  /** By organization; the next turn is the first one's. */
-  private readonly queues = new Map<string, Waiting[]>();
+  /** Queues by organization; the first organization has the next turn. */
+  private readonly queues = new Map<string, WaitingCheck[]>();
   private size = 0;
   private worker: Promise<Worker> | undefined;
   private busy = false;
   private closed = false;
 
-  /** @param keepsSlow whether an organization stays in the lane after a check that was too slow */
+  /** @param keepsSlow whether the lane still serves an organization after a slow check */
   constructor(
     private readonly limits: LaneLimits,
     private readonly keepsSlow: boolean,
@@ -49,15 +49,15 @@ export class CheckLane {
     const size = question.schema.length + (question.args?.length ?? 0) + QUESTION_CHARACTERS;
     const queue = this.queues.get(organizationId) ?? [];
     const own = queue.reduce((sum, waiting) => sum + waiting.size, size);
-    const { ownCharacters, allCharacters, wait } = this.limits;
+    const { ownCharacters, allCharacters, waitMs } = this.limits;
     if (own > ownCharacters || this.size + size > allCharacters) return Promise.resolve("busy");
     return new Promise((resolve) => {
-      const waiting: Waiting = {
+      const waiting: WaitingCheck = {
         ...{ question, size, resolve },
         timer: setTimeout(() => {
           this.remove(organizationId, waiting);
           resolve("busy");
-        }, wait),
+        }, waitMs),
       };
       queue.push(waiting);
       this.queues.set(organizationId, queue);
@@ -71,9 +71,9 @@ export class CheckLane {
     await (await this.worker?.catch(() => undefined))?.terminate();
   }
 
-  private remove(organizationId: string, waiting: Waiting): void {
+  private remove(organizationId: string, waiting: WaitingCheck): void {
     const queue = (this.queues.get(organizationId) ?? []).filter((one) => one !== waiting);
-    this.queues.delete(organizationId); // behind the others
+    this.queues.delete(organizationId); // moves the organization to the end
     if (queue.length > 0) this.queues.set(organizationId, queue);
     this.size -= waiting.size;
     clearTimeout(waiting.timer);
@@ -99,17 +99,17 @@ export class CheckLane {
     }
   }
 
-  private first(): [string, Waiting] | undefined {
+  private first(): [string, WaitingCheck] | undefined {
     for (const [organizationId, [waiting]] of this.queues) return [organizationId, waiting!];
     return undefined;
   }
 
-  /** A thread that ends by itself has run out of memory. */
+  /** Answers a question. A thread that exits by itself has run out of memory, which counts as slow. */
   private async answer(question: CheckQuestion): Promise<CheckAnswer | NoAnswer> {
     const worker = await (this.worker ??= startWorker()).catch(() => undefined);
     if (!worker) return ((this.worker = undefined), "busy");
     const answer = await new Promise<CheckAnswer | "slow">((resolve) => {
-      const timer = setTimeout(() => resolve("slow"), this.limits.deadline);
+      const timer = setTimeout(() => resolve("slow"), this.limits.deadlineMs);
       const finish = (answer: CheckAnswer | "slow") => {
         clearTimeout(timer);
         resolve(answer);
@@ -128,7 +128,7 @@ export class CheckLane {
   }
 }
 
-/** Resolves once the thread has loaded its program, which counts against no deadline. */
+/** Resolves when the thread has loaded its program; loading does not count towards the deadline. */
 async function startWorker(): Promise<Worker> {
   const worker = new Worker(PROGRAM, {
     env: {},
@@ -140,7 +140,7 @@ async function startWorker(): Promise<Worker> {
       worker.removeAllListeners("exit");
       resolve(worker);
     });
-    worker.on("error", () => undefined); // its exit tells
+    worker.on("error", () => undefined); // the exit event follows
     worker.once("exit", () => reject(new Error("The thread that checks arguments did not start.")));
   });
 }

@@ -1,44 +1,44 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { overgrown, startConfined, type ConfinedProcess } from "./confined-process";
+import { memoryExceeded, startConfined, type ConfinedProcess } from "./confined-process";
 import type { DocumentReader, ReadResult } from "../ports/document-reader";
 
 export interface ReaderLimits {
-  /** Wall time, in milliseconds. */
-  readonly time: number;
-  /** Resident memory, in bytes. */
-  readonly memory: number;
-  /** Of what the process says, in bytes. */
-  readonly output: number;
+  /** Wall time. */
+  readonly timeMs: number;
+  /** Resident memory. */
+  readonly memoryBytes: number;
+  /** Output of the process. */
+  readonly outputBytes: number;
 }
 
 const MIB = 1_048_576;
-const LIMITS: ReaderLimits = { time: 60_000, memory: 768 * MIB, output: 32 * MIB };
+const LIMITS: ReaderLimits = { timeMs: 60_000, memoryBytes: 768 * MIB, outputBytes: 32 * MIB };
 
-/** Compiled, as the TypeScript form of this file runs it too. */
+/** The compiled program, because this file may itself run as TypeScript. */
 const PROGRAM = join("dist", "src", "platform", "reader", "main.js");
 
-/** How a process ended, and what it said. */
-interface End {
+/** Exit and output of a process. */
+interface ProcessResult {
   readonly code: number | null;
   readonly output: string;
   readonly stopped?: "time" | "memory" | "output";
 }
 
-/** Reads each document in a confined process of its own, which ends with it, within limits of memory, time and output. */
+/** Reads each document in its own confined process, with limits for time, memory and output. */
 export function childReader(limits: Partial<ReaderLimits> = {}): DocumentReader {
   const all = { ...LIMITS, ...limits };
   return {
     async read(type, content) {
-      const child = startConfined([join(realpathSync(process.cwd()), PROGRAM), type], all.memory);
-      const [end] = await Promise.all([ending(child, all), feed(child, content)]);
-      return readingOf(end, all);
+      const child = startConfined([join(realpathSync(process.cwd()), PROGRAM), type], all.memoryBytes);
+      const [result] = await Promise.all([waitForEnd(child, all), feed(child, content)]);
+      return readResult(result, all);
     },
   };
 }
 
-/** Passes the document on; a process that no longer listens says by its end why. @throws Error when `content` breaks off */
+/** Writes the document to the process. If the process has ended, its exit explains why. @throws Error if `content` breaks off */
 async function feed(child: ConfinedProcess, content: Readable): Promise<void> {
   child.stdin.on("error", () => undefined);
   try {
@@ -59,21 +59,21 @@ const drained = (child: ConfinedProcess): Promise<void> =>
     child.once("close", resolve);
   });
 
-/** @throws Error when it could not be started */
-function ending(child: ConfinedProcess, limits: ReaderLimits): Promise<End> {
+/** Waits for the process to end, and kills it if it exceeds a limit. @throws Error if it did not start */
+function waitForEnd(child: ConfinedProcess, limits: ReaderLimits): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
-    let stopped: End["stopped"];
-    const stop = (why: End["stopped"]) => {
-      stopped ??= why;
+    let stopped: ProcessResult["stopped"];
+    const stop = (limit: ProcessResult["stopped"]) => {
+      stopped ??= limit;
       child.kill("SIGKILL");
     };
-    const timer = setTimeout(() => stop("time"), limits.time);
-    void overgrown(child, limits.memory).then(() => stop("memory"));
+    const timer = setTimeout(() => stop("time"), limits.timeMs);
+    void memoryExceeded(child, limits.memoryBytes).then(() => stop("memory"));
     const chunks: Buffer[] = [];
     let size = 0;
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limits.output) stop("output");
+      if (size > limits.outputBytes) stop("output");
       else chunks.push(chunk);
     });
     child.once("error", (error) => (clearTimeout(timer), reject(error)));
@@ -84,12 +84,14 @@ function ending(child: ConfinedProcess, limits: ReaderLimits): Promise<End> {
   });
 }
 
-function readingOf({ code, output, stopped }: End, limits: ReaderLimits): ReadResult {
+function readResult({ code, output, stopped }: ProcessResult, limits: ReaderLimits): ReadResult {
   if (stopped === "output") return { problem: "The file has more text than can be indexed: split it." };
   if (code === 0) return JSON.parse(output) as ReadResult; // written by src/platform/reader/main.ts
   if (stopped === "time")
-    return { problem: `Reading the file took longer than ${limits.time / 1_000} seconds.` };
+    return { problem: `Reading the file took longer than ${limits.timeMs / 1_000} seconds.` };
   if (code !== null) throw new Error(`The process that reads files ended with code ${code}.`);
-  // Stopped here or killed by the system, or given up by Node: in all three it had grown too large.
-  return { problem: `Reading the file took more than ${Math.floor(limits.memory / MIB)} MiB of memory.` };
+  // A signal came from this server, from the system or from Node itself: in each case because of too much memory.
+  return {
+    problem: `Reading the file took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory.`,
+  };
 }

@@ -9,47 +9,48 @@ import { promisify } from "node:util";
 export type ConfinedProcess = ChildProcessByStdio<Writable, Readable, null>;
 
 const MIB = 1_048_576;
-const LOOK_AGAIN = 20;
-/** Node's permissions don't cover what Node itself writes, such as traces: no file may grow, nor a crash leave its memory. */
+const MEMORY_CHECK_INTERVAL_MS = 20;
+/** Node's permissions do not cover files that Node itself writes, such as traces. These limits forbid writing to files and core dumps. */
 const WITHOUT_FILES = 'ulimit -f 0 && ulimit -c 0 && exec "$@"';
-/** Where what Node writes would stand: in a folder that takes no file, where the system has one. */
-const NOWHERE = existsSync("/proc/self") ? "/proc" : "/";
+/** Working directory: one in which no file can be created, if the system has one. */
+const WORKING_DIRECTORY = existsSync("/proc/self") ? "/proc" : "/";
 
 /**
- * Starts Node with nothing of the environment, in a folder that takes no files, and without the right to write, to read anything but our own programs,
- * to start processes or threads, or to load native code; `src/platform/reader/cut-off.ts`, compiled, takes the network from it.
- * @param args absolute paths, as the process does not run in our folder
- * @param memory resident, in bytes: `overgrown` watches it, as Node limits its heap alone
+ * Starts Node without environment variables, in a folder that takes no files. The process may not write, read anything
+ * but our own programs, start processes or threads, or load native code. `src/platform/reader/cut-off.ts`, compiled,
+ * removes its network access.
+ * @param args program and arguments; paths must be absolute, since the process does not run in our folder
+ * @param memoryBytes limit for resident memory; Node limits only its heap, so call `memoryExceeded`, too
  */
-export function startConfined(args: readonly string[], memory: number): ConfinedProcess {
+export function startConfined(args: readonly string[], memoryBytes: number): ConfinedProcess {
   const root = realpathSync(process.cwd());
-  const may = ["dist/*", "node_modules/*", "package.json"].map(
+  const readable = ["dist/*", "node_modules/*", "package.json"].map(
     (path) => `--allow-fs-read=${join(root, path)}`,
   );
   const permissions = process.allowedNodeEnvironmentFlags.has("--permission")
     ? "--permission"
     : "--experimental-permission";
   const cutOff = ["--require", join(root, "dist/src/platform/reader/cut-off.js")];
-  const heap = `--max-old-space-size=${Math.floor(memory / 2 / MIB)}`;
-  const command = [process.execPath, permissions, ...may, ...cutOff, heap, ...args];
+  const heap = `--max-old-space-size=${Math.floor(memoryBytes / 2 / MIB)}`;
+  const command = [process.execPath, permissions, ...readable, ...cutOff, heap, ...args];
   return spawn("/bin/sh", ["-c", WITHOUT_FILES, "sh", ...command], {
-    cwd: NOWHERE,
+    cwd: WORKING_DIRECTORY,
     env: {},
     stdio: ["pipe", "pipe", "ignore"],
   });
 }
 
 /**
- * Resolves once a process takes more than `memory`, can't be looked at, or has ended. Seen from outside, as one that a
- * document unfolds in is too busy to look at itself.
+ * Resolves when a process uses more than `memoryBytes`, cannot be measured, or has ended. It is measured from outside,
+ * because a process that unpacks a document is too busy to measure itself.
  */
-export async function overgrown(child: ConfinedProcess, memory: number): Promise<void> {
-  const small = async () => child.pid !== undefined && (await residentMemory(child.pid)) <= memory;
-  while (child.exitCode === null && child.signalCode === null && (await small().catch(() => false)))
-    await sleep(LOOK_AGAIN);
+export async function memoryExceeded(child: ConfinedProcess, memoryBytes: number): Promise<void> {
+  const isSmall = async () => child.pid !== undefined && (await residentMemory(child.pid)) <= memoryBytes;
+  while (child.exitCode === null && child.signalCode === null && (await isSmall().catch(() => false)))
+    await sleep(MEMORY_CHECK_INTERVAL_MS);
 }
 
-/** In bytes. */
+/** Resident memory of a process, in bytes. */
 async function residentMemory(pid: number): Promise<number> {
   const kilobytes =
     process.platform === "linux"

@@ -1,6 +1,6 @@
 import type { Storage } from "../ports/storage";
 
-/** Removes nothing while a backup runs: the janitor does it later. */
+/** Wraps a storage: while a backup runs, nothing is removed; the sweep of unused files does it later. */
 export const keptStorage = (storage: Storage, backupRuns: () => Promise<boolean>): Storage => ({
   ...storage,
   remove: async (key) => {

@@ -6,8 +6,8 @@ const UNKNOWN =
   "I don't know that. (No text model is set up: this answer comes from the local one, which only looks things up.)";
 
 /**
- * Answers without any model: with the best passage that the assistant knows about the question. A message
- * `call:NAME {json}` calls a function, so that everything around a model can be tried without one.
+ * Answers without a language model: with the best passage of the assistant's knowledge. A message of the form
+ * `call:NAME {json}` calls a function, so that functions can be tried without a model.
  */
 export const localModel: TextModel = {
   async *stream({ messages, tools, retrieve, opening }: ModelRequest): AsyncGenerator<ModelPart, void> {
@@ -16,11 +16,11 @@ export const localModel: TextModel = {
     const said = lastSaid(messages);
     const call = callIn(said);
     if (typeof call === "string") return void (yield* words(call));
-    // What was called has led here: it is not called again.
+    // The call has just handed the conversation to this assistant, so it is not repeated.
     if (call && opening !== undefined) return void (yield* words(opening));
     if (call) {
       if (tools.some(({ name }) => name === call.name)) yield { type: "call", ...call };
-      else yield* words(`There is no function ${call.name}.`);
+      else yield* words(`No function is named ${call.name}.`);
       return;
     }
     const [passage] = await retrieve(said);
@@ -32,19 +32,19 @@ export const localModel: TextModel = {
   },
 };
 
-const QUESTION_LENGTH = 60;
+const MAX_QUESTION_LENGTH = 60;
 
-/** A passage as a person would ask for it: its heading, or how it begins. */
+/** A question about a passage: its heading or its first sentence, shortened. */
 function asQuestion(passage: string): string {
   const line = passage.split("\n", 1)[0]!.split(" › ").at(-1)!;
   const sentence = /^.*?(?=[.!?…](\s|$))/.exec(line)?.[0] ?? line;
-  const cut = sentence.slice(0, QUESTION_LENGTH).toWellFormed();
+  const cut = sentence.slice(0, MAX_QUESTION_LENGTH).toWellFormed();
   const short =
-    sentence.length <= QUESTION_LENGTH ? sentence : `${cut.slice(0, cut.lastIndexOf(" ")) || cut} …`;
+    sentence.length <= MAX_QUESTION_LENGTH ? sentence : `${cut.slice(0, cut.lastIndexOf(" ")) || cut} …`;
   return `${short.replace(/^[#>*\s-]+/, "")}?`;
 }
 
-/** What the person said since the assistant last spoke: all of it is answered. */
+/** All messages of the person since the assistant's last message. */
 function lastSaid(messages: readonly ModelMessage[]): string {
   const since = messages.findLastIndex(({ role }) => role !== "user");
   return messages

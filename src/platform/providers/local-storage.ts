@@ -6,7 +6,7 @@ import type { Storage } from "../ports/storage";
 
 const PARTIAL = ".partial";
 
-/** Keeps files in a folder: written beside, synced, then renamed, so that a file is there whole or not at all. */
+/** Stores files in a folder. Each is written to a temporary file, synced and renamed, so it exists completely or not at all. */
 export function localStorage(folder: string): Storage {
   const path = (key: string) =>
     join(folder, ...key.split("/").map((part) => part.replace(/[^A-Za-z0-9.-]/g, "").replace(/^\.+/, "")));

@@ -13,7 +13,7 @@ import { openVoice } from "./open-voice";
 import type { Ports } from "../ports/ports";
 import { threadChecker } from "./thread-checker";
 
-/** Ports of a process that serves nobody: the first steps on a new database, and the command line. */
+/** Ports for processes that serve no requests: the setup of a new database, and the command line. */
 export function offlinePorts(config: Config): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
   const answers = new BoundedAnswers();

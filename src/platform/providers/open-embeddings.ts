@@ -5,7 +5,7 @@ import type { Embeddings } from "../ports/ports";
 
 type Settings = Pick<Config, "EMBEDDING_MODEL" | "EMBEDDING_API_KEY" | "EMBEDDING_BASE_URL">;
 
-/** The embedding model that the settings name; undefined where they switch it off. */
+/** The embedding model from the settings; undefined if they turn embeddings off. */
 export function openEmbeddings(
   settings: Settings,
   guardedFetch: typeof fetch,

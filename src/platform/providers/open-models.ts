@@ -15,7 +15,7 @@ type Settings = Pick<
   | "MODEL_TIMEOUT_SECONDS"
 >;
 
-/** The text models, with what the settings give for each vendor. */
+/** The text models, with the credentials from the settings. */
 export function openModels(settings: Settings, guardedFetch: typeof fetch, answers: BoundedAnswers): Models {
   const given = (apiKey: string | undefined, baseUrl: string | undefined) => ({
     ...(apiKey !== undefined && { apiKey }),

@@ -1,7 +1,7 @@
 import type { Config } from "../settings/config";
 import type { Ports } from "../ports/ports";
 
-/** Days for which things are kept where an organization has not chosen. */
+/** Default retention from the settings. */
 export const openRetention = (config: Config): Ports["retention"] => ({
   LOGS: config.LOG_RETENTION_DAYS ?? null,
   RECORDINGS: config.RECORDING_RETENTION_DAYS ?? null,

@@ -6,7 +6,7 @@ import { twilioTelephony } from "./twilio/twilio-telephony";
 
 const TWILIO = { api: "https://api.twilio.com", messaging: "https://messaging.twilio.com" } as const;
 
-/** The telephony provider that the settings name. */
+/** The telephony provider from the settings. */
 export function openTelephony(config: Config, publicUrl: () => string, answers: BoundedAnswers): Telephone {
   const { TWILIO_BASE_URL: base } = config;
   const hosts = base === undefined ? [] : [new URL(base).hostname.replace(/^\[|\]$/g, "")];

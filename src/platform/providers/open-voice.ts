@@ -7,14 +7,14 @@ import { vapiEngine } from "./vapi/vapi-engine";
 import type { VoiceEngine } from "../ports/voice-engine";
 
 interface Addresses {
-  /** How clients reach this service, and how it reaches itself. */
+  /** Address of this service for clients, and for requests of the process to itself. */
   readonly publicUrl: () => string;
   readonly ownUrl: () => string;
 }
 
 const LOOPBACK = ["127.0.0.0/8", "::1", "localhost"];
 
-/** The voice engine that the settings name: without a key of one the simulator. */
+/** The voice engine from the settings: Vapi, or the simulator if no API key is set. */
 export function openVoice(config: Config, { publicUrl, ownUrl }: Addresses, answers: BoundedAnswers): Voice {
   const { VAPI_API_KEY: apiKey, VAPI_BASE_URL: baseUrl } = config;
   const real = apiKey !== undefined;
@@ -35,7 +35,7 @@ export function openVoice(config: Config, { publicUrl, ownUrl }: Addresses, answ
       )
     : simulator({
         speed: config.SIMULATOR_SPEED,
-        heartbeat: Math.min(5_000, config.CALL_SILENCE_SECONDS * 250),
+        heartbeatMs: Math.min(5_000, config.CALL_SILENCE_SECONDS * 250),
         reach: bounded,
         recordingUrl: (id) => `${publicUrl()}/simulator/recordings/${encodeURIComponent(id)}.wav`,
       });

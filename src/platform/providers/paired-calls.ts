@@ -1,10 +1,10 @@
 import type { ModelMessage } from "../ports/text-model";
 
-const UNKNOWN = "It is not known whether this was done: no answer was kept.";
+const UNKNOWN = "The result is unknown: no answer of the function was stored.";
 
 /**
- * The messages with each call of a function followed by its answer. Vendors refuse any other order, but a person may
- * have written while a function worked, the answer may have been lost in a crash, and a history begins somewhere.
+ * Orders messages so that each function call is followed by its answer. Vendors refuse any other order, but a person may
+ * have written while a function was running, an answer may be lost after a crash, and old messages are cut off.
  */
 export function pairedCalls(messages: readonly ModelMessage[]): ModelMessage[] {
   const answers = new Map<string, ModelMessage[]>();
@@ -13,10 +13,10 @@ export function pairedCalls(messages: readonly ModelMessage[]): ModelMessage[] {
       answers.set(message.answers.id, [...(answers.get(message.answers.id) ?? []), message]);
   return messages.flatMap((message) => {
     if (message.role === "tool") return [];
-    const told = (message.calls ?? []).map(({ id, name }): ModelMessage => {
+    const results = (message.calls ?? []).map(({ id, name }): ModelMessage => {
       const content = answers.get(id)?.shift()?.content ?? UNKNOWN;
       return { role: "tool", content, answers: { id, name } };
     });
-    return [message, ...told];
+    return [message, ...results];
   });
 }

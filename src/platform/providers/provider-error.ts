@@ -2,41 +2,41 @@ import { ModelFailure } from "../ports/text-model";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Statuses and types of errors that the same request gets again: the key, the model, the request or the quota is wrong. */
+/** HTTP statuses and error types for which a retry is pointless: the key, the model, the request or the quota is wrong. */
 const PERMANENT_STATUSES: readonly unknown[] = [400, 401, 402, 403, 404, 405, 410, 413, 415, 422];
 const PERMANENT_TYPES =
   /^(invalid_request_error|invalid_api_key|authentication_error|permission_error|billing_error|not_found_error|model_not_found|request_too_large|context_length_exceeded|insufficient_quota|content_policy_violation)$/;
-const LONGEST = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
-/** What a provider's SDK threw, or what came as an error inside a stream: its type and message. */
-export function modelFailure(error: unknown, late: boolean): ModelFailure {
-  if (error instanceof ModelFailure && !late) return error;
-  if (late) return new ModelFailure("The model did not answer in time.", { cause: error });
-  const told = objects(error);
-  const types = told.flatMap(({ type, code }) => [type, code]).filter((one) => typeof one === "string");
+/** Converts an error of a provider's SDK or stream, with its type and message. @param timedOut whether the request was aborted */
+export function modelFailure(error: unknown, timedOut: boolean): ModelFailure {
+  if (error instanceof ModelFailure && !timedOut) return error;
+  if (timedOut) return new ModelFailure("The model did not answer in time.", { cause: error });
+  const nested = objects(error);
+  const types = nested.flatMap(({ type, code }) => [type, code]).filter((one) => typeof one === "string");
   const type = types.find((one) => one !== "error");
-  const own = told.map(({ message }) => message).find((one) => typeof one === "string" && one !== "");
+  const own = nested.map(({ message }) => message).find((one) => typeof one === "string" && one !== "");
   const message = typeof own === "string" ? own : typeof error === "string" ? error : "The model failed.";
-  const statuses = told.flatMap(({ statusCode, status, code }) => [statusCode, status, code]);
+  const statuses = nested.flatMap(({ statusCode, status, code }) => [statusCode, status, code]);
   const permanent =
     types.some((one) => PERMANENT_TYPES.test(one)) ||
     statuses.some((one) => PERMANENT_STATUSES.includes(one));
   const text = type === undefined || message.includes(type) ? message : `${type}: ${message}`;
-  return new ModelFailure(text.slice(0, LONGEST), {
+  return new ModelFailure(text.slice(0, MAX_MESSAGE_LENGTH), {
     retryAfterMs: retryAfterMs(error),
     permanent,
     cause: error,
   });
 }
 
-/** The error, and what it carries: the innermost first, as it is the provider's own. */
+/** The error and the errors nested in it, innermost first: that one is the provider's own. */
 function objects(error: unknown, depth = 3): Json[] {
   if (typeof error !== "object" || error === null || depth === 0) return [];
   const { error: inner, data } = error as { error?: unknown; data?: unknown };
   return [...objects(data, depth - 1), ...objects(inner, depth - 1), error as Json];
 }
 
-/** For how many milliseconds the provider wants to be left alone. */
+/** Pause that the provider asks for, in milliseconds; 0 if it names none. */
 function retryAfterMs(error: unknown): number {
   const { responseHeaders } = (error ?? {}) as { responseHeaders?: Record<string, string> };
   const seconds = Number(responseHeaders?.["retry-after"]);

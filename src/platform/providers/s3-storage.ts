@@ -8,7 +8,7 @@ import type { Storage } from "../ports/storage";
 
 type Settings = Pick<Config, "S3_REGION" | "S3_ENDPOINT" | "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY">;
 
-/** Keeps files in a bucket of Amazon S3 or of a store that speaks its protocol. */
+/** Stores files in a bucket of Amazon S3 or a compatible service. */
 export function s3Storage(bucket: string, settings: Settings, answers: BoundedAnswers): Storage {
   const { S3Client, GetObjectCommand, HeadObjectCommand, DeleteObjectCommand, NotFound } =
     load<typeof S3>("@aws-sdk/client-s3");
@@ -19,7 +19,7 @@ export function s3Storage(bucket: string, settings: Settings, answers: BoundedAn
     async put(key, content) {
       let size = 0;
       content.on("data", (chunk: Buffer) => (size += chunk.length));
-      // In parts, so that nothing has to know the length before; what is given up is removed from the store.
+      // A multipart upload needs no length in advance; parts of a failed one are removed from the bucket.
       await new Upload({
         client,
         params: { Bucket: bucket, Key: key, Body: content },
@@ -29,7 +29,7 @@ export function s3Storage(bucket: string, settings: Settings, answers: BoundedAn
     },
     async get(key) {
       const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-      return Body as Readable; // on Node it is one
+      return Body as Readable; // the SDK returns a Node stream on Node
     },
     async has(key) {
       try {
@@ -62,9 +62,9 @@ async function* objectsIn(
   } while (next !== undefined);
 }
 
-/** Reads no more of what the store tells than it may say; only a file's content has the length that it has. */
+/** Limits the size of the service's responses, except the content of files. */
 function boundAnswers({ config }: S3.S3Client, answers: BoundedAnswers): void {
-  const handler = config.requestHandler as unknown as Handler; // what the SDK declares of it is any
+  const handler = config.requestHandler as unknown as Handler; // the SDK declares its parameters as any
   const handle = handler.handle.bind(handler);
   handler.handle = async (request, options) => {
     const answered = await handle(request, options);
@@ -77,7 +77,7 @@ function boundAnswers({ config }: S3.S3Client, answers: BoundedAnswers): void {
   };
 }
 
-/** What sends the SDK's requests. */
+/** The SDK's HTTP client. */
 interface Handler {
   handle(
     request: { readonly method: string; readonly query?: object },
@@ -85,8 +85,8 @@ interface Handler {
   ): Promise<{ readonly response: { readonly statusCode: number; body?: Readable } }>;
 }
 
-/** How long the store may take to connect, and to go on, in milliseconds. */
-const TIMES = { connectionTimeout: 5_000, socketTimeout: 30_000 } as const;
+/** Timeouts for connecting and for an idle socket, in milliseconds. */
+const TIMEOUTS_MS = { connectionTimeout: 5_000, socketTimeout: 30_000 } as const;
 
 function optionsOf({
   S3_REGION,
@@ -97,9 +97,9 @@ function optionsOf({
   const given = S3_ACCESS_KEY_ID !== undefined && S3_SECRET_ACCESS_KEY !== undefined;
   return {
     region: S3_REGION,
-    requestHandler: TIMES,
+    requestHandler: TIMEOUTS_MS,
     ...(given && { credentials: { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY } }),
-    // Stores other than Amazon's know neither its checksums nor names of buckets in the host.
+    // Other services support neither Amazon's checksums nor bucket names in the host name.
     ...(S3_ENDPOINT !== undefined && {
       endpoint: S3_ENDPOINT,
       forcePathStyle: true,

@@ -1,35 +1,36 @@
 const OPENS = "<think>";
 const CLOSES = "</think>";
 
-/** What of an answer may be shown. */
-export interface Shown {
+/** Text of an answer without reasoning. */
+export interface VisibleText {
   readonly text: string;
-  /** Whether all that was shown before this text turned out to be a thought. */
+  /** Whether all earlier text turned out to be reasoning. */
   readonly withdrawn: boolean;
 }
 
 /**
- * Leaves out what a model thinks between `<think>` and `</think>`, wherever the pieces of its answer are cut. Templates
- * such as DeepSeek-R1's put `<think>` at the end of the prompt: then only `</think>` comes, and all before it is a thought.
+ * Removes a model's reasoning between `<think>` and `</think>`, even if a tag is split between pieces of the answer. Prompt
+ * templates such as DeepSeek-R1's end with `<think>`: then only `</think>` appears, and all text before it is reasoning.
  */
 export class ThinkFilter {
-  /** May begin a tag that the next piece ends. */
+  /** End of the last piece that may be the beginning of a tag. */
   private held = "";
   private thinking: boolean;
   private said = false;
   private thought = false;
-  /** What came of an answer that is taken for a thought from its beginning, until its tag has come. */
+  /** Text so far of an answer that is assumed to begin with reasoning, until its closing tag appears. */
   private unopened: string | undefined;
-  /** Whether `</think>` came that no `<think>` had opened. */
+  /** Whether a `</think>` appeared without an opening `<think>`. */
   closedOnly = false;
 
-  /** @param thinks whether the model is known to think without `<think>` */
+  /** @param thinks whether the model is known to begin with reasoning without `<think>` */
   constructor(thinks = false) {
     this.thinking = thinks;
     if (thinks) this.unopened = "";
   }
 
-  add(piece: string): Shown {
+  /** Adds the next piece of the answer. @returns the text to show */
+  add(piece: string): VisibleText {
     this.held += piece;
     let text = "";
     let withdrawn = false;
@@ -56,8 +57,8 @@ export class ThinkFilter {
   }
 
   /**
-   * The end of the answer: what was held is no tag, and what was taken for a thought from the beginning is none if the
-   * model was not cut in it.
+   * Ends the answer. @returns the remaining text: an incomplete tag is text, and so is assumed reasoning without a closing
+   * tag unless the answer was cut off.
    */
   end(cut = false): string {
     const rest = this.thinking ? (cut ? "" : (this.unopened ?? "")) : "";
@@ -66,7 +67,7 @@ export class ThinkFilter {
     return this.trimmed(rest + held);
   }
 
-  /** An answer does not begin with the blank lines that follow a thought. */
+  /** Removes the blank lines between reasoning and the answer. */
   private trimmed(text: string): string {
     const shown = this.thought && !this.said ? text.trimStart() : text;
     this.said ||= shown !== "";
@@ -74,7 +75,7 @@ export class ThinkFilter {
   }
 }
 
-/** How many characters at the end of a text begin the tag. */
+/** Number of characters at the end of a text that are the beginning of a tag. */
 function beginningOf(tag: string, text: string): number {
   const end = text.slice(1 - tag.length).toLowerCase();
   for (let length = end.length; length > 0; length--) if (tag.startsWith(end.slice(-length))) return length;

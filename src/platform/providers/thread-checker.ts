@@ -3,15 +3,16 @@ import { LRUCache } from "lru-cache";
 import type { ArgumentChecker, CheckQuestion } from "../ports/argument-checker";
 import { CheckLane, type LaneLimits } from "./check-lane";
 
-/** Longest text of a schema, and of arguments, in characters. */
-const MOST_CHARACTERS = 262_144;
-/** Arguments below this length say something about their schema when a check takes too long. */
-const SMALL_ARGUMENTS = 10_000;
-/** How long a slow schema and its organization are remembered, in ms. */
+/** Longest JSON text of a schema or of arguments. */
+const MAX_CHARACTERS = 262_144;
+/** If the check of shorter arguments is slow, the schema is considered slow. */
+const SMALL_ARGUMENTS_CHARACTERS = 10_000;
+/** Time for which a slow schema and its organization are remembered. */
 const REMEMBERED_MS = 600_000;
+const MAX_REMEMBERED = 10_000;
 const LIMITS: LaneLimits = {
-  deadline: 2_000,
-  wait: 10_000,
+  deadlineMs: 2_000,
+  waitMs: 10_000,
   ownCharacters: 4_000_000,
   allCharacters: 64_000_000,
 };
@@ -20,8 +21,8 @@ const TOO_SLOW = "take too long to check";
 const BUSY = "cannot be checked now: too many checks are waiting";
 
 /**
- * Checks in threads of their own. An organization whose check exceeded the deadline shares a second thread with its
- * like for a while, so that it does not delay the others again.
+ * Checks arguments in two threads. Organizations whose check was slow use the second one for a while, so that they do
+ * not delay the others again.
  */
 export function threadChecker(limits: Partial<LaneLimits> = {}): ArgumentChecker {
   return new ThreadChecker({ ...LIMITS, ...limits });
@@ -30,8 +31,13 @@ export function threadChecker(limits: Partial<LaneLimits> = {}): ArgumentChecker
 class ThreadChecker implements ArgumentChecker {
   private readonly lane: CheckLane;
   private readonly slowLane: CheckLane;
-  private readonly slowOrganizations = new LRUCache<string, true>({ max: 10_000, ttl: REMEMBERED_MS });
-  private readonly problems = new LRUCache<string, { readonly problem: string | undefined }>({ max: 10_000 });
+  private readonly slowOrganizations = new LRUCache<string, true>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBERED_MS,
+  });
+  private readonly problems = new LRUCache<string, { readonly problem: string | undefined }>({
+    max: MAX_REMEMBERED,
+  });
 
   constructor(limits: LaneLimits) {
     this.lane = new CheckLane(limits, false);
@@ -46,11 +52,11 @@ class ThreadChecker implements ArgumentChecker {
     const [text, given] = [JSON.stringify(schema), JSON.stringify(args ?? null)];
     const problem = await this.problemOfText(organizationId, text);
     if (problem !== undefined) return `The function's parameters ${problem}.`;
-    if (given.length > MOST_CHARACTERS)
-      return `The arguments are wrong: they are longer than ${MOST_CHARACTERS} characters.`;
+    if (given.length > MAX_CHARACTERS)
+      return `The arguments are wrong: they are longer than ${MAX_CHARACTERS} characters.`;
     const answer = await this.ask(organizationId, { schema: text, args: given });
     if (answer === "slow") {
-      if (given.length <= SMALL_ARGUMENTS) this.keep(keyOf(text), TOO_SLOW, REMEMBERED_MS);
+      if (given.length <= SMALL_ARGUMENTS_CHARACTERS) this.keep(keyOf(text), TOO_SLOW, REMEMBERED_MS);
       return `The arguments ${TOO_SLOW}.`;
     }
     if (typeof answer === "string") return `The arguments ${BUSY}.`;
@@ -62,7 +68,7 @@ class ThreadChecker implements ArgumentChecker {
   }
 
   private async problemOfText(organizationId: string, schema: string): Promise<string | undefined> {
-    if (schema.length > MOST_CHARACTERS) return `are longer than ${MOST_CHARACTERS} characters`;
+    if (schema.length > MAX_CHARACTERS) return `are longer than ${MAX_CHARACTERS} characters`;
     const key = keyOf(schema);
     const known = this.problems.get(key);
     if (known) return known.problem;

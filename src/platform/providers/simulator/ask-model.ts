@@ -1,5 +1,5 @@
-/** What the assistant answered: words, and tools that the engine is to use. */
-export interface Answered {
+/** An answer of the assistant: text, and tools for the engine to use. */
+export interface Completion {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
 }
@@ -13,8 +13,8 @@ interface Delta {
   }[];
 }
 
-/** Reads a streamed chat completion to its end. @throws Error when it is none */
-export async function readCompletion(answer: Response): Promise<Answered> {
+/** Reads a streamed chat completion. @throws Error if the response is not one */
+export async function readCompletion(answer: Response): Promise<Completion> {
   if (!answer.ok || !answer.body)
     throw new Error(`The model's address answered with status ${answer.status}.`);
   let text = "";

@@ -1,21 +1,21 @@
-/** How callbacks come: as they happen, each twice, each after the one that follows it, or those about the status too late. */
+/** Order of callbacks: normal, each twice, each swapped with the next, or status updates late. */
 export type Delivery = "plain" | "twice" | "swapped" | "late";
 
-/** What becomes of a simulated call. */
+/** Course of a simulated call. */
 export interface Behaviour {
   readonly name: string;
-  /** How far it goes; `talks` to the end of the conversation. */
+  /** How far the call gets; `talks` means to the end of the conversation. */
   readonly goes:
     "refused" | "busy" | "unanswered" | "voicemail" | "dropped" | "forwarded" | "talks" | "endless";
   readonly delivery: Delivery;
-  /** How long the answer that the call is placed takes, in seconds. */
-  readonly placing: number;
+  /** Duration of the request that places the call, in simulated seconds. */
+  readonly placingSeconds: number;
 }
 
-const usual: Behaviour = { name: "answers", goes: "talks", delivery: "plain", placing: 0 };
+const usual: Behaviour = { name: "answers", goes: "talks", delivery: "plain", placingSeconds: 0 };
 
-/** The last two digits of +1 555 01xx, with or without an area code, and what a call to such a number does. */
-const MAGIC: Readonly<Record<string, Behaviour>> = {
+/** Behavior by the last two digits of +1 555 01xx, with or without an area code. */
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   "00": usual,
   "01": { ...usual, name: "busy", goes: "busy" },
   "02": { ...usual, name: "no answer", goes: "unanswered" },
@@ -27,13 +27,13 @@ const MAGIC: Readonly<Record<string, Behaviour>> = {
   "08": { ...usual, name: "events twice", delivery: "twice" },
   "09": { ...usual, name: "events out of order", delivery: "swapped" },
   "10": { ...usual, name: "never ends", goes: "endless" },
-  "11": { ...usual, name: "placing takes 20 s", placing: 20 },
+  "11": { ...usual, name: "placing takes 20 s", placingSeconds: 20 },
 };
 
 const MAGIC_NUMBER = /^\+1(?:\d{3})?55501(\d\d)$/;
 
 export const isMagic = (phoneNumber: string): boolean => MAGIC_NUMBER.test(phoneNumber);
 
-/** What a call to this number does; any other number answers. */
+/** Behavior of a call to this number; numbers without a special one answer. */
 export const behaviourOf = (phoneNumber: string): Behaviour =>
-  MAGIC[MAGIC_NUMBER.exec(phoneNumber)?.[1] ?? "00"] ?? usual;
+  BEHAVIOURS[MAGIC_NUMBER.exec(phoneNumber)?.[1] ?? "00"] ?? usual;

@@ -2,10 +2,10 @@ import type { Delivery } from "./behaviour";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How many messages behind its time a late one comes. */
-const LATE = 3;
+/** Number of messages that overtake a late one. */
+const LATE_MESSAGES = 3;
 
-/** Sends callbacks in the order that a delivery asks for. */
+/** Sends callbacks in the order of a Delivery. */
 export class PostBox {
   private readonly held: { message: Json; left: number }[] = [];
 
@@ -17,14 +17,14 @@ export class PostBox {
   async send(message: Json): Promise<void> {
     if (this.delivery === "twice") return void (await Promise.all([this.post(message), this.post(message)]));
     if (this.delivery === "late" && message.type === "status-update")
-      return void this.held.push({ message, left: LATE });
+      return void this.held.push({ message, left: LATE_MESSAGES });
     if (this.delivery === "swapped" && this.held.length === 0)
       return void this.held.push({ message, left: 1 });
     await this.post(message);
     await this.release();
   }
 
-  /** Sends what was held back. */
+  /** Sends all messages that were held back. */
   async empty(): Promise<void> {
     for (const { message } of this.held.splice(0)) await this.post(message);
   }

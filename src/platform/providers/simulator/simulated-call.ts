@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentTime } from "../../clock";
 import type { EngineCall, EngineStatus, PhoneCallOrder } from "../../ports/voice-engine";
-import { readCompletion, type Answered } from "./ask-model";
+import { readCompletion, type Completion } from "./ask-model";
 import { behaviourOf, type Behaviour } from "./behaviour";
 import { PostBox } from "./post-box";
 
@@ -14,28 +14,25 @@ interface Turn {
 }
 
 export interface SimulatorOptions {
-  /** How many times faster than real time. */
+  /** Speed as a multiple of real time. */
   readonly speed: number;
   readonly reach: typeof fetch;
-  /** Pause between signs of life, in real milliseconds: a call whose simulator died is told by it from one that is silent. */
-  readonly heartbeat: number;
-  /** Where recordings can be fetched. */
+  /** Interval of heartbeat callbacks in real time; they distinguish a silent call from one whose simulator died. */
+  readonly heartbeatMs: number;
+  /** Address of a call's recording. */
   readonly recordingUrl: (engineCallId: string) => string;
 }
 
-/** Seconds of simulated time. */
-const RINGS_AFTER = 0.5;
-const RINGS_FOR = 3;
-const RINGS_IN_VAIN = 20;
-const WORD = 0.35;
-const PAUSE = 0.6;
-const ALIVE = { type: "speech-update", status: "started", role: "user" };
-const MOST_ROUNDS = 5;
+/** Durations in simulated seconds. */
+const SECONDS = { dialing: 0.5, ringing: 3, ringingUnanswered: 20, word: 0.35, pause: 0.6 } as const;
+const HEARTBEAT = { type: "speech-update", status: "started", role: "user" };
+/** Upper limit for rounds of tool calls in one answer. */
+const MAX_TOOL_ROUNDS = 5;
 const KILLED = Symbol("killed");
 const LINES = ["Hello? Who is this?", "What can you do for me?", "All right, thank you. Goodbye!"];
 const VOICEMAIL = "Nobody can take your call. Please leave a message after the tone.";
 
-/** What the person says: the script of the call's metadata, else three lines of small talk. */
+/** The person's lines: the script in the call's metadata, or three default lines. */
 function linesOf({ simulatedCustomer }: Json): readonly string[] {
   const given = Array.isArray(simulatedCustomer) ? simulatedCustomer : [];
   const lines = given.filter((line): line is string => typeof line === "string" && line.trim() !== "");
@@ -67,21 +64,21 @@ export class SimulatedCall {
     return { id, status, ...(endedReason !== undefined && { endedReason }) };
   }
 
-  /** Hangs up, as the other side's wish; the reports follow. */
+  /** Hangs up; the callbacks about the end follow. */
   hangUp(reason: string): void {
     this.over.abort(reason);
   }
 
-  /** Stops in the middle, as if the process had ended: nobody is told. */
+  /** Stops without callbacks, as if the process had crashed. */
   kill(): void {
     this.over.abort(KILLED);
   }
 
-  /** Plays the call. Never throws: a server that does not answer is one whose call is lost. */
+  /** Plays the call. Never throws: if the server does not answer, the call is lost. */
   async run(): Promise<void> {
     const beat = setInterval(
-      () => void this.post(this.stamped(ALIVE)).catch(() => undefined),
-      this.options.heartbeat,
+      () => void this.post(this.stamped(HEARTBEAT)).catch(() => undefined),
+      this.options.heartbeatMs,
     );
     try {
       const reason = await this.play().catch((error: unknown) => {
@@ -90,18 +87,18 @@ export class SimulatedCall {
       });
       await this.end(reason);
     } catch {
-      this.status = "ended"; // nobody listens any more
+      this.status = "ended"; // the server cannot be reached
     } finally {
       clearInterval(beat);
     }
   }
 
-  /** @returns why the call ended */
+  /** @returns the reason for the end of the call */
   private async play(): Promise<string> {
     const { goes } = this.behaviour;
-    await this.pass(RINGS_AFTER);
+    await this.wait(SECONDS.dialing);
     await this.become("ringing");
-    await this.pass(goes === "unanswered" ? RINGS_IN_VAIN : RINGS_FOR);
+    await this.wait(goes === "unanswered" ? SECONDS.ringingUnanswered : SECONDS.ringing);
     if (goes === "busy") return "customer-busy";
     if (goes === "unanswered") return "customer-did-not-answer";
     await this.become("in-progress");
@@ -121,22 +118,22 @@ export class SimulatedCall {
     for (const line of linesOf(metadata)) {
       await this.hear("user", line);
       this.talk.push({ role: "user", content: line });
-      const ended = await this.answered();
+      const ended = await this.letAnswer();
       if (ended !== undefined) return ended;
       if (goes === "dropped") return "phone-call-provider-closed-websocket";
       if (goes === "forwarded") {
         await this.become("forwarding");
-        await this.pass(PAUSE);
+        await this.wait(SECONDS.pause);
         return "assistant-forwarded-call";
       }
     }
     return "customer-ended-call";
   }
 
-  /** Lets the assistant answer. @returns why it ended the call, where it did */
-  private async answered(): Promise<string | undefined> {
+  /** Lets the assistant answer. @returns the reason for the end of the call, if the assistant ended it */
+  private async letAnswer(): Promise<string | undefined> {
     const { endCallPhrases, endCallMessage } = this.order.assistant;
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (let round = 0; round < MAX_TOOL_ROUNDS; round++) {
       const { text, calls } = await this.ask();
       if (text !== "") await this.say(text);
       if (calls.some(({ name }) => name === "endCall")) {
@@ -153,7 +150,7 @@ export class SimulatedCall {
     return undefined;
   }
 
-  private async ask(): Promise<Answered> {
+  private async ask(): Promise<Completion> {
     const { assistant, callbacks, callId } = this.order;
     const system = { role: "system", content: assistant.prompt };
     const tools = [
@@ -175,7 +172,7 @@ export class SimulatedCall {
     );
   }
 
-  /** The assistant speaks: a transcript comes for each sentence. */
+  /** Lets the assistant speak, with a transcript callback for each sentence. */
   private async say(text: string): Promise<void> {
     this.talk.push({ role: "assistant", content: text });
     for (const sentence of text.split(/(?<=[.!?])\s+/)) await this.hear("assistant", sentence);
@@ -186,7 +183,7 @@ export class SimulatedCall {
   }
 
   private async hear(role: "user" | "assistant", transcript: string): Promise<void> {
-    await this.pass(PAUSE + transcript.split(/\s+/).length * WORD);
+    await this.wait(SECONDS.pause + transcript.split(/\s+/).length * SECONDS.word);
     await this.tell({ type: "transcript", role, transcriptType: "final", transcript });
   }
 
@@ -209,7 +206,7 @@ export class SimulatedCall {
     await this.box.empty();
   }
 
-  private pass(seconds: number): Promise<void> {
+  private wait(seconds: number): Promise<void> {
     return sleep((seconds * 1_000) / this.options.speed, undefined, { signal: this.over.signal });
   }
 
@@ -217,7 +214,7 @@ export class SimulatedCall {
     return this.box.send(this.stamped(message));
   }
 
-  /** No two messages of a call are the same. */
+  /** Adds a timestamp, which is unique within the call. */
   private stamped(message: Json): Json {
     this.clock = Math.max(this.clock + 1, currentTime());
     return { ...message, timestamp: this.clock, call: { id: this.id, name: this.order.callId } };
@@ -243,7 +240,7 @@ const tool = (name: string, properties: Json): Json => ({
   function: { name, parameters: { type: "object", properties } },
 });
 
-const toolCall = ({ id, name, arguments: args }: Answered["calls"][number]): Json => ({
+const toolCall = ({ id, name, arguments: args }: Completion["calls"][number]): Json => ({
   id,
   type: "function",
   function: { name, arguments: args },

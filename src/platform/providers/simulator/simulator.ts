@@ -6,23 +6,25 @@ import { CallRefused, type VoiceEngine } from "../../ports/voice-engine";
 import { behaviourOf, isMagic } from "./behaviour";
 import { SimulatedCall, type SimulatorOptions } from "./simulated-call";
 
+const MAX_CALLS = 10_000;
+
 /**
- * A voice engine that dials nobody: it plays both sides of a call and reports it over HTTP, in the words of a real
- * one, to the server that it runs in. What it plays is in memory alone: a call whose process died falls silent.
+ * A voice engine that dials nobody. It plays both sides of a call and sends callbacks in the format of a real engine over
+ * HTTP to its own server. Calls exist only in memory: if the process dies, their callbacks stop.
  */
 export function simulator(options: SimulatorOptions): VoiceEngine {
-  const calls = new LRUCache<string, SimulatedCall>({ max: 10_000 });
+  const calls = new LRUCache<string, SimulatedCall>({ max: MAX_CALLS });
   return {
     name: "simulator",
     real: false,
     takes: isMagic,
     async place(order, signal) {
-      const { goes, placing } = behaviourOf(order.phoneNumber);
+      const { goes, placingSeconds } = behaviourOf(order.phoneNumber);
       if (goes === "refused") throw new CallRefused("The simulator refuses to dial this number.");
       const call = new SimulatedCall(order, options);
       calls.set(order.callId, call);
       void call.run();
-      if (placing > 0) await sleep((placing * 1_000) / options.speed, undefined, { signal });
+      if (placingSeconds > 0) await sleep((placingSeconds * 1_000) / options.speed, undefined, { signal });
       return call.engineCall;
     },
     web: undefined,

@@ -1,12 +1,12 @@
-/** An answer of Twilio's: the status, and what of the body is looked at. */
+/** A response of Twilio. */
 export interface Answer {
   readonly status: number;
-  readonly retryAfter: number;
+  readonly retryAfterSeconds: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** How much of a refusal is told. */
-const REASON_LENGTH = 300;
+/** Longest part of Twilio's error message that is reported. */
+const MAX_REASON_LENGTH = 300;
 
 export const list = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
@@ -18,9 +18,9 @@ export function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Twilio's own words, and never the request's: that holds the token. */
+/** Twilio's error message. It never contains the request, which includes the token. */
 export const reasonOf = ({ status, body: { code, message } }: Answer): string =>
-  `Twilio answered with status ${status}${typeof code === "number" ? `, error ${code}` : ""}: ${typeof message === "string" ? message.slice(0, REASON_LENGTH) : "no reason was given"}`;
+  `Twilio answered with status ${status}${typeof code === "number" ? `, error ${code}` : ""}: ${typeof message === "string" ? message.slice(0, MAX_REASON_LENGTH) : "no reason was given"}`;
 
 export function expectOk(answer: Answer): Answer {
   if (answer.status < 200 || answer.status > 299) throw new Error(reasonOf(answer));

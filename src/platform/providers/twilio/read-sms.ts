@@ -1,22 +1,22 @@
 import type { Parameters, ReceivedSms } from "../../ports/telephony";
 
-const WORDS = ["STOP", "START", "HELP"] as const;
-/** Ids have 34 characters; numbers and names, also of other services, fewer. */
-const LONGEST_NAME = 80;
-/** A text comes with at most this many media. */
-const MOST_MEDIA = 10;
+const KEYWORDS = ["STOP", "START", "HELP"] as const;
+/** Longest id, number or media type; ids have 34 characters. */
+const MAX_VALUE_LENGTH = 80;
+/** Media files per text, by Twilio's limit. */
+const MAX_MEDIA = 10;
 
-/** Reads the text that a request of Twilio's brings; undefined if it holds none. */
+/** Reads a received text from Twilio's request; undefined if it contains none. */
 export function readSms(parameters: Parameters): ReceivedSms | undefined {
   const values = new Map(parameters);
   const value = (name: string) => (values.get(name) ?? "").replaceAll("\0", "").toWellFormed();
   const [messageSid, to, from] = [value("MessageSid") || value("SmsSid"), value("To"), value("From")];
-  if ([messageSid, to, from].some((name) => name === "" || name.length > LONGEST_NAME)) return undefined;
-  const answered = WORDS.find((word) => word === value("OptOutType").toUpperCase());
+  if ([messageSid, to, from].some((one) => one === "" || one.length > MAX_VALUE_LENGTH)) return undefined;
+  const answered = KEYWORDS.find((word) => word === value("OptOutType").toUpperCase());
   const media = Number(value("NumMedia"));
   const attachments = Number.isSafeInteger(media) && media > 0 ? media : 0;
-  const types = Array.from({ length: Math.min(attachments, MOST_MEDIA) }, (_, index) =>
-    value(`MediaContentType${index}`).slice(0, LONGEST_NAME),
+  const types = Array.from({ length: Math.min(attachments, MAX_MEDIA) }, (_, index) =>
+    value(`MediaContentType${index}`).slice(0, MAX_VALUE_LENGTH),
   );
   return {
     messageSid,

@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import { sameText } from "../../crypto";
 import type { Parameters } from "../../ports/telephony";
 
-/** Twilio's signature of a request: over the address, then every parameter by name, under the account's token. */
+/** Twilio's signature of a request: HMAC-SHA-1 with the account's token over the address and all parameters, sorted by name. */
 export function signatureOf(authToken: string, url: string, parameters: Parameters): string {
   const values = new Map<string, Set<string>>();
   for (const [name, value] of parameters) values.set(name, (values.get(name) ?? new Set()).add(value));
-  // By code unit. Of a name that comes several times, each different value once.
+  // Sorted by code unit. If a name is repeated, each different value counts once.
   const text = [...values.keys()]
     .sort()
     .flatMap((name) => [...values.get(name)!].sort().map((value) => name + value))
@@ -16,7 +16,7 @@ export function signatureOf(authToken: string, url: string, parameters: Paramete
     .digest("base64");
 }
 
-/** Whether a signature is right. Twilio names the port in what it signs, or leaves it out. */
+/** Whether a signature is valid. Twilio signs the address with or without its port. */
 export const isSigned = (
   authToken: string,
   url: string,

@@ -18,7 +18,7 @@ interface Addresses {
   readonly messaging: string;
 }
 
-/** What of a text in Twilio's list is looked at. */
+/** A text in Twilio's list, with the fields that are used. */
 interface ListedMessage {
   readonly sid: string;
   readonly body?: string;
@@ -32,22 +32,24 @@ const FORMS: readonly (readonly [keyof TelephonyLine, RegExp, string])[] = [
   ["authToken", /^[\x21-\x7e]{8,200}$/, "must be 8 to 200 printable characters without spaces"],
   ["messagingServiceSid", /^MG[0-9a-fA-F]{32}$/, "must be MG and 32 hexadecimal digits"],
 ];
-/** Most senders of a messaging service in one list, and most texts that are looked through for one. */
-const SENDERS = 1_000;
-const LISTED = 100;
-/** Clocks differ: texts are looked for from this long before they were asked for, in milliseconds. */
-const CLOCKS = 60_000;
-/** Most texts in one list of those to delete. */
-const ERASED = 1_000;
+/** Page size for the senders of a messaging service; only one page is read. */
+const SENDERS_PAGE_SIZE = 1_000;
+/** Number of recent texts that are searched for a sent one. */
+const SEARCHED_TEXTS = 100;
+/** Tolerance for differences between Twilio's clock and ours. */
+const CLOCK_TOLERANCE_MS = 60_000;
+/** Page size of the list of texts to delete. */
+const EXCHANGED_PAGE_SIZE = 1_000;
 const DAY_MS = 86_400_000;
-/** Twilio's code for a text that it still delivers. */
-const IN_DELIVERY = 20_009;
-/** When Twilio does not say when to ask again, in seconds. */
-const PAUSE = 5;
-/** Statuses after which the same request may go well. */
-const LATER = [408, 425, 429];
+/** Twilio's error code for a text whose delivery is not finished. */
+const IN_DELIVERY_CODE = 20_009;
+/** Pause before a retry if Twilio names none. */
+const RETRY_PAUSE_SECONDS = 5;
+const MAX_RETRY_PAUSE_SECONDS = 3_600;
+/** Statuses after which the same request may succeed later. */
+const RETRYABLE_STATUSES = [408, 425, 429];
 
-/** Telephone numbers and texts by Twilio's REST APIs. @param reach goes to the addresses that the settings name */
+/** Telephony by Twilio's REST APIs. @param reach a `fetch` that may reach the configured addresses */
 export function twilioTelephony(addresses: Addresses, reach: typeof fetch): Telephony {
   const api = new TwilioApi(addresses, reach);
   return {
@@ -81,7 +83,7 @@ class TwilioApi {
     const account = await this.ask(line, signal, `${this.accountUrl(line)}.json`);
     if (account.status === 401 || account.status === 403)
       return { path: "authToken", message: "is not the token of this account: Twilio refuses it" };
-    if (account.status === 404) return { path: "accountSid", message: "is no account of Twilio's" };
+    if (account.status === 404) return { path: "accountSid", message: "is not an account at Twilio" };
     expectOk(account);
     if (account.body.status !== "active")
       return { path: "accountSid", message: `is ${String(account.body.status)} at Twilio` };
@@ -96,25 +98,25 @@ class TwilioApi {
       phone_number?: string;
       capabilities?: { sms?: boolean };
     }[];
-    // Twilio takes the query as a part of numbers.
+    // Twilio also lists numbers that only contain the queried one.
     const own = numbers.find(({ phone_number: number }) => number === line.phoneNumber);
-    if (!own) return { path: "phoneNumber", message: "is no number of this account" };
+    if (!own) return { path: "phoneNumber", message: "is not a number of this account" };
     return line.messagingServiceSid !== undefined && own.capabilities?.sms === false
-      ? { path: "phoneNumber", message: "takes no SMS" }
+      ? { path: "phoneNumber", message: "does not support SMS" }
       : undefined;
   }
 
   private async checkService(line: TelephonyLine, signal: AbortSignal): Promise<LineProblem | undefined> {
     const { messagingServiceSid: sid, phoneNumber } = line;
     if (sid === undefined) return undefined;
-    const url = `${this.addresses.messaging}/v1/Services/${sid}/PhoneNumbers?PageSize=${SENDERS}`;
+    const url = `${this.addresses.messaging}/v1/Services/${sid}/PhoneNumbers?PageSize=${SENDERS_PAGE_SIZE}`;
     const answer = await this.ask(line, signal, url);
     if (answer.status === 404)
-      return { path: "messagingServiceSid", message: "is no messaging service of this account" };
+      return { path: "messagingServiceSid", message: "is not a messaging service of this account" };
     const senders = list(expectOk(answer).body.phone_numbers) as { phone_number?: string }[];
     return senders.some(({ phone_number: number }) => number === phoneNumber)
       ? undefined
-      : { path: "messagingServiceSid", message: "is a messaging service that does not have this number" };
+      : { path: "messagingServiceSid", message: "is a messaging service without this number" };
   }
 
   async send(
@@ -126,8 +128,9 @@ class TwilioApi {
     if (line.messagingServiceSid !== undefined) form.set("MessagingServiceSid", line.messagingServiceSid);
     if (statusUrl !== undefined) form.set("StatusCallback", statusUrl);
     const answer = await this.ask(line, signal, `${this.accountUrl(line)}/Messages.json`, form);
-    const { status, retryAfter } = answer;
-    if (LATER.includes(status)) throw new SmsDelayed(`Twilio answered with status ${status}.`, retryAfter);
+    const { status, retryAfterSeconds } = answer;
+    if (RETRYABLE_STATUSES.includes(status))
+      throw new SmsDelayed(`Twilio answered with status ${status}.`, retryAfterSeconds);
     if (status >= 400 && status < 500) throw new SmsRefused(reasonOf(answer));
     const { sid } = expectOk(answer).body;
     if (typeof sid !== "string") throw new Error("Twilio answered without the id of the text.");
@@ -140,10 +143,10 @@ class TwilioApi {
     { since, known }: { readonly since: Date; readonly known: readonly string[] },
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const query = new URLSearchParams({ To: to, From: line.phoneNumber, PageSize: String(LISTED) });
+    const query = new URLSearchParams({ To: to, From: line.phoneNumber, PageSize: String(SEARCHED_TEXTS) });
     const url = `${this.accountUrl(line)}/Messages.json?${query.toString()}`;
     const messages = list(expectOk(await this.ask(line, signal, url)).body.messages) as ListedMessage[];
-    const from = since.getTime() - CLOCKS;
+    const from = since.getTime() - CLOCK_TOLERANCE_MS;
     return messages.find(
       (one) =>
         one.body === body &&
@@ -158,8 +161,9 @@ class TwilioApi {
     const answer = await this.ask(line, signal, url, "DELETE");
     const { status } = answer;
     if (status === 404) return;
-    // A text that is on its way can be deleted once it has arrived.
-    const later = status === 409 || answer.body.code === IN_DELIVERY || LATER.includes(status);
+    // A text in delivery can be deleted later.
+    const later =
+      status === 409 || answer.body.code === IN_DELIVERY_CODE || RETRYABLE_STATUSES.includes(status);
     if (status >= 400 && status < 500 && !later) throw new TextRefused(reasonOf(answer));
     expectOk(answer);
   }
@@ -169,7 +173,7 @@ class TwilioApi {
     { phoneNumber, from, to }: Exchange,
     signal: AbortSignal,
   ): Promise<string[]> {
-    const [first, last] = [from.getTime() - CLOCKS, to.getTime() + CLOCKS];
+    const [first, last] = [from.getTime() - CLOCK_TOLERANCE_MS, to.getTime() + CLOCK_TOLERANCE_MS];
     const found: string[] = [];
     for (const [From, To] of [
       [phoneNumber, line.phoneNumber],
@@ -182,7 +186,7 @@ class TwilioApi {
     return found;
   }
 
-  /** Twilio takes days: those before and after are listed too, as a text may be sent on another day than it is made. */
+  /** Lists texts. Twilio filters by the day of sending, which may differ from the day of creation: one day more is listed at both ends. */
   private async *listed(
     line: TelephonyLine,
     numbers: Readonly<Record<"From" | "To", string>>,
@@ -190,7 +194,7 @@ class TwilioApi {
     signal: AbortSignal,
   ): AsyncGenerator<ListedMessage> {
     const day = (time: number) => new Date(time).toISOString().slice(0, 10);
-    const query = new URLSearchParams({ ...numbers, PageSize: String(ERASED) });
+    const query = new URLSearchParams({ ...numbers, PageSize: String(EXCHANGED_PAGE_SIZE) });
     query.set("DateSent>", day(first - DAY_MS));
     query.set("DateSent<", day(last + DAY_MS));
     let next: string | undefined = `${this.accountUrl(line)}/Messages.json?${query.toString()}`;
@@ -224,8 +228,10 @@ class TwilioApi {
       ...(form && { body: form.toString() }),
       signal,
     });
-    const seconds = Number(answer.headers.get("retry-after") ?? PAUSE);
-    const retryAfter = Number.isFinite(seconds) ? Math.min(Math.max(seconds, 1), 3_600) : PAUSE;
-    return { status: answer.status, retryAfter, body: parsed(await answer.text()) };
+    const seconds = Number(answer.headers.get("retry-after") ?? RETRY_PAUSE_SECONDS);
+    const retryAfterSeconds = Number.isFinite(seconds)
+      ? Math.min(Math.max(seconds, 1), MAX_RETRY_PAUSE_SECONDS)
+      : RETRY_PAUSE_SECONDS;
+    return { status: answer.status, retryAfterSeconds, body: parsed(await answer.text()) };
   }
 }

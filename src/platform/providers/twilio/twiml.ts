@@ -1,5 +1,5 @@
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-/** XML has no way to write these. */
+/** Characters that XML cannot represent. */
 
 const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
@@ -9,7 +9,7 @@ const escaped = (text: string): string =>
     .replace(NOT_XML, "")
     .replace(/[&<>]/g, (character) => ENTITIES[character]!);
 
-/** A document that has Twilio send texts back, which may be none. */
+/** A TwiML document with zero or more texts for Twilio to send back. */
 export const twiml = (texts: readonly string[]): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Response>${texts
     .map((text) => `<Message>${escaped(text)}</Message>`)

@@ -8,12 +8,12 @@ const onOneLine = (text: string): string =>
     .filter(Boolean)
     .join(" ");
 
-/** The answer to a message of Vapi's, in its words. */
+/** Response to a callback, in Vapi's format. */
 export function answerMessage(given: EngineAnswer): Record<string, unknown> {
   switch (given.type) {
     case "tools":
       return {
-        // Vapi takes a result on one line.
+        // Vapi requires results without line breaks.
         results: given.results.map(({ id, name, text }) => ({
           toolCallId: id,
           name,

@@ -2,16 +2,16 @@ import type { CallOrder, SpokenAssistant } from "../../ports/voice-engine";
 
 type Json = Record<string, unknown>;
 
-/** Bounds of Vapi's published API. */
-const NAME = 40;
-const MESSAGE = 1_000;
-const PHRASE = { shortest: 2, longest: 140 } as const;
-const TOKENS = { fewest: 50, most: 10_000 } as const;
-const SECONDS = { shortest: 10, longest: 43_200 } as const;
-/** How often a callback that was not taken is sent again, after 1, 2, 4 … seconds. */
-const RETRIES = 5;
-const SERVER_TIMEOUT = 20;
-const MODEL_TIMEOUT = 60;
+/** Limits of Vapi's published API; lengths in characters. */
+const MAX_NAME_LENGTH = 40;
+const MAX_MESSAGE_LENGTH = 1_000;
+const PHRASE_LENGTH = { min: 2, max: 140 } as const;
+const TOKENS = { min: 50, max: 10_000 } as const;
+const CALL_SECONDS = { min: 10, max: 43_200 } as const;
+/** Retries of a failed callback, after 1, 2, 4 … seconds. */
+const CALLBACK_RETRIES = 5;
+const CALLBACK_TIMEOUT_SECONDS = 20;
+const MODEL_TIMEOUT_SECONDS = 60;
 
 const VOICE_VENDORS: Readonly<Record<string, string>> = {
   ELEVENLABS: "11labs",
@@ -19,8 +19,8 @@ const VOICE_VENDORS: Readonly<Record<string, string>> = {
   OPENAI: "openai",
 };
 
-/** What this service wants to be told. Of transcripts the finished ones: what was said stands in the log once. */
-const MESSAGES = [
+/** Callbacks that this service subscribes to. Only final transcripts, so that each sentence is logged once. */
+const SERVER_MESSAGES = [
   "status-update",
   'transcript[transcriptType="final"]',
   "tool-calls",
@@ -30,16 +30,16 @@ const MESSAGES = [
 ];
 
 const clamp = (value: number, from: number, to: number) => Math.min(Math.max(value, from), to);
-/** At most this many characters, none of them cut in two. */
-export const cut = (text: string, longest: number = NAME): string =>
-  text.slice(0, longest).replace(/[\ud800-\udbff]$/, "");
+/** Shortens text to `maxLength` UTF-16 units without splitting a character. */
+export const cut = (text: string, maxLength: number = MAX_NAME_LENGTH): string =>
+  text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 
-/** An assistant of one call, in the words of Vapi's API; its answers come from us. */
+/** The assistant of one call in Vapi's format; its answers come from this service. */
 export function assistantOf({ callId, assistant, callbacks, maxSeconds }: CallOrder): Json {
   const { greeting, endCallMessage, endCallPhrases, backgroundSound, backchanneling } = assistant;
   const phrases = endCallPhrases
-    .filter((phrase) => phrase.length >= PHRASE.shortest)
-    .map((phrase) => cut(phrase, PHRASE.longest));
+    .filter((phrase) => phrase.length >= PHRASE_LENGTH.min)
+    .map((phrase) => cut(phrase, PHRASE_LENGTH.max));
   return {
     name: cut(assistant.name),
     ...(greeting === ""
@@ -51,19 +51,19 @@ export function assistantOf({ callId, assistant, callbacks, maxSeconds }: CallOr
       voiceId: assistant.voice,
     },
     ...(backgroundSound !== "DEFAULT" && { backgroundSound: backgroundSound.toLowerCase() }),
-    ...(endCallMessage !== "" && { endCallMessage: cut(endCallMessage, MESSAGE) }),
+    ...(endCallMessage !== "" && { endCallMessage: cut(endCallMessage, MAX_MESSAGE_LENGTH) }),
     ...(phrases.length > 0 && { endCallPhrases: phrases }),
-    maxDurationSeconds: clamp(maxSeconds, SECONDS.shortest, SECONDS.longest),
+    maxDurationSeconds: clamp(maxSeconds, CALL_SECONDS.min, CALL_SECONDS.max),
     voicemailDetection: { provider: "vapi" },
     monitorPlan: { controlEnabled: true, listenEnabled: false },
     server: {
       url: callbacks.messagesUrl,
       headers: { ...callbacks.headers },
-      timeoutSeconds: SERVER_TIMEOUT,
-      backoffPlan: { type: "exponential", maxRetries: RETRIES, baseDelaySeconds: 1 },
+      timeoutSeconds: CALLBACK_TIMEOUT_SECONDS,
+      backoffPlan: { type: "exponential", maxRetries: CALLBACK_RETRIES, baseDelaySeconds: 1 },
     },
-    serverMessages: MESSAGES,
-    // Vapi decides by itself when to make listening sounds: its API has no switch for them any more.
+    serverMessages: SERVER_MESSAGES,
+    // Vapi's API no longer has a setting for backchanneling; the metadata records ours.
     metadata: { parleyCallId: callId, backchanneling },
   };
 }
@@ -86,8 +86,8 @@ function modelOf(assistant: SpokenAssistant, { modelUrl, headers }: CallOrder["c
     messages: [{ role: "system", content: prompt }],
     ...(tools.length > 0 && { tools }),
     temperature: assistant.temperature,
-    maxTokens: clamp(assistant.maxTokens, TOKENS.fewest, TOKENS.most),
+    maxTokens: clamp(assistant.maxTokens, TOKENS.min, TOKENS.max),
     metadataSendMode: "variable",
-    timeoutSeconds: MODEL_TIMEOUT,
+    timeoutSeconds: MODEL_TIMEOUT_SECONDS,
   };
 }

@@ -8,22 +8,23 @@ const ROLES = new Map<unknown, Said["role"]>([
   ["assistant", "ASSISTANT"],
   ["bot", "ASSISTANT"],
 ]);
-const LONGEST_TEXT = 1_048_576;
-const LONGEST_WORD = 255;
+const MAX_TEXT_LENGTH = 1_048_576;
+/** Longest id, number or other short value. */
+const MAX_WORD_LENGTH = 255;
 
 const object = (value: unknown): Json =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-/** Text that can be stored. */
-const text = (value: unknown, longest = LONGEST_TEXT): string =>
-  typeof value === "string" ? value.slice(0, longest).replaceAll("\0", "").toWellFormed() : "";
-const word = (value: unknown): string | undefined => text(value, LONGEST_WORD) || undefined;
+/** Shortens a text and removes characters that PostgreSQL cannot store; "" for anything but text. */
+const text = (value: unknown, maxLength = MAX_TEXT_LENGTH): string =>
+  typeof value === "string" ? value.slice(0, maxLength).replaceAll("\0", "").toWellFormed() : "";
+const word = (value: unknown): string | undefined => text(value, MAX_WORD_LENGTH) || undefined;
 
-/** Reads what Vapi posts to a server URL: `{message: {type, …}}`. What it does not know is `other`. */
+/** Reads a request to Vapi's server URL: `{message: {type, …}}`. Unknown messages become `other`. */
 export function readMessage(body: unknown): EngineMessage {
   const message = object(object(body).message);
-  const name = text(message.type, LONGEST_WORD);
-  // A subscription to finished transcripts alone has a type of its own.
+  const name = text(message.type, MAX_WORD_LENGTH);
+  // With a subscription to final transcripts only, the type is `transcript[transcriptType="final"]`.
   switch (name.startsWith("transcript[") ? "transcript" : name) {
     case "status-update":
       return STATUSES.includes(message.status)
@@ -57,7 +58,7 @@ export function readMessage(body: unknown): EngineMessage {
   }
 }
 
-/** The call that a message, or a question for a completion, is about. */
+/** The ids of the call in a callback or a request for a completion. */
 export function namesOf(body: unknown): { callId?: string; engineCallId?: string } {
   const message = object(object(body).message ?? body);
   const call = object(message.call);
@@ -90,13 +91,13 @@ function readTranscript(message: Json, name: string): EngineMessage {
   return { type: "transcript", said: { role, text: said }, final, ...(at !== undefined && { at }) };
 }
 
-/** A time in milliseconds, from a number or a date. */
+/** Time in ms since 1970, from a number or a date; undefined for anything else. */
 function timeIn(value: unknown): number | undefined {
   const at = typeof value === "number" ? value : Date.parse(word(value) ?? "");
   return Number.isFinite(at) ? at : undefined;
 }
 
-/** What was said, from either of the two forms in which Vapi tells it. */
+/** The transcript, from either of Vapi's two formats. */
 function conversationOf({ messages, messagesOpenAIFormatted }: Json): Said[] {
   const formatted = list(messagesOpenAIFormatted);
   return (formatted.length > 0 ? formatted : list(messages)).flatMap((item) => {
@@ -123,7 +124,7 @@ function parsed(value: unknown): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    return value; // told to be wrong where the arguments are checked
+    return value; // refused later by the check of arguments
   }
 }
 

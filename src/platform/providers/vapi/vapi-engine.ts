@@ -16,13 +16,13 @@ type Json = Record<string, unknown>;
 export interface VapiSettings {
   readonly apiKey: string;
   readonly baseUrl: string;
-  /** Number at Vapi to call from where the customer has none of their own. */
+  /** Id of the number at Vapi to call from if the customer has no number. */
   readonly phoneNumberId?: string;
-  /** Opens calls from web pages; without it they are held on a page of this service. */
+  /** Public key for calls from web pages; without it they use the browser's own speech on a page of this service. */
   readonly publicKey?: string;
 }
 
-/** What of a call at Vapi is looked at. */
+/** A call at Vapi, with the fields that are used. */
 interface VapiCall {
   readonly id: string;
   readonly status?: string;
@@ -34,10 +34,10 @@ interface VapiCall {
   readonly monitor?: { readonly controlUrl?: string };
 }
 
-/** What goes out with a request. */
-interface Given {
+/** Optional parts of a request. */
+interface RequestOptions {
   readonly body?: Json;
-  /** Of the body, in what is told of a refusal they must not stand. */
+  /** Secrets in the body, which are removed from error messages. */
   readonly secrets?: readonly string[];
   readonly key?: string;
 }
@@ -47,15 +47,15 @@ const secretsOf = ({ from, callbacks }: Pick<PhoneCallOrder, "from" | "callbacks
   ...Object.values(callbacks.headers),
 ];
 
-/** Most calls in one answer of Vapi's list, and most such answers that are looked through for one call. */
-const LISTED = 1_000;
-const LISTS = 10;
-/** Clocks differ: calls are looked for from this long before they were asked for, in milliseconds. */
-const CLOCKS = 60_000;
-/** Of a refusal this much is told. */
-const REASON_LENGTH = 300;
+/** Page size of Vapi's list of calls, and the number of pages that are searched for a call. */
+const PAGE_SIZE = 1_000;
+const MAX_PAGES = 10;
+/** Tolerance for differences between Vapi's clock and ours. */
+const CLOCK_TOLERANCE_MS = 60_000;
+/** Longest part of Vapi's error message that is reported. */
+const MAX_REASON_LENGTH = 300;
 
-/** Calls by Vapi's REST API, as its OpenAPI description has it. @param reach goes to the addresses that the settings name */
+/** Calls by Vapi's REST API, following its OpenAPI description. @param reach a `fetch` that may reach the configured addresses */
 export function vapiEngine(settings: VapiSettings, reach: typeof fetch): VoiceEngine {
   const api = new VapiApi(settings, reach);
   const { publicKey } = settings;
@@ -89,7 +89,7 @@ class VapiApi {
     const { callId, phoneNumber, from, userName, externalId } = order;
     if (!from && phoneNumberId === undefined)
       throw new CallRefused(
-        "There is no number to call from: VAPI_PHONE_NUMBER_ID is not set.",
+        "No number to call from: set VAPI_PHONE_NUMBER_ID or connect a telephone number.",
         "no-phone-number",
       );
     const body = {
@@ -100,7 +100,7 @@ class VapiApi {
               twilioPhoneNumber: from.phoneNumber,
               twilioAccountSid: from.accountSid,
               twilioAuthToken: from.authToken,
-              smsEnabled: false, // else Vapi makes itself the one whom Twilio brings the number's texts to
+              smsEnabled: false, // otherwise Vapi redirects the number's incoming texts to itself
             },
           }
         : { phoneNumberId }),
@@ -131,24 +131,24 @@ class VapiApi {
   ): Promise<VapiCall | undefined> {
     if (engineCallId !== undefined)
       return this.send<VapiCall | undefined>("GET", `/call/${encodeURIComponent(engineCallId)}`, signal);
-    const from = new Date(since.getTime() - CLOCKS).toISOString();
+    const from = new Date(since.getTime() - CLOCK_TOLERANCE_MS).toISOString();
     let until: string | undefined;
-    for (let list = 0; list < LISTS; list++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const query = new URLSearchParams({
         createdAtGe: from,
-        limit: String(LISTED),
+        limit: String(PAGE_SIZE),
         ...(until && { createdAtLe: until }),
       });
       const calls =
         (await this.send<VapiCall[] | undefined>("GET", `/call?${query.toString()}`, signal)) ?? [];
       const found = calls.find((call) => namesOf({ call }).callId === callId);
-      if (found || calls.length < LISTED) return found;
+      if (found || calls.length < PAGE_SIZE) return found;
       until = calls.map(({ createdAt = from }) => createdAt).sort()[0];
     }
     return undefined;
   }
 
-  /** Vapi ends a call at an address that the call itself has. */
+  /** Ends a call by a request to the control address of the call. */
   async hangUp(call: CallReference, signal: AbortSignal): Promise<void> {
     const found = await this.find(call, signal);
     const url = found?.monitor?.controlUrl;
@@ -168,12 +168,12 @@ class VapiApi {
     if (found) await this.send("DELETE", `/call/${encodeURIComponent(found.id)}`, signal);
   }
 
-  /** @returns undefined for 404 on reading and deleting. @throws CallRefused where Vapi took the request and said no */
+  /** @returns undefined for status 404 of GET and DELETE. @throws CallRefused if Vapi refused a POST permanently */
   private async send<T>(
     method: "GET" | "POST" | "DELETE",
     path: string,
     signal: AbortSignal,
-    { body, secrets = [], key = this.settings.apiKey }: Given = {},
+    { body, secrets = [], key = this.settings.apiKey }: RequestOptions = {},
   ): Promise<T> {
     const answer = await this.reach(this.settings.baseUrl + path, {
       method,
@@ -184,9 +184,9 @@ class VapiApi {
     const text = await answer.text();
     if (answer.ok) return JSON.parse(text) as T;
     if (method !== "POST" && answer.status === 404) return undefined as T;
-    const reason = [...secrets, key].reduce((told, secret) => told.replaceAll(secret, "…"), text);
-    const message = `Vapi answered with status ${answer.status}: ${reason.slice(0, REASON_LENGTH)}`;
-    // 408, 409, 425 and 429 may be answered differently later.
+    const reason = [...secrets, key].reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
+    const message = `Vapi answered with status ${answer.status}: ${reason.slice(0, MAX_REASON_LENGTH)}`;
+    // A retry may succeed after 408, 409, 425 and 429.
     const refused =
       method === "POST" &&
       answer.status >= 400 &&
@@ -200,7 +200,7 @@ const STATUSES: readonly string[] = ["queued", "ringing", "in-progress", "forwar
 
 function engineCall({ id, status = "queued", endedReason }: VapiCall): EngineCall {
   if (typeof id !== "string") throw new Error("Vapi answered without the id of a call.");
-  // A call that was removed there is over; one that is scheduled waits.
+  // A deleted call has ended. Other unknown statuses, such as scheduled, count as queued.
   const gone = status === "not-found" || status === "deletion-failed";
   const known = STATUSES.includes(status) ? (status as EngineStatus) : gone ? "ended" : "queued";
   return { id, status: known, ...(endedReason !== undefined && { endedReason }) };
