@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { recordCommand } from "../account/audit/record-command";
 import { Chats } from "../chats/chats/chats";
 import type { Database } from "../platform/database/database";
+import type { Rows } from "../platform/database/rows";
 import { currentHold, RELEASE_CHANNEL, type Hold } from "../platform/database/holds";
 import { outgoing } from "../worker/tasks";
 
@@ -93,10 +94,10 @@ async function endQueuedCalls(
   database: Database,
   until: Date,
 ): Promise<readonly { organizationId: string }[]> {
-  const rows = (await db("chats")
+  const rows = await db<Rows["chats"]>("chats")
     .where({ channel: "VOICE", status: "queued" })
     .where("startedAt", "<=", until)
-    .select("organizationId", "id")) as { organizationId: string; id: string }[];
+    .select("organizationId", "id");
   for (const { organizationId, id } of rows)
     await database
       .scope(organizationId)

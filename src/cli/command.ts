@@ -49,7 +49,7 @@ async function run(names: readonly string[], work: Work, flags: readonly string[
 export async function existingOrganization(database: Database, id: string | undefined): Promise<string> {
   const found = id === undefined ? await database.defaultOrganizationId() : id;
   const organizations = database.scope(found ?? "").shared("organizations");
-  const known = (await organizations.where({ id: found ?? "" })) as unknown[];
+  const known = await organizations.where({ id: found ?? "" });
   if (known.length === 0)
     throw new Error(
       id === undefined ? "There is no default organization." : `No organization with id "${id}".`,

@@ -117,7 +117,7 @@ async function notice({ app, api }: EngineApp, connectionId: string): Promise<vo
   const runAt = new Date(Date.now() + 86_400_000);
   const scope = app.database.scope(id as string);
   await scope.enqueue("sms.tell", job, { runAt });
-  const sms = { id: newId(), via: "API", connectionId, phoneNumber: PHONE, body: job.text };
+  const sms = { id: newId(), via: "API" as const, connectionId, phoneNumber: PHONE, body: job.text };
   await scope.insert("sms_sent", sms);
 }
 

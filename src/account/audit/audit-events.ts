@@ -1,4 +1,5 @@
 import type { Connection, ConnectionQuery } from "../../platform/database/connection";
+import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { AuditLog } from "./audit-log";
 import type { ChainedAudit } from "./chain";
@@ -18,8 +19,6 @@ export interface AuditFilter {
   readonly to?: Date | null;
 }
 
-type Stored = Omit<ChainedAudit, "position"> & { readonly position: string };
-
 /** Reads the audit log. */
 export class AuditEvents {
   constructor(private readonly scope: Scope) {}
@@ -36,7 +35,7 @@ export class AuditEvents {
     if (from != null) rows.where("createdAt", ">=", from);
     if (to != null) rows.where("createdAt", "<", to);
     if (person != null) this.about(rows, person);
-    const found = ((await rows.limit(take + 1)) as Stored[]).map((row) => ({
+    const found = (await rows.limit(take + 1)).map((row) => ({
       ...row,
       position: Number(row.position),
     }));
@@ -46,7 +45,7 @@ export class AuditEvents {
     return { nodes, edges, pageInfo: { hasNextPage: found.length > take, endCursor } };
   }
 
-  private about(rows: ReturnType<Scope["table"]>, person: string): void {
+  private about(rows: RowsOf<"audit_events">, person: string): void {
     const digests = digestsOf(this.scope, person);
     const fields = digests.map((digest) => JSON.stringify([{ digest }]));
     rows.where((any) => {

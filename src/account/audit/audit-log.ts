@@ -1,19 +1,9 @@
-import type { AuditEntry } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import { chained, EMPTY, type AuditHead, type ChainedAudit } from "./chain";
 
-interface Waiting extends AuditEntry {
-  readonly createdAt: Date;
-}
-
-/** A row as it is stored: PostgreSQL's bigint comes as text. */
-type Stored = Omit<ChainedAudit, "position"> & { readonly position: string };
-
 /** Rows that are numbered by one transaction. */
 const BATCH = 500;
-
-const toChained = (row: Stored): ChainedAudit => ({ ...row, position: Number(row.position) });
 
 /** The audit log of an organization: who changed what, and to whom secrets were told. */
 export class AuditLog {
@@ -21,10 +11,7 @@ export class AuditLog {
 
   /** The end of the chain. */
   async head(): Promise<AuditHead> {
-    const [row] = (await this.scope.table("audit_heads").select("position", "hash")) as {
-      position: string;
-      hash: string;
-    }[];
+    const [row] = await this.scope.table("audit_heads").select("position", "hash");
     return row ? { position: Number(row.position), hash: row.hash } : EMPTY;
   }
 
@@ -50,17 +37,17 @@ export class AuditLog {
   /** Rows behind a place, in order. */
   async after(position: number, most: number): Promise<ChainedAudit[]> {
     const rows = this.scope.table("audit_events").where("position", ">", position).orderBy("position");
-    return ((await rows.limit(most)) as Stored[]).map(toChained);
+    return (await rows.limit(most)).map((row) => ({ ...row, position: Number(row.position) }));
   }
 
   private async sealBatch(): Promise<AuditHead | "nothing" | "lost"> {
     const { scope } = this;
     // The head first: a row that another server has moved since then is either gone from the outbox, or the head is.
     const head = await this.head();
-    const waiting = (await scope
+    const waiting = await scope
       .table("audit_outbox")
       .orderBy([{ column: "createdAt" }, { column: "id" }])
-      .limit(BATCH)) as Waiting[];
+      .limit(BATCH);
     if (waiting.length === 0) return "nothing";
     const rows: ChainedAudit[] = [];
     for (const { id, createdAt, entry } of waiting) {
@@ -73,7 +60,7 @@ export class AuditLog {
     await scope.table("audit_outbox").whereIn("id", ids).delete();
     await scope.insertAll(
       "audit_events",
-      rows.map((row) => ({ ...row })),
+      rows.map((row) => ({ ...row, position: String(row.position) })),
     );
     return { position, hash };
   }
@@ -82,13 +69,13 @@ export class AuditLog {
   private async advance(from: AuditHead, { position, hash }: AuditHead): Promise<boolean> {
     if (from.position === 0)
       await this.scope
-        .insert("audit_heads", { ...EMPTY })
+        .insert("audit_heads", { position: String(EMPTY.position), hash: EMPTY.hash })
         .onConflict("organizationId")
         .ignore();
-    const changed = (await this.scope
+    const changed = await this.scope
       .table("audit_heads")
-      .where({ position: from.position, hash: from.hash })
-      .update({ position, hash })) as number;
+      .where({ position: String(from.position), hash: from.hash })
+      .update({ position: String(position), hash });
     return changed === 1;
   }
 }

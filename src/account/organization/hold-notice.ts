@@ -1,9 +1,8 @@
-import type { Hold } from "../../platform/database/holds";
 import type { Scope } from "../../platform/database/scope";
 
 /** What an organization is told while nothing goes out of the installation. */
 export async function holdWarnings(scope: Scope): Promise<string[]> {
-  const holds = (await scope.shared("holds").whereNull("releasedAt").orderBy("since").limit(1)) as Hold[];
+  const holds = await scope.shared("holds").whereNull("releasedAt").orderBy("since").limit(1);
   return holds.map(({ reason, since }) =>
     reason === "RESTORED"
       ? `This installation was restored from a backup at ${since.toISOString()} and is held: turns, calls, texts and webhook deliveries wait until the operator releases it.`

@@ -13,19 +13,6 @@ export interface Answer {
   readonly disclosed: readonly Disclosure[];
 }
 
-interface Kept {
-  readonly requestHash: string;
-  readonly status: number;
-  readonly sealedBody: string;
-  /** Null for an answer that an older server stored. */
-  readonly disclosed: readonly Disclosure[] | null;
-}
-
-interface Claim {
-  readonly claim: string;
-  readonly requestHash: string;
-}
-
 /** A request under its key. */
 export interface Repeatable {
   readonly key: string;
@@ -108,8 +95,8 @@ export class Idempotency {
     if (!(await scope.tryLock(`idempotency:${key}`))) throw inProgress();
     await scope.table("idempotency_keys").where("createdAt", "<", scope.now(-KEPT_MS)).delete();
     await scope.table("idempotency_claims").where("claimedAt", "<", scope.now(-CLAIMED_MS)).delete();
-    const [kept] = (await scope.table("idempotency_keys").where({ key })) as Kept[];
-    const [claim] = (await scope.table("idempotency_claims").where({ key })) as Claim[];
+    const [kept] = await scope.table("idempotency_keys").where({ key });
+    const [claim] = await scope.table("idempotency_claims").where({ key });
     if ((kept ?? claim ?? { requestHash }).requestHash !== requestHash)
       throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
     if (kept) {
@@ -135,11 +122,11 @@ export class Idempotency {
     const whole = texts.map((text) => JSON.stringify(text));
     const inKey = texts.filter((text) => text.length >= TELLING);
     for (let last = ""; ;) {
-      const rows = (await this.scope
+      const rows = await this.scope
         .table("idempotency_keys")
         .where("key", ">", last)
         .orderBy("key")
-        .limit(LOOKED_AT)) as (Kept & { key: string })[];
+        .limit(LOOKED_AT);
       const told = rows.filter(
         ({ key, sealedBody }) =>
           inKey.some((text) => key.includes(text)) || holdsAny(this.open(key, sealedBody), whole),

@@ -47,28 +47,28 @@ export class Keys {
   constructor(private readonly scope: Scope) {}
 
   async list(caller: Caller): Promise<Key[]> {
-    const rows = (await this.scope.table("api_keys").orderBy(NEWEST_FIRST)) as KeyRow[];
+    const rows = await this.scope.table("api_keys").orderBy(NEWEST_FIRST);
     return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.shown(row, caller));
   }
 
   async byId(id: string, caller: Caller): Promise<Key> {
-    const [row] = (await this.scope.table("api_keys").where({ id })) as KeyRow[];
+    const [row] = await this.scope.table("api_keys").where({ id });
     return this.shown(row && isWithin(row, caller.limits) ? row : missing("Key"), caller);
   }
 
   /** @throws Error where ENCRYPTION_KEYS lack the one that a key was stored under */
   async check(): Promise<void> {
-    const rows = (await this.scope.table("api_keys")) as KeyRow[];
+    const rows = await this.scope.table("api_keys");
     for (const { id, sealedValue } of rows) this.scope.ports.crypto.open(sealedValue, this.context(id));
   }
 
   /** The newest active PUBLIC key that reaches no more assistants than the caller. */
   async public(caller: Caller): Promise<Key> {
-    const rows = (await this.scope
+    const rows = await this.scope
       .table("api_keys")
       .where({ type: "PUBLIC", status: "ACTIVE" })
       .whereRaw("(expires_at is null or expires_at > now())")
-      .orderBy(NEWEST_FIRST)) as KeyRow[];
+      .orderBy(NEWEST_FIRST);
     const assistantIds = caller.limits?.assistantIds;
     const row = rows.find((row) => isWithin(row, assistantIds && { assistantIds }));
     return this.shown(row ?? missing("PublicKey"), caller);
@@ -87,7 +87,7 @@ export class Keys {
     return this.scope.transaction(async (scope) => {
       const sealedValue = crypto.seal(plain, this.context(id));
       const row = { id, type, status: input.status ?? "ACTIVE", sealedValue, name: input.name, ...limits };
-      const [key] = (await scope.insert("api_keys", row)) as KeyRow[];
+      const [key] = await scope.insert("api_keys", row);
       await scope
         .shared("key_lookup")
         .insert({ lookup: crypto.lookup(plain), keyId: id, organizationId: scope.organizationId });
@@ -109,9 +109,9 @@ export class Keys {
     return { id };
   }
 
-  private async change(id: string, write: (scope: Scope) => PromiseLike<unknown>): Promise<KeyRow> {
+  private async change(id: string, write: (scope: Scope) => PromiseLike<KeyRow[]>): Promise<KeyRow> {
     const row = await this.scope.transaction(async (scope) => {
-      const [changed] = (await write(scope)) as KeyRow[];
+      const [changed] = await write(scope);
       await scope.notify(KEYS_CHANNEL, { keyId: id });
       return changed ?? missing("Key");
     });
@@ -122,7 +122,7 @@ export class Keys {
 
   private async warnWhenLockedOut(): Promise<void> {
     const secret = this.scope.table("api_keys").where({ type: "SECRET", status: "ACTIVE" });
-    const open = (await secret.limit(1)) as unknown[];
+    const open = await secret.limit(1);
     if (open.length === 0)
       this.scope.warn(
         "The organization has no active SECRET key left; `npm run key:create` on the server makes one.",

@@ -48,13 +48,13 @@ export class ModelCredentials {
       const updatedAt = currentDate();
       if (apiKey === null && baseUrl === null) return { provider, keyHint: null, baseUrl, updatedAt };
       const sealedKey = apiKey === null ? null : crypto.seal(apiKey, this.context(provider));
-      const [row] = (await scope.insert("model_credentials", {
+      const [row] = await scope.insert("model_credentials", {
         id: newId(),
         provider,
         sealedKey,
         baseUrl,
         updatedAt,
-      })) as CredentialRow[];
+      });
       return this.shown(row!);
     });
   }

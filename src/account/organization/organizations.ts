@@ -17,7 +17,7 @@ export class Organizations {
 
   async current(): Promise<Organization> {
     const { organizationId: id } = this.scope;
-    const [row] = (await this.scope.shared("organizations").where({ id })) as Organization[];
+    const [row] = await this.scope.shared("organizations").where({ id });
     return row!; // whoever asks has a credential, which goes with its organization
   }
 

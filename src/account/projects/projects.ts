@@ -24,31 +24,27 @@ export class Projects {
 
   /** The newest first. */
   async list(): Promise<Project[]> {
-    return (await this.scope.table("projects").orderBy(NEWEST_FIRST)) as Project[];
+    return await this.scope.table("projects").orderBy(NEWEST_FIRST);
   }
 
   /** @throws PROJECT_NOT_FOUND */
   async byId(id: string): Promise<Project> {
     const loader = this.scope.loader<Project | undefined>("projects", async (ids) => {
-      const rows = (await this.scope.table("projects").whereIn("id", ids)) as Project[];
+      const rows = await this.scope.table("projects").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));
     });
     return (await loader.load(id)) ?? missing("Project");
   }
 
   async create(input: ProjectInput): Promise<Project> {
-    const [row] = (await this.scope.insert("projects", { ...input, id: newId() })) as Project[];
+    const [row] = await this.scope.insert("projects", { ...input, id: newId() });
     return row!;
   }
 
   /** @throws PROJECT_NOT_FOUND */
   async update(id: string, input: Partial<ProjectInput>): Promise<Project> {
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
-    const [row] = (await this.scope
-      .table("projects")
-      .where({ id })
-      .update(changes)
-      .returning("*")) as Project[];
+    const [row] = await this.scope.table("projects").where({ id }).update(changes).returning("*");
     return row ?? missing("Project");
   }
 

@@ -1,4 +1,3 @@
-import type { Knex } from "knex";
 import { currentDate } from "../../platform/clock";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
@@ -37,7 +36,15 @@ export interface AssistantQuery extends PageQuery {
 
 type AssistantRow = Omit<Assistant, "template">;
 
-const COLUMNS = ["id", "name", "description", "variables", "projectId", "createdAt", "updatedAt"];
+const COLUMNS = [
+  "id",
+  "name",
+  "description",
+  "variables",
+  "projectId",
+  "createdAt",
+  "updatedAt",
+] as const satisfies (keyof AssistantRow)[];
 const SUFFIX = " (copy)";
 const NAME_LENGTH = 255;
 
@@ -57,7 +64,7 @@ export class Assistants {
         "assistants.evenDeleted",
         (table, $, db) =>
           table("assistants")
-            .select(COLUMNS)
+            .select(...COLUMNS)
             .where("id", db.raw("any(?::text[])", [$(1)])),
         [ids],
       );
@@ -99,7 +106,10 @@ export class Assistants {
   async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
-    const [row] = (await this.live().where({ id }).update(changes).returning(COLUMNS)) as AssistantRow[];
+    const [row] = await this.live()
+      .where({ id })
+      .update(changes)
+      .returning([...COLUMNS]);
     return row ? own(row) : this.scope.of(Templates).refuse(id);
   }
 
@@ -121,7 +131,7 @@ export class Assistants {
 
   /** Keeps it from being deleted until the transaction has stored a chat: a deletion ends only those that it sees. @throws ASSISTANT_NOT_FOUND */
   async hold(id: string): Promise<void> {
-    const held = (await this.live().select("id").where({ id }).forShare()) as unknown[];
+    const held = await this.live().select("id").where({ id }).forShare();
     if (held.length === 0) missing("Assistant");
   }
 
@@ -143,7 +153,7 @@ export class Assistants {
       "assistants.byId",
       (table, $) =>
         table("assistants")
-          .select(COLUMNS)
+          .select(...COLUMNS)
           .where({ id: $(1) })
           .whereNull("deletedAt"),
       [id],
@@ -163,7 +173,7 @@ export class Assistants {
     const kinds = Object.entries(CONFIGURATIONS);
     const rows: Record<string, Record<string, unknown>> = {};
     for (const [kind, table] of kinds) {
-      const [row] = (await scope.table(table).where({ assistantId })) as Record<string, unknown>[];
+      const [row] = await scope.table(table).where({ assistantId });
       rows[kind] = row ?? {};
     }
     return rows;
@@ -176,12 +186,12 @@ export class Assistants {
   ): Promise<Assistant> {
     await this.scope.of(Quotas).checkRoomFor("assistants");
     const { id: assistantId } = input;
-    let query: Knex.QueryBuilder = this.scope.insert("assistants", { ...input });
+    let query = this.scope.insert("assistants", { ...input });
     for (const [kind, table] of Object.entries(CONFIGURATIONS)) {
       const row = this.scope.insert(table, { ...configurations[kind], assistantId });
       query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the one statement
     }
-    const [row] = (await query) as AssistantRow[];
+    const [row] = await query;
     return own(row!);
   }
 }

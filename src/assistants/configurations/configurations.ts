@@ -120,13 +120,14 @@ export class Configurations {
       .select("id")
       .where({ id: assistantId })
       .whereNull("deletedAt");
+    const table: (typeof CONFIGURATIONS)[ConfigurationKind] = CONFIGURATIONS[kind];
     const rows = await this.scope
-      .table(CONFIGURATIONS[kind])
+      .table(table)
       .where({ assistantId })
       .whereIn("assistantId", live)
       .update({ ...encoded({ ...input }), updatedAt: currentDate() })
       .returning("*");
-    const [row] = rows as Kinds[K][];
+    const [row] = rows as object[] as Kinds[K][]; // of the table of this kind
     return row ? served(kind, row, this.scope.ports.catalog) : this.scope.of(Templates).refuse(assistantId);
   }
 

@@ -20,17 +20,17 @@ export interface Template {
 
 type TemplateRow = Omit<Template, "template" | "projectId"> & Readonly<Record<ConfigurationKind, Settings>>;
 
-const COLUMNS = ["id", "name", "description", "variables", "createdAt", "updatedAt"];
+const COLUMNS = ["id", "name", "description", "variables", "createdAt", "updatedAt"] as const;
 
 /** The templates: one read-only list for all organizations, used by duplicating them. */
 export class Templates {
   constructor(private readonly scope: Scope) {}
 
   async list(query: PageQuery): Promise<Page<Template>> {
-    const rows = (await this.scope
+    const rows = await this.scope
       .shared("templates")
-      .select(COLUMNS)
-      .orderBy(OLDEST_FIRST)) as TemplateRow[];
+      .select(...COLUMNS)
+      .orderBy(OLDEST_FIRST);
     return pageOf(
       rows.map((row) => ({ ...row, template: true, projectId: null })),
       query,
@@ -38,14 +38,17 @@ export class Templates {
   }
 
   async find(id: string): Promise<Template | undefined> {
-    const [row] = (await this.scope.shared("templates").select(COLUMNS).where({ id })) as TemplateRow[];
+    const [row] = await this.scope
+      .shared("templates")
+      .select(...COLUMNS)
+      .where({ id });
     return row && { ...row, template: true, projectId: null };
   }
 
   /** All four configurations of a template, each in the columns of its table. */
   async configurations(id: string): Promise<Readonly<Record<ConfigurationKind, Settings>>> {
     const loader = this.scope.loader<TemplateRow | undefined>("templates", async (ids) => {
-      const rows = (await this.scope.shared("templates").whereIn("id", ids)) as TemplateRow[];
+      const rows = await this.scope.shared("templates").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));
     });
     const { voice, sms, chat, theme } = (await loader.load(id)) ?? missing("Assistant");

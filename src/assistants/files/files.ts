@@ -49,7 +49,7 @@ export class Files {
 
   /** @throws FILE_NOT_FOUND */
   async byId(id: string): Promise<File> {
-    const [row] = (await this.scope.table("files").where({ id })) as FileRow[];
+    const [row] = await this.scope.table("files").where({ id });
     return toFile(row ?? missing("File"));
   }
 
@@ -72,13 +72,13 @@ export class Files {
       name: cleanName(file.filename),
       mimeType: cleanType(file.mimetype),
       detectedType: detectedType(),
-      size,
+      size: String(size),
       metadata,
     };
     try {
       return await this.scope.transaction(async (scope) => {
         await scope.of(Quotas).checkFile(size);
-        const [stored] = (await scope.insert("files", row)) as FileRow[];
+        const [stored] = await scope.insert("files", row);
         return toFile(stored!);
       });
     } catch (error) {
@@ -118,7 +118,7 @@ export class Files {
   }
 }
 
-type FileRow = Omit<File, "size"> & { readonly size: string | number };
+type FileRow = Omit<File, "size"> & { readonly size: string };
 
 /** PostgreSQL's bigint comes as text. */
 const toFile = (row: FileRow): File => ({ ...row, size: Number(row.size) });

@@ -13,7 +13,7 @@ export async function sweepFiles(database: Database, storage: Storage, now = cur
     const [organizationId = "", id = ""] = key.split("/");
     const scope = database.scope(organizationId);
     // A folder of no organization here belongs to another database on the same storage: it is not ours to clear.
-    const ours = (await scope.shared("organizations").where({ id: organizationId })) as unknown[];
+    const ours = await scope.shared("organizations").where({ id: organizationId });
     if (ours.length > 0 && !(await isKnown(scope, id))) await storage.remove(key);
   }
 }

@@ -119,8 +119,8 @@ export class AttachedFiles {
       );
       const outcome =
         "problem" in reading
-          ? { status: "FAILED", problem: reading.problem }
-          : { status: "READY", problem: null };
+          ? { status: "FAILED" as const, problem: reading.problem }
+          : { status: "READY" as const, problem: null };
       await scope
         .table("assistant_files")
         .where({ fileId })
@@ -137,7 +137,7 @@ export class AttachedFiles {
   }
 
   private async rows(condition: { fileId: string } | { assistantId: string }): Promise<AttachmentRow[]> {
-    return (await this.scope.table("assistant_files").where(condition).orderBy("fileId")) as AttachmentRow[];
+    return await this.scope.table("assistant_files").where(condition).orderBy("fileId");
   }
 
   /** Until the transaction ends nobody else changes what the assistant has, and nobody deletes it. */
@@ -148,13 +148,13 @@ export class AttachedFiles {
       .where({ id })
       .whereNull("deletedAt")
       .forNoKeyUpdate();
-    const held = (await live) as unknown[];
+    const held = await live;
     if (held.length === 0) await this.scope.of(Templates).refuse(id);
   }
 
   /** Until the transaction ends nobody else changes what is known of a file. @returns whether there is one */
   private async holdFile(id: string): Promise<boolean> {
-    const held = (await this.scope.table("files").select("id").where({ id }).forNoKeyUpdate()) as unknown[];
+    const held = await this.scope.table("files").select("id").where({ id }).forNoKeyUpdate();
     return held.length > 0;
   }
 

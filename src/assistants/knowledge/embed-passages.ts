@@ -70,14 +70,12 @@ async function store(
 ): Promise<void> {
   await scope.transaction(async (scope) => {
     const ids = wanted.map(({ id }) => id);
-    const held = (await scope.table("passages").select("id").whereIn("id", ids).orderBy("id").forShare()) as {
-      id: string;
-    }[];
+    const held = await scope.table("passages").select("id").whereIn("id", ids).orderBy("id").forShare();
     const still = new Set(held.map(({ id }) => id));
     for (const [index, { id: passageId }] of wanted.entries())
       if (still.has(passageId))
         await scope
-          .insert("passage_embeddings", { passageId, model, embedding: vectors[index] })
+          .insert("passage_embeddings", { passageId, model, embedding: JSON.stringify(vectors[index]) })
           .onConflict(["organizationId", "passageId"])
           .merge();
   });
@@ -89,12 +87,10 @@ async function storeResources(scope: Scope, assistantId: string): Promise<void> 
     if (!(await scope.tryLock(`resources/${assistantId}`))) return; // another job does the same
     const texts = new Set<string>();
     for (const kind of ["voice", "sms", "chat"] as const) {
-      const rows = (await scope.table(CONFIGURATIONS[kind]).select("resources").where({ assistantId })) as {
-        resources: string;
-      }[];
+      const rows = await scope.table(CONFIGURATIONS[kind]).select("resources").where({ assistantId });
       for (const { resources } of rows) for (const text of split(resources)) texts.add(text);
     }
-    const stored = (await scope.table("passages").select("id", "content").where({ assistantId })) as Wanted[];
+    const stored = await scope.table("passages").select("id", "content").where({ assistantId });
     const stale = stored.filter(({ content }) => !texts.has(content)).map(({ id }) => id);
     if (stale.length > 0) await scope.table("passages").whereIn("id", stale).delete();
     const known = new Set(stored.map(({ content }) => content));

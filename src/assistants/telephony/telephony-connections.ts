@@ -2,6 +2,7 @@ import { currentDate } from "../../platform/clock";
 import { Assistants, type Assistant } from "../assistants/assistants";
 import { newId } from "../../platform/database/ids";
 import { OLDEST_FIRST } from "../../platform/database/order";
+import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
@@ -32,7 +33,7 @@ export class TelephonyConnections {
 
   /** The oldest first. */
   async list(): Promise<TelephonyConnection[]> {
-    const rows = (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST)) as ConnectionRow[];
+    const rows = await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST);
     return rows.map((row) => this.shown(row));
   }
 
@@ -115,14 +116,17 @@ export class TelephonyConnections {
         .table("telephony_assistants")
         .whereIn("connectionId", ids)
         .whereNull("assistants.deletedAt")
-        .select("telephony_assistants.connectionId", "telephony_assistants.assistantId")
+        .select<Pick<Rows["telephony_assistants"], "connectionId" | "assistantId">[]>(
+          "telephony_assistants.connectionId",
+          "telephony_assistants.assistantId",
+        )
         .orderBy("telephony_assistants.position");
-      const rows = (await this.scope.join(
+      const rows = await this.scope.join(
         members,
         "assistants",
         "telephony_assistants.assistantId",
         "assistants.id",
-      )) as { connectionId: string; assistantId: string }[];
+      );
       const own = this.scope.of(Assistants);
       const found = await Promise.all(
         rows.map(async (row) => ({ ...row, assistant: await own.byId(row.assistantId) })),
@@ -143,12 +147,10 @@ export class TelephonyConnections {
   /** The connection that calls with an assistant go out from: one that it answers on, else the oldest. */
   async forCalls(assistantId: string): Promise<TelephonyConnection | undefined> {
     const own = this.scope.table("telephony_assistants").where({ assistantId }).orderBy("connectionId");
-    const [member] = (await own.limit(1)) as { connectionId: string }[];
+    const [member] = await own.limit(1);
     const row = member
       ? await this.row(member.connectionId)
-      : (
-          (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST).limit(1)) as ConnectionRow[]
-        )[0];
+      : (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST).limit(1))[0];
     return row && this.shown(row);
   }
 

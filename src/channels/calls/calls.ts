@@ -1,8 +1,9 @@
-import { labelled, type Chat, type ChatRow } from "../../chats/chats/chats";
+import { labelled, type Chat } from "../../chats/chats/chats";
 import { Chats } from "../../chats/chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { whereText } from "../../platform/database/long-texts";
 import { timeOf } from "../../platform/database/order";
+import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 
@@ -91,12 +92,18 @@ const OF_CHAT = [
   "recordingUrl",
   "endedAt",
   "endedReason",
-].map((name) => `chats.${name}`);
-const OF_CALL = ["kind", "workflowId", "deploymentId", "dialedAt", "answeredAt", "createdAt"].map(
-  (name) => `calls.${name}`,
-);
+] as const satisfies (keyof Rows["chats"])[];
+const OF_CALL = [
+  "kind",
+  "workflowId",
+  "deploymentId",
+  "dialedAt",
+  "answeredAt",
+  "createdAt",
+] as const satisfies (keyof Rows["calls"])[];
+const COLUMNS = [...OF_CHAT.map((name) => `chats.${name}`), ...OF_CALL.map((name) => `calls.${name}`)];
 
-type Joined = Call & Pick<ChatRow, "firstWords">;
+type Joined = Pick<Rows["chats"], (typeof OF_CHAT)[number]> & Pick<Rows["calls"], (typeof OF_CALL)[number]>;
 
 /** The calls of an organization, live and ended. */
 export class Calls {
@@ -105,7 +112,7 @@ export class Calls {
   /** @throws CALL_NOT_FOUND */
   async byId(id: string): Promise<Call> {
     const loader = this.scope.loader<Call | undefined>("calls", async (ids) => {
-      const rows = (await this.joined().whereIn("calls.chatId", ids)) as Joined[];
+      const rows = await this.joined().whereIn("calls.chatId", ids);
       const found = new Map(rows.map((row) => [row.id, labelled(row)]));
       return ids.map((one) => found.get(one));
     });
@@ -136,7 +143,7 @@ export class Calls {
       if (value != null) rows.where(`chats.${name}`, value as string);
     if (from != null) rows.where("calls.createdAt", ">=", from);
     if (to != null) rows.where("calls.createdAt", "<", to);
-    return connectionOf(((await rows) as Joined[]).map(labelled), take);
+    return connectionOf((await rows).map(labelled), take);
   }
 
   /** Ends a live call, also one that waits to be dialled. @throws CALL_NOT_FOUND; CHAT_ENDED when it had ended before */
@@ -152,7 +159,7 @@ export class Calls {
 
   /** A call without its chat. */
   async row(chatId: string): Promise<CallRow | undefined> {
-    const [row] = (await this.scope.table("calls").where({ chatId })) as CallRow[];
+    const [row] = await this.scope.table("calls").where({ chatId });
     return row;
   }
 
@@ -161,7 +168,7 @@ export class Calls {
   }
 
   private joined() {
-    const calls = this.scope.table("calls").select([...OF_CHAT, ...OF_CALL]);
+    const calls = this.scope.table("calls").select<Joined[]>(COLUMNS);
     return this.scope.join(calls, "chats", "calls.chatId", "chats.id");
   }
 }

@@ -11,10 +11,10 @@ export const WORDS_LATE = 3_600_000;
  * @returns whether it is the first with this digest
  */
 export async function claim(scope: Scope, chatId: string, digest: string, heard?: Heard): Promise<boolean> {
-  const rows = (await scope
+  const rows = await scope
     .insert("engine_callbacks", { chatId, digest, ...(heard && { answer: { heard } }) })
     .onConflict(["organizationId", "chatId", "digest"])
-    .ignore()) as unknown[];
+    .ignore();
   return rows.length > 0;
 }
 
@@ -24,9 +24,7 @@ export async function answerTo(
   chatId: string,
   digest: string,
 ): Promise<Record<string, unknown> | undefined> {
-  const [row] = (await scope.table("engine_callbacks").where({ chatId, digest })) as {
-    answer: Record<string, unknown> | null;
-  }[];
+  const [row] = await scope.table("engine_callbacks").where({ chatId, digest });
   return row?.answer ?? undefined;
 }
 
@@ -39,7 +37,7 @@ export async function keepAnswer(
   await scope
     .table("engine_callbacks")
     .where({ chatId, digest })
-    .update({ answer: JSON.stringify(answer) });
+    .update({ answer: scope.json(answer) });
 }
 
 /** Which report of the whole conversation: one during the call, or the one at its end. */
@@ -87,7 +85,7 @@ export async function forgetReports(scope: Scope, chatId: string, endedAt: Date)
     .select("id")
     .where({ id: chatId })
     .where("endedAt", "<=", scope.now(-WORDS_LATE));
-  if (((await over) as unknown[]).length === 0) return new Date(endedAt.getTime() + WORDS_LATE);
+  if ((await over).length === 0) return new Date(endedAt.getTime() + WORDS_LATE);
   await scope.table("engine_callbacks").where({ chatId }).delete();
   return undefined;
 }

@@ -1,5 +1,4 @@
 import type { Scope } from "../../platform/database/scope";
-import type { CallRow } from "./calls";
 
 /** Ends a call at the engine, and has the engine delete what it keeps of it. Of the call nothing need be stored here any more. */
 export async function eraseCall(
@@ -25,7 +24,7 @@ export interface CallAtEngine {
 
 /** Those of these calls that the engine was ever asked for. */
 export async function callsAtEngine(scope: Scope, chatIds: readonly string[]): Promise<CallAtEngine[]> {
-  const calls = (await scope.table("calls").whereIn("chatId", chatIds)) as CallRow[];
+  const calls = await scope.table("calls").whereIn("chatId", chatIds);
   return calls
     .filter(({ engine }) => engine === scope.ports.voice.engine.name)
     .filter(({ engineCallId, dialingSince }) => engineCallId !== null || dialingSince !== null)

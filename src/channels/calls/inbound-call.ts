@@ -62,7 +62,7 @@ async function open(
     const chatId = await openCall(scope, resolved, {}, call);
     const lookup = { lookup: lookupOf("engine", engineCallId), organizationId, chatId };
     const kept = scope.shared("call_lookup").insert(lookup).onConflict("lookup").ignore().returning("chatId");
-    if (((await kept) as unknown[]).length === 0) throw new Opened();
+    if ((await kept).length === 0) throw new Opened();
     // Nobody is to be dialled.
     const now = currentDate();
     const dialled = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };

@@ -97,7 +97,7 @@ export async function openCall(
   if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);
   const id = newId();
   const secret = newCallSecret();
-  const [chat] = (await scope.insert("chats", {
+  const [chat] = await scope.insert("chats", {
     id,
     assistantId: assistant.id,
     workflowId,
@@ -111,7 +111,7 @@ export async function openCall(
     ...person,
     variables: variables ?? {},
     metadata: metadata ?? {},
-  })) as ChatRow[];
+  });
   const sealedSecret = sealSecret(scope, id, secret);
   await scope.insert("calls", { ...call, chatId: id, workflowId, deploymentId, sealedSecret });
   await remember(scope, id, [lookupOf("secret", crypto.lookup(secret)), lookupOf("call", id)]);

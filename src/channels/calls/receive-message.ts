@@ -130,7 +130,7 @@ async function keepReport(found: FoundCall, report: EngineMessage & { type: "rep
 /** Why the call ended, if it ended without a reason. */
 async function keepReason(scope: Scope, id: string, endedReason: string): Promise<boolean> {
   const unexplained = scope.table("chats").where({ id, status: "ended", endedReason: UNKNOWN });
-  const changed = (await unexplained.update({ endedReason, counted: false })) as number;
+  const changed = await unexplained.update({ endedReason, counted: false });
   if (changed > 0) {
     await scope.table("conversation_facts_kept").where({ chatId: id }).delete();
     await scope.storeEntry(); // no event tells of it
@@ -139,13 +139,13 @@ async function keepReason(scope: Scope, id: string, endedReason: string): Promis
 }
 
 async function keepRecording(scope: Scope, id: string, recordingUrl: string): Promise<boolean> {
-  const [chat] = (await scope
+  const [chat] = await scope
     .table("chats")
     .where({ id, status: "ended" })
     .where("endedAt", ">", currentDate(-RECORDING_LATE))
     .whereNull("recordingUrl")
     .update({ recordingUrl })
-    .returning("*")) as ChatRow[];
+    .returning("*");
   if (chat) await scope.of(Events).recorded(chat, recordingUrl);
   return chat !== undefined;
 }
@@ -169,13 +169,13 @@ type Work = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<Received>;
 function held({ scope, chat: { id } }: FoundCall, work: Work): Promise<Received> {
   return oneAtATime(`${scope.organizationId}/${id}`, () =>
     scope.transaction(async (scope) => {
-      const [chat] = (await scope
+      const [chat] = await scope
         .table("chats")
         .where({ id })
         .where((current) =>
           current.whereNot({ status: "ended" }).orWhere("endedAt", ">", scope.now(-WORDS_LATE)),
         )
-        .forUpdate()) as ChatRow[];
+        .forUpdate();
       const call = chat && (await scope.of(Calls).row(id));
       return call ? work(scope, chat, call) : IGNORED;
     }),

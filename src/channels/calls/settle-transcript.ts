@@ -110,7 +110,7 @@ const rowOf = (
   chatId,
   assistantId,
   role,
-  channel: "VOICE",
+  channel: "VOICE" as const,
   content: text,
   metadata: { ...(role === "ASSISTANT" && spoken), ...(!transcribed && FROM_CONVERSATION) },
 });

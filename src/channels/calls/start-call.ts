@@ -39,7 +39,7 @@ export async function startCall(scope: Scope, chatId: string): Promise<void> {
 
 /** @returns the call when the engine is to be asked now */
 async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefined> {
-  const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+  const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
   const call = await scope.of(Calls).row(chatId);
   if (!chat || !call || chat.status === "ended" || isKnown(call)) return undefined;
   const { engine, timeoutMs } = scope.ports.voice;
@@ -117,15 +117,14 @@ async function notTakenOver(scope: Scope, { chat, attempt }: Claim): Promise<voi
   const { timeoutMs } = scope.ports.voice;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
   const mine = claimed.where("askedAt", ">", scope.now(-timeoutMs)).select("chatId");
-  if (((await mine) as unknown[]).length === 0)
-    throw new NotSent("The call was not dialed: its claim had ended.");
+  if ((await mine).length === 0) throw new NotSent("The call was not dialed: its claim had ended.");
 }
 
 /** Puts the call back as it was before the claim, as the engine was not asked; unless another server has claimed it. */
 async function giveBack(scope: Scope, { chat, call, attempt }: Claim): Promise<void> {
   const { dialingSince, askedAt, dialAttempts } = call;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
-  const changed = (await claimed.update({ dialingSince, askedAt, dialAttempts })) as number;
+  const changed = await claimed.update({ dialingSince, askedAt, dialAttempts });
   if (changed > 0) await enqueueStart(scope, chat.id);
 }
 
@@ -136,7 +135,7 @@ async function keepPlaced(
   { id, status, endedReason }: EngineCall,
 ): Promise<void> {
   await scope.transaction(async (scope) => {
-    const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+    const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
     await scope.of(Calls).change(chatId, { engineCallId: id, dialedAt: currentDate() });
     await remember(scope, chatId, [lookupOf("engine", id)]);
     if (chat?.status === "ended") return scope.enqueue("call.hangUp", { chatId });

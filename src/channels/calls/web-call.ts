@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import { signToken } from "../../account/auth/tokens";
-import { Chats, type ChatRow } from "../../chats/chats/chats";
+import { Chats } from "../../chats/chats/chats";
 import { keepError } from "../../chats/chats/keep-error";
 import { Configurations } from "../../assistants/configurations/configurations";
 import { checkOrigin } from "../../assistants/configurations/origins";
@@ -112,7 +112,7 @@ async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<stri
 /** Keeps what the engine answered. A call that was ended meanwhile is hung up. */
 async function keepOpened(scope: Scope, chatId: string, engineCallId: string): Promise<void> {
   const ended = await scope.transaction(async (scope) => {
-    const [chat] = (await scope.table("chats").where({ id: chatId }).forUpdate()) as ChatRow[];
+    const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
     const now = scope.now();
     const changes = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
     await scope.table("calls").where({ chatId }).update(changes);

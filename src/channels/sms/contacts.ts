@@ -26,16 +26,16 @@ export class Contact {
 
   /** In a transaction, and until it ends. */
   static async hold(scope: Scope, pair: NumberPair): Promise<Contact> {
-    const [row] = (await scope
+    const [row] = await scope
       .insert("sms_contacts", { ...pair })
       .onConflict(["organizationId", "ownNumber", "phoneNumber"])
-      .merge(["phoneNumber"])) as ContactRow[];
+      .merge(["phoneNumber"]);
     return new Contact(scope, row!);
   }
 
   /** Whether a person wants no texts. */
   static async optedOut(scope: Scope, { ownNumber, phoneNumber }: NumberPair): Promise<boolean> {
-    const [row] = (await scope.table("sms_contacts").where({ ownNumber, phoneNumber })) as ContactRow[];
+    const [row] = await scope.table("sms_contacts").where({ ownNumber, phoneNumber });
     return row?.optedOutAt != null;
   }
 

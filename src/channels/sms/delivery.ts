@@ -15,13 +15,6 @@ const ORDER = [
 ];
 const FAILED = ["undelivered", "failed", "canceled"];
 
-interface Part {
-  readonly id: string;
-  readonly messageId: string | null;
-  readonly delivery: string | null;
-  readonly deliveryError: string | null;
-}
-
 const rank = (status: string | null): number => ORDER.indexOf(status ?? "");
 
 /** Keeps what the provider reports of a text, and shows it on the message. @returns whether it is news */
@@ -31,7 +24,7 @@ export async function keepDelivery(
 ): Promise<boolean> {
   return scope.transaction(async (scope) => {
     const texts = () => scope.table("sms_sent");
-    const [text] = (await texts().where({ messageSid }).forUpdate()) as Part[];
+    const [text] = await texts().where({ messageSid }).forUpdate();
     if (!text || rank(status) <= rank(text.delivery)) return false;
     await texts()
       .where({ id: text.id })
@@ -45,7 +38,7 @@ export async function keepDelivery(
 
 /** Of a message in several texts the one that went worst, or is least far. */
 async function show(scope: Scope, id: string): Promise<void> {
-  const parts = (await scope.table("sms_sent").where({ messageId: id })) as Part[];
+  const parts = await scope.table("sms_sent").where({ messageId: id });
   const failed = parts.find(({ delivery }) => FAILED.includes(delivery ?? ""));
   const shown = failed ?? parts.toSorted((a, b) => rank(a.delivery) - rank(b.delivery))[0];
   if (!shown?.delivery) return;

@@ -23,7 +23,7 @@ async function expireSome(scope: Scope): Promise<boolean> {
     const remove = async (table: "sms_received" | "sms_sent", key: string): Promise<number> => {
       const old = scope.table(table).select(key).limit(BATCH);
       old.whereRaw("created_at < now() - ? * interval '1 day'", [KEPT_DAYS]);
-      return (await scope.table(table).whereIn(key, old).delete()) as number;
+      return await scope.table(table).whereIn(key, old).delete();
     };
     const gone = {
       received: await remove("sms_received", "messageSid"),

@@ -85,7 +85,7 @@ export class Receipts {
   /** Notes what a text led to, in the transaction that did it. */
   async settle(messageSid: string, decision: Partial<Receipt>): Promise<void> {
     const { answer, ...changes } = decision;
-    const given = answer ? { answer: JSON.stringify(answer) } : {};
+    const given = answer ? { answer: this.scope.json(answer) } : {};
     await this.scope
       .table("sms_received")
       .where({ messageSid })
@@ -95,7 +95,7 @@ export class Receipts {
 
   /** The same as `of`, held until the transaction ends. */
   async hold(messageSid: string): Promise<Receipt | undefined> {
-    const [row] = (await this.scope.table("sms_received").where({ messageSid }).forUpdate()) as Receipt[];
+    const [row] = await this.scope.table("sms_received").where({ messageSid }).forUpdate();
     return row;
   }
 
@@ -103,7 +103,7 @@ export class Receipts {
     await this.scope
       .table("sms_received")
       .where({ messageSid })
-      .update({ answer: JSON.stringify(answer) });
+      .update({ answer: this.scope.json(answer) });
   }
 
   /** Until when a request waits for what is said in a chat; undefined when none does. */
@@ -113,7 +113,7 @@ export class Receipts {
       .where({ chatId })
       .whereNull("answer")
       .where("waitsUntil", ">", currentDate());
-    const [last] = (await open.orderBy("waitsUntil", "desc").limit(1)) as Receipt[];
+    const [last] = await open.orderBy("waitsUntil", "desc").limit(1);
     return last?.waitsUntil ?? undefined;
   }
 }

@@ -28,30 +28,27 @@ export class Sent {
   /** Those of a chat of which it is not known how they went, in their order. */
   async open(chatId: string): Promise<SentRow[]> {
     const rows = this.scope.table("sms_sent").where({ chatId }).whereNull("sentAt").whereNull("problem");
-    return (await rows.orderBy("id")) as SentRow[];
+    return await rows.orderBy("id");
   }
 
   /** A sentence that belongs to no chat, while it is not known how it went. */
   async openSentence(id: string): Promise<SentRow | undefined> {
     const rows = this.scope.table("sms_sent").where({ id }).whereNull("sentAt").whereNull("problem");
-    return ((await rows) as SentRow[])[0];
+    return (await rows)[0];
   }
 
   /** The provider's ids of the last texts beside this one: of its chat, or those to the same person that belong to none. */
   async sids({ chatId, phoneNumber }: SentRow): Promise<string[]> {
     const all = this.scope.table("sms_sent").select("messageSid");
     const rows = chatId === null ? all.where({ phoneNumber }).whereNull("chatId") : all.where({ chatId });
-    const last = (await rows.whereNotNull("messageSid").orderBy("id", "desc").limit(100)) as {
-      messageSid: string;
-    }[];
-    return last.map(({ messageSid }) => messageSid);
+    const last = await rows.whereNotNull("messageSid").orderBy("id", "desc").limit(100);
+    return last.map(({ messageSid }) => messageSid!);
   }
 
   /** Records the attempt before calling the provider. @returns false if another process already did */
   async claim({ id, attempts }: SentRow): Promise<boolean> {
-    const changes = { via: "API", attempts: attempts + 1, askedAt: this.scope.now() };
     const claimed = this.scope.table("sms_sent").where({ id, attempts }).whereNull("sentAt");
-    return (await claimed.update(changes)) > 0;
+    return (await claimed.update({ via: "API", attempts: attempts + 1, askedAt: this.scope.now() })) > 0;
   }
 
   /** Asked last before the provider is called, as a server that stalled may have been taken for dead. @throws NotSent if it was */
@@ -61,8 +58,7 @@ export class Sent {
       .where({ id, attempts: attempts + 1 })
       .whereNull("sentAt");
     const mine = claimed.where("askedAt", ">", this.scope.now(-timeout)).select("id");
-    if (((await mine) as unknown[]).length === 0)
-      throw new NotSent("The SMS was not sent: its claim had ended.");
+    if ((await mine).length === 0) throw new NotSent("The SMS was not sent: its claim had ended.");
   }
 
   /** Takes back the record of an attempt in which the provider was not called, unless another process claimed it since. */

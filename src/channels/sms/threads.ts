@@ -15,13 +15,13 @@ export class Threads {
   constructor(private readonly scope: Scope) {}
 
   async of(chatId: string): Promise<ThreadRow | undefined> {
-    const [row] = (await this.scope.table("sms_threads").where({ chatId })) as ThreadRow[];
+    const [row] = await this.scope.table("sms_threads").where({ chatId });
     return row;
   }
 
   /** The same, held until the transaction ends: one at a time takes messages of a chat to send them. */
   async hold(chatId: string): Promise<ThreadRow | undefined> {
-    const [row] = (await this.scope.table("sms_threads").where({ chatId }).forUpdate()) as ThreadRow[];
+    const [row] = await this.scope.table("sms_threads").where({ chatId }).forUpdate();
     return row;
   }
 
@@ -29,11 +29,12 @@ export class Threads {
   async live(connectionId: string, phoneNumber: string): Promise<ThreadRow[]> {
     const threads = this.scope
       .table("sms_threads")
-      .where({ connectionId, "sms_threads.phoneNumber": phoneNumber })
+      .where({ connectionId })
+      .where("sms_threads.phoneNumber", phoneNumber)
       .whereNot("chats.status", "ended")
-      .select("sms_threads.chatId", "sms_threads.assistantId", "sms_threads.connectionId")
+      .select<ThreadRow[]>("sms_threads.chatId", "sms_threads.assistantId", "sms_threads.connectionId")
       .orderBy("chats.lastMessageAt", "desc");
-    return (await this.scope.join(threads, "chats", "sms_threads.chatId", "chats.id")) as ThreadRow[];
+    return await this.scope.join(threads, "chats", "sms_threads.chatId", "chats.id");
   }
 
   /** Whether an assistant has met a person before. */
@@ -46,7 +47,7 @@ export class Threads {
       .table("sms_threads")
       .select("chatId")
       .where({ connectionId, assistantId, phoneNumber });
-    return ((await before.limit(1)) as unknown[]).length > 0;
+    return (await before.limit(1)).length > 0;
   }
 
   async open(thread: Omit<ThreadRow, "sentSequence">): Promise<void> {

@@ -2,8 +2,8 @@ import type { Visitor } from "../../account/auth/caller";
 import type { JsonObject } from "../../platform/json/json-object";
 import { Calls, PAGE } from "../calls/calls";
 import { openEngineCall, openPageCall, type WebCall } from "../calls/web-call";
-import { Chats, labelled, type Chat, type ChatRow } from "../../chats/chats/chats";
-import { Messages, type Message } from "../../chats/chats/messages";
+import { Chats, labelled, type Chat } from "../../chats/chats/chats";
+import { Messages } from "../../chats/chats/messages";
 import { overruled, setIn } from "../../chats/chats/set-variables";
 import { ChatStart } from "../../conversation/turns/start-chat";
 import { EndUsers } from "../../chats/chats/end-users";
@@ -35,13 +35,13 @@ export class VisitorChats {
 
   /** @throws CHAT_NOT_FOUND */
   async byId(visitor: Visitor, id: string): Promise<Chat> {
-    const [row] = (await this.own(visitor).where({ id })) as ChatRow[];
+    const [row] = await this.own(visitor).where({ id });
     return labelled(row ?? missing("Chat"));
   }
 
   /** The newest first. */
   async list(visitor: Visitor): Promise<Chat[]> {
-    const rows = (await this.own(visitor).orderBy(byAge("desc", "startedAt")).limit(MOST_CHATS)) as ChatRow[];
+    const rows = await this.own(visitor).orderBy(byAge("desc", "startedAt")).limit(MOST_CHATS);
     return rows.map(labelled);
   }
 
@@ -92,7 +92,7 @@ export class VisitorChats {
     if (!variables && !metadata) return this.byId(visitor, id);
     return this.scope.transaction(async (scope) => {
       const live = () => scope.table("chats").where({ id }).whereNot({ status: "ended" });
-      const [row] = (await live().forUpdate()) as ChatRow[];
+      const [row] = await live().forUpdate();
       if (!row) throw new DomainError("CHAT_ENDED", "The chat has ended.");
       const kept = row.workflowId === null ? {} : row.variables;
       const changes = {
@@ -150,7 +150,7 @@ export class VisitorChats {
   }
 
   private async sent(chatId: string, clientId: string): Promise<VisitorMessage | undefined> {
-    const [row] = (await this.scope.table("messages").where({ chatId, clientId })) as Message[];
+    const [row] = await this.scope.table("messages").where({ chatId, clientId });
     return row && shownMessage(row);
   }
 }

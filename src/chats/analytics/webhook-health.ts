@@ -84,8 +84,6 @@ function countsOf(groups: readonly Group[]): DeliveryCounts {
   };
 }
 
-type Failing = Omit<FailingDestination, "host"> & { readonly url: string };
-
 /** Destinations that have known nothing but failures of late, or were switched off for it. */
 export async function failingDestinations(
   scope: Scope,
@@ -97,7 +95,7 @@ export async function failingDestinations(
     .select("id", "name", "url", "enabled", "failingSince", "failures")
     .where((either) => either.whereNotNull("failingSince").orWhere({ enabled: false }))
     .orderBy(NEWEST_FIRST);
-  const found = (await (projectId === null ? rows : rows.where({ projectId }))) as Failing[];
+  const found = await (projectId === null ? rows : rows.where({ projectId }));
   return found.map(({ url, ...row }) => ({
     ...row,
     host: new URL(url).host,

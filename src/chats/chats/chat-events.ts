@@ -157,14 +157,14 @@ async function placeOf(
 ): Promise<{ sequence: number; seen: boolean }> {
   const { statusPlaces, statusEventId } = chat;
   const messages = () => scope.table("messages").where({ chatId: chat.id });
-  const [named] = (await messages().select("sequence").where({ id: after })) as { sequence: number }[];
+  const [named] = await messages().select("sequence").where({ id: after });
   if (named) return { ...named, seen: !comesBefore({ ...named, id: after }, chat) };
   const place = statusPlaces[after];
   if (place !== undefined) return { sequence: place, seen: after === statusEventId };
   // A change that an older server has noted: its id was made in order with those of messages, as far as clocks agree.
-  const [last] = (await messages().where("id", "<=", after).max("sequence as sequence")) as {
-    sequence: number | null;
-  }[];
+  const [last] = await messages()
+    .where("id", "<=", after)
+    .max<{ sequence: number | null }[]>("sequence as sequence");
   return { sequence: last?.sequence ?? 0, seen: statusEventId <= after };
 }
 

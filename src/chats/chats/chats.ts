@@ -162,12 +162,12 @@ export class Chats {
 
   /** Moves a chat on, in a transaction; undefined when it is that far already, or has ended. */
   async advance(id: string, status: Exclude<ChatStatus, "ended">): Promise<ChatRow | undefined> {
-    const [row] = (await this.scope
+    const [row] = await this.scope
       .table("chats")
       .where({ id })
       .whereIn("status", STATUSES.slice(0, STATUSES.indexOf(status)))
       .update({ status, ...this.changed() })
-      .returning("*")) as ChatRow[];
+      .returning("*");
     if (!row) return undefined;
     await this.scope.of(Events).statusChanged(row);
     return row;
@@ -199,12 +199,12 @@ export class Chats {
     endedReason: string,
     hangUp = true,
   ): Promise<ChatRow[]> {
-    const rows = (await this.scope
+    const rows = await this.scope
       .table("chats")
       .where(condition)
       .whereNot({ status: "ended" })
       .update({ status: "ended", ...this.changed(), endedAt: currentDate(), endedReason })
-      .returning("*")) as ChatRow[];
+      .returning("*");
     const events = this.scope.of(Events);
     for (const row of rows) {
       await events.statusChanged(row);

@@ -69,7 +69,7 @@ export class EndUsers {
   find(uniqueId: string): Promise<EndUser | undefined> {
     const loader = this.scope.loader<EndUser | undefined>("end_users", async (uniqueIds) => {
       const people = this.scope.table("end_users").whereIn("uniqueId", uniqueIds);
-      const rows = (await people.orderBy("id")) as (MemoryRow & { readonly uniqueId: string })[];
+      const rows = await people.orderBy("id");
       return uniqueIds.map((uniqueId) =>
         personOf(
           uniqueId,
@@ -96,7 +96,7 @@ export class EndUsers {
    */
   async memory(assistantId: string, chat: ChatOfPerson): Promise<string> {
     const { uniqueId } = chat;
-    const [user] = (await this.scope.table("end_users").where({ assistantId, uniqueId })) as MemoryRow[];
+    const [user] = await this.scope.table("end_users").where({ assistantId, uniqueId });
     if (!user) return "";
     const known = marked(user.facts, await this.signedBefore(user.facts, chat));
     const facts = factsFor(known, chat.identityProven).map(({ text }) => `- ${text}`);
@@ -111,7 +111,7 @@ export class EndUsers {
     const signed = chat.identityProven;
     await this.scope.transaction(async (scope) => {
       const chats = scope.table("chats").select("id").where({ id: chat.id }).forKeyShare();
-      if (((await chats) as unknown[]).length === 0) return;
+      if ((await chats).length === 0) return;
       await scope.of(EndUsers).change(assistantId, chat, ({ facts }) => ({
         facts: withFact(facts, { text: fact, createdAt: currentDate().toISOString(), signed }),
       }));
@@ -123,14 +123,14 @@ export class EndUsers {
     const { assistantId, id: chatId, visitorId, identityProven } = chat;
     // Nobody could prove to have said it.
     if (!identityProven && visitorId === null) return;
-    const said = (await this.scope
+    const said = await this.scope
       .table("messages")
       .select("role", "content")
       .where({ chatId })
       .whereIn("role", ["USER", "ASSISTANT"])
       .whereNotNull("content")
       .orderBy("sequence", "desc")
-      .limit(END_MESSAGES)) as { role: string; content: string }[];
+      .limit(END_MESSAGES);
     if (said.length === 0) return;
     const lines = said
       .reverse()
@@ -147,9 +147,7 @@ export class EndUsers {
   async identitySecret(): Promise<string> {
     const { organizationId: id, ports } = this.scope;
     const context = `${id}/identity`;
-    const [row] = (await this.scope.shared("organizations").where({ id })) as {
-      sealedIdentitySecret: string | null;
-    }[];
+    const [row] = await this.scope.shared("organizations").where({ id });
     if (row?.sealedIdentitySecret) return ports.crypto.open(row.sealedIdentitySecret, context);
     const secret = randomText(24);
     const sealedIdentitySecret = ports.crypto.seal(secret, context);
@@ -164,9 +162,7 @@ export class EndUsers {
   /** @throws FORBIDDEN where the organization wants signed ids and this one is not signed by it */
   async checkIdentity(uniqueId: string, signature: string | null | undefined): Promise<void> {
     const { organizationId: id } = this.scope;
-    const [row] = (await this.scope.shared("organizations").where({ id })) as {
-      requireSignedIdentity: boolean;
-    }[];
+    const [row] = await this.scope.shared("organizations").where({ id });
     if (!row?.requireSignedIdentity && signature == null) return;
     const expected = createHmac("sha256", await this.identitySecret())
       .update(uniqueId)
@@ -188,7 +184,8 @@ export class EndUsers {
       const people = scope.of(EndUsers);
       await people.meet(assistantId, uniqueId);
       const row = () => scope.table("end_users").where({ assistantId, uniqueId });
-      const [user] = (await row().forUpdate()) as [MemoryRow]; // met by the line above
+      const [met] = await row().forUpdate();
+      const user = met!; // stored above
       const facts = marked(user.facts, await people.signedBefore(user.facts, chat));
       const update = { facts, ...changes({ ...user, facts }), updatedAt: currentDate() };
       await row().update(encoded(update));
@@ -205,7 +202,7 @@ export class EndUsers {
   ): Promise<boolean | undefined> {
     if (facts.every(({ signed }) => signed !== undefined)) return undefined;
     const before = this.scope.table("chats").where({ uniqueId }).where("id", "<", id);
-    const kinds = (await before.distinct("identityProven")) as Pick<ChatOfPerson, "identityProven">[];
+    const kinds = await before.distinct("identityProven");
     return kinds.length === 1 ? kinds[0]!.identityProven : undefined;
   }
 }

@@ -1,9 +1,9 @@
-import type { Knex } from "knex";
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { labelled, type ChatRow } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { byAge, timeOf } from "../../platform/database/order";
+import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import type { LogListItem } from "./logs";
 import { ABOUT, NEAR } from "./search-logs";
@@ -27,22 +27,21 @@ export interface LogFilter {
   readonly startedBefore?: Date | null;
 }
 
-type Row = Pick<
-  ChatRow,
-  | "id"
-  | "assistantId"
-  | "channel"
-  | "status"
-  | "label"
-  | "phoneNumber"
-  | "firstWords"
-  | "startedAt"
-  | "endedAt"
-> &
-  Pick<ChatRow, "endedReason" | "messageCount">;
+const COLUMNS = [
+  "id",
+  "assistantId",
+  "channel",
+  "status",
+  "label",
+  "phoneNumber",
+  "firstWords",
+  "startedAt",
+  "endedAt",
+  "endedReason",
+  "messageCount",
+] as const;
 
-const COLUMNS = ["id", "assistantId", "channel", "status", "label", "phoneNumber", "firstWords"];
-const TIMES = ["startedAt", "endedAt", "endedReason", "messageCount"];
+type Row = Pick<ChatRow, (typeof COLUMNS)[number]>;
 
 /** The logs of an organization, the newest first; those of deleted assistants too. */
 export class AllLogs {
@@ -53,11 +52,11 @@ export class AllLogs {
     if (filter.assistantId != null) await this.scope.of(Assistants).evenDeleted(filter.assistantId);
     const take = query.first ?? 20;
     const wanted = () => this.matching(query, filter);
-    const listed = (rows: Knex.QueryBuilder) =>
+    const listed = (rows: RowsOf<"chats">) =>
       rows
-        .select([...COLUMNS, ...TIMES])
+        .select(...COLUMNS)
         .orderBy(byAge("desc", "startedAt"))
-        .limit(take + 1) as PromiseLike<Row[]>;
+        .limit(take + 1);
     if (!filter.search) return connectionOf((await listed(wanted())).map(entryOf), take);
     // As where one assistant's logs are searched: a common word is near, of a rare one the index knows the places.
     const near = await listed(this.near(wanted, filter.search, NEAR + 10 * take));
@@ -66,13 +65,13 @@ export class AllLogs {
   }
 
   /** Ended ones that a filter wants, and that began by a moment in the database's own form. */
-  ended(filter: LogFilter, until?: string): Knex.QueryBuilder {
+  ended(filter: LogFilter, until?: string): RowsOf<"chats"> {
     const rows = this.matching({}, filter).where({ status: "ended" });
     if (until !== undefined) rows.where("startedAt", "<=", until);
     return filter.search ? this.indexed(rows, filter) : rows;
   }
 
-  private matching({ after }: ConnectionQuery, filter: LogFilter): Knex.QueryBuilder {
+  private matching({ after }: ConnectionQuery, filter: LogFilter): RowsOf<"chats"> {
     const { assistantId, type, startedAfter, startedBefore } = filter;
     const rows = this.scope.table("chats");
     if (after != null) {
@@ -80,13 +79,13 @@ export class AllLogs {
       rows.whereRaw("(started_at, id) < (coalesce((?), ?), ?)", [last, timeOf(after), after]);
     }
     if (assistantId != null) rows.where({ assistantId });
-    if (type != null) rows.where({ channel: type });
+    if (type != null) rows.where("channel", type);
     if (startedAfter != null) rows.where("startedAt", ">=", startedAfter);
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
     return rows;
   }
 
-  private near(wanted: () => Knex.QueryBuilder, search: string, most: number): Knex.QueryBuilder {
+  private near(wanted: () => RowsOf<"chats">, search: string, most: number): RowsOf<"chats"> {
     const said = this.scope
       .table("messages")
       .whereRaw("messages.chat_id = chats.id")
@@ -98,7 +97,7 @@ export class AllLogs {
       .where((either) => either.whereRaw(`${ABOUT} ilike ?`, [patternOf(search)]).orWhereExists(said));
   }
 
-  private indexed(rows: Knex.QueryBuilder, { search, assistantId }: LogFilter): Knex.QueryBuilder {
+  private indexed(rows: RowsOf<"chats">, { search, assistantId }: LogFilter): RowsOf<"chats"> {
     const pattern = patternOf(search!); // asked for only where there is one
     const said = this.scope.table("messages").select("chatId").where("content", "ilike", pattern);
     const labelled = this.scope.table("chats").select("id").whereRaw(`${ABOUT} ilike ?`, [pattern]);

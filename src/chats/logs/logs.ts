@@ -59,7 +59,7 @@ export class Logs {
 
   /** @throws LOG_NOT_FOUND, also when the log is another assistant's */
   async byId(assistantId: string, id: string): Promise<Log> {
-    const [row] = (await this.scope.table("chats").where({ id, assistantId })) as ChatRow[];
+    const [row] = await this.scope.table("chats").where({ id, assistantId });
     if (!row) return missing("Log");
     const items = await this.scope.of(Messages).all(id);
     const { channel: type, recordingUrl, startedAt: createdAt } = row;

@@ -18,7 +18,7 @@ import { startOf } from "../workflows/flow";
 import { begin } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
-import { Chats, firstStatus, type Chat, type ChatRow, type Visited } from "../../chats/chats/chats";
+import { Chats, firstStatus, type Chat, type Visited } from "../../chats/chats/chats";
 
 export interface StartChatInput extends Partial<Visited> {
   readonly assistantId?: string | null;
@@ -58,7 +58,7 @@ export class ChatStart {
       await this.mayStart(scope, resolved, channel);
       if (uniqueId != null) await this.meet(scope, assistant.id, { ...input, uniqueId });
       const id = newId();
-      const [chat] = (await scope.insert("chats", {
+      const [stored] = await scope.insert("chats", {
         id,
         assistantId: assistant.id,
         workflowId: resolved.workflowId,
@@ -75,7 +75,8 @@ export class ChatStart {
         phoneNumber: input.phoneNumber,
         variables: variables ?? {},
         metadata: metadata ?? {},
-      })) as [ChatRow];
+      });
+      const chat = stored!;
       await scope.of(Events).sessionStarted(chat);
       await scope.of(Events).statusChanged(chat);
       await begin(scope, chat, flow, input.greets);

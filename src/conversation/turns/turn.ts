@@ -234,7 +234,7 @@ function answer(scope: Scope, turn: Answering, said: Words): Promise<boolean> {
 async function markAnswered(scope: Scope, turn: Prepared): Promise<void> {
   const { chat, answered: answeredSequence, upTo } = turn;
   const unanswered = scope.table("chats").where({ id: chat.id, answeredSequence });
-  const changed = (await unanswered.update({ answeredSequence: upTo })) as number;
+  const changed = await unanswered.update({ answeredSequence: upTo });
   if (changed === 0) throw new Overtaken();
 }
 

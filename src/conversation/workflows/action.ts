@@ -1,6 +1,6 @@
 import { Assistants } from "../../assistants/assistants/assistants";
 import type { ChatRow } from "../../chats/chats/chats";
-import { Messages, type Message } from "../../chats/chats/messages";
+import { Messages } from "../../chats/chats/messages";
 import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
 import type { DeclaredFunction } from "../../assistants/configurations/functions";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -73,7 +73,7 @@ async function lastCall(
   node: WorkflowNode,
 ): Promise<Call | undefined> {
   const calls = scope.table("messages").where({ chatId, role: "ASSISTANT" }).whereNotNull("toolCalls");
-  const [asked] = (await calls.orderBy("sequence", "desc").limit(1)) as Message[];
+  const [asked] = await calls.orderBy("sequence", "desc").limit(1);
   if (asked?.metadata.workflowNodeId !== node.id) return undefined;
   const [call] = asked.toolCalls as unknown as Call[]; // as `begin` stored it
   if (!call || call.name !== node.functionName) return undefined;
@@ -82,7 +82,7 @@ async function lastCall(
 }
 
 async function replyTo(scope: Scope, chatId: string, { id: toolCallId }: Call): Promise<Reply | undefined> {
-  const [kept] = (await scope.table("messages").where({ chatId, toolCallId }).limit(1)) as Message[];
+  const [kept] = await scope.table("messages").where({ chatId, toolCallId }).limit(1);
   return kept && { text: kept.content ?? "", failed: kept.metadata.failed === true };
 }
 
@@ -91,7 +91,7 @@ const begin = (scope: Scope, chat: ChatRow, node: WorkflowNode, call: Call): Pro
   scope.transaction(async (scope) => {
     const { id, workflowNodeId } = chat;
     const there = scope.table("chats").where({ id, workflowNodeId }).whereNot({ status: "ended" });
-    if (((await there.update({ workflowNodeId: node.id })) as number) === 0) return false;
+    if ((await there.update({ workflowNodeId: node.id })) === 0) return false;
     await say(scope, chat, node, { role: "ASSISTANT", toolCalls: [{ ...call }] });
     await scope.of(Events).functionCalled(chat, call.name, call.arguments);
     return true;

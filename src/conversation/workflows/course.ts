@@ -161,10 +161,7 @@ export class Course {
     const [assistant] =
       node.assistantId === null
         ? []
-        : ((await scope
-            .table("assistants")
-            .where({ id: node.assistantId })
-            .whereNull("deletedAt")) as Assistant[]);
+        : await scope.table("assistants").where({ id: node.assistantId }).whereNull("deletedAt");
     if (!assistant) return { ending: { reason: "assistant-deleted", message: "", metadata: {} } };
     const standing = await stand(scope, chat, node);
     return { course: new Course(scope, standing, flow, node, { ...assistant, template: false }) };

@@ -54,9 +54,9 @@ export class Deployments {
   /** The newest first; with a project those of that project. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Deployment[]> {
     const rows = this.scope.table("deployments").orderBy(NEWEST_FIRST);
-    if (projectId == null) return (await rows) as Deployment[];
+    if (projectId == null) return await rows;
     await this.scope.of(Projects).byId(projectId);
-    return (await rows.where({ projectId })) as Deployment[];
+    return await rows.where({ projectId });
   }
 
   /** @throws DEPLOYMENT_NOT_FOUND */
@@ -67,7 +67,7 @@ export class Deployments {
   /** Many of one request by one statement; undefined for one that does not exist, or no more. */
   find(id: string): Promise<Deployment | undefined> {
     const loader = this.scope.loader<Deployment | undefined>("deployments", async (ids) => {
-      const rows = (await this.scope.table("deployments").whereIn("id", ids)) as Deployment[];
+      const rows = await this.scope.table("deployments").whereIn("id", ids);
       const found = new Map(rows.map((row) => [row.id, row]));
       return ids.map((one) => found.get(one));
     });
@@ -78,7 +78,7 @@ export class Deployments {
   ofWorkflow(workflowId: string): Promise<Deployment[]> {
     const loader = this.scope.loader<Deployment[]>("deployments.workflow", async (ids) => {
       const rows = this.scope.table("deployments").whereIn("workflowId", ids).orderBy(NEWEST_FIRST);
-      const found = (await rows) as Deployment[];
+      const found = await rows;
       return ids.map((one) => found.filter((row) => row.workflowId === one));
     });
     return loader.load(workflowId);
@@ -87,7 +87,7 @@ export class Deployments {
   /** The enabled deployments that take what comes in on a connected number, the oldest first. */
   async on(telephonyConnectionId: string, type: "PHONE_INBOUND" | "SMS"): Promise<Deployment[]> {
     const rows = this.scope.table("deployments").where({ telephonyConnectionId, type, enabled: true });
-    return (await rows.orderBy(OLDEST_FIRST)) as Deployment[];
+    return await rows.orderBy(OLDEST_FIRST);
   }
 
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND; BAD_USER_INPUT unless it has one of the two */
@@ -96,7 +96,7 @@ export class Deployments {
     checkOne(assistantId, workflowId);
     return this.scope.transaction(async (scope) => {
       await scope.of(Deployments).check(input);
-      const [row] = (await scope.insert("deployments", { ...input, id: newId() })) as Deployment[];
+      const [row] = await scope.insert("deployments", { ...input, id: newId() });
       return row!;
     });
   }
@@ -110,7 +110,7 @@ export class Deployments {
     if (assistantId != null && workflowId != null) checkOne(assistantId, workflowId);
     return this.scope.transaction(async (scope) => {
       const deployment = () => scope.table("deployments").where({ id });
-      const [old] = (await deployment().forUpdate()) as Deployment[];
+      const [old] = await deployment().forUpdate();
       if (!old) return missing("Deployment");
       const held = {
         assistantId: workflowId != null ? null : assistantId === undefined ? old.assistantId : assistantId,
@@ -119,8 +119,8 @@ export class Deployments {
       checkOne(held.assistantId, held.workflowId);
       await scope.of(Deployments).check(input);
       const changes = { ...encoded({ ...input }), ...held, updatedAt: currentDate() };
-      const [row] = (await deployment().update(changes).returning("*")) as [Deployment];
-      return row;
+      const [row] = await deployment().update(changes).returning("*");
+      return row!;
     });
   }
 

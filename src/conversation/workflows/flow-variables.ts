@@ -13,7 +13,7 @@ const DEEPEST = 30;
 export async function setVariables(scope: Scope, chat: ChatRow, values: JsonObject): Promise<ChatRow> {
   const clean = storable(values) as JsonObject; // an object stays one
   return scope.transaction(async (scope) => {
-    const [row = chat] = (await scope.table("chats").where({ id: chat.id }).forUpdate()) as ChatRow[];
+    const [row = chat] = await scope.table("chats").where({ id: chat.id }).forUpdate();
     const setVariables = overruled(setIn(row), clean);
     const variables = overruled(row.variables, setVariables);
     await scope.table("chats").where({ id: chat.id }).update(encoded({ variables, setVariables }));

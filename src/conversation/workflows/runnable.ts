@@ -60,7 +60,7 @@ export class Runnable {
   private async functionsOf(id: string): Promise<Set<string> | undefined> {
     const live = this.scope.loader<boolean>("assistants.live", async (ids) => {
       const rows = this.scope.table("assistants").select("id").whereIn("id", ids).whereNull("deletedAt");
-      const found = new Set(((await rows) as { id: string }[]).map((row) => row.id));
+      const found = new Set((await rows).map((row) => row.id));
       return ids.map((one) => found.has(one));
     });
     if (!(await live.load(id))) return undefined;

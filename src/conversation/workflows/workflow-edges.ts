@@ -39,11 +39,11 @@ export class WorkflowEdges {
           { path: "workflowId", message: `names a workflow that has ${MOST_EDGES} edges already` },
         ]);
       await scope.of(WorkflowEdges).check(workflowId, edge);
-      const [row] = (await scope.insert("workflow_edges", {
+      const [row] = await scope.insert("workflow_edges", {
         ...edge,
         id: newId(),
         workflowId,
-      })) as WorkflowEdge[];
+      });
       return row!;
     });
   }
@@ -52,12 +52,12 @@ export class WorkflowEdges {
   async update(id: string, input: Partial<WorkflowEdgeInput>): Promise<WorkflowEdge> {
     return this.scope.transaction(async (scope) => {
       const edge = () => scope.table("workflow_edges").where({ id });
-      const [old] = (await edge().forUpdate()) as WorkflowEdge[];
+      const [old] = await edge().forUpdate();
       if (!old) return missing("WorkflowEdge");
       await scope.of(WorkflowEdges).check(old.workflowId, { ...old, ...encodedLess(input) });
       const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
-      const [row] = (await edge().update(changes).returning("*")) as [WorkflowEdge];
-      return row;
+      const [row] = await edge().update(changes).returning("*");
+      return row!;
     });
   }
 

@@ -34,7 +34,7 @@ export class WorkflowNodes {
   /** Nodes by their ids, many by one statement; undefined for one that does not exist, or no more. */
   find(id: string): Promise<WorkflowNode | undefined> {
     const loader = this.scope.loader<WorkflowNode | undefined>("workflow_nodes", async (ids) => {
-      const rows = (await this.scope.table("workflow_nodes").whereIn("id", ids)) as WorkflowNode[];
+      const rows = await this.scope.table("workflow_nodes").whereIn("id", ids);
       return ids.map((one) => rows.find((row) => row.id === one));
     });
     return loader.load(id);
@@ -50,11 +50,11 @@ export class WorkflowNodes {
         throw invalid([
           { path: "workflowId", message: `names a workflow that has ${MOST_NODES} nodes already` },
         ]);
-      const [row] = (await scope.insert("workflow_nodes", {
+      const [row] = await scope.insert("workflow_nodes", {
         ...input,
         id: newId(),
         workflowId,
-      })) as WorkflowNode[];
+      });
       return row!;
     });
   }
@@ -64,7 +64,7 @@ export class WorkflowNodes {
     await this.check(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const rows = this.scope.table("workflow_nodes").where({ id }).update(changes).returning("*");
-    return ((await rows) as WorkflowNode[])[0] ?? missing("WorkflowNode");
+    return (await rows)[0] ?? missing("WorkflowNode");
   }
 
   /** Deletes it with the edges that touch it. @throws WORKFLOW_NODE_NOT_FOUND */

@@ -6,7 +6,7 @@ import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
-import type { Flow, WorkflowEdge, WorkflowNode } from "./flow";
+import type { Flow } from "./flow";
 
 export interface Workflow {
   readonly id: string;
@@ -30,9 +30,9 @@ export class Workflows {
   /** The newest first; with a project those of that project. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Workflow[]> {
     const rows = this.scope.table("workflows").orderBy(NEWEST_FIRST);
-    if (projectId == null) return (await rows) as Workflow[];
+    if (projectId == null) return await rows;
     await this.scope.of(Projects).byId(projectId);
-    return (await rows.where({ projectId })) as Workflow[];
+    return await rows.where({ projectId });
   }
 
   /** @throws WORKFLOW_NOT_FOUND */
@@ -43,7 +43,7 @@ export class Workflows {
   /** Many of one request by one statement; undefined for one that does not exist, or no more. */
   find(id: string): Promise<Workflow | undefined> {
     const loader = this.scope.loader<Workflow | undefined>("workflows", async (ids) => {
-      const rows = (await this.scope.table("workflows").whereIn("id", ids)) as Workflow[];
+      const rows = await this.scope.table("workflows").whereIn("id", ids);
       const found = new Map(rows.map((row) => [row.id, row]));
       return ids.map((one) => found.get(one));
     });
@@ -53,10 +53,9 @@ export class Workflows {
   /** The nodes and edges of a workflow, those of many by two statements; none of one that does not exist. */
   flow(id: string): Promise<Flow> {
     const loader = this.scope.loader<Flow>("workflows.flow", async (ids) => {
-      const of = (table: "workflow_nodes" | "workflow_edges") =>
-        this.scope.table(table).whereIn("workflowId", ids);
-      const nodes = (await of("workflow_nodes").orderBy(OLDEST_FIRST)) as WorkflowNode[];
-      const edges = (await of("workflow_edges").orderBy(["rank", "id"])) as WorkflowEdge[];
+      const { scope } = this;
+      const nodes = await scope.table("workflow_nodes").whereIn("workflowId", ids).orderBy(OLDEST_FIRST);
+      const edges = await scope.table("workflow_edges").whereIn("workflowId", ids).orderBy(["rank", "id"]);
       return ids.map((one) => ({
         nodes: nodes.filter(({ workflowId }) => workflowId === one),
         edges: edges.filter(({ workflowId }) => workflowId === one),
@@ -68,7 +67,7 @@ export class Workflows {
   /** @throws PROJECT_NOT_FOUND */
   async create(input: WorkflowInput): Promise<Workflow> {
     await this.checkProject(input);
-    const [row] = (await this.scope.insert("workflows", { ...input, id: newId() })) as Workflow[];
+    const [row] = await this.scope.insert("workflows", { ...input, id: newId() });
     return row!;
   }
 
@@ -76,11 +75,7 @@ export class Workflows {
   async update(id: string, input: Partial<WorkflowInput>): Promise<Workflow> {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
-    const [row] = (await this.scope
-      .table("workflows")
-      .where({ id })
-      .update(changes)
-      .returning("*")) as Workflow[];
+    const [row] = await this.scope.table("workflows").where({ id }).update(changes).returning("*");
     return row ?? missing("Workflow");
   }
 
@@ -89,7 +84,7 @@ export class Workflows {
     await this.scope.transaction(async (scope) => {
       const workflow = () => scope.table("workflows").where({ id });
       // Waits for chats that are being started: they are ended too, and while its project is still known.
-      if (((await workflow().forUpdate()) as Workflow[]).length === 0) missing("Workflow");
+      if ((await workflow().forUpdate()).length === 0) missing("Workflow");
       await scope.of(Chats).endAll({ workflowId: id }, "workflow-deleted");
       await workflow().delete();
     });
@@ -98,7 +93,7 @@ export class Workflows {
 
   /** Keeps it from being deleted until the transaction has stored a chat. @throws WORKFLOW_NOT_FOUND */
   async hold(id: string): Promise<void> {
-    const held = (await this.scope.table("workflows").select("id").where({ id }).forShare()) as unknown[];
+    const held = await this.scope.table("workflows").select("id").where({ id }).forShare();
     if (held.length === 0) missing("Workflow");
   }
 

@@ -150,7 +150,7 @@ export class Events {
   matching(filter: EventFilter) {
     const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
     const rows = this.scope.table("events");
-    if (name != null) rows.where({ name });
+    if (name != null) rows.where("name", name);
     if (chatId != null) rows.where({ chatId });
     if (assistantId != null) rows.where({ assistantId });
     if (createdAfter != null) rows.where("createdAt", ">", createdAfter);
@@ -165,14 +165,14 @@ export class Events {
     const rows = this.matching(filter).whereNotNull("transaction");
     if (query.after != null) await this.before(rows, query.after);
     const newest = ["transaction", "id"].map((column) => ({ column, order: "desc" as const }));
-    const found = (await rows.orderBy(newest).limit(take + 1)) as EventRow[];
+    const found = await rows.orderBy(newest).limit(take + 1);
     return connectionOf(found.map(toEvent), take);
   }
 
   /** Events by their ids, many by one statement. */
   byId(id: string): Promise<Event | undefined> {
     const loader = this.scope.loader<Event | undefined>("events", async (ids) => {
-      const rows = (await this.scope.table("events").whereIn("id", ids)) as EventRow[];
+      const rows = await this.scope.table("events").whereIn("id", ids);
       return ids.map((id) => rows.filter((row) => row.id === id).map(toEvent)[0]);
     });
     return loader.load(id);
@@ -181,7 +181,8 @@ export class Events {
   /** Narrows rows to those before an event; where it is gone meanwhile, to those whose ids are older. */
   private async before(rows: ReturnType<Events["matching"]>, id: string): Promise<void> {
     const position = this.scope.asText("transaction", "position");
-    const [at] = (await this.scope.table("events").select(position).where({ id })) as { position: string }[];
+    const own = this.scope.table("events").where({ id });
+    const [at] = await own.select<{ position: string }[]>(position);
     if (at) void rows.whereRaw("(transaction, id) < (?::xid8, ?)", [at.position, id]);
     else void rows.where("id", "<", id);
   }

@@ -48,5 +48,5 @@ async function remove(scope: Scope, ids: readonly string[], days: number): Promi
         .where({ status: "PENDING" })
         .orWhereRaw("next_attempt_at >= now() - ? * interval '1 day'", [days]),
     );
-  return (await scope.table("events").whereIn("id", ids).whereNotIn("id", wanted).delete()) as number;
+  return await scope.table("events").whereIn("id", ids).whereNotIn("id", wanted).delete();
 }

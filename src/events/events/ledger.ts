@@ -44,7 +44,7 @@ export class Ledger {
       .select(...columns, this.scope.asText("transaction", "position"))
       .whereRaw("(transaction, id) > (?::xid8, ?)", [from.position, from.id])
       .orderBy(["transaction", "id"])
-      .limit(most)) as (R & { readonly position: string })[];
+      .limit(most)) as (R & { readonly position: string })[]; // the columns asked for
     const last = rows.at(-1);
     return { rows, place: last ? { position: last.position, id: last.id } : from };
   }

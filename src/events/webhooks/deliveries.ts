@@ -61,9 +61,7 @@ export class Deliveries {
   /** Sends an event once more to the same destination, beside what was tried. @throws DELIVERY_NOT_FOUND */
   async redeliver(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
-      const [old] = (await scope.table("deliveries").where({ id })) as (Delivery & {
-        chatId: string | null;
-      })[];
+      const [old] = await scope.table("deliveries").where({ id });
       const { eventId, destinationId } = old ?? missing("Delivery");
       return scope.of(Deliveries).add(eventId, destinationId);
     });
@@ -71,11 +69,11 @@ export class Deliveries {
 
   /** Adds a delivery. Without a chat it waits for no other. */
   async add(eventId: string, destinationId: string): Promise<Delivery> {
-    const [row] = (await this.scope.insert("deliveries", {
+    const [row] = await this.scope.insert("deliveries", {
       id: newId(),
       eventId,
       destinationId,
-    })) as Delivery[];
+    });
     await this.scope.notify(DELIVERIES_CHANNEL, { destinationId });
     return row!;
   }
@@ -88,11 +86,7 @@ export class Deliveries {
     await sequence(this.scope);
     return this.scope.transaction(async (scope) => {
       const wanted = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
-      const events = (await wanted.orderBy(["transaction", "chatSequence", "id"]).limit(10_000)) as {
-        id: string;
-        chatId: string | null;
-        chatSequence: number;
-      }[];
+      const events = await wanted.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
       if (dryRun) return events.length;
       const rows = events.map(({ id: eventId, ...place }) => ({
         ...place,

@@ -61,7 +61,7 @@ export class WebhookDestinations {
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
     if (projectId !== null) await this.scope.of(Projects).byId(projectId);
     const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
-    return ((await rows) as DestinationRow[]).map((row) => this.opened(row));
+    return (await rows).map((row) => this.opened(row));
   }
 
   /** @throws WEBHOOK_DESTINATION_NOT_FOUND */
@@ -81,7 +81,7 @@ export class WebhookDestinations {
       projectId: projectId ?? null,
       sealedSecret: this.sealed(id, secret),
     };
-    const [stored] = (await this.scope.insert("webhook_destinations", row)) as DestinationRow[];
+    const [stored] = await this.scope.insert("webhook_destinations", row);
     return this.opened(stored!);
   }
 
@@ -95,11 +95,11 @@ export class WebhookDestinations {
     return this.scope.transaction(async (scope) => {
       const old = await scope.of(WebhookDestinations).row(id);
       const changes = { ...encoded({ ...input }), ...(secret !== undefined && this.newSecret(old, secret)) };
-      const [row] = (await scope
+      const [row] = await scope
         .table("webhook_destinations")
         .where({ id })
         .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
-        .returning("*")) as DestinationRow[];
+        .returning("*");
       return this.opened(row ?? missing("WebhookDestination"));
     });
   }
@@ -148,10 +148,10 @@ export class WebhookDestinations {
       return;
     }
     const since = failingSince ?? currentDate();
-    const [row] = (await destination()
+    const [row] = await destination()
       .increment("failures", 1)
       .update({ failingSince: since })
-      .returning("failures")) as { failures: number }[];
+      .returning("failures");
     const gone = outcome.kind === "answered" && outcome.status === GONE;
     const hopeless = (row?.failures ?? 0) >= FAILING.tries && currentTime() - since.getTime() >= FAILING.time;
     if (!gone && !hopeless) return;

@@ -60,7 +60,7 @@ export class AuditedOperation {
     this.recordId ??= recordId;
   }
 
-  inserted(table: TenantTable, { id }: Readonly<Record<string, unknown>>): void {
+  inserted(table: TenantTable, { id }: { readonly id?: unknown }): void {
     if (table === this.creates && typeof id === "string") this.about(id);
   }
 

@@ -14,6 +14,11 @@ export abstract class Expressions {
     return this.db.raw("jsonb_array_length(??) as ??", [column, name]);
   }
 
+  /** A whole JSON value, for an update. */
+  json(value: unknown): Knex.Raw {
+    return this.db.raw("?::jsonb", [JSON.stringify(value)]);
+  }
+
   /** A JSON object with other values beside or in place of its own, for an update. */
   merged(column: string, values: object): Knex.Raw {
     return this.db.raw("?? || ?::jsonb", [column, JSON.stringify(values)]);

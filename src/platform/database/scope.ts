@@ -10,11 +10,10 @@ import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
 import { namedText, type Build } from "./named-text";
-import type { TenantTable } from "./tables";
+import type { AnyTable, New, RowsOf } from "./rows";
+import type { SharedTable, TenantTable } from "./tables";
 
 export { TRIES, type Build };
-
-type Row = Record<string, unknown>;
 
 interface Statement {
   readonly key: string | undefined;
@@ -65,35 +64,29 @@ export class Scope extends Expressions {
   }
 
   /** The organization's rows of a table. Add to the condition with `where`; never with a top-level `orWhere`. */
-  table(name: TenantTable): Knex.QueryBuilder {
-    const rows = this.bound(this.db(name)).where(`${name}.organizationId`, this.organizationId);
-    if (!this.assistantIds) return rows;
-    return ofAssistants(rows, name, this.db.raw("?::text[]", [[...this.assistantIds]]));
+  table<T extends TenantTable>(name: T): RowsOf<T> {
+    const rows = this.bound(name).where(`${name}.organizationId`, this.organizationId);
+    if (this.assistantIds) ofAssistants(rows, name, this.db.raw("?::text[]", [[...this.assistantIds]]));
+    return rows;
   }
 
   /** Rows of another tenant table of the same organization beside those of `query`, which must name its columns. */
-  join(query: Knex.QueryBuilder, name: TenantTable, from: string, to: string): Knex.QueryBuilder {
-    const { organizationId, db } = this;
-    return query.join(name, (on) =>
-      on.on(from, to).andOn(`${name}.organizationId`, db.raw("?", [organizationId])),
-    );
+  join<Q extends Knex.QueryBuilder>(query: Q, name: TenantTable, from: string, to: string): Q {
+    const organization = this.db.raw("?", [this.organizationId]);
+    query.join(name, (on) => on.on(from, to).andOn(`${name}.organizationId`, organization));
+    return query;
   }
 
   /** Inserts into the organization. Objects and lists become JSON. */
-  insert(name: TenantTable, row: Row): Knex.QueryBuilder {
+  insert<T extends TenantTable>(name: T, row: New<T>): RowsOf<T> {
     this.operation?.inserted(name, row);
-    return this.bound(this.db(name))
-      .insert({ ...encoded(row), organizationId: this.organizationId })
-      .returning("*");
+    return this.stored(name, [row]).returning("*") as RowsOf<T>;
   }
 
   /** Inserts many rows, some hundreds by each statement. */
-  async insertAll(name: TenantTable, rows: readonly Row[]): Promise<void> {
-    const { organizationId } = this;
-    for (let at = 0; at < rows.length; at += MOST_ROWS) {
-      const some = rows.slice(at, at + MOST_ROWS).map((row) => ({ ...encoded(row), organizationId }));
-      await this.bound(this.db(name)).insert(some);
-    }
+  async insertAll<T extends TenantTable>(name: T, rows: readonly New<T>[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += MOST_ROWS)
+      await this.stored(name, rows.slice(at, at + MOST_ROWS));
   }
 
   /** What a job or a notification is told, with the organization that it is of. */
@@ -118,10 +111,8 @@ export class Scope extends Expressions {
   }
 
   /** A table that belongs to no organization. */
-  shared(
-    name: "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup" | "holds",
-  ): Knex.QueryBuilder {
-    return this.bound(this.db(name));
+  shared<T extends SharedTable>(name: T): RowsOf<T> {
+    return this.bound(name);
   }
 
   /** The service of this scope: made once, on first use. */
@@ -239,7 +230,16 @@ export class Scope extends Expressions {
     return rows as R[]; // the caller knows which columns its statement selects
   }
 
-  private bound(query: Knex.QueryBuilder): Knex.QueryBuilder {
+  private stored(name: TenantTable, rows: readonly object[]): Knex.QueryBuilder {
+    const { organizationId } = this;
+    return this.context(this.db(name)).insert(rows.map((row) => ({ ...encoded(row), organizationId })));
+  }
+
+  private bound<T extends AnyTable>(name: T): RowsOf<T> {
+    return this.context(this.db(name)) as RowsOf<T>; // a test compares the types with the database
+  }
+
+  private context(query: Knex.QueryBuilder): Knex.QueryBuilder {
     return query.queryContext({ organizationId: this.organizationId });
   }
 

@@ -45,5 +45,9 @@ export type TenantTable =
   | "stored_sizes"
   | View;
 
+/** Tables of all organizations that services reach by Scope. */
+export type SharedTable =
+  "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup" | "holds";
+
 /** Views over them, of the same organization: what was said in conversations, counted. */
 type View = "question_outcomes" | "conversation_facts" | "function_facts";

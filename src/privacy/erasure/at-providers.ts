@@ -1,5 +1,6 @@
 import { callsAtEngine, eraseCall, type CallAtEngine } from "../../channels/calls/erase-call";
 import { newId } from "../../platform/database/ids";
+import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { TextRefused, type TelephonyLine } from "../../platform/ports/telephony";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
@@ -57,22 +58,19 @@ async function textsOf(scope: Scope, chatIds: readonly string[]): Promise<TextsT
   const threads = scope
     .table("sms_threads")
     .whereIn("chatId", chatIds)
-    .select("chatId", "connectionId", "sms_threads.phoneNumber", "chats.startedAt", "chats.endedAt");
-  const rows = (await scope.join(threads, "chats", "sms_threads.chatId", "chats.id")) as {
-    chatId: string;
-    connectionId: string;
-    phoneNumber: string;
-    startedAt: Date;
-    endedAt: Date;
-  }[];
+    .select<
+      (Pick<Rows["sms_threads"], "chatId" | "connectionId" | "phoneNumber"> &
+        Pick<Rows["chats"], "startedAt" | "endedAt">)[]
+    >("chatId", "connectionId", "sms_threads.phoneNumber", "chats.startedAt", "chats.endedAt");
+  const rows = await scope.join(threads, "chats", "sms_threads.chatId", "chats.id");
   const targets: TextsTarget[] = [];
   for (const { chatId, connectionId, phoneNumber, startedAt, endedAt } of rows) {
     const noted = (["sms_received", "sms_sent"] as const).map((table) =>
       scope.table(table).select("messageSid").where({ chatId }).whereNotNull("messageSid"),
     );
-    const found = (await Promise.all(noted)).flat() as { messageSid: string }[];
-    const exchange = { phoneNumber, from: startedAt.toISOString(), to: endedAt.toISOString() };
-    targets.push({ connectionId, sids: found.map(({ messageSid }) => messageSid), exchange });
+    const found = (await Promise.all(noted)).flat();
+    const exchange = { phoneNumber, from: startedAt.toISOString(), to: endedAt!.toISOString() };
+    targets.push({ connectionId, sids: found.map(({ messageSid }) => messageSid!), exchange });
   }
   return targets;
 }
@@ -96,7 +94,7 @@ export async function giveUpAtProvider(scope: Scope, id: string): Promise<void> 
 
 async function conclude(scope: Scope, { id, kind, erasureId }: Row, kept: number): Promise<void> {
   await scope.transaction(async (scope) => {
-    const gone = (await scope.table("provider_erasures").where({ id }).delete()) as number;
+    const gone = await scope.table("provider_erasures").where({ id }).delete();
     if (gone === 0 || erasureId === null) return;
     await noteKept(scope, erasureId, kind === "TEXTS" ? { textsKept: kept } : { callsKept: kept });
   });
@@ -145,7 +143,7 @@ class Erasing {
 }
 
 async function rowOf(scope: Scope, id: string): Promise<Row | undefined> {
-  const [row] = (await scope.table("provider_erasures").where({ id })) as Row[];
+  const [row] = await scope.table("provider_erasures").where({ id });
   return row;
 }
 

@@ -33,7 +33,7 @@ export async function eraseAgain(database: Database, digests: Iterable<ErasureDi
   let found = 0;
   for (const [organizationId, own] of byOrganization) {
     const scope = database.scope(organizationId);
-    const known = (await scope.shared("organizations").where({ id: organizationId })) as unknown[];
+    const known = await scope.shared("organizations").where({ id: organizationId });
     if (known.length > 0) found += await eraseIn(scope, own);
   }
   return found;
@@ -75,7 +75,7 @@ async function* identifiers(scope: Scope): AsyncIterable<string> {
       yield* columns.flatMap((column) => row[column as string] ?? []);
   for await (const { metadata } of walk<{ metadata: Record<string, unknown> }>(scope, "files", ["metadata"]))
     yield* IDENTIFIER_KINDS.map((kind) => metadata[kind]).filter((value) => typeof value === "string");
-  const contacts = (await scope.table("sms_contacts").select("phoneNumber")) as { phoneNumber: string }[];
+  const contacts = await scope.table("sms_contacts").select("phoneNumber");
   yield* contacts.map(({ phoneNumber }) => phoneNumber);
 }
 

@@ -78,7 +78,7 @@ const namesIn = (chats: readonly RemovedChat[]): string[] => [
 async function endLive(scope: Scope, person: Person, until: string): Promise<void> {
   for (;;) {
     const live = chatsOf(scope, person, until).whereNot({ status: "ended" }).select("id").limit(MOST_LIVE);
-    const ids = ((await live) as { id: string }[]).map(({ id }) => id);
+    const ids = (await live).map(({ id }) => id);
     if (ids.length === 0) return;
     for (const id of ids) await scope.transaction((scope) => scope.of(Chats).endIfLive(id, "erased"));
   }
@@ -91,16 +91,12 @@ async function forgetFacts(
   until: string,
   count: Count,
 ): Promise<void> {
-  const rows = (await scope
+  const rows = await scope
     .table("end_users")
     .whereIn("uniqueId", uniqueIds.map(indexable))
     .where("createdAt", "<=", until)
     .delete()
-    .returning(["facts", "context", "signedContext"])) as {
-    facts: unknown[];
-    context: string | null;
-    signedContext: string | null;
-  }[];
+    .returning(["facts", "context", "signedContext"]);
   const facts = rows.reduce((sum, row) => sum + row.facts.length, 0);
   await count(scope, {
     facts,
@@ -109,7 +105,7 @@ async function forgetFacts(
 }
 
 async function removeFiles(scope: Scope, reach: Reach, count: Count): Promise<void> {
-  const found = (await filesOf(scope, reach).select("id")) as { id: string }[];
+  const found = await filesOf(scope, reach).select("id");
   for (const { id } of found) {
     await scope.of(Files).remove(id).catch(ignoreMissing);
     await count(scope, { files: 1 });
@@ -129,13 +125,10 @@ async function removeTexts(
   const received = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
   const sent = scope.table("sms_sent").where({ phoneNumber }).whereNull("chatId");
   const gone: Noted[] = [];
-  for (const rows of [received, sent])
-    gone.push(
-      ...((await rows
-        .where("createdAt", "<=", until)
-        .delete()
-        .returning(["connectionId", "messageSid"])) as Noted[]),
-    );
+  gone.push(
+    ...(await received.where("createdAt", "<=", until).delete().returning(["connectionId", "messageSid"])),
+    ...(await sent.where("createdAt", "<=", until).delete().returning(["connectionId", "messageSid"])),
+  );
   for (const connectionId of new Set(gone.flatMap((text) => text.connectionId ?? []))) {
     const own = gone.filter((text) => text.connectionId === connectionId);
     const sids = own.flatMap(({ messageSid }) => messageSid ?? []);

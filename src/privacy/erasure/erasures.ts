@@ -55,10 +55,10 @@ export class Erasures {
   async ofPerson(person: Person, until?: string): Promise<Erasure> {
     return this.scope.transaction(async (scope) => {
       const digest = await scope.of(DigestKey).digest(person);
-      const [{ count }] = (await chatsOf(scope, person, until).count("*")) as [{ count: string }];
+      const [found] = await chatsOf(scope, person, until).count<{ count: string }[]>("*");
       return scope
         .of(Erasures)
-        .request({ subject: SUBJECTS[person.kind], digest, matched: Number(count), until }, person);
+        .request({ subject: SUBJECTS[person.kind], digest, matched: Number(found!.count), until }, person);
     });
   }
 
@@ -71,16 +71,14 @@ export class Erasures {
       throw invalid([{ path: "filter", message: "set at least one condition; got none" }]);
     return this.scope.transaction(async (scope) => {
       if (filter.assistantId != null) await scope.of(Assistants).evenDeleted(filter.assistantId);
-      const [{ count }] = (await scope.of(AllLogs).ended(filter).count("*")) as [{ count: string }];
-      return scope.of(Erasures).request({ subject: "LOGS", matched: Number(count) }, { filter });
+      const [found] = await scope.of(AllLogs).ended(filter).count<{ count: string }[]>("*");
+      return scope.of(Erasures).request({ subject: "LOGS", matched: Number(found!.count) }, { filter });
     });
   }
 
   /** Deletes one log, at once. @throws LOG_NOT_FOUND; CHAT_LIVE while the conversation goes on */
   async removeLog(assistantId: string, id: string): Promise<{ id: string }> {
-    const [row] = (await this.scope.table("chats").select("status").where({ id, assistantId })) as {
-      status: string;
-    }[];
+    const [row] = await this.scope.table("chats").select("status").where({ id, assistantId });
     if (!row) return missing("Log");
     if (row.status !== "ended")
       throw new DomainError("CHAT_LIVE", "This conversation is live: end it before you delete its log.");
@@ -95,7 +93,7 @@ export class Erasures {
 
   /** @throws ERASURE_NOT_FOUND */
   async byId(id: string): Promise<Erasure> {
-    const [row] = (await this.scope.table("erasures").where({ id })) as Erasure[];
+    const [row] = await this.scope.table("erasures").where({ id });
     return row ?? missing("Erasure");
   }
 
@@ -133,9 +131,9 @@ export class Erasures {
     const { scope } = this;
     const id = newId();
     const sealedTarget = scope.ports.crypto.seal(JSON.stringify(target), contextOf(scope, id));
-    const [row] = (await scope.insert("erasures", { id, sealedTarget, ...given })) as [Erasure];
+    const [row] = await scope.insert("erasures", { id, sealedTarget, ...given });
     await enqueueErasure(scope, id);
-    return row;
+    return row!;
   }
 
   private async add(id: string, gone: Partial<Counts>): Promise<void> {
@@ -160,9 +158,7 @@ async function eraseLogs(
   options: RemoveOptions,
 ): Promise<void> {
   for (;;) {
-    const found = (await scope.of(AllLogs).ended(filter, until).select("id").limit(MOST_LOGS)) as {
-      id: string;
-    }[];
+    const found = await scope.of(AllLogs).ended(filter, until).select("id").limit(MOST_LOGS);
     if (found.length === 0) return;
     await removeChats(
       scope,

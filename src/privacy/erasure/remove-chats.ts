@@ -78,14 +78,16 @@ export async function removeChats(
 
 /** Removes what was still written of chats that are gone. */
 export async function sweepChat(scope: Scope, chatId: string): Promise<void> {
-  const chats = (await scope.table("chats").select("id").where({ id: chatId })) as unknown[];
+  const chats = await scope.table("chats").select("id").where({ id: chatId });
   if (chats.length === 0) await drain(scope, "events", [chatId], MOST_EVENTS, () => Promise.resolve());
 }
 
-async function held(scope: Scope, ids: readonly string[]): Promise<RemovedChat[]> {
+function held(scope: Scope, ids: readonly string[]): Promise<RemovedChat[]> {
   const rows = scope.table("chats").whereIn("id", ids).where({ status: "ended" });
-  const columns = ["id", "assistantId", "uniqueId", "recordingUrl", "endedAt", "identityProven"];
-  return (await rows.select(columns).orderBy("id").forUpdate()) as RemovedChat[];
+  return rows
+    .select("id", "assistantId", "uniqueId", "recordingUrl", "endedAt", "identityProven")
+    .orderBy("id")
+    .forUpdate();
 }
 
 async function drain(
@@ -98,7 +100,7 @@ async function drain(
   for (let gone = most; gone === most;)
     gone = await scope.transaction(async (scope) => {
       const some = scope.table(table).select("id").whereIn("chatId", chatIds).limit(most);
-      const deleted = (await scope.table(table).whereIn("id", some).delete()) as number;
+      const deleted = await scope.table(table).whereIn("id", some).delete();
       if (deleted > 0) await count(scope, { [table]: deleted });
       return deleted;
     });
@@ -145,11 +147,11 @@ async function forgetEnds(scope: Scope, chats: readonly RemovedChat[]): Promise<
 }
 
 async function sweepLater(scope: Scope, chatIds: readonly string[]): Promise<void> {
-  const recent = (await scope
+  const recent = await scope
     .table("chats")
     .select("id", "endedAt")
     .whereIn("id", chatIds)
-    .whereRaw("ended_at > now() - interval '1 hour'")) as { id: string; endedAt: Date }[];
+    .whereRaw("ended_at > now() - interval '1 hour'");
   for (const { id: chatId, endedAt } of recent)
-    await scope.enqueue("chat.sweep", { chatId }, { runAt: new Date(endedAt.getTime() + TURN_MS) });
+    await scope.enqueue("chat.sweep", { chatId }, { runAt: new Date(endedAt!.getTime() + TURN_MS) });
 }

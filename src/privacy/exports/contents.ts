@@ -4,7 +4,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import type { Person, Reach } from "../people/person";
 import { filesOf } from "../people/person";
-import { Files, type File } from "../../assistants/files/files";
+import { Files } from "../../assistants/files/files";
 import type { Entry } from "./archive";
 import { fetchRecording } from "./recording";
 
@@ -75,23 +75,23 @@ export class Contents {
   /** What assistants remember, and what is noted of a phone number. */
   private async *people(): AsyncGenerator<Row> {
     const { scope, person, reach } = this;
-    yield* (await scope
+    yield* await scope
       .table("end_users")
       .whereIn("uniqueId", reach.names.map(indexable))
-      .orderBy("createdAt")) as Row[];
+      .orderBy("createdAt");
     if (person.kind === "phoneNumber")
-      yield* (await scope.table("sms_contacts").where({ phoneNumber: person.value })) as Row[];
+      yield* await scope.table("sms_contacts").where({ phoneNumber: person.value });
   }
 
   private async *messages(): AsyncGenerator<Row> {
     for (const chatId of this.reach.chatIds)
       for (let last = -1; ;) {
-        const rows = (await this.scope
+        const rows = await this.scope
           .table("messages")
           .where({ chatId })
           .where("sequence", ">", last)
           .orderBy("sequence")
-          .limit(ROWS)) as (Row & { sequence: number })[];
+          .limit(ROWS);
         yield* rows;
         if (rows.length < ROWS) break;
         last = rows.at(-1)!.sequence;
@@ -103,13 +103,12 @@ export class Contents {
     const { scope, person, reach } = this;
     for (const chatId of reach.chatIds)
       for (const table of ["sms_received", "sms_sent"] as const)
-        yield* (await scope.table(table).where({ chatId }).orderBy("createdAt")) as Row[];
+        yield* await scope.table(table).where({ chatId }).orderBy("createdAt");
     if (person.kind !== "phoneNumber") return;
     const { value: phoneNumber } = person;
     const lost = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
     const sentences = scope.table("sms_sent").where({ phoneNumber });
-    for (const rows of [lost, sentences])
-      yield* (await rows.whereNull("chatId").orderBy("createdAt")) as Row[];
+    for (const rows of [lost, sentences]) yield* await rows.whereNull("chatId").orderBy("createdAt");
   }
 
   private async *events(): AsyncGenerator<Row> {
@@ -120,21 +119,21 @@ export class Contents {
 
   private async *deliveries(): AsyncGenerator<Row> {
     for await (const ids of this.eventIds())
-      yield* (await this.scope.table("deliveries").whereIn("eventId", ids).orderBy("createdAt")) as Row[];
+      yield* await this.scope.table("deliveries").whereIn("eventId", ids).orderBy("createdAt");
   }
 
   /** In the order in which they happened in each chat, some at a time. */
   private async *eventIds(): AsyncGenerator<string[]> {
     for (const chatId of this.reach.chatIds) {
       const events = this.scope.table("events").select("id").where({ chatId });
-      const rows = (await events.orderBy(["chatSequence", "createdAt", "id"])) as { id: string }[];
+      const rows = await events.orderBy(["chatSequence", "createdAt", "id"]);
       for (let at = 0; at < rows.length; at += ROWS) yield rows.slice(at, at + ROWS).map(({ id }) => id);
     }
   }
 
   private async *files(): AsyncGenerator<Entry> {
     const list: Row[] = [];
-    const found = (await filesOf(this.scope, this.reach).orderBy("createdAt")) as File[];
+    const found = await filesOf(this.scope, this.reach).orderBy("createdAt");
     for (const file of found) {
       const about = { ...shown({ ...file }), size: Number(file.size) };
       const content = await this.contentOf(file);
@@ -152,7 +151,7 @@ export class Contents {
   }
 
   /** Undefined if there is none: also of a file that was deleted just now. */
-  private async contentOf({ id }: File): Promise<Readable | undefined> {
+  private async contentOf({ id }: { readonly id: string }): Promise<Readable | undefined> {
     try {
       return (await this.scope.of(Files).content(id)).content;
     } catch (error) {
@@ -166,12 +165,8 @@ export class Contents {
     const list: Row[] = [];
     const { scope, tally } = this;
     for (const chatId of this.reach.chatIds) {
-      const [chat] = (await scope
-        .table("chats")
-        .select("recordingUrl")
-        .where({ id: chatId })
-        .whereNotNull("recordingUrl")) as { recordingUrl: string }[];
-      if (!chat) continue;
+      const [chat] = await scope.table("chats").select("recordingUrl").where({ id: chatId });
+      if (chat?.recordingUrl == null) continue;
       const told: { chatId: string; url: string; path?: string; problem?: string } = {
         chatId,
         url: chat.recordingUrl,
@@ -204,13 +199,13 @@ async function* rowsOf(
 ): AsyncGenerator<Row> {
   for (let at = 0; at < ids.length; at += ROWS) {
     const some = ids.slice(at, at + ROWS);
-    const rows = (await scope.table(table).whereIn(key, some)) as Row[];
+    const rows: Row[] = await scope.table(table).whereIn(key, some);
     for (const id of some) yield* rows.filter((row) => row[key] === id);
   }
 }
 
 async function eventRows(scope: Scope, ids: readonly string[]): Promise<(Row & { body: string })[]> {
-  const rows = (await scope.table("events").whereIn("id", ids)) as (Row & { body: string })[];
+  const rows = await scope.table("events").whereIn("id", ids);
   return ids.flatMap((id) => rows.find((row) => row.id === id) ?? []);
 }
 

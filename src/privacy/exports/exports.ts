@@ -50,9 +50,9 @@ export class EndUserExports {
       const sealedTarget = scope.ports.crypto.seal(JSON.stringify(person), contextOf(scope, id));
       const digest = await scope.of(DigestKey).digest(person);
       const values = { id, subject: SUBJECTS[person.kind], digest, sealedTarget };
-      const [row] = (await scope.insert("end_user_exports", values)) as [ExportRow];
+      const [row] = await scope.insert("end_user_exports", values);
       await scope.enqueue("export.run", { exportId: id });
-      return toExport(row);
+      return toExport(row!);
     });
   }
 
@@ -114,12 +114,11 @@ export class EndUserExports {
 
   /** Ends an export without an archive. */
   async fail(id: string, problem = GIVEN_UP): Promise<void> {
-    const changes = { status: "FAILED", problem, sealedTarget: null, chatIds: "{}" };
     await this.scope
       .table("end_user_exports")
       .where({ id })
       .whereIn("status", ["PENDING", "RUNNING"])
-      .update(changes);
+      .update({ status: "FAILED", problem, sealedTarget: null, chatIds: [] });
   }
 
   /** Removes the archive when its time has come. */
@@ -134,7 +133,7 @@ export class EndUserExports {
     return this.scope.transaction(async (scope) => {
       await lockExports(scope);
       const open = scope.table("end_user_exports").where({ id }).whereIn("status", ["PENDING", "RUNNING"]);
-      const [row] = (await open.forUpdate()) as ExportRow[];
+      const [row] = await open.forUpdate();
       if (!row) return undefined;
       const person = JSON.parse(scope.ports.crypto.open(row.sealedTarget!, contextOf(scope, id))) as Person;
       const reach = await reachOf(scope, person);
@@ -163,7 +162,7 @@ export class EndUserExports {
   }
 
   private async row(id: string): Promise<ExportRow> {
-    const [row] = (await this.scope.table("end_user_exports").where({ id })) as ExportRow[];
+    const [row] = await this.scope.table("end_user_exports").where({ id });
     return row ?? missing("Export");
   }
 }

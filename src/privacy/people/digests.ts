@@ -14,7 +14,7 @@ export class DigestKey {
   async sealed(): Promise<string> {
     const { organizationId: id, ports } = this.scope;
     const organizations = () => this.scope.shared("organizations").where({ id });
-    const [row] = (await organizations().select("sealedErasureKey")) as { sealedErasureKey: string | null }[];
+    const [row] = await organizations().select("sealedErasureKey");
     if (row?.sealedErasureKey) return row.sealedErasureKey;
     const sealedErasureKey = ports.crypto.seal(randomText(32), contextOf(this.scope));
     await organizations().whereNull("sealedErasureKey").update({ sealedErasureKey });

@@ -59,7 +59,7 @@ export interface Reach {
 /** The oldest chats first. */
 export async function reachOf(scope: Scope, person: Person, until?: string): Promise<Reach> {
   const rows = chatsOf(scope, person, until).select("id", "uniqueId").orderBy(["startedAt", "id"]);
-  const chats = (await rows) as { id: string; uniqueId: string | null }[];
+  const chats = await rows;
   return {
     chatIds: chats.map(({ id }) => id),
     names: [...new Set([person.value, ...chats.flatMap(({ uniqueId }) => uniqueId ?? [])])],

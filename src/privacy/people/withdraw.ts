@@ -1,3 +1,4 @@
+import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 
 /** What erasures and exports exclude each other by: neither reads what the other writes at the same time. */
@@ -36,15 +37,12 @@ export async function withdrawExports(scope: Scope, { digests = [], chatIds = []
 /** Ends exports, and has their archives removed. In a transaction. @returns how many */
 export async function drop(
   scope: Scope,
-  which: ReturnType<Scope["table"]>,
+  which: RowsOf<"end_user_exports">,
   status: "WITHDRAWN" | "EXPIRED",
 ): Promise<number> {
-  const rows = (await which.select("id", "archiveId").forUpdate()) as {
-    id: string;
-    archiveId: string | null;
-  }[];
+  const rows = await which.select("id", "archiveId").forUpdate();
   const ids = rows.map(({ id }) => id);
-  const nothing = { sealedTarget: null, archiveId: null, chatIds: "{}" };
+  const nothing = { sealedTarget: null, archiveId: null, chatIds: [] };
   if (ids.length > 0)
     await scope
       .table("end_user_exports")

@@ -48,14 +48,14 @@ async function enforceOnce(scope: Scope): Promise<boolean> {
 
 /** With their messages, recordings, texts and events. Live conversations stay. */
 async function expireLogs(scope: Scope, days: number): Promise<boolean> {
-  const old = (await scope
+  const old = await scope
     .table("chats")
     .select("id")
     .where({ status: "ended" })
     .whereRaw("started_at < now() - ? * interval '1 day'", [days])
     .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
     .orderBy("startedAt")
-    .limit(MOST_LOGS)) as { id: string }[];
+    .limit(MOST_LOGS);
   await removeChats(
     scope,
     old.map(({ id }) => id),
@@ -87,7 +87,7 @@ async function expireOf(
       .whereNull("chatId")
       .whereRaw("created_at < now() - ? * interval '1 day'", [days])
       .limit(MOST_TEXTS);
-    const texts = (await scope.table(table).whereIn(key, old).delete()) as number;
+    const texts = await scope.table(table).whereIn(key, old).delete();
     operation.count({ texts });
     return texts === MOST_TEXTS;
   });

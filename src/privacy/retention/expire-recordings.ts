@@ -11,7 +11,7 @@ export async function expireRecordings(
   operation: AuditedOperation,
 ): Promise<boolean> {
   return scope.audited(operation).transaction(async (scope) => {
-    const old = (await scope
+    const old = await scope
       .table("chats")
       .select("id")
       .whereNotNull("recordingUrl")
@@ -20,10 +20,10 @@ export async function expireRecordings(
       .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
       .orderBy("startedAt")
       .limit(MOST)
-      .forUpdate()) as { id: string }[];
+      .forUpdate();
     const ids = old.map(({ id }) => id);
     const told = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
-    operation.count({ recordings: ids.length, events: (await told.delete()) as number });
+    operation.count({ recordings: ids.length, events: await told.delete() });
     await eraseAtEngine(scope, ids);
     await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
     return old.length === MOST;

@@ -1,0 +1,32 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { describeTables } from "../platform/database/describe-tables";
+import { startEmbedded } from "../platform/database/embedded";
+import { migrate } from "../platform/database/migrate";
+
+/** `npm run rows`: migrates an empty database and writes the types of its rows. */
+async function run(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-rows-"));
+  try {
+    const embedded = await startEmbedded({ dataDir, log: () => undefined, flags: ["fsync=off"] });
+    const client = new pg.Client({ connectionString: embedded.url });
+    try {
+      await migrate(embedded.url, () => Promise.resolve());
+      await client.connect();
+      const text = await describeTables(async (statement) => (await client.query(statement)).rows as never);
+      await writeFile("src/platform/database/tables.generated.ts", text);
+    } finally {
+      await client.end();
+      await embedded.stop();
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+run().catch((error: unknown) => {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+});

@@ -1,0 +1,79 @@
+/** Runs a statement that reads the catalogue. */
+type Query = (text: string) => Promise<readonly Column[]>;
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly type: string;
+  readonly isNullable: boolean;
+  readonly hasDefault: boolean;
+  /** The check constraints on this column alone, as SQL. */
+  readonly checks: string;
+}
+
+/** Tables of Knex, and the vectors, which only databases with pgvector have: rows.ts declares those by hand. */
+const LEFT_OUT = ["knex_migrations", "knex_migrations_lock", "passage_embeddings"];
+
+const COLUMNS = `
+  select c.relname as "table", a.attname as "column", format_type(a.atttypid, null) as type,
+    not a.attnotnull as "isNullable", a.atthasdef or a.attidentity <> '' as "hasDefault",
+    coalesce((select string_agg(pg_get_constraintdef(k.oid), ' ') from pg_constraint k
+      where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum]), '') as checks
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
+    and c.relname <> all('{${LEFT_OUT.join(",")}}')
+  order by c.relname collate "C", a.attnum`;
+
+/** How pg reads values of PostgreSQL's types. Numbers that JavaScript cannot hold are strings. */
+const TYPES: Readonly<Record<string, string>> = {
+  text: "string",
+  "character varying": "string",
+  tsvector: "string",
+  bigint: "string",
+  numeric: "string",
+  xid8: "string",
+  integer: "number",
+  smallint: "number",
+  "double precision": "number",
+  real: "number",
+  boolean: "boolean",
+  date: "Date",
+  "timestamp with time zone": "Date",
+  bytea: "Buffer",
+  json: "unknown",
+  jsonb: "unknown",
+};
+
+const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The TypeScript type of a value that is not null. @throws Error for a type that is not listed above */
+function typeOf({ table, column, type, checks }: Column): string {
+  const [, member] = /^(.*)\[\]$/.exec(type) ?? [];
+  const [, allowed] = /= ANY \(ARRAY\[([^\]]*)\]/.exec(checks) ?? [];
+  if (allowed !== undefined && type === "text")
+    return [...allowed.matchAll(/'([^']*)'::text/g)].map(([, value]) => JSON.stringify(value)).join(" | ");
+  const found = TYPES[member ?? type];
+  if (found === undefined) throw new Error(`No TypeScript type for ${type} of ${table}.${column}.`);
+  return member === undefined ? found : `${found}[]`;
+}
+
+const wrapperOf = ({ isNullable, hasDefault }: Column) =>
+  isNullable ? "Nullable" : hasDefault ? "Defaulted" : "Column";
+
+/** The text of tables.generated.ts: every table and view of a migrated database with its columns. */
+export async function describeTables(query: Query): Promise<string> {
+  const columns = await query(COLUMNS);
+  const tables = [...new Set(columns.map(({ table }) => table))].map((table) => {
+    const lines = columns
+      .filter((column) => column.table === table)
+      .map((column) => `    ${camel(column.column)}: ${wrapperOf(column)}<${typeOf(column)}>;\n`);
+    return `  ${table}: {\n${lines.join("")}  };\n`;
+  });
+  return `// Generated from the migrated database by \`npm run rows\`. A test compares it with the database.
+import type { Column, Defaulted, Nullable } from "./column";
+
+/** Columns of every table and view, as JavaScript reads their values. */
+export interface Tables {
+${tables.join("")}}
+`;
+}

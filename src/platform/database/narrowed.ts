@@ -1,0 +1,78 @@
+import type { JsonObject } from "../json/json-object";
+import type { ReceivedSms } from "../ports/telephony";
+import type { AuditedField, AuditEntry, AuditNote, Disclosure } from "./audited-operation";
+
+/** What voice, SMS and chat configurations share. */
+interface Conversational {
+  functions: JsonObject[];
+}
+
+interface Template {
+  variables: JsonObject;
+  voice: JsonObject;
+  sms: JsonObject;
+  chat: JsonObject;
+  theme: JsonObject;
+}
+
+interface Attempt {
+  readonly number: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly answer: string | null;
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+
+interface Fact {
+  readonly text: string;
+  readonly createdAt: string;
+  readonly signed?: boolean;
+}
+
+/** Types of values that the database does not limit: JSON, and texts of which only the code writes some. */
+export interface Narrowed {
+  api_keys: {
+    permissions: readonly ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
+    assistantIds: readonly string[];
+  };
+  assistants: { variables: JsonObject };
+  audit_events: { kind: AuditNote["kind"]; fields: readonly AuditedField[] };
+  audit_outbox: { entry: AuditEntry["entry"] };
+  calls: { spoken: JsonObject };
+  chat_configurations: Conversational;
+  chats: {
+    variables: JsonObject;
+    metadata: JsonObject;
+    errors: readonly { readonly at: string; readonly message: string }[];
+    setVariables: Readonly<JsonObject>;
+    /** Number of messages at each change of the status, by its event id. */
+    statusPlaces: Readonly<Record<string, number>>;
+  };
+  deliveries: { attempts: readonly Attempt[] };
+  end_users: { facts: readonly Fact[] };
+  engine_callbacks: { answer: JsonObject };
+  events: {
+    name:
+      | "status-changed"
+      | "conversation-updated"
+      | "function-call"
+      | "session-start"
+      | "session-end"
+      | "interaction-status"
+      | "call-recording";
+    type: "VOICE" | "TEXT" | "SMS";
+  };
+  files: { metadata: JsonObject };
+  /** Null for an answer that an older server stored. */
+  idempotency_keys: { disclosed: readonly Disclosure[] };
+  messages: { metadata: JsonObject; toolCalls: JsonObject[] };
+  sms_configurations: Conversational;
+  sms_contacts: { answers: readonly string[] };
+  sms_received: { sms: ReceivedSms; answer: readonly string[] };
+  templates: Template;
+  theme_configurations: { theme: JsonObject; allowedOrigins: string[] };
+  voice_configurations: Conversational;
+  workflow_edges: { collects: readonly string[] };
+  workflow_nodes: { arguments: JsonObject; metadata: JsonObject };
+}

@@ -1,0 +1,51 @@
+import type { Knex } from "knex";
+import type { Column, Defaulted, Nullable } from "./column";
+import type { Narrowed } from "./narrowed";
+import type { Tables as Stored } from "./tables.generated";
+
+/** Only in databases with pgvector, so the generated tables lack it. */
+interface Vectors {
+  passage_embeddings: {
+    organizationId: Column<string>;
+    passageId: Column<string>;
+    model: Column<string>;
+    embedding: Column<string>;
+  };
+}
+
+type Tables = Stored & Vectors;
+export type AnyTable = keyof Tables;
+
+type AnyColumn = Column<unknown> | Defaulted<unknown> | Nullable<unknown>;
+type EmptyOf<C> = C extends AnyColumn ? C["empty"] : never;
+type ValueOf<T, K, C> = C extends AnyColumn
+  ? T extends keyof Narrowed
+    ? K extends keyof Narrowed[T]
+      ? Narrowed[T][K]
+      : C["value"]
+    : C["value"]
+  : never;
+
+/** A row of each table, as a query returns it. */
+export type Rows = {
+  [T in AnyTable]: {
+    [K in keyof Tables[T]]: ValueOf<T, K, Tables[T][K]> | EmptyOf<Tables[T][K]>;
+  };
+};
+
+/** A query of all columns of a table. */
+export type RowsOf<T extends AnyTable> = Knex.QueryBuilder<Rows[T], Rows[T][]>;
+
+/** Columns of a table that a new row may leave to the database. */
+type Omittable<T extends AnyTable> = {
+  [K in keyof Tables[T]]: Tables[T][K] extends { omittable: true } ? K : never;
+}[keyof Tables[T]];
+
+/** A time may be given as text, in the form of the database, which keeps microseconds. */
+type Given<V> = V | (Date extends V ? string : never);
+type Values<T extends AnyTable> = { [K in keyof Rows[T]]: Given<Rows[T][K]> };
+
+/** A row to insert into a table of an organization, whose id Scope adds. */
+export type New<T extends AnyTable> = Readonly<
+  Omit<Values<T>, Omittable<T> | "organizationId"> & Partial<Pick<Values<T>, Omittable<T>>>
+>;
