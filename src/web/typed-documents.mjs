@@ -12,8 +12,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const SCHEMA = join(here, "../../schema/schema.graphql");
 /** Documents by the module that is generated from them. */
 const DOCUMENTS = {
-  "widget/app/operations.ts": "widget/app/operations.graphql",
-  "dashboard/operations.ts": "dashboard/operations.graphql",
+  "widget/app/operations.generated.ts": "widget/app/operations.graphql",
+  "dashboard/operations.generated.ts": "dashboard/operations.graphql",
 };
 const CONFIG = {
   enumType: "string-literal",

@@ -5,7 +5,7 @@ import type { Api } from "../support/api";
 import { launchBrowser, observe, type Observed } from "../support/browser";
 import { newAssistant } from "../support/factories";
 import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 jest.setTimeout(60_000);
 

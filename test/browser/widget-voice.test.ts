@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import type { Frame } from "playwright-core";
 import { useApp } from "../support/app";
 import { useEngine } from "../support/engine";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { untilIn, WidgetSite } from "../support/widget-page";
 
 jest.setTimeout(60_000);

@@ -108,7 +108,7 @@ describe("the GraphQL documents of the widget and the analytics page", () => {
     printedBy(
       `
       import { typescriptOf } from "./src/web/typed-documents.mjs";
-      const text = typescriptOf(...process.argv.slice(1), "widget/app/operations.ts");
+      const text = typescriptOf(...process.argv.slice(1), "widget/app/operations.generated.ts");
       console.log(JSON.stringify(await text.catch(({ message }) => ({ message }))));`,
       schema,
       document,

@@ -4,7 +4,7 @@ import { OF_JOBS, READ_ONLY, SHARED } from "../../src/platform/database/roles";
 import { useApp } from "../support/app";
 import { APP_ROLE, JOBS_ROLE } from "../support/database";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 

@@ -9,7 +9,9 @@ import { each, importsOf, sourceFiles } from "../support/source";
 
 const all = sourceFiles("schema", "rest-compat", "src");
 /** Everything but the folders that may speak to the database without a Scope; a backup is of all organizations. */
-const bound = all.filter(({ fileName }) => !/^src\/(platform\/(database|jobs)|worker|backup)\//.test(fileName));
+const bound = all.filter(
+  ({ fileName }) => !/^src\/(platform\/(database|jobs)|worker|backup)\//.test(fileName),
+);
 
 interface MethodCall {
   readonly node: ts.CallExpression;

@@ -4,7 +4,7 @@ import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 const SAY = `mutation ($input: CreateProjectInput!) { createProject(input: $input) { id } }`;

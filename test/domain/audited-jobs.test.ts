@@ -11,7 +11,7 @@ import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { auditRows, recording, type AuditRow } from "../support/audit";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { connect } from "../support/sms";
 
 /** Jobs are run by the tests themselves. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { callOf, ended, place, speaker, statusesOf } from "../support/calls";
 import { useEngine } from "../support/engine";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "1", CALL_MAX_SECONDS: "3600" });
 const QUIET = { initialMessage: "" };

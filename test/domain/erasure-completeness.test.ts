@@ -3,7 +3,7 @@ import { useEngine } from "../support/engine";
 import { forget } from "../support/erasures";
 import { archiveOf } from "../support/exports";
 import { filesWith, IDS, MARK, meetMarkedPerson, PHONE, tablesWith } from "../support/marked-person";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { UNTOUCHED } from "../support/untouched-columns";
 
 /*

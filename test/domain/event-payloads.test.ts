@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on" });

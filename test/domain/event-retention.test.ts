@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "@jest/globals";
 import { jobOf } from "../../src/account/audit/note";
 import { expireEvents } from "../../src/events/events/expire-events";
 import { useApp } from "../support/app";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on", EVENT_RETENTION_DAYS: "10" });
 

@@ -4,7 +4,8 @@ import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 import { answeredBy, connect, newPerson, text } from "../support/sms";
-import { afterTest, until } from "../support/server";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 
 const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0", WEBHOOK_TIMEOUT_SECONDS: "60" });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { outbound } from "../../src/platform/outbound/http";
 import { useApp } from "../support/app";
 import { newAssistant, newChat, quietAssistant } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 /** 127.0.0.2 may be reached, for what redirects from there; nothing else that isn't public. */
 const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.2" });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { say as postAs } from "../support/factories";
-import { afterTest, until } from "../support/server";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 import type { Reply } from "../support/stub-model";
 import { Subscriber } from "../support/subscriber";
 import { talk as talkWith } from "../support/talk";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { forget } from "../support/erasures";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { stubModel, type Reply } from "../support/stub-model";
 import { talk as talkWith, type Setting } from "../support/talk";
 

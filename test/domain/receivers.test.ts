@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on", WEBHOOK_TIMEOUT_SECONDS: "2" });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 

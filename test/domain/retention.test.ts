@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { connect } from "../support/sms";
 import type { Api } from "../support/api";
 

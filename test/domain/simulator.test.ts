@@ -13,7 +13,7 @@ import {
   speaker,
   statusesOf,
 } from "../support/calls";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ ...FAST, CALL_MAX_SECONDS: "3", CALL_SILENCE_SECONDS: "2" });
 

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { bring, chatsWith, connect, newPerson, text, textsIn, type Connected } from "../support/sms";
 import { smsOf } from "../support/twilio";
 

@@ -4,7 +4,8 @@ import { TOKENS_CHANNEL } from "../../src/chats/chats/chats";
 import { Tokens } from "../../src/conversation/turns/tokens";
 import { newId } from "../../src/platform/database/ids";
 import { useApp } from "../support/app";
-import { afterTest, until } from "../support/server";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp();
 

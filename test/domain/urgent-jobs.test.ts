@@ -7,7 +7,8 @@ import { runAlone, soleName } from "../../src/platform/jobs/sole";
 import type { JobSlot } from "../../src/platform/ports/ports";
 import { startApp, useApp } from "../support/app";
 import { createDatabase } from "../support/database";
-import { afterTest, until } from "../support/server";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 import { talk } from "../support/talk";
 
 const running = useApp({ WORKER: "on" });

@@ -4,7 +4,8 @@ import { ended, FAST, NUMBER, place, speaker } from "../support/calls";
 import { UNKNOWN_ID } from "../support/factories";
 import { buildFlow, newFlow } from "../support/flows";
 import { Receiver } from "../support/receiver";
-import { afterTest, until } from "../support/server";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ ...FAST, CALL_SILENCE_SECONDS: "5" });
 

@@ -3,7 +3,8 @@ import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
 import { newFlow, type BuiltFlow, type Edge } from "../support/flows";
 import { Receiver } from "../support/receiver";
-import { afterTest, until } from "../support/server";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 import { stubModel, type Reply } from "../support/stub-model";
 
 const running = useApp({ WORKER: "on" });

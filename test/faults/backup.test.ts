@@ -22,8 +22,8 @@ import {
   PATIENCE,
   runToEnd,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import { rows } from "../support/suite";
 
 const LONG = 5 * PATIENCE;

@@ -13,8 +13,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import { FakeVapi } from "../support/vapi";
 
 let vapi: FakeVapi;

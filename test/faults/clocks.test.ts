@@ -15,8 +15,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import { LONG } from "../support/suite";
 
 const HOUR = 3_600_000;

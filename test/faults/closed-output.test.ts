@@ -1,7 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";
+import { emptyFolder, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { until } from "../support/until";
 
 test(
   "a server whose standard output and error are closed survives the end of its embedded database",

@@ -11,8 +11,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 
 interface OwnDatabase {
   readonly url: string;

@@ -3,7 +3,8 @@ import { expect, test } from "@jest/globals";
 import { startEmbedded } from "../../src/platform/database/embedded";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { afterTest, emptyFolder, PATIENCE, SETTINGS, startServer, until } from "../support/server";
+import { afterTest, emptyFolder, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 
 const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 50) { role content } } }`;

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { Client } from "pg";
 import { transpileModule } from "typescript";
 import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/platform/database/embedded";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const ROOT = resolve(__dirname, "../..");
 const FAST = ["fsync=off"]; // the machine stays up in these tests, only processes die

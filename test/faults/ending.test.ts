@@ -14,8 +14,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 
 /** Clients that create assistants one after another, on connections that they keep, until the server is gone. */
 function writers(api: Api) {

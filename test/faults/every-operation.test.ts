@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { startApp } from "../support/app";
 import { createDatabase, statement, type TestDatabase } from "../support/database";
 import { type Proxy, proxyTo } from "../support/proxy";
-import { PATIENCE, until } from "../support/server";
+import { PATIENCE } from "../support/server";
+import { until } from "../support/until";
 import { rows } from "../support/suite";
 import { callerOf, type Target, targets } from "../support/targets";
 import { buildWorld, type World } from "../support/world";

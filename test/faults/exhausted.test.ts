@@ -3,7 +3,8 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/api";
 import { closeRaw, rawRequest } from "../support/raw";
 import { statement } from "../support/database";
-import { PATIENCE, preparedDatabase, SETTINGS, startServer, until } from "../support/server";
+import { PATIENCE, preparedDatabase, SETTINGS, startServer } from "../support/server";
+import { until } from "../support/until";
 
 const seen = ({ status, headers, body }: Answer) => ({
   status,

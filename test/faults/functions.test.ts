@@ -11,8 +11,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import { answeredBy } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 

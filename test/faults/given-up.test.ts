@@ -17,7 +17,8 @@ import { newChat, quietAssistant, say } from "../support/factories";
 import { askToExport, exportOf } from "../support/exports";
 import { upload } from "../support/files";
 import { Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, SETTINGS, startServer, until, type ServerProcess } from "../support/server";
+import { afterTest, PATIENCE, SETTINGS, startServer, type ServerProcess } from "../support/server";
+import { until } from "../support/until";
 import { bring, connect, newPerson, textsIn } from "../support/sms";
 import { smsOf } from "../support/twilio";
 

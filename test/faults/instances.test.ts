@@ -13,8 +13,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 
 const { ENCRYPTION_KEYS } = SETTINGS;
 const WATCH = `subscription ($chatId: ID!, $after: ID) {

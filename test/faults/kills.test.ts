@@ -11,8 +11,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import { type Reply, stubModel } from "../support/stub-model";
 
 /** Takes what is posted; whatever happens later is left to the servers that the tests start and kill. */

@@ -6,7 +6,8 @@ import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, said } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer, until } from "../support/server";
+import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer } from "../support/server";
+import { until } from "../support/until";
 import { LONG } from "../support/suite";
 
 const running = useApp({ WORKER: "off" });

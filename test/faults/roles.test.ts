@@ -10,8 +10,8 @@ import {
   runToEnd,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import { statement } from "../support/database";
 
 const LONG = 4 * PATIENCE;

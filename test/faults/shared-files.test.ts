@@ -2,15 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
-import {
-  emptyFolder,
-  PATIENCE,
-  preparedDatabase,
-  runToEnd,
-  SETTINGS,
-  startServer,
-  until,
-} from "../support/server";
+import { emptyFolder, PATIENCE, preparedDatabase, runToEnd, SETTINGS, startServer } from "../support/server";
+import { until } from "../support/until";
 
 function upload(api: Api) {
   const form = new FormData();

@@ -9,8 +9,8 @@ import {
   type ServerProcess,
   SETTINGS,
   startServer,
-  until,
 } from "../support/server";
+import { until } from "../support/until";
 import {
   answeredBy,
   bring,

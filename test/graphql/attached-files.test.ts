@@ -5,7 +5,7 @@ import { useApp } from "../support/app";
 import { docx, pdf } from "../support/documents";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { png, upload, type Part } from "../support/files";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 

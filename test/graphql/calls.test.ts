@@ -15,7 +15,7 @@ import {
 } from "../support/calls";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { Subscriber } from "../support/subscriber";
 
 const running = useApp(FAST);

@@ -3,7 +3,7 @@ import { ended, speaker } from "../support/calls";
 import { useEngine } from "../support/engine";
 import { askToForget, erased, forget, receiptOf } from "../support/erasures";
 import { quietAssistant } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { bring, chatsWith, connect, newPerson, textsIn, type Connected } from "../support/sms";
 import { smsOf } from "../support/twilio";
 

@@ -4,7 +4,7 @@ import { useApp } from "../support/app";
 import { place, NUMBER, FAST, ended } from "../support/calls";
 import { askToForget, erased, forget, receiptOf } from "../support/erasures";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp(FAST);
 let assistantId: string;

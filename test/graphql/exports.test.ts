@@ -11,7 +11,7 @@ import { forget } from "../support/erasures";
 import { archiveOf, exported, exportLink, exportOf, exportPerson, rowsIn } from "../support/exports";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { upload } from "../support/files";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 let assistantId: string;

@@ -3,7 +3,7 @@ import pg from "pg";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { Subscriber } from "../support/subscriber";
 
 const running = useApp({ WORKER: "on" });

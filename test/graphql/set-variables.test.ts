@@ -3,7 +3,7 @@ import { useApp } from "../support/app";
 import { NUMBER } from "../support/calls";
 import { guardedChat, guardedFlow, HOSTILE, OTHERS, SET, VERIFIED } from "../support/guarded-flow";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { VisitorClient } from "../support/visitor";
 
 const running = useApp({ WORKER: "on" });

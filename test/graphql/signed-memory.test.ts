@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { ended, FAST, NUMBER } from "../support/calls";
 import { endChat, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 import { startSession, VisitorClient } from "../support/visitor";
 

@@ -3,7 +3,7 @@ import { WebSocket, type RawData } from "ws";
 import { TOKENS_CHANNEL } from "../../src/chats/chats/chats";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const MOST = 5;
 const running = useApp({

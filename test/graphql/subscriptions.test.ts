@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { startApp, type RunningApp } from "../support/app";
 import { createDatabase, type TestDatabase } from "../support/database";
 import { endChat, quietAssistant, newChat, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { Subscriber, type Event } from "../support/subscriber";
 
 type Started = RunningApp & { stop(): Promise<void> };

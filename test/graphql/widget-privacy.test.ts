@@ -4,7 +4,7 @@ import { newId } from "../../src/platform/database/ids";
 import { useApp } from "../support/app";
 import { forget } from "../support/erasures";
 import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 import { sessionRefused, startSession, VisitorClient } from "../support/visitor";
 

@@ -3,7 +3,7 @@ import { useApp } from "../support/app";
 import { callOf } from "../support/calls";
 import { newAssistant, quietAssistant, UNKNOWN_ID } from "../support/factories";
 import { closeRaw, rawRequest } from "../support/raw";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { Subscriber } from "../support/subscriber";
 import { startSession, VisitorClient } from "../support/visitor";
 

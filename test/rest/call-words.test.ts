@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { callOf, eventsOf, said, speaker } from "../support/calls";
 import { useEngine, type EngineCall } from "../support/engine";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { rows } from "../support/suite";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: "1" });

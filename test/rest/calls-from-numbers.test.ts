@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { ended, place, speaker } from "../support/calls";
 import { useEngine } from "../support/engine";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { answeredBy, connect, newPerson, text, type Connected } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 

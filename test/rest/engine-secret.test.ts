@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { callOf, speaker, statusesOf } from "../support/calls";
 import { MESSAGES, useEngine } from "../support/engine";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { connect } from "../support/sms";
 import { startSession, VisitorClient } from "../support/visitor";
 

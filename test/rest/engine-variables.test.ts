@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { COMPLETIONS, MESSAGES, useEngine } from "../support/engine";
 import { guardedChat, guardedFlow, HOSTILE, SET, VERIFIED } from "../support/guarded-flow";
 import { Receiver } from "../support/receiver";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { VisitorClient } from "../support/visitor";
 
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600", VAPI_PUBLIC_KEY: "public" });

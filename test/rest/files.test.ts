@@ -10,7 +10,7 @@ import { withDeclaredTypes } from "../../src/http/declared-types";
 import { localStorage } from "../../src/platform/providers/local-storage";
 import { useApp } from "../support/app";
 import { png, upload, uploadByGraphQL } from "../support/files";
-import { until } from "../support/server";
+import { until } from "../support/until";
 
 const FILES = "/rest/v1/files";
 const running = useApp();

@@ -5,7 +5,7 @@ import { useApp } from "../support/app";
 import { exampleOf, send, type Call } from "../support/examples";
 import { Gate } from "../support/gate";
 import { startS3 } from "../support/s3";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { FakeVapi } from "../support/vapi";
 import { buildWorld, namedBy, worlds } from "../support/world";
 

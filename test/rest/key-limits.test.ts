@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { Subscriber } from "../support/subscriber";
 
 const running = useApp();

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
-import { afterTests, SETTINGS, startServer, until, type ServerProcess } from "../support/server";
+import { afterTests, SETTINGS, startServer, type ServerProcess } from "../support/server";
+import { until } from "../support/until";
 import { form } from "../support/world";
 
 const running = useApp();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { afterTest, PATIENCE, until } from "../support/server";
+import { afterTest, PATIENCE } from "../support/server";
+import { until } from "../support/until";
 import { answeredBy, bring, chatsWith, connect, newPerson, text, type Connected } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { sign, smsOf } from "../support/twilio";

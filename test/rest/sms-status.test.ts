@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { recording } from "../support/audit";
 import { quietAssistant } from "../support/factories";
-import { until } from "../support/server";
+import { until } from "../support/until";
 import { bring, chatsWith, connect, newPerson, type Connected } from "../support/sms";
 import type { Params } from "../support/twilio";
 

@@ -1,7 +1,7 @@
 import { expect } from "@jest/globals";
 import type { Api } from "./api";
 import { newAssistant } from "./factories";
-import { until } from "./server";
+import { until } from "./until";
 
 /** Of numbers that the simulator knows: what becomes of a call. */
 export const NUMBER = {

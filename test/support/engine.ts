@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from "@jest/globals";
 import { useApp, type RunningApp } from "./app";
 import type { Answer, Api } from "./api";
 import { place } from "./calls";
-import { until } from "./server";
+import { until } from "./until";
 import { FakeVapi, type VapiCreate } from "./vapi";
 
 export const MESSAGES = "/rest/v1/webhooks/vapi/server-messages";

@@ -1,5 +1,5 @@
 import type { RunningApp } from "./app";
-import { until } from "./server";
+import { until } from "./until";
 
 const RECEIPT =
   "id subject status matched chats messages facts contexts events files recordings texts exports textsKept callsKept requestedAt finishedAt";

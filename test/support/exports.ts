@@ -1,6 +1,6 @@
 import JSZip from "jszip";
 import type { RunningApp } from "./app";
-import { until } from "./server";
+import { until } from "./until";
 
 const STATE =
   "id subject status problem size chats messages events files recordings absent requestedAt finishedAt expiresAt";

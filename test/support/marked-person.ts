@@ -8,7 +8,7 @@ import { newChat, newAssistant, endChat } from "./factories";
 import { exportPerson } from "./exports";
 import { upload } from "./files";
 import { Receiver } from "./receiver";
-import { until } from "./server";
+import { until } from "./until";
 import { answeredBy, bring, connect } from "./sms";
 import { stubModel } from "./stub-model";
 import { smsOf } from "./twilio";

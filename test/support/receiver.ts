@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { until } from "./server";
+import { until } from "./until";
 
 export interface Received {
   readonly headers: IncomingMessage["headers"];

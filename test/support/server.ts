@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach } from "@jest/globals";
 import { Api } from "./api";
 import { PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, statement } from "./database";
+import { until } from "./until";
 
 const PROGRAMS = resolve(__dirname, "../../dist/src");
 /** How long a start, an end or a change may take before a test gives up, in milliseconds. */
@@ -153,18 +153,4 @@ export async function freePort(): Promise<number> {
   const { port } = probe.address() as AddressInfo;
   probe.close();
   return port;
-}
-
-type Falsy = false | undefined;
-/** Polls until a condition holds or a value is there, for a minute unless a limit in ms is given. @returns the value */
-export function until(holds: () => boolean | Promise<boolean>, limit?: number): Promise<void>;
-export function until<T>(look: () => T | Falsy | Promise<T | Falsy>, limit?: number): Promise<T>;
-export async function until(look: () => unknown, limit = 2 * PATIENCE): Promise<unknown> {
-  let cause: unknown;
-  const found = () => Promise.resolve().then(look);
-  for (const end = Date.now() + limit; Date.now() < end; await sleep(20)) {
-    const value = await found().catch((error: unknown) => void (cause = error));
-    if (value !== false && value !== undefined) return value;
-  }
-  throw new Error(`Not so within ${limit} ms: ${String(look)}`, { cause });
 }

@@ -1,6 +1,6 @@
 import type { RunningApp } from "./app";
 import { newChat } from "./factories";
-import { until } from "./server";
+import { until } from "./until";
 import { stubModel, type Reply } from "./stub-model";
 
 /** An answer to a message. */

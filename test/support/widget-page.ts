@@ -13,7 +13,7 @@ import type {
 import type { RunningApp } from "./app";
 import { launchBrowser } from "./browser";
 import { newAssistant } from "./factories";
-import { until } from "./server";
+import { until } from "./until";
 import { answeredBy } from "./sms";
 import { stubModel, type Reply } from "./stub-model";
 

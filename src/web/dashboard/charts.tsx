@@ -3,7 +3,7 @@ import { Card } from "./card";
 import { Chart, type Colour, type Drawing } from "./chart";
 import { CHANNEL_NAMES, CHANNELS } from "./data";
 import { day, milliseconds, number, seconds, words } from "./format";
-import type { Bucket, Channel, Statistics } from "./operations";
+import type { Bucket, Channel, Statistics } from "./operations.generated";
 import type { Sheet } from "./sheet";
 
 const COLOURS: Readonly<Record<Channel, Colour>> = { TEXT: "text", VOICE: "voice", SMS: "sms" };

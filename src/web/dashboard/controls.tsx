@@ -1,6 +1,6 @@
 import { CHANNEL_NAMES, CHANNELS } from "./data";
 import { daysOf, PRESETS, type Choice, type Preset } from "./filters";
-import type { Channel, ReadStatistics } from "./operations";
+import type { Channel, ReadStatistics } from "./operations.generated";
 
 interface ControlsProps {
   readonly choice: Choice;

@@ -8,7 +8,7 @@ import { filtersOf, problemWith, readAddress, writeAddress, type Choice, type Fi
 import { milliseconds } from "./format";
 import { Assistants, Questions, type Open } from "./lists";
 import { Logs } from "./logs";
-import type { ReadStatistics } from "./operations";
+import type { ReadStatistics } from "./operations.generated";
 import { Ended, Failed, Nothing, Waiting } from "./notices";
 import { forgetToken, onNewLink, token } from "./session";
 import { Tiles } from "./tiles";

@@ -8,7 +8,7 @@ import {
   type LogPage,
   type ReadLog,
   type ReadStatistics,
-} from "./operations";
+} from "./operations.generated";
 
 export const CHANNELS: readonly Channel[] = ["TEXT", "VOICE", "SMS"];
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = { TEXT: "Chat", VOICE: "Voice", SMS: "SMS" };

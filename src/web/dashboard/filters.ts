@@ -1,4 +1,4 @@
-import type { Channel } from "./operations";
+import type { Channel } from "./operations.generated";
 
 /** The selected filters. They are stored in the address, so that they survive a reload. */
 export interface Filters {

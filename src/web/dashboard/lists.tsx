@@ -1,7 +1,7 @@
 import { Card } from "./card";
 import { CHANNEL_NAMES } from "./data";
 import { number, share, time } from "./format";
-import type { AssistantUse, Question } from "./operations";
+import type { AssistantUse, Question } from "./operations.generated";
 import type { Sheet } from "./sheet";
 
 const REASONS: Readonly<Record<Question["reason"], string>> = {

@@ -5,7 +5,7 @@ import { CHANNEL_NAMES, logs } from "./data";
 import type { Filters } from "./filters";
 import { number, seconds, time, words } from "./format";
 import type { Open } from "./lists";
-import type { LogEntry, LogPage } from "./operations";
+import type { LogEntry, LogPage } from "./operations.generated";
 import type { Sheet } from "./sheet";
 
 interface LogsProps {

@@ -1,5 +1,5 @@
 import { change, decimal, milliseconds, NONE, number, seconds, share } from "./format";
-import type { Compared, FunctionUse, ReadStatistics } from "./operations";
+import type { Compared, FunctionUse, ReadStatistics } from "./operations.generated";
 
 interface Measure {
   readonly name: string;

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { Card } from "./card";
 import { Chart, type Drawing } from "./chart";
 import { day, milliseconds, number, time } from "./format";
-import type { Statistics } from "./operations";
+import type { Statistics } from "./operations.generated";
 import type { Sheet } from "./sheet";
 
 export function Webhooks({

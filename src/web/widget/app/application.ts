@@ -4,7 +4,7 @@ import { ApiError, codeOf, isPassing } from "./api";
 import { Conversation } from "./conversation";
 import { Host } from "./host";
 import { lookOf } from "./look";
-import { READ_WIDGET, type Message, type Widget } from "./operations";
+import { READ_WIDGET, type Message, type Widget } from "./operations.generated";
 import { Session, type Target } from "./session";
 import { Talk } from "./talk";
 import { applyTheme, readTheme } from "./theme";

@@ -12,7 +12,7 @@ import {
   type Message,
   type ReadChat,
   type WidgetChannel,
-} from "./operations";
+} from "./operations.generated";
 import { Outbox } from "./outbox";
 import type { AnySession } from "./session";
 import { forTab } from "./storage";

@@ -1,6 +1,6 @@
 import { createClient, type Client } from "graphql-ws";
 import { ENDPOINT } from "./api";
-import { READ_CHAT, WATCH_CHAT, type ChatEvent, type Message, type WatchChat } from "./operations";
+import { READ_CHAT, WATCH_CHAT, type ChatEvent, type Message, type WatchChat } from "./operations.generated";
 import type { AnySession } from "./session";
 
 /** An event, or what was read in its place; null is nothing new. */

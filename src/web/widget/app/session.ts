@@ -1,5 +1,5 @@
 import { codeOf, request, type Credential, type Operation } from "./api";
-import { START_SESSION, type SessionData } from "./operations";
+import { START_SESSION, type SessionData } from "./operations.generated";
 import { forBrowser, forTab } from "./storage";
 
 export interface Identity {

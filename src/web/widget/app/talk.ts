@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import type { Conversation } from "./conversation";
-import type { Message } from "./operations";
+import type { Message } from "./operations.generated";
 import { canListen, Recognition } from "./recognition";
 import { Speaker } from "./speaker";
 

@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import "./frame.css";
 import { codeOf } from "../app/api";
 import { Conversation } from "../app/conversation";
-import { READ_WIDGET, type Widget } from "../app/operations";
+import { READ_WIDGET, type Widget } from "../app/operations.generated";
 import { GivenSession } from "../app/session";
 import { Talk } from "../app/talk";
 import { applyTheme, readTheme } from "../app/theme";

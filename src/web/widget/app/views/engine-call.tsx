@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Application } from "../application";
-import { START_CALL } from "../operations";
+import { START_CALL } from "../operations.generated";
 import type { PageData } from "../../protocol";
 import { say } from "../words";
 import { Avatar } from "./avatar";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Application } from "../application";
-import { READ_CHATS, type ChatSummary } from "../operations";
+import { READ_CHATS, type ChatSummary } from "../operations.generated";
 import { say, speech } from "../words";
 import { Icon } from "./icons";
 
