@@ -261,7 +261,7 @@ describe("what is wrong with the page", () => {
 
   test.each([
     [{}, "data-assistant-id and data-deployment-id"],
-    [{ "assistant-id": UNKNOWN_ID, "deployment-id": UNKNOWN_ID }, "are both given"],
+    [{ "assistant-id": UNKNOWN_ID, "deployment-id": UNKNOWN_ID }, "Set only one of"],
     [{ "assistant-id": UNKNOWN_ID, "public-key": "" }, "data-public-key is missing"],
     [{ "assistant-id": UNKNOWN_ID, appearance: "iframe" }, `No element with the id "companion-container"`],
     [

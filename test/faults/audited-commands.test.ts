@@ -19,7 +19,7 @@ const { scripts } = JSON.parse(readFileSync(join(__dirname, "../../package.json"
 /** Scripts that run a command of src/cli, with its file. */
 const COMMANDS = Object.fromEntries(
   Object.entries(scripts).flatMap(([name, script]) => {
-    const [, file] = /launch\.mjs (cli\/[\w-]+)$/.exec(script) ?? [];
+    const [, file] = /launch\.mjs (cli\/[\w-]+)(?= &&|$)/.exec(script) ?? [];
     return file === undefined ? [] : [[name, file]];
   }),
 );
@@ -28,6 +28,7 @@ const READS = "reads only";
 /** Commands that record nothing, and why. */
 const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   docs: "writes documents of the project",
+  rows: "writes a file of the project",
   "audit:export": READS,
   "audit:verify": READS,
   backup: READS,

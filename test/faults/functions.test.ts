@@ -146,7 +146,7 @@ test(
     expect(model.asked[1]!.messages.slice(1)).toMatchObject([
       { role: "user", content: "Order one." },
       { role: "assistant", tool_calls: [{ id: expect.any(String) }] },
-      { role: "tool", content: expect.stringContaining("not known") },
+      { role: "tool", content: expect.stringContaining("unknown") },
     ]);
   },
   3 * PATIENCE,
