@@ -10,10 +10,10 @@ replacePart("docs/architecture.md", "groups", groupDiagram());
 
 /** Replaces the generated part of a document, which stands between two comments with its name. */
 function replacePart(path: string, name: string, text: string): void {
-  const part = new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- /${name} -->)`);
   const document = readFileSync(path, "utf8");
-  writeFileSync(
-    path,
-    document.replace(part, (_, before: string, after: string) => `${before}\n${text}\n\n${after}`),
-  );
+  const begin = `<!-- ${name} -->\n`;
+  const from = document.indexOf(begin) + begin.length;
+  const until = document.indexOf(`<!-- /${name} -->`);
+  if (from < begin.length || until < from) throw new Error(`${path} has no part ${name}.`);
+  writeFileSync(path, `${document.slice(0, from)}\n${text}\n\n${document.slice(until)}`);
 }

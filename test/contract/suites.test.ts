@@ -50,7 +50,6 @@ const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
   RETENTION_NOTICE_DAYS: OWN_TESTS,
   S3_REGION: "part of a signature that test/domain/s3-storage.test.ts checks",
   TELEPHONY_PROVIDER: "a segment of paths; test/rest/sms.test.ts has another one",
-  WEBHOOK_TIMEOUT_SECONDS: MORE_SECONDS,
 };
 
 describe("test:attack and test:faults", () => {

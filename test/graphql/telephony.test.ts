@@ -61,8 +61,8 @@ describe("connecting a telephone number", () => {
 
   test.each<[string, object, object, RegExp]>([
     ["authToken", { authToken: "wrong-token-of-somebody" }, {}, /token of this account/],
-    ["phoneNumber", {}, { hasNumber: false }, /no number of this account/],
-    ["messagingServiceSid", { messagingServiceSid: SERVICE }, { hasSender: false }, /does not have/],
+    ["phoneNumber", {}, { hasNumber: false }, /not a number of this account/],
+    ["messagingServiceSid", { messagingServiceSid: SERVICE }, { hasSender: false }, /without this number/],
     ["accountSid", {}, { accountStatus: "suspended" }, /suspended/],
     ["accountSid", { accountSid: "AC123" }, {}, /32 hexadecimal/],
     ["accountSid", { accountSid: "../Accounts" }, {}, /32 hexadecimal/],
