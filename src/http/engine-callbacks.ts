@@ -39,7 +39,7 @@ interface Parts {
 
 /** Spec gap: any JSON is answered so, whatever becomes of it. */
 const TAKEN = 201;
-/** How long a callback is repeated after transient errors: engines wait 20 s for its answer. */
+/** Time in which a callback is repeated after transient errors: engines wait 20 s for its answer. */
 const RETRY_FOR_MS = 12_000;
 const RETRY_PAUSE_MS = 500;
 /** The database is away, a statement took too long, or two transactions waited for each other. */

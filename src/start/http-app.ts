@@ -119,7 +119,7 @@ const requireHost: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** What REST needs from this server. */
+/** The parts of this server that REST needs. */
 function restServer(parts: Service, callers: Callers, sendError: SendError): RestServer {
   const { config, database, ports } = parts;
   const { addressOf } = callers;

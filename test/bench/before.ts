@@ -51,7 +51,7 @@ async function running(root: string, dataDir: string, flags: readonly string[], 
   const env = { ...settings, OPENAI_API_KEY: "stub", OPENAI_BASE_URL: baseUrl };
   const program = [...flags, join(resolve(root), "dist/src/main.js")];
   const server = await start(program, /GraphQL +(http:\S+)\/graphql[^]+Try it:/, env, resolve(root));
-  // Where earlier versions had it.
+  // Earlier versions have this module in another folder.
   const module = ["platform/database", "database"]
     .map((folder) => join(resolve(root), "dist/src", folder, "embedded.js"))
     .find((path) => existsSync(path))!;

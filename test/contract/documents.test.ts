@@ -81,7 +81,7 @@ describe("the documents about the code", () => {
     );
 });
 
-/** What a script prints, as JSON. It imports ES modules, which jest can't: hence a process. */
+/** Runs a script and parses the JSON that it prints. It imports ES modules, which jest can't, so it runs in a process. */
 async function printedBy(script: string, ...values: readonly string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

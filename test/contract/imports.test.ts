@@ -29,7 +29,7 @@ function groupOf(path: string): string {
   return top !== "src" ? top! : inside === undefined ? `src/${group!.replace(/\.ts$/, "")}` : group!;
 }
 
-/** What of ours may be imported: folders and files, of `types` their types alone. */
+/** Folders and files that may be imported; from `types`, only types. */
 interface Reach {
   readonly may: readonly string[];
   readonly types?: readonly string[];

@@ -55,7 +55,7 @@ test.each([1, 2])(
   120_000,
 );
 
-/** What happens when it is asked for. */
+/** A promise, and the function that resolves it. */
 function later() {
   let happen = (): void => undefined;
   const promise = new Promise<void>((resolve) => (happen = resolve));

@@ -148,7 +148,7 @@ async function callsComplete({ pool, vapi }: Installation, { calls }: Acknowledg
   return { name: "every call has ended, with all its words", checked: calls.size, broken };
 }
 
-/** What is stored of a call's reports, to find out which of them had no effect. */
+/** The stored reports of a call, to find the one that had no effect. */
 async function reportsOf(pool: Pool, id: string): Promise<string> {
   const { rows } = await pool.query<{ said: string }>(
     `select json_agg(json_build_object('at', created_at, 'answer', answer) order by created_at)::text as said

@@ -14,9 +14,9 @@ const ROOT = join(__dirname, "../..");
 /** By Node itself, as all that is tested: see runtime.cjs. */
 const built = createRequire(join(ROOT, "dist/src/start/app.js"));
 
-/** What jest tells of the run. */
+/** The part of jest's configuration that the setup reads. */
 interface JestConfig {
-  /** What was asked for on the command line; empty for all tests. */
+  /** The pattern given on the command line; empty for all tests. */
   readonly testPathPattern: string;
 }
 

@@ -2,7 +2,7 @@ import { giveBackGrowth, growing, takeGrowth } from "../../platform/database/gro
 import type { Build, Scope } from "../../platform/database/scope";
 import type { Database } from "../../platform/database/database";
 
-/** How often growth is added to the stored size, in milliseconds. */
+/** Interval between two additions of growth to the stored size, in milliseconds. */
 const ADD_EVERY_MS = 5_000;
 
 /** SQLSTATE of a foreign key that finds nothing. */

@@ -49,7 +49,7 @@ interface Surroundings {
 
 type Subject = Pick<Assistant, "id" | "template" | "variables">;
 
-/** What will not work as the three channels' configurations of an assistant stand. */
+/** Reports problems in the three channel configurations of an assistant. */
 export async function configurationWarnings(
   scope: Scope,
   assistant: Subject,

@@ -2,7 +2,7 @@ import type { JsonObject } from "../json/json-object";
 import type { ReceivedSms } from "../ports/telephony";
 import type { AuditedField, AuditEntry, AuditNote, Disclosure } from "./audited-operation";
 
-/** What voice, SMS and chat configurations share. */
+/** Fields shared by voice, SMS and chat configurations. */
 interface Conversational {
   functions: JsonObject[];
 }

@@ -9,7 +9,7 @@ import { runEntered, soleName } from "./sole";
 
 /** Concurrent immediate jobs of this process, in addition to those of its runners. One organization gets at most half. */
 const MAX_JOBS = 48;
-/** How long shutdown waits for running jobs. */
+/** Time that shutdown waits for running jobs. */
 const SHUTDOWN_TIMEOUT_MS = 5_000;
 /** Pause before the end of a job is recorded again after the database failed. */
 const RETRY_PAUSE_MS = 1_000;

@@ -47,7 +47,7 @@ export interface Telephone {
   readonly statusUrl: () => string;
   /** Whether the provider can reach `statusUrl`. */
   readonly reportsDelivery: boolean;
-  /** How long the request that brings a text waits for the assistant's answer. */
+  /** Time that the request with an incoming text waits for the assistant's answer. */
   readonly answerTimeoutMs: number;
 }
 
