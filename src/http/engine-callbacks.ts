@@ -78,8 +78,11 @@ async function receive(
       ? receiveMessage(audited(parts, req, found, "engineServerMessages"), body)
       : { outcome: "refused" };
   };
-  const received = await unless<Taken>(parts, { outcome: "ignored" }, () => insist(res, take));
-  metrics.countCallback(engine.read(body).type, received.outcome);
+  const { type } = engine.read(body);
+  // A second attempt at functions would wait for the answer of the first one, which failed.
+  const work = type === "tool-calls" ? take : () => insist(res, take);
+  const received = await unless<Taken>(parts, { outcome: "ignored" }, work);
+  metrics.countCallback(type, received.outcome);
   res.writeHead(TAKEN, { "Content-Type": "application/json; charset=utf-8" });
   res.end(JSON.stringify(received.answer ?? {}));
 }
@@ -183,7 +186,7 @@ async function unless<R>({ logger }: Parts, otherwise: R, work: () => Promise<R>
 
 /**
  * Repeats `work` after a transient error while the engine still waits. Engines do not repeat a callback that was
- * answered 201, so its words would be lost. All of them may be applied twice: the second time changes nothing.
+ * answered 201, so its words would be lost. `work` may run twice: the second time changes nothing.
  */
 async function insist<R>(res: ServerResponse, work: () => Promise<R>): Promise<R> {
   const began = performance.now();
