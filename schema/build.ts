@@ -13,6 +13,7 @@ import { AllowedOriginsResolver } from "./configurations/allowed-origins";
 import { ConfigurationResolver } from "./configurations/configurations";
 import { fillEnums } from "./core/enums";
 import { guard } from "./core/guard";
+import { inheritRules } from "./core/inherited-rules";
 import { DateTime } from "./core/scalars";
 import { ChatUserResolver, EndUserResolver } from "./end-users/end-users";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events/events";
@@ -86,6 +87,7 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
   });
   schema.description = DESCRIPTION;
   for (const [name, description] of Object.entries(ROOTS)) schema.getType(name)!.description = description;
+  inheritRules(schema);
   guard(schema);
   passRootsUncopied();
   return schema;

@@ -66,25 +66,9 @@ export class Deleted {
   id!: string;
 }
 
-@InputType({ description: "New assistant." })
-export class CreateAssistantInput {
-  @Rule({ minLength: 1, maxLength: 255 })
-  @Field({ description: "Name, 1 to 255 characters." })
-  name!: string;
-  @Field(() => String, { nullable: true, description: "Purpose of the assistant, at most 1 MiB." })
-  description?: string | null;
-  @Field(() => JSONObject, {
-    nullable: true,
-    description: "Test values of the variables in its prompts and greetings, by name.",
-  })
-  variables?: Record<string, unknown> | null;
-  @Field(() => ID, { nullable: true, description: "Id of its project. Default: none." })
-  projectId?: string | null;
-}
-
 @InputType({
   description:
-    "Changes to an assistant. Omitted fields stay unchanged; null clears the description, the variables or the project.",
+    "Changes to an assistant. Omitted fields stay unchanged; null clears a field that may be empty; `variables` replaces the whole object.",
 })
 export class UpdateAssistantInput {
   @Rule({ minLength: 1, maxLength: 255, nullable: false })
@@ -94,11 +78,18 @@ export class UpdateAssistantInput {
   description?: string | null;
   @Field(() => JSONObject, {
     nullable: true,
-    description: "Test values of the variables, by name. Replaces all previous ones.",
+    description: "Test values of the variables in its prompts and greetings, by name.",
   })
   variables?: Record<string, unknown> | null;
   @Field(() => ID, { nullable: true, description: "Id of its project." })
   projectId?: string | null;
+}
+
+@InputType({ description: "New assistant." })
+export class CreateAssistantInput extends UpdateAssistantInput {
+  @Rule({ minLength: 1, maxLength: 255 })
+  @Field({ description: "Name, 1 to 255 characters." })
+  declare name: string;
 }
 
 @ArgsType()

@@ -1,78 +1,71 @@
 import { ArgsType, Field, ID, InputType } from "type-graphql";
 import type { Callee } from "../../src/channels/calls/place-call";
 import { ConnectionArgs } from "../core/connection";
-import { NotNull } from "../core/rules";
+import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
-import { withFields, type Fields } from "../core/with-fields";
 
 const ID_RULE = { nullable: false, maxLength: 4096 } as const;
 
-/** Fields of every call, by name: rule, description and type. */
-const CALL_FIELDS = {
-  externalId: [
-    ID_RULE,
-    "Your id for the call, to find it by; at most 4,096 characters. An empty string counts as none.",
-    () => String,
-  ],
-  metadata: [
-    { nullable: false },
-    "Metadata to store with the call; its log returns it as customerMetadata.",
-    () => JSONObject,
-  ],
-  variables: [
-    { nullable: false },
-    "Values of variables, by name; they take precedence over the assistant's.",
-    () => JSONObject,
-  ],
-} as const satisfies Fields;
-
-/** Fields of a call to a telephone. */
-const PHONE_FIELDS = {
-  ...CALL_FIELDS,
-  phoneNumber: [
-    { nullable: false, minLength: 1, maxLength: 40 },
-    "Telephone number to call, in E.164 format: + and 2 to 15 digits. Emergency, short and premium-rate numbers are refused, and so are numbers of countries that the server does not allow.",
-    () => String,
-    "required",
-  ],
-  userName: [
-    ID_RULE,
-    "Name of the end user, at most 4,096 characters; it becomes the log's label. An empty string counts as none.",
-    () => String,
-  ],
-  userId: [
-    ID_RULE,
-    "Your id for the end user, by which the assistant remembers them; at most 4,096 characters. An empty string counts as none.",
-    () => String,
-  ],
-  anonymousId: [
-    ID_RULE,
-    "Your id for an end user without userId; at most 4,096 characters. An empty string counts as none.",
-    () => String,
-  ],
-} as const satisfies Fields;
-
-/** Types of the fields above: TypeScript does not see fields that a decorator adds. */
+@InputType()
 abstract class CallFields implements Callee {
+  @Rule(ID_RULE)
+  @Field({
+    nullable: true,
+    description:
+      "Your id for the call, to find it by; at most 4,096 characters. An empty string counts as none.",
+  })
   externalId?: string;
+  @NotNull
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Metadata to store with the call; its log returns it as customerMetadata.",
+  })
   metadata?: Record<string, unknown>;
+  @NotNull
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Values of variables, by name; they take precedence over the assistant's.",
+  })
   variables?: Record<string, unknown>;
 }
+
+@InputType()
 abstract class PhoneFields extends CallFields {
+  @Rule({ nullable: false, minLength: 1, maxLength: 40 })
+  @Field({
+    description:
+      "Telephone number to call, in E.164 format: + and 2 to 15 digits. Emergency, short and premium-rate numbers are refused, and so are numbers of countries that the server does not allow.",
+  })
   phoneNumber!: string;
+  @Rule(ID_RULE)
+  @Field({
+    nullable: true,
+    description:
+      "Name of the end user, at most 4,096 characters; it becomes the log's label. An empty string counts as none.",
+  })
   userName?: string;
+  @Rule(ID_RULE)
+  @Field({
+    nullable: true,
+    description:
+      "Your id for the end user, by which the assistant remembers them; at most 4,096 characters. An empty string counts as none.",
+  })
   userId?: string;
+  @Rule(ID_RULE)
+  @Field({
+    nullable: true,
+    description:
+      "Your id for an end user without userId; at most 4,096 characters. An empty string counts as none.",
+  })
   anonymousId?: string;
 }
 
-@withFields(PHONE_FIELDS)
 @InputType({ description: "Telephone call with an assistant." })
 export class PlaceAssistantCallInput extends PhoneFields {
   @Field(() => ID, { description: "Id of the assistant that speaks." })
   assistantId!: string;
 }
 
-@withFields(PHONE_FIELDS)
 @InputType({
   description: "Telephone call with either a workflow or a deployment.",
 })
@@ -85,7 +78,6 @@ export class PlaceWorkflowCallInput extends PhoneFields {
   deploymentId?: string;
 }
 
-@withFields(CALL_FIELDS)
 @InputType({ description: "Call from a web page with either an assistant or a workflow." })
 export class StartWebCallInput extends CallFields {
   @NotNull

@@ -13,33 +13,36 @@ import {
   Voice,
   VoiceModel,
 } from "../core/enums";
-import { NotNull, Rule, type InputRule } from "../core/rules";
+import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
-/** Fields that all three channels have, by name: rule, description and type. */
-const CHANNEL_FIELDS = {
-  initialMessage: [{ nullable: false }, TEXT.initialMessage, () => String],
-  prompt: [{ nullable: false }, TEXT.prompt, () => String],
-  resources: [{ nullable: false }, TEXT.resources, () => String],
-  temperature: [{ nullable: false, minimum: 0, maximum: 2 }, TEXT.temperature, () => Float],
-  maxTokensOutput: [{ nullable: false, minimum: 1, maximum: 16_384 }, TEXT.maxTokensOutput, () => Int],
-  functions: [{ nullable: false, maxItems: 64 }, TEXT.functions, () => [JSONObject]],
-} as const satisfies Record<string, readonly [InputRule, string, () => unknown]>;
-
-/** Adds the channels' fields to an input. Inheritance won't do: type-graphql drops the rules of inherited input fields. */
-function channelFields({ prototype }: { prototype: object }): void {
-  for (const [name, [rule, description, type]] of Object.entries(CHANNEL_FIELDS)) {
-    Rule(rule)(prototype, name);
-    Field(type, { nullable: true, description })(prototype, name);
-  }
+@InputType()
+abstract class ChannelFields {
+  @NotNull
+  @Field({ nullable: true, description: TEXT.initialMessage })
+  initialMessage?: string;
+  @NotNull
+  @Field({ nullable: true, description: TEXT.prompt })
+  prompt?: string;
+  @NotNull
+  @Field({ nullable: true, description: TEXT.resources })
+  resources?: string;
+  @Rule({ nullable: false, minimum: 0, maximum: 2 })
+  @Field(() => Float, { nullable: true, description: TEXT.temperature })
+  temperature?: number;
+  @Rule({ nullable: false, minimum: 1, maximum: 16_384 })
+  @Field(() => Int, { nullable: true, description: TEXT.maxTokensOutput })
+  maxTokensOutput?: number;
+  @Rule({ nullable: false, maxItems: 64 })
+  @Field(() => [JSONObject], { nullable: true, description: TEXT.functions })
+  functions?: JsonObject[];
 }
 
-@channelFields
 @InputType({
   description:
     "Changes to a voice configuration. Omitted fields stay unchanged; `functions` replaces the whole list. Each text is at most 1 MiB.",
 })
-export class UpdateVoiceConfigurationInput {
+export class UpdateVoiceConfigurationInput extends ChannelFields {
   @NotNull
   @Field(() => TextProvider, { nullable: true, description: TEXT.provider })
   provider?: string;
@@ -72,12 +75,11 @@ export class UpdateVoiceConfigurationInput {
   endCallPhrases?: string;
 }
 
-@channelFields
 @InputType({
   description:
     "Changes to an SMS configuration. Omitted fields stay unchanged; `functions` replaces the whole list. Each text is at most 1 MiB.",
 })
-export class UpdateSmsConfigurationInput {
+export class UpdateSmsConfigurationInput extends ChannelFields {
   @NotNull
   @Field(() => SmsProvider, { nullable: true, description: TEXT.provider })
   provider?: string;
@@ -95,12 +97,11 @@ export class UpdateSmsConfigurationInput {
   keywords?: string;
 }
 
-@channelFields
 @InputType({
   description:
     "Changes to a chat configuration. Omitted fields stay unchanged; `functions` replaces the whole list. Each text is at most 1 MiB.",
 })
-export class UpdateChatConfigurationInput {
+export class UpdateChatConfigurationInput extends ChannelFields {
   @NotNull
   @Field(() => ChatProvider, { nullable: true, description: TEXT.provider })
   provider?: string;

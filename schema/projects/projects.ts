@@ -38,15 +38,6 @@ export class Project {
   updatedAt!: Date;
 }
 
-@InputType({ description: "New project." })
-export class CreateProjectInput {
-  @Rule({ minLength: 1, maxLength: 255 })
-  @Field({ description: "Name, 1 to 255 characters." })
-  name!: string;
-  @Field(() => String, { nullable: true, description: "Purpose of the project, at most 1 MiB." })
-  description?: string | null;
-}
-
 @InputType({
   description: "Changes to a project. Omitted fields stay unchanged; null clears the description.",
 })
@@ -56,6 +47,13 @@ export class UpdateProjectInput {
   name?: string;
   @Field(() => String, { nullable: true, description: "Purpose of the project, at most 1 MiB." })
   description?: string | null;
+}
+
+@InputType({ description: "New project." })
+export class CreateProjectInput extends UpdateProjectInput {
+  @Rule({ minLength: 1, maxLength: 255 })
+  @Field({ description: "Name, 1 to 255 characters." })
+  declare name: string;
 }
 
 @Resolver(() => Project)

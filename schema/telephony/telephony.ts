@@ -51,25 +51,6 @@ export class TelephonyConnection {
   updatedAt!: Date;
 }
 
-@InputType({ description: "Telephone number to connect." })
-export class ConnectTelephonyInput {
-  @Rule({ minLength: 1, maxLength: 40 })
-  @Field({ description: "Telephone number in E.164 format, for example +14155550132." })
-  phoneNumber!: string;
-  @Rule(SID)
-  @Field({ description: DESCRIPTIONS.accountSid })
-  accountSid!: string;
-  @Rule(TOKEN)
-  @Field({ description: DESCRIPTIONS.authToken })
-  authToken!: string;
-  @Rule({ minLength: 1, maxLength: 64 })
-  @Field(() => String, { nullable: true, description: DESCRIPTIONS.messagingServiceSid })
-  messagingServiceSid?: string | null;
-  @Rule(ASSISTANTS)
-  @Field(() => [ID], { nullable: true, description: DESCRIPTIONS.assistantIds })
-  assistantIds?: string[];
-}
-
 @InputType({
   description:
     "Changes to a connected number. Omitted fields stay unchanged; null removes the messaging service.",
@@ -87,6 +68,19 @@ export class UpdateTelephonyConnectionInput {
   @Rule(ASSISTANTS)
   @Field(() => [ID], { nullable: true, description: DESCRIPTIONS.assistantIds })
   assistantIds?: string[];
+}
+
+@InputType({ description: "Telephone number to connect." })
+export class ConnectTelephonyInput extends UpdateTelephonyConnectionInput {
+  @Rule({ minLength: 1, maxLength: 40 })
+  @Field({ description: "Telephone number in E.164 format, for example +14155550132." })
+  phoneNumber!: string;
+  @Rule(SID)
+  @Field({ description: DESCRIPTIONS.accountSid })
+  declare accountSid: string;
+  @Rule(TOKEN)
+  @Field({ description: DESCRIPTIONS.authToken })
+  declare authToken: string;
 }
 
 @Resolver(() => TelephonyConnection)

@@ -25,27 +25,6 @@ export class WebhookDestination {
   projectId!: string | null;
 }
 
-@InputType({ description: "New webhook destination." })
-export class CreateWebhookDestinationInput {
-  @Rule({ minLength: 1, maxLength: 2048, format: "uri" })
-  @Field({ description: "An http or https URL without user name and password, at most 2,048 characters." })
-  url!: string;
-  @Rule({ minLength: 1, maxLength: 4096 })
-  @Field({
-    description: "Signing secret, 1 to 4,096 characters. generateWebhookSecret returns a suitable one.",
-  })
-  secret!: string;
-  @Rule({ minLength: 1, maxLength: 255 })
-  @Field(() => String, { nullable: true, description: "Name, 1 to 255 characters." })
-  name?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description:
-      "Id of the project whose events are sent to the destination. Default: none; it gets those of the organization.",
-  })
-  projectId?: string | null;
-}
-
 @InputType({
   description:
     "Changes to a webhook destination. Omitted fields stay unchanged; null clears the name or the project.",
@@ -69,6 +48,18 @@ export class UpdateWebhookDestinationInput {
       "Id of the project whose events are sent to the destination. Default: none; it gets those of the organization.",
   })
   projectId?: string | null;
+}
+
+@InputType({ description: "New webhook destination." })
+export class CreateWebhookDestinationInput extends UpdateWebhookDestinationInput {
+  @Rule({ minLength: 1, maxLength: 2048, format: "uri" })
+  @Field({ description: "An http or https URL without user name and password, at most 2,048 characters." })
+  declare url: string;
+  @Rule({ minLength: 1, maxLength: 4096 })
+  @Field({
+    description: "Signing secret, 1 to 4,096 characters. generateWebhookSecret returns a suitable one.",
+  })
+  declare secret: string;
 }
 
 @Resolver()

@@ -43,27 +43,6 @@ export class Deployment {
   workflowId!: string | null;
 }
 
-@InputType({ description: "New deployment of either an assistant or a workflow." })
-export class CreateDeploymentInput {
-  @Field(() => DeploymentType, { description: "Type of the deployment." })
-  type!: Type;
-  @NotNull
-  @Field({ nullable: true, defaultValue: true, description: "Whether it is live. Default: true." })
-  enabled?: boolean;
-  @Field(() => ID, { nullable: true, description: "Id of its project." })
-  projectId?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "Id of the assistant that speaks. Omit it for a workflow.",
-  })
-  assistantId?: string | null;
-  @Field(() => ID, { nullable: true, description: "Id of the workflow that runs. Omit it for an assistant." })
-  workflowId?: string | null;
-  @Rule({ minLength: 1, maxLength: 255 })
-  @Field(() => ID, { nullable: true, description: "Id of the connected number to use." })
-  telephonyConnectionId?: string | null;
-}
-
 @InputType({
   description:
     "Changes to a deployment. Omitted fields stay unchanged; null clears a field that may be empty. Setting an assistant removes the workflow, and vice versa.",
@@ -87,6 +66,15 @@ export class UpdateDeploymentInput {
   @Rule({ minLength: 1, maxLength: 255 })
   @Field(() => ID, { nullable: true, description: "Id of the connected number to use." })
   telephonyConnectionId?: string | null;
+}
+
+@InputType({ description: "New deployment of either an assistant or a workflow." })
+export class CreateDeploymentInput extends UpdateDeploymentInput {
+  @Field(() => DeploymentType, { description: "Type of the deployment." })
+  declare type: Type;
+  @NotNull
+  @Field({ nullable: true, defaultValue: true, description: "Whether it is live. Default: true." })
+  declare enabled?: boolean;
 }
 
 @Resolver(() => Deployment)

@@ -4,23 +4,9 @@ import type { JsonObject } from "../../src/platform/json/json-object";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./enums";
-import { withFields, type Fields } from "../core/with-fields";
 
 const NAME = { minLength: 1, maxLength: 255 } as const;
 const text = (maxLength: number) => ({ minLength: 1, maxLength });
-
-@InputType({
-  description: "New workflow. Add its nodes and edges with createWorkflowNode and createWorkflowEdge.",
-})
-export class CreateWorkflowInput {
-  @Rule(NAME)
-  @Field({ description: "Name, 1 to 255 characters." })
-  name!: string;
-  @Field(() => String, { nullable: true, description: "Purpose of the workflow, at most 1 MiB." })
-  description?: string | null;
-  @Field(() => ID, { nullable: true, description: "Id of its project." })
-  projectId?: string | null;
-}
 
 @InputType({
   description:
@@ -36,72 +22,19 @@ export class UpdateWorkflowInput {
   projectId?: string | null;
 }
 
-const NODE_FIELDS = {
-  assistantId: [{}, "Id of the assistant that speaks (PROMPT) or declares the function (ACTION).", () => ID],
-  instructions: [
-    text(100_000),
-    "For a PROMPT node, instructions added after the assistant's own prompt; may contain {variables}. 1 to 100,000 characters.",
-    () => String,
-  ],
-  functionName: [
-    text(64),
-    "For an ACTION node, name of the function in a configuration of the assistant. 1 to 64 characters.",
-    () => String,
-  ],
-  arguments: [
-    { nullable: false },
-    "For an ACTION node, arguments of the function. Texts may contain {variables}; a text that consists of a single {variable} becomes its value, with its type.",
-    () => JSONObject,
-  ],
-  resultVariable: [
-    text(64),
-    "Name of the variable that stores the response of the function (ACTION) or of functions that the assistant calls (PROMPT). Fields of an object become NAME.FIELD. 1 to 64 letters, digits, _ and .",
-    () => String,
-  ],
-  message: [
-    text(10_000),
-    "For an END node, closing message; may contain {variables}. 1 to 10,000 characters.",
-    () => String,
-  ],
-  endReason: [
-    text(255),
-    "For an END node, endedReason of the chat, 1 to 255 characters. Default: workflow-ended.",
-    () => String,
-  ],
-  metadata: [
-    { nullable: false },
-    "Metadata to store with the node, such as its position on a canvas.",
-    () => JSONObject,
-  ],
-} as const satisfies Fields;
-
-/** Types of the fields above: TypeScript does not see fields that a decorator adds. */
-abstract class NodeFields {
-  assistantId?: string | null;
-  instructions?: string | null;
-  functionName?: string | null;
-  arguments?: JsonObject;
-  resultVariable?: string | null;
-  message?: string | null;
-  endReason?: string | null;
-  metadata?: JsonObject;
-}
-
-@withFields(NODE_FIELDS)
-@InputType({ description: "New node of a workflow." })
-export class CreateWorkflowNodeInput extends NodeFields {
-  @Field(() => WorkflowNodeType, { description: "Type of the node." })
-  type!: NodeType;
+@InputType({
+  description: "New workflow. Add its nodes and edges with createWorkflowNode and createWorkflowEdge.",
+})
+export class CreateWorkflowInput extends UpdateWorkflowInput {
   @Rule(NAME)
-  @Field({ description: "Name, 1 to 255 characters; the messages of the node include it in their metadata." })
-  name!: string;
+  @Field({ description: "Name, 1 to 255 characters." })
+  declare name: string;
 }
 
-@withFields(NODE_FIELDS)
 @InputType({
   description: "Changes to a node. Omitted fields stay unchanged; null clears a field that may be empty.",
 })
-export class UpdateWorkflowNodeInput extends NodeFields {
+export class UpdateWorkflowNodeInput {
   @NotNull
   @Field(() => WorkflowNodeType, { nullable: true, description: "Type of the node." })
   type?: NodeType;
@@ -111,72 +44,135 @@ export class UpdateWorkflowNodeInput extends NodeFields {
     description: "Name, 1 to 255 characters; the messages of the node include it in their metadata.",
   })
   name?: string;
-}
-
-const EDGE_FIELDS = {
-  kind: [
-    { nullable: false },
-    "Condition under which the edge is taken. Default: DEFAULT.",
-    () => WorkflowEdgeKind,
-  ],
-  rank: [
-    { nullable: false, minimum: -1_000_000, maximum: 1_000_000 },
-    "Rank among the edges of the source node, -1,000,000 to 1,000,000; lower ranks are checked first, DEFAULT edges last. Default: 0.",
-    () => Int,
-  ],
-  description: [
-    text(10_000),
-    "For a MODEL edge, description of when the model should choose it; may contain {variables}. 1 to 10,000 characters.",
-    () => String,
-  ],
-  collects: [
-    { nullable: false, maxItems: 20 },
-    "For a MODEL edge, names of the variables whose values the model supplies with its choice; at most 20.",
-    () => [String],
-  ],
-  variable: [text(255), "For a VARIABLE edge, name of the variable, 1 to 255 characters.", () => String],
-  operator: [{}, "For a VARIABLE edge, comparison of the variable with the value.", () => WorkflowOperator],
-  value: [
-    { maxLength: 10_000 },
-    "For a VARIABLE edge, value to compare the variable with; may contain {variables}. At most 10,000 characters.",
-    () => String,
-  ],
-  functionName: [
-    text(64),
-    "For a FUNCTION edge, name of the function that must have succeeded, 1 to 64 characters.",
-    () => String,
-  ],
-} as const satisfies Fields;
-
-abstract class EdgeFields {
-  kind?: EdgeKind;
-  rank?: number;
-  description?: string | null;
-  collects?: string[];
-  variable?: string | null;
-  operator?: Operator | null;
-  value?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the assistant that speaks (PROMPT) or declares the function (ACTION).",
+  })
+  assistantId?: string | null;
+  @Rule(text(100_000))
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "For a PROMPT node, instructions added after the assistant's own prompt; may contain {variables}. 1 to 100,000 characters.",
+  })
+  instructions?: string | null;
+  @Rule(text(64))
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "For an ACTION node, name of the function in a configuration of the assistant. 1 to 64 characters.",
+  })
   functionName?: string | null;
+  @NotNull
+  @Field(() => JSONObject, {
+    nullable: true,
+    description:
+      "For an ACTION node, arguments of the function. Texts may contain {variables}; a text that consists of a single {variable} becomes its value, with its type.",
+  })
+  arguments?: JsonObject;
+  @Rule(text(64))
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Name of the variable that stores the response of the function (ACTION) or of functions that the assistant calls (PROMPT). Fields of an object become NAME.FIELD. 1 to 64 letters, digits, _ and .",
+  })
+  resultVariable?: string | null;
+  @Rule(text(10_000))
+  @Field(() => String, {
+    nullable: true,
+    description: "For an END node, closing message; may contain {variables}. 1 to 10,000 characters.",
+  })
+  message?: string | null;
+  @Rule(text(255))
+  @Field(() => String, {
+    nullable: true,
+    description: "For an END node, endedReason of the chat, 1 to 255 characters. Default: workflow-ended.",
+  })
+  endReason?: string | null;
+  @NotNull
+  @Field(() => JSONObject, {
+    nullable: true,
+    description: "Metadata to store with the node, such as its position on a canvas.",
+  })
+  metadata?: JsonObject;
 }
 
-@withFields(EDGE_FIELDS)
-@InputType({ description: "New edge from one node of a workflow to another." })
-export class CreateWorkflowEdgeInput extends EdgeFields {
-  @Field(() => ID, { description: "Id of the source node." })
-  fromNodeId!: string;
-  @Field(() => ID, { description: "Id of the target node." })
-  toNodeId!: string;
+@InputType({ description: "New node of a workflow." })
+export class CreateWorkflowNodeInput extends UpdateWorkflowNodeInput {
+  @Field(() => WorkflowNodeType, { description: "Type of the node." })
+  declare type: NodeType;
+  @Rule(NAME)
+  @Field({ description: "Name, 1 to 255 characters; the messages of the node include it in their metadata." })
+  declare name: string;
 }
 
-@withFields(EDGE_FIELDS)
 @InputType({
   description: "Changes to an edge. Omitted fields stay unchanged; null clears a field that may be empty.",
 })
-export class UpdateWorkflowEdgeInput extends EdgeFields {
+export class UpdateWorkflowEdgeInput {
   @NotNull
   @Field(() => ID, { nullable: true, description: "Id of the source node." })
   fromNodeId?: string;
   @NotNull
   @Field(() => ID, { nullable: true, description: "Id of the target node." })
   toNodeId?: string;
+  @NotNull
+  @Field(() => WorkflowEdgeKind, {
+    nullable: true,
+    description: "Condition under which the edge is taken. Default: DEFAULT.",
+  })
+  kind?: EdgeKind;
+  @Rule({ nullable: false, minimum: -1_000_000, maximum: 1_000_000 })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Rank among the edges of the source node, -1,000,000 to 1,000,000; lower ranks are checked first, DEFAULT edges last. Default: 0.",
+  })
+  rank?: number;
+  @Rule(text(10_000))
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "For a MODEL edge, description of when the model should choose it; may contain {variables}. 1 to 10,000 characters.",
+  })
+  description?: string | null;
+  @Rule({ nullable: false, maxItems: 20 })
+  @Field(() => [String], {
+    nullable: true,
+    description:
+      "For a MODEL edge, names of the variables whose values the model supplies with its choice; at most 20.",
+  })
+  collects?: string[];
+  @Rule(text(255))
+  @Field(() => String, {
+    nullable: true,
+    description: "For a VARIABLE edge, name of the variable, 1 to 255 characters.",
+  })
+  variable?: string | null;
+  @Field(() => WorkflowOperator, {
+    nullable: true,
+    description: "For a VARIABLE edge, comparison of the variable with the value.",
+  })
+  operator?: Operator | null;
+  @Rule({ maxLength: 10_000 })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "For a VARIABLE edge, value to compare the variable with; may contain {variables}. At most 10,000 characters.",
+  })
+  value?: string | null;
+  @Rule(text(64))
+  @Field(() => String, {
+    nullable: true,
+    description: "For a FUNCTION edge, name of the function that must have succeeded, 1 to 64 characters.",
+  })
+  functionName?: string | null;
+}
+
+@InputType({ description: "New edge from one node of a workflow to another." })
+export class CreateWorkflowEdgeInput extends UpdateWorkflowEdgeInput {
+  @Field(() => ID, { description: "Id of the source node." })
+  declare fromNodeId: string;
+  @Field(() => ID, { description: "Id of the target node." })
+  declare toNodeId: string;
 }
