@@ -1,5 +1,5 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLFieldResolver } from "graphql";
-import { digestOf, operationOf, type CreatedIn } from "../../src/account/audit/note";
+import { digestOf, operationOf, type RecordTable } from "../../src/account/audit/note";
 import type { Scope } from "../../src/platform/database/scope";
 import { fieldsOf, isPersonal } from "./audited-fields";
 import type { Context } from "./context";
@@ -16,7 +16,7 @@ export interface AuditRow {
    */
   readonly id?: string | readonly string[];
   /** Table whose first new row is the record. */
-  readonly creates?: CreatedIn;
+  readonly creates?: RecordTable;
   /** Discloses a secret and changes nothing. */
   readonly discloses?: true;
   /**

@@ -43,7 +43,7 @@ async function note(
 ): Promise<void> {
   const disclosure = { operation: operationIn(info), recordType, recordId, fields: [{ name: field }] };
   disclosed.push(disclosure);
-  await scope.of(Disclosures).note(caller, source, disclosure);
+  await scope.of(Disclosures).record(caller, source, disclosure);
 }
 
 /** Name of the root field above a field; the path holds only its alias. */

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../platform/database/database";
 import type { Listener } from "../platform/database/listener";
 import type { Outbound } from "../platform/outbound/http";
-import { keepSizes } from "../account/organization/stored-size";
+import { startAddingGrowth } from "../account/organization/stored-size";
 import { AuditSealer } from "./audit-sealer";
 import { Dispatcher } from "./dispatcher";
 import { endIdleChats } from "./idle-chats";
@@ -51,7 +51,7 @@ export async function startJobs({
   const times = { takeoverMs, webhookTimeoutMs };
   const dispatcher = new Dispatcher({ database, outbound, listener, logger, countGivenUp, ...times });
   const sealer = new AuditSealer(database, logger);
-  const stopSizes = keepSizes(database, (error) =>
+  const stopSizes = startAddingGrowth(database, (error) =>
     logger.warn({ err: error }, "stored bytes were not counted"),
   );
   const sweep = () =>

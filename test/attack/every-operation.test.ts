@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { callerOf, type Target, targets, textOf } from "../support/targets";
 import { closeRaw, rawRequest, type RawAnswer } from "../support/raw";
-import { PATIENCE } from "../support/server";
+import { SERVER_TIMEOUT_MS } from "../support/server";
 import { LONG, rows } from "../support/suite";
 import { buildWorld, type World } from "../support/world";
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
     { Authorization: `Bearer ${world.visitorToken}` },
   ];
   CLASSES.forEach((name, index) => (credentials[name] = made[index]!));
-}, 2 * PATIENCE);
+}, 2 * SERVER_TIMEOUT_MS);
 afterAll(closeRaw);
 
 const headersOf = (target: Target) => callerOf(target, running.api, world).headers;
@@ -177,7 +177,7 @@ describe(`bodies that come slowly, to ${slow.title} routes and operations at onc
         expect(status).toBeLessThan(500);
       }
     },
-    2 * PATIENCE,
+    2 * SERVER_TIMEOUT_MS,
   );
 
   test(
@@ -192,6 +192,6 @@ describe(`bodies that come slowly, to ${slow.title} routes and operations at onc
       const begun = await Promise.all(slow.rows.map(begin));
       for (const { answered } of begun) expect(await answered).toMatch(/^HTTP\/1.1 [2-4]\d\d /);
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 });

@@ -131,8 +131,8 @@ const BESIDE: Readonly<Record<string, Case>> = {
     const gone = { kind: "answered", status: 410, milliseconds: 5, body: "" } as never;
     return {
       run: async () => {
-        await scope().of(WebhookDestinations).noteOutcome(id, gone, false, null);
-        await scope().of(WebhookDestinations).noteOutcome(id, gone, false, null);
+        await scope().of(WebhookDestinations).recordOutcome(id, gone, false, null);
+        await scope().of(WebhookDestinations).recordOutcome(id, gone, false, null);
       },
       expected: [
         {

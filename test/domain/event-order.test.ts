@@ -170,7 +170,7 @@ describe("the ledger", () => {
         const { heads, place: next } = await running.app.database
           .scope(organizationId)
           .of(Ledger)
-          .headsBehind(place, 3);
+          .headsAfter(place, 3);
         seen.push(...heads.map(({ id }) => id));
         place = next;
         if (heads.length === 0 && last) return seen;

@@ -6,7 +6,7 @@ import { elsewhere, query, waitingInstallation } from "../support/installation";
 import {
   emptyDatabase,
   emptyFolder,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   runToEnd,
   SETTINGS,
@@ -118,7 +118,7 @@ test(
       expect([operation, concerned]).toEqual([operation, concernedBy(operation, ids.length)]);
     }
   },
-  8 * PATIENCE,
+  8 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -145,5 +145,5 @@ test(
       stderr: expect.stringContaining(`No organization with id "nonsense".`),
     });
   },
-  5 * PATIENCE,
+  5 * SERVER_TIMEOUT_MS,
 );

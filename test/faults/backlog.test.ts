@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 import { LONG } from "../support/suite";
 
 const running = useApp({ WORKER: "off" });
@@ -29,7 +29,7 @@ test(
     expect(replayEvents.events).toBe(EVENTS);
 
     await startServer({ ...SETTINGS, DATABASE_URL: database.ownerUrl, OUTBOUND_ALLOW: "127.0.0.0/8" });
-    await receiver.until(EVENTS, undefined, 8 * PATIENCE);
+    await receiver.until(EVENTS, undefined, 8 * SERVER_TIMEOUT_MS);
     const stored = await database.query<{ id: string; chat_id: string }>("select id, chat_id from events");
     const chatOf = new Map(stored.map((event) => [event.id, event.chat_id]));
     const sent = receiver.received.map(({ headers }) => headers["webhook-id"] as string);
@@ -41,5 +41,5 @@ test(
       last.set(chat, event);
     }
   },
-  10 * PATIENCE,
+  10 * SERVER_TIMEOUT_MS,
 );

@@ -19,14 +19,14 @@ import {
   afterTests,
   emptyDatabase,
   emptyFolder,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   runToEnd,
   startServer,
 } from "../support/server";
 import { until } from "../support/until";
 import { rows } from "../support/suite";
 
-const LONG = 5 * PATIENCE;
+const LONG = 5 * SERVER_TIMEOUT_MS;
 
 async function succeed(program: string, env: Record<string, string>, ...options: string[]): Promise<string> {
   const { code, stdout, stderr } = await runToEnd(`cli/${program}`, env, ...options);

@@ -8,7 +8,7 @@ import {
   afterTests,
   type Env,
   freePort,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   type ServerProcess,
   SETTINGS,
@@ -53,7 +53,7 @@ test(
     expect(vapi.asked(id)).toBe(1);
     expect(vapi.problems).toEqual([]);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -71,7 +71,7 @@ test(
     await until(async () => (await callOf(second.api, id)).dialedAt !== null);
     expect(vapi.asked(id)).toBe(1);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -114,7 +114,7 @@ test(
     expect(vapi.asked(id)).toBe(1);
     expect(vapi.problems).toEqual([]);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -136,7 +136,7 @@ test(
     expect((await callOf(second.api, id)).endedReason).toBe("engine-lost-call");
     expect(await statusesOf(second.api, id)).toEqual(["queued", "ringing", "in-progress", "ended"]);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -177,5 +177,5 @@ test(
     expect(said(await callOf(api, id))).toEqual(["USER: When do you open?", "ASSISTANT: At nine."]);
     expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "customer-ended-call" });
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );

@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import contract from "../../src/platform/catalog/catalog.json";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
-import { emptyFolder, PATIENCE, preparedDatabase, runToEnd, SETTINGS, startServer } from "../support/server";
+import {
+  emptyFolder,
+  SERVER_TIMEOUT_MS,
+  preparedDatabase,
+  runToEnd,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 
 function catalogFile(content: unknown): string {
   const file = join(emptyFolder(), "catalog.json");
@@ -119,7 +126,7 @@ test(
     expect(await api.patch(`/rest/v1/assistants/${id}/voice`, change, 200)).toMatchObject(change);
     await api.patch(`/rest/v1/assistants/${id}/sms`, { model: "OURS_1" }, 400);
   },
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -147,5 +154,5 @@ test(
     );
     await api.patch(`/rest/v1/assistants/${id}/voice`, { model: "GPT_4_O", voice: "burt" }, 200);
   },
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
 );

@@ -10,7 +10,7 @@ import {
   afterTests,
   emptyFolder,
   type Env,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   type ServerProcess,
   SETTINGS,
@@ -86,7 +86,7 @@ beforeAll(async () => {
     OUTBOUND_ALLOW: "127.0.0.0/8",
   };
   right = (await skewed(env, 0, afterTests)).api;
-}, 2 * PATIENCE);
+}, 2 * SERVER_TIMEOUT_MS);
 
 const CLOCKS = [
   { clock: "two hours ahead", skew: 2 * HOUR, readiness: 503 },
@@ -100,8 +100,8 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
   beforeAll(async () => {
     server = await skewed(env, skew, afterTests);
     ({ api } = server);
-  }, 2 * PATIENCE);
-  afterAll(() => server.end("SIGTERM"), PATIENCE);
+  }, 2 * SERVER_TIMEOUT_MS);
+  afterAll(() => server.end("SIGTERM"), SERVER_TIMEOUT_MS);
 
   test(`answers ${readiness} to /health/ready`, async () => {
     const { clock } = await api.get("/health/ready", readiness);
@@ -122,7 +122,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
       await until(async () => (await statusOf(idle)) === "ended");
       expect(await statusOf(live)).toBe("in-progress");
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 
   const missed: [string, number][] = [
@@ -135,9 +135,9 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
       "does the periodic work that %s",
       async (_name, hours) => {
         await noteDue(hours);
-        await until(async () => (await undone()) === 0, 5 * PATIENCE); // looked for every minute
+        await until(async () => (await undone()) === 0, 5 * SERVER_TIMEOUT_MS); // looked for every minute
       },
-      6 * PATIENCE,
+      6 * SERVER_TIMEOUT_MS,
     );
 
   test(
@@ -162,7 +162,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
         await visitor.gql("{ widgetChats { id } }");
       }
     },
-    PATIENCE,
+    SERVER_TIMEOUT_MS,
   );
 
   test(
@@ -175,7 +175,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
       );
       const destinationId = await sendTo(right, hooks);
       const chats = await Promise.all([openChat(right), openChat(api)]);
-      await hooks.until(2, undefined, PATIENCE / 2);
+      await hooks.until(2, undefined, SERVER_TIMEOUT_MS / 2);
       // While the first two are in flight every further event wakes the dispatchers of both servers.
       for (const word of ["one", "two", "three", "four"])
         for (const chat of chats) for (const server of [api, right]) await say(server, chat, word);
@@ -186,7 +186,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
       expect(ids.length).toBeGreaterThan(16);
       expect(new Set(ids).size).toBe(ids.length);
     },
-    2 * PATIENCE,
+    2 * SERVER_TIMEOUT_MS,
   );
 });
 
@@ -202,9 +202,9 @@ test(
       return rows[0]!;
     };
     const before = await lastDue();
-    await until(async () => (await lastDue()).at?.getTime() !== before.at?.getTime(), 4 * PATIENCE);
+    await until(async () => (await lastDue()).at?.getTime() !== before.at?.getTime(), 4 * SERVER_TIMEOUT_MS);
     expect(await lastDue()).toMatchObject({ late: false });
-    await until(async () => (await undone()) === 0, 4 * PATIENCE);
+    await until(async () => (await undone()) === 0, 4 * SERVER_TIMEOUT_MS);
   },
-  6 * PATIENCE,
+  6 * SERVER_TIMEOUT_MS,
 );

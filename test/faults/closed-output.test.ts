@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { emptyFolder, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 
 test(
@@ -22,5 +22,5 @@ test(
     expect(data).toMatchObject([{ name: "Ada" }]);
     expect((await server.end("SIGTERM")).code).toBe(0);
   },
-  4 * PATIENCE,
+  4 * SERVER_TIMEOUT_MS,
 );

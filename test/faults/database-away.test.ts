@@ -6,7 +6,7 @@ import {
   afterTest,
   afterTests,
   emptyFolder,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   type ServerProcess,
   SETTINGS,
@@ -53,7 +53,7 @@ describe("a server and its database", () => {
   beforeAll(async () => {
     database = await ownDatabase();
     server = await startServer({ ...SETTINGS, DATABASE_URL: database.url }, afterTests);
-  }, 2 * PATIENCE);
+  }, 2 * SERVER_TIMEOUT_MS);
 
   test(
     "while the database is away everything is told so and nothing exits; when it is back all goes on",
@@ -90,7 +90,7 @@ describe("a server and its database", () => {
       }
       expect((await api.get("/rest/v1/assistants", 200)).meta.itemCount).toBe(3);
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 
   test(
@@ -105,7 +105,7 @@ describe("a server and its database", () => {
       await other.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
       await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 401);
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 
   test(
@@ -131,7 +131,7 @@ describe("a server and its database", () => {
       for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
       expect((await server.end("SIGTERM")).code).toBe(0); // it has outlived all of that
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 });
 
@@ -160,5 +160,5 @@ test(
     await until(async () => (await api.request("GET", `/rest/v1/assistants/${id}`)).status === 200);
     await api.post("/rest/v1/assistants", { name: "Bea" }, 200);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );

@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import { startEmbedded } from "../../src/platform/database/embedded";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { afterTest, emptyFolder, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { afterTest, emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 
@@ -83,5 +83,5 @@ test(
       for (const other of receiver.received)
         if (other.headers["webhook-id"] === headers["webhook-id"]) expect(other.text).toBe(text);
   },
-  4 * PATIENCE,
+  4 * SERVER_TIMEOUT_MS,
 );

@@ -8,7 +8,7 @@ import {
   afterTests,
   emptyFolder,
   type Env,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   runToEnd,
   type ServerProcess,
@@ -68,7 +68,7 @@ describe("a server on a database of its operator's", () => {
   beforeAll(async () => {
     env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(afterTests) };
     await start();
-  }, PATIENCE);
+  }, SERVER_TIMEOUT_MS);
 
   test(
     "SIGTERM lets requests that run finish, takes no new ones, and the server exits with 0",
@@ -84,7 +84,7 @@ describe("a server on a database of its operator's", () => {
       const { api } = await start();
       for (const { id } of answers) await api.get(`/rest/v1/assistants/${id}`, 200);
     },
-    2 * PATIENCE,
+    2 * SERVER_TIMEOUT_MS,
   );
 
   test.each(["SIGTERM", "SIGINT"] as const)(
@@ -100,7 +100,7 @@ describe("a server on a database of its operator's", () => {
       const { api } = await start();
       for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
     },
-    2 * PATIENCE,
+    2 * SERVER_TIMEOUT_MS,
   );
 });
 
@@ -119,7 +119,7 @@ describe("a server on the embedded database", () => {
     env = { PORT: "0", DATA_DIR: join(emptyFolder(afterTests), "made/by/the start") };
     server = await startServer(env, afterTests);
     api = server.api;
-  }, PATIENCE);
+  }, SERVER_TIMEOUT_MS);
 
   test("a start makes a DATA_DIR whose secrets only its user reads, and that PostgreSQL's own user can enter where that is another", () => {
     const mode = (path: string) => statSync(join(env.DATA_DIR!, path)).mode & 0o777;
@@ -151,7 +151,7 @@ describe("a server on the embedded database", () => {
       const [, line] = /^ {2}curl (\S+)$/m.exec(server.stdout())!;
       expect((await new Api("").request("GET", line!)).status).toBeLessThan(300);
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 
   test(
@@ -166,6 +166,6 @@ describe("a server on the embedded database", () => {
       for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
       expect((await server.end("SIGTERM")).code).toBe(0);
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 });

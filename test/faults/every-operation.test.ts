@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { startApp } from "../support/app";
 import { createDatabase, statement, type TestDatabase } from "../support/database";
 import { type Proxy, proxyTo } from "../support/proxy";
-import { PATIENCE } from "../support/server";
+import { SERVER_TIMEOUT_MS } from "../support/server";
 import { until } from "../support/until";
 import { rows } from "../support/suite";
 import { callerOf, type Target, targets } from "../support/targets";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   world = await buildWorld(running.api);
   const functions = [{ name: "echo" }]; // its workflow has set others
   await running.api.patch(`/rest/v1/assistants/${world.assistantId}/chat`, { functions }, 200);
-}, 2 * PATIENCE);
+}, 2 * SERVER_TIMEOUT_MS);
 afterAll(async () => {
   await running.stop();
   proxy.stop();

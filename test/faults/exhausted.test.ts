@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Answer } from "../support/api";
 import { closeRaw, rawRequest } from "../support/raw";
 import { statement } from "../support/database";
-import { PATIENCE, preparedDatabase, SETTINGS, startServer } from "../support/server";
+import { SERVER_TIMEOUT_MS, preparedDatabase, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 
 const seen = ({ status, headers, body }: Answer) => ({
@@ -51,7 +51,7 @@ describe("a database that takes no writes", () => {
       );
       await until(async () => (await api.request("GET", "/health/ready")).status === 200);
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 });
 
@@ -99,7 +99,7 @@ describe("a server without file handles to spare", () => {
       expect((await graphql()).body.errors).toBeUndefined();
       expect(await ask("/health/ready")).toMatchObject({ status: 200, body: { fileHandles: "ok" } });
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
   afterAll(closeRaw);
 });

@@ -7,7 +7,7 @@ import { Receiver } from "../support/receiver";
 import {
   afterTest,
   afterTests,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   type ServerProcess,
   SETTINGS,
   startServer,
@@ -29,7 +29,7 @@ const another = async () => {
   };
   last = await startServer({ ...SETTINGS, ...env }, afterTests);
 };
-beforeAll(another, PATIENCE);
+beforeAll(another, SERVER_TIMEOUT_MS);
 
 /** Answers the assistant's function. */
 let shop: Receiver;
@@ -109,7 +109,7 @@ test(
       [id, id],
     ]);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -126,7 +126,7 @@ test(
     await expectOneCall("A-1");
     expect(shop.received).toHaveLength(1);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -149,7 +149,7 @@ test(
       { role: "tool", content: expect.stringContaining("unknown") },
     ]);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 /** From now on nobody can set variables of a chat. @returns what ends this, together with those who wait for it */

@@ -17,7 +17,7 @@ import { newChat, quietAssistant, say } from "../support/factories";
 import { askToExport, exportOf } from "../support/exports";
 import { upload } from "../support/files";
 import { Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, SETTINGS, startServer, type ServerProcess } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS, SETTINGS, startServer, type ServerProcess } from "../support/server";
 import { until } from "../support/until";
 import { bring, connect, newPerson, textsIn } from "../support/sms";
 import { smsOf } from "../support/twilio";
@@ -233,7 +233,7 @@ test(
     }
     expect(first.stderr()).not.toContain("Secret words");
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 /** Has the server die that has just begun the job of a chat, so many times. */
@@ -262,7 +262,7 @@ test(
     await until(async () => (await messagesOf(chatId)).length === 2);
     expect((await messagesOf(chatId))[1]!.content).not.toBe(APOLOGY);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -274,7 +274,7 @@ test(
     await until(async () => (await messagesOf(chatId)).length === 2);
     expect((await messagesOf(chatId))[1]!.content).toBe(APOLOGY);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -301,5 +301,5 @@ test(
     expect(await metric(first, "webhook.deliver")).toBe(1);
     expect(first.stderr()).toContain("a delivery was given up");
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { PATIENCE } from "../support/server";
+import { SERVER_TIMEOUT_MS } from "../support/server";
 import { answeredBy, bring, connect, newPerson, textsIn } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { callerOf, targets, type Target } from "../support/targets";
@@ -71,6 +71,6 @@ describe("while every table has got another column", () => {
         "select task_id, last_error from graphile_worker._private_jobs where last_error like '%cached plan%'";
       expect(await running.database.query(failed)).toEqual([]);
     },
-    4 * PATIENCE,
+    4 * SERVER_TIMEOUT_MS,
   );
 });

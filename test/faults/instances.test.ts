@@ -8,7 +8,7 @@ import {
   emptyDatabase,
   emptyFolder,
   type Env,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   runToEnd,
   type ServerProcess,
   SETTINGS,
@@ -73,7 +73,7 @@ beforeAll(async () => {
   servers = await Promise.all([1, 2, 3].map(() => startServer(env, afterTests)));
   const secret = servers.flatMap(secretOf)[0]!;
   [one, other] = servers.map(({ url }) => new Api(url, { "X-API-Key": secret })) as [Api, Api, Api];
-}, 2 * PATIENCE);
+}, 2 * SERVER_TIMEOUT_MS);
 
 const secretOf = (server: ServerProcess) => /SECRET +(\S+)/.exec(server.stdout())?.[1] ?? [];
 
@@ -90,7 +90,7 @@ test(
     });
     expect(new Set(await Promise.all(organizations)).size).toBe(1);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -124,7 +124,7 @@ test(
     }
     expect(said(resumed)).toEqual(["four", "five"]);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -138,7 +138,7 @@ test(
     await one.patch(`/rest/v1/organization/keys/${id}`, { status: "ACTIVE" }, 200);
     await until(async () => (await guest.request("GET", "/rest/v1/assistants")).status === 200);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -153,7 +153,7 @@ test(
     expect(await theirs.get("/rest/v1/organization", 200)).toMatchObject({ id: made.organizationId });
     expect((await one.get("/rest/v1/organization", 200)).id).not.toBe(made.organizationId);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -176,5 +176,5 @@ test(
     const { code, stderr } = await runToEnd("cli/key-create", env, "--organization", "nobody");
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'No organization with id "nobody".\n' });
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );

@@ -8,14 +8,14 @@ import { Api } from "../support/api";
 import {
   afterTest,
   emptyFolder,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   runToEnd,
   SETTINGS,
   startServer,
 } from "../support/server";
 
-const LONG = 5 * PATIENCE;
+const LONG = 5 * SERVER_TIMEOUT_MS;
 const NEW = "a new encryption key that only tests use";
 const OLD = SETTINGS.ENCRYPTION_KEYS!;
 

@@ -12,7 +12,7 @@ import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { askToExport, exported } from "../support/exports";
 import { upload } from "../support/files";
-import { afterTest, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { bring, connect, newPerson } from "../support/sms";
 import { rows } from "../support/suite";
@@ -250,5 +250,5 @@ test.each(rounds.rows.map((names) => [names.join(", "), names] as const))(
       /^parley_jobs_given_up_total\{.*\} [1-9]/m,
     );
   },
-  4 * PATIENCE,
+  4 * SERVER_TIMEOUT_MS,
 );

@@ -7,7 +7,7 @@ import { type Received, Receiver } from "../support/receiver";
 import {
   afterTest,
   afterTests,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   type ServerProcess,
   SETTINGS,
   startServer,
@@ -106,7 +106,7 @@ test(
     expect(rows).toHaveLength(12);
     expect(receiver.received.at(-1)!.text).toContain("message 10");
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -126,7 +126,7 @@ test(
     expect(receiver.received.slice(0, 2).map(idOf)).toEqual([row!.event_id, row!.event_id]);
     expect(rest).toEqual([...rest].sort());
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -156,7 +156,7 @@ test(
     const [row] = await allDelivered([idOf(held!)]);
     expect(row).toMatchObject({ event_id: idOf(held!), attempts: [{ number: 2, status: 200 }] });
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test.each([
@@ -184,7 +184,7 @@ test.each([
     await until(async () => (await messages()).length === 4);
     expect(model.asked).toHaveLength(3);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -201,7 +201,7 @@ test(
     await until(async () => (await messages()).length === 2);
     expect((await messages())[1]).toEqual({ role: "ASSISTANT", content: "Here I am." });
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -244,5 +244,5 @@ test(
     const counted = "select failures from webhook_destinations where id = $1";
     expect(await running.database.query(counted, [destinationId])).toEqual([{ failures: 0 }]);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );

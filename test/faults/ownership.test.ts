@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { emptyFolder, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 
 const isRoot = process.getuid?.() === 0;
 /** Some ordinary user; the tests' own unless they run as root. */
@@ -49,5 +49,5 @@ test.each(["main", "cli/org-create"])(
     for (const file of files) expect(output).toContain(`  ${join(dataDir, file)} (owner: `);
     expect(lines.at(-1)).toBe(`  sudo chown -R "$(id -un)" '${dataDir}'`);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );

@@ -6,7 +6,7 @@ import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, said } from "../support/factories";
 import { Receiver } from "../support/receiver";
-import { afterTest, PATIENCE, type ServerProcess, SETTINGS, startServer } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS, type ServerProcess, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { LONG } from "../support/suite";
 
@@ -122,5 +122,5 @@ test(
       expect([...firsts].filter((id) => ofChat.has(id))).toEqual(own);
     }
   },
-  4 * PATIENCE,
+  4 * SERVER_TIMEOUT_MS,
 );

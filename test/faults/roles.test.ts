@@ -5,7 +5,7 @@ import {
   afterTest,
   emptyDatabase,
   emptyFolder,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   runToEnd,
   SETTINGS,
@@ -14,7 +14,7 @@ import {
 import { until } from "../support/until";
 import { statement } from "../support/database";
 
-const LONG = 4 * PATIENCE;
+const LONG = 4 * SERVER_TIMEOUT_MS;
 const unique = (name: string) => `${name}_${Math.random().toString(36).slice(2)}`;
 
 /** A role of the test's own. */

@@ -9,7 +9,7 @@ import { statement } from "../support/database";
 import {
   afterTest,
   emptyFolder,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   preparedDatabase,
   runToEnd,
   SETTINGS,
@@ -159,7 +159,7 @@ test(
     });
     await both.api.get("/rest/v1/organization/keys", 200);
   },
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
 );
 
 test.each(["127.0.0.1", "localhost"])(
@@ -171,7 +171,7 @@ test.each(["127.0.0.1", "localhost"])(
     expect(lines(stderr)).toEqual([expect.stringMatching(/DATABASE_URL.*ECONNREFUSED/)]);
     expect(stderr).not.toContain("a-secret");
   },
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
 );
 
 test.each(["/dev/null", "/dev/null/data"])(
@@ -227,5 +227,5 @@ test(
       "A newer version of Parley has upgraded this database (migration 999-tomorrow): start that version or a later one, or restore a backup made before the upgrade.",
     ]);
   },
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
 );

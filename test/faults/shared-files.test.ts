@@ -2,7 +2,14 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
-import { emptyFolder, PATIENCE, preparedDatabase, runToEnd, SETTINGS, startServer } from "../support/server";
+import {
+  emptyFolder,
+  SERVER_TIMEOUT_MS,
+  preparedDatabase,
+  runToEnd,
+  SETTINGS,
+  startServer,
+} from "../support/server";
 import { until } from "../support/until";
 
 function upload(api: Api) {
@@ -31,7 +38,7 @@ describe("two servers on one database", () => {
       }
       expect(readdirSync(join(env.DATA_DIR, "files"))).toContain("installation");
     },
-    3 * PATIENCE,
+    3 * SERVER_TIMEOUT_MS,
   );
 
   test(
@@ -60,6 +67,6 @@ describe("two servers on one database", () => {
         body: { code: "FILE_CONTENT_MISSING" },
       });
     },
-    4 * PATIENCE,
+    4 * SERVER_TIMEOUT_MS,
   );
 });

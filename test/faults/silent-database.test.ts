@@ -3,7 +3,7 @@ import { connect as dial, createServer, type AddressInfo } from "node:net";
 import { expect, test } from "@jest/globals";
 import { connect } from "../../src/platform/database/connect";
 import { publicError } from "../../src/platform/errors";
-import { afterTest, PATIENCE } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS } from "../support/server";
 
 test(
   "a database that stops answering in the middle of a connection is given up, and the next statement has a new one",
@@ -34,5 +34,5 @@ test(
     isSilent = false;
     expect((await db.raw("select 3 as three")).rows).toEqual([{ three: 3 }]);
   },
-  2 * PATIENCE,
+  2 * SERVER_TIMEOUT_MS,
 );

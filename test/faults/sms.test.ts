@@ -5,7 +5,7 @@ import { quietAssistant } from "../support/factories";
 import {
   afterTest,
   afterTests,
-  PATIENCE,
+  SERVER_TIMEOUT_MS,
   type ServerProcess,
   SETTINGS,
   startServer,
@@ -116,7 +116,7 @@ test(
     expect(sent()).toEqual([ANSWER]);
     await expectOneAnswer();
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -136,7 +136,7 @@ test(
     expect(model.asked).toHaveLength(2);
     await expectOneAnswer();
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -157,7 +157,7 @@ test(
     expect(sent()).toEqual([ANSWER]);
     await expectOneAnswer();
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test.each([
@@ -182,7 +182,7 @@ test.each([
     expect(sent()).toEqual([ANSWER]);
     await expectOneAnswer();
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 test(
@@ -200,7 +200,7 @@ test(
     await expectOneAnswer();
     for (const one of servers) await one.end("SIGKILL");
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 /** From now on nobody can note that a text was sent. @returns what ends this, together with those who wait for it */
@@ -245,5 +245,5 @@ test(
     const asked = wordsOf(chat!).filter((words) => words.startsWith("USER"));
     expect(asked).toEqual(["USER: When do you open?", "USER: And when do you close?"]);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { afterTest, PATIENCE, SETTINGS, startServer } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 import { until } from "../support/until";
 import { answeredBy, bring, connect, newPerson } from "../support/sms";
 import { stubModel } from "../support/stub-model";
@@ -110,5 +110,5 @@ test.each(CASES)(
     const left = "select from sms_sent where sent_at is null or message_sid is null";
     expect(await running.database.query(left)).toEqual([]);
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { afterTest, PATIENCE } from "../support/server";
+import { afterTest, SERVER_TIMEOUT_MS } from "../support/server";
 import { until } from "../support/until";
 import { answeredBy, bring, chatsWith, connect, newPerson, text, type Connected } from "../support/sms";
 import { stubModel } from "../support/stub-model";
@@ -205,7 +205,7 @@ test(
     await until(() => all().every((texts) => texts.length > 0));
     expect(all()).toEqual(people.map(() => ["We open at 9."]));
   },
-  3 * PATIENCE,
+  3 * SERVER_TIMEOUT_MS,
 );
 
 interface Row {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerProcess } from "./servers";
 
 /** How long an operation is repeated while servers and database come and go, in milliseconds. */
-const PATIENCE_MS = 180_000;
+const REQUEST_TIMEOUT_MS = 180_000;
 const RETRY_PAUSE_MS = 250;
 /** Answers that ask for another attempt: away, over a limit, or the same request still in flight. */
 const RETRYABLE = new Set([409, 429, 503]);
@@ -49,7 +49,7 @@ export class Client {
    */
   async insist(make: () => Request): Promise<Answer> {
     for (
-      const until = performance.now() + PATIENCE_MS;
+      const until = performance.now() + REQUEST_TIMEOUT_MS;
       performance.now() < until;
       await sleep(RETRY_PAUSE_MS)
     ) {
@@ -57,7 +57,7 @@ export class Client {
       if (answer && !RETRYABLE.has(answer.status)) return answer;
     }
     const { method, path } = make();
-    this.violations.push(`${method} ${path}: not answered for ${PATIENCE_MS / 1_000} s`);
+    this.violations.push(`${method} ${path}: not answered for ${REQUEST_TIMEOUT_MS / 1_000} s`);
     throw new Error("not answered");
   }
 
@@ -105,7 +105,7 @@ export class Client {
     const body = JSON.stringify({ query, variables });
     const headers = { "Content-Type": "application/json" };
     for (
-      const until = performance.now() + PATIENCE_MS;
+      const until = performance.now() + REQUEST_TIMEOUT_MS;
       performance.now() < until;
       await sleep(RETRY_PAUSE_MS)
     ) {

@@ -11,8 +11,8 @@ import { createDatabase, statement } from "./database";
 import { until } from "./until";
 
 const PROGRAMS = resolve(__dirname, "../../dist/src");
-/** How long a start, an end or a change may take before a test gives up, in milliseconds. */
-export const PATIENCE = 30_000;
+/** Time for a server to start, stop or apply a change. */
+export const SERVER_TIMEOUT_MS = 30_000;
 
 export type Env = Readonly<Record<string, string>>;
 
@@ -53,7 +53,7 @@ function afterwards(hook: (end: () => Promise<void>, timeout: number) => void): 
   const steps: Step[] = [];
   hook(async () => {
     for (const step of steps.splice(0).reverse()) await step();
-  }, 2 * PATIENCE);
+  }, 2 * SERVER_TIMEOUT_MS);
   return (step) => void steps.push(step);
 }
 /** Does something when the test is over. */
@@ -92,7 +92,7 @@ function run(program: string, env: Env, options: readonly string[] = [], over = 
 /** As an operator ends it: so that the database that it started ends too. */
 async function end(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE / 2);
+  const timer = setTimeout(() => child.kill("SIGKILL"), SERVER_TIMEOUT_MS / 2);
   await ended;
   clearTimeout(timer);
 }

@@ -1,6 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import { unlessReadOnly } from "../../platform/database/read-only";
-import { chained, EMPTY, type AuditHead, type ChainedAudit } from "./chain";
+import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain";
 
 /** Rows that are numbered by one transaction. */
 const BATCH = 500;
@@ -12,7 +12,7 @@ export class AuditLog {
   /** The end of the chain. */
   async head(): Promise<AuditHead> {
     const [row] = await this.scope.table("audit_heads").select("position", "hash");
-    return row ? { position: Number(row.position), hash: row.hash } : EMPTY;
+    return row ? { position: Number(row.position), hash: row.hash } : EMPTY_HEAD;
   }
 
   /**
@@ -52,7 +52,7 @@ export class AuditLog {
     const rows: ChainedAudit[] = [];
     for (const { id, createdAt, entry } of waiting) {
       const content = { ...entry, id, createdAt, organizationId: scope.organizationId };
-      rows.push(chained(content, rows.at(-1) ?? head));
+      rows.push(chainRow(content, rows.at(-1) ?? head));
     }
     const { position, hash } = rows.at(-1)!;
     if (!(await this.advance(head, { position, hash }))) return "lost";
@@ -69,7 +69,7 @@ export class AuditLog {
   private async advance(from: AuditHead, { position, hash }: AuditHead): Promise<boolean> {
     if (from.position === 0)
       await this.scope
-        .insert("audit_heads", { position: String(EMPTY.position), hash: EMPTY.hash })
+        .insert("audit_heads", { position: String(EMPTY_HEAD.position), hash: EMPTY_HEAD.hash })
         .onConflict("organizationId")
         .ignore();
     const changed = await this.scope

@@ -24,10 +24,10 @@ export interface ChainedAudit extends AuditContent {
 }
 
 /** Head of a chain without rows. */
-export const EMPTY: AuditHead = { position: 0, hash: "0".repeat(64) };
+export const EMPTY_HEAD: AuditHead = { position: 0, hash: "0".repeat(64) };
 
 /** Puts a row in its place behind a head. */
-export function chained(content: AuditContent, { position, hash: previousHash }: AuditHead): ChainedAudit {
+export function chainRow(content: AuditContent, { position, hash: previousHash }: AuditHead): ChainedAudit {
   const placed = { ...content, position: position + 1, previousHash };
   return { ...placed, hash: hashOf(placed) };
 }

@@ -17,7 +17,7 @@ export class Disclosures {
   constructor(private readonly scope: Scope) {}
 
   /** Resolves when the note is stored: until then the secret is kept. */
-  note(caller: Caller | undefined, source: Origin, { recordId, ...told }: Disclosure): Promise<void> {
+  record(caller: Caller | undefined, source: Origin, { recordId, ...told }: Disclosure): Promise<void> {
     const about = { ...told, kind: "DISCLOSURE" } as const;
     const operation = operationOf(this.scope, caller, source, about);
     operation.about(recordId);

@@ -13,7 +13,7 @@ export type AuditActor = Caller["kind"] | "OPERATOR" | "SYSTEM" | "PROVIDER";
 export type { AuditedField };
 
 /** Tables whose first new row is the record of an operation. */
-export type CreatedIn = "chats" | "files" | "telephony_connections" | "api_keys";
+export type RecordTable = "chats" | "files" | "telephony_connections" | "api_keys";
 
 /** How a request came in. */
 export interface Origin {
@@ -37,17 +37,17 @@ export const operationOf = (
   scope: Scope,
   caller: Caller | undefined,
   origin: Origin,
-  about: About,
-  creates?: CreatedIn,
+  about: OperationInfo,
+  creates?: RecordTable,
 ): AuditedOperation => new AuditedOperation(noteOf(scope, caller, origin, about), creates);
 
-type About = Pick<AuditNote, "kind" | "operation" | "recordType" | "fields">;
+type OperationInfo = Pick<AuditNote, "kind" | "operation" | "recordType" | "fields">;
 
 function noteOf(
   scope: Scope,
   caller: Caller | undefined,
   { address, requestId, interface: by }: Origin,
-  about: About,
+  about: OperationInfo,
 ): AuditNote {
   const person = caller && personOf(caller);
   return {
@@ -76,7 +76,7 @@ export function commandOf(
   operation: string,
   recordType: string,
   fields: readonly AuditedField[] = [],
-  creates?: CreatedIn,
+  creates?: RecordTable,
 ): AuditedOperation {
   const note = { kind: "CHANGE", actor: "OPERATOR", interface: "COMMAND" } as const;
   return new AuditedOperation({ ...note, operation, recordType, fields }, creates);
@@ -116,7 +116,7 @@ interface Callback {
 export function callbackOf(
   scope: Scope,
   { phoneNumber, ...about }: Callback,
-  creates?: CreatedIn,
+  creates?: RecordTable,
 ): AuditedOperation {
   const person = phoneNumber == null ? null : digestOf(scope, phoneNumber);
   const note = { kind: "CHANGE", actor: "PROVIDER", interface: "CALLBACK", person, ...about } as const;

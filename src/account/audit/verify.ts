@@ -1,4 +1,4 @@
-import { EMPTY, hashOf, type AuditHead, type ChainedAudit } from "./chain";
+import { EMPTY_HEAD, hashOf, type AuditHead, type ChainedAudit } from "./chain";
 
 /** The first place where a chain is not as it was written. */
 export interface AuditProblem {
@@ -20,7 +20,7 @@ export async function verifyChain(
   rows: AsyncIterable<ChainedAudit> | Iterable<ChainedAudit>,
   published: readonly AuditHead[],
 ): Promise<AuditVerdict> {
-  let head = EMPTY;
+  let head = EMPTY_HEAD;
   for await (const row of rows) {
     const problem = problemOf(row, head, published);
     if (problem !== undefined) return { head, problem };

@@ -30,7 +30,7 @@ interface CachedKey extends StoredKey {
 /** The channel on which changed keys are told to every server process. */
 export const KEYS_CHANNEL = "parley_keys";
 /** A key's `lastUsedAt` is exact to this many milliseconds. */
-const USED_PRECISION = 60_000;
+const LAST_USED_PRECISION_MS = 60_000;
 
 /** Turns credentials into callers. Keys are held in memory until they change: NOTIFY tells. */
 export class Credentials {
@@ -68,7 +68,7 @@ export class Credentials {
   /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */
   async stillValid(caller: Caller): Promise<boolean> {
     const { organizationId, keyId } = caller;
-    return !isOver(caller) && (keyId === undefined || isOpen(await this.keyById(organizationId, keyId)));
+    return !isExpired(caller) && (keyId === undefined || isActive(await this.keyById(organizationId, keyId)));
   }
 
   /** Drops what is remembered of a key, or of all keys. */
@@ -85,7 +85,7 @@ export class Credentials {
 
   private async byKey(value: string): Promise<Caller> {
     const stored = await this.keyByValue(value);
-    if (!stored || !isOpen(stored))
+    if (!stored || !isActive(stored))
       throw new DomainError("UNAUTHENTICATED", "The API key is unknown, inactive or expired.");
     this.touch(stored);
     const { organizationId, type: kind, id: keyId, expiresAt } = stored;
@@ -99,7 +99,7 @@ export class Credentials {
     const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
     this.tokens.set(token, claims);
     const key = await this.keyById(claims.organizationId, claims.keyId);
-    if (isOver(claims) || !isOpen(key))
+    if (isExpired(claims) || !isActive(key))
       throw new DomainError(
         "UNAUTHENTICATED",
         "The bearer token has expired, or the key behind it is no longer active.",
@@ -142,7 +142,7 @@ export class Credentials {
 
   private touch({ organizationId, id }: CachedKey): void {
     const now = currentTime();
-    if (now - (this.used.get(id) ?? 0) < USED_PRECISION) return;
+    if (now - (this.used.get(id) ?? 0) < LAST_USED_PRECISION_MS) return;
     this.used.set(id, now);
     const scope = this.database.scope(organizationId);
     // Not awaited: a request never waits for, or fails by, the note of when its key was used.
@@ -155,10 +155,10 @@ export class Credentials {
 }
 
 /** Whether a token has ended; the end of a key is a matter of the database's clock. */
-const isOver = ({ kind, expiresAt }: Pick<Caller, "kind" | "expiresAt">): boolean =>
+const isExpired = ({ kind, expiresAt }: Pick<Caller, "kind" | "expiresAt">): boolean =>
   kind !== "SECRET" && kind !== "PUBLIC" && expiresAt !== undefined && expiresAt.getTime() <= currentTime();
 
-const isOpen = (key: CachedKey | undefined): key is CachedKey =>
+const isActive = (key: CachedKey | undefined): key is CachedKey =>
   key?.status === "ACTIVE" && performance.now() < key.endsAt;
 
 function limited(key: CachedKey): Pick<Caller, "limits"> {

@@ -6,11 +6,11 @@ export type KeyType = "SECRET" | "PUBLIC";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = { SECRET: "parley_sk_", PUBLIC: "parley_pk_" } as const satisfies Record<KeyType, string>;
 /** 62^30 is 178 bits. */
-const LENGTH = 30;
+const RANDOM_LENGTH = 30;
 
 /** A new key value: prefix, 178 random bits and a checksum by which scanners of leaked secrets tell a real key from a lookalike. */
 export function newKeyValue(type: KeyType): string {
-  const random = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+  const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
   return PREFIX[type] + random + checksum(random);
 }
 

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** A request under its key. */
-export interface Repeatable {
+export interface IdempotentRequest {
   readonly key: string;
   /** Everything that makes it the same request. */
   readonly content: unknown;
@@ -23,22 +23,22 @@ export interface Repeatable {
 }
 
 /** Who asks, for the audit log. */
-interface Asker {
+interface Requester {
   readonly caller: Caller | undefined;
   readonly source: Origin;
 }
 
 type Work = (scope: Scope) => Promise<Answer>;
-type Given = Answer & { readonly replayed: boolean };
+type IdempotentAnswer = Answer & { readonly replayed: boolean };
 
-const KEPT_MS = 86_400_000;
+const ANSWER_LIFETIME_MS = 86_400_000;
 
 /** How long work that waits keeps its key if its process dies: longer than any operation of REST may take. */
-const CLAIMED_MS = 60_000;
+const CLAIM_LIFETIME_MS = 60_000;
 
 /** Answers that are opened at once, and how long a text is that is no part of a key by chance. */
-const LOOKED_AT = 500;
-const TELLING = 4;
+const FORGET_BATCH_SIZE = 500;
+const MIN_TEXT_LENGTH = 4;
 const holdsAny = (body: string, texts: readonly string[]) => texts.some((text) => body.includes(text));
 
 /** Answers to requests that carried an Idempotency-Key: repeated within a day, they are answered again and not done again. */
@@ -51,23 +51,27 @@ export class Idempotency {
    * answer that is repeated are recorded as disclosed again.
    * @throws REQUEST_IN_PROGRESS while the first one runs; IDEMPOTENCY_KEY_REUSED for another request under the same key
    */
-  async once(request: Repeatable, work: Work, { caller, source }: Asker): Promise<Given> {
+  async once(
+    request: IdempotentRequest,
+    work: Work,
+    { caller, source }: Requester,
+  ): Promise<IdempotentAnswer> {
     const given = await this.given(request, work);
     const again = given.replayed ? given.disclosed : [];
-    await Promise.all(again.map((secret) => this.scope.of(Disclosures).note(caller, source, secret)));
+    await Promise.all(again.map((secret) => this.scope.of(Disclosures).record(caller, source, secret)));
     return given;
   }
 
-  private async given({ key, content, waits }: Repeatable, work: Work): Promise<Given> {
+  private async given({ key, content, waits }: IdempotentRequest, work: Work): Promise<IdempotentAnswer> {
     const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url");
-    if (waits) return this.claimed(key, hash, work);
+    if (waits) return this.runClaimed(key, hash, work);
     return this.scope.transaction(async (scope) => {
       const kept = await this.kept(scope, key, hash);
       return kept ?? this.keep(scope, key, hash, await work(scope));
     });
   }
 
-  private async claimed(key: string, requestHash: string, work: Work): Promise<Given> {
+  private async runClaimed(key: string, requestHash: string, work: Work): Promise<IdempotentAnswer> {
     const { scope } = this;
     const claim = newId();
     const kept = await scope.transaction(async (scope) => {
@@ -91,10 +95,10 @@ export class Idempotency {
    * The answer that is kept for the key, which nobody else can use until the transaction ends.
    * @throws REQUEST_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
    */
-  private async kept(scope: Scope, key: string, requestHash: string): Promise<Given | undefined> {
+  private async kept(scope: Scope, key: string, requestHash: string): Promise<IdempotentAnswer | undefined> {
     if (!(await scope.tryLock(`idempotency:${key}`))) throw inProgress();
-    await scope.table("idempotency_keys").where("createdAt", "<", scope.now(-KEPT_MS)).delete();
-    await scope.table("idempotency_claims").where("claimedAt", "<", scope.now(-CLAIMED_MS)).delete();
+    await scope.table("idempotency_keys").where("createdAt", "<", scope.now(-ANSWER_LIFETIME_MS)).delete();
+    await scope.table("idempotency_claims").where("claimedAt", "<", scope.now(-CLAIM_LIFETIME_MS)).delete();
     const [kept] = await scope.table("idempotency_keys").where({ key });
     const [claim] = await scope.table("idempotency_claims").where({ key });
     if ((kept ?? claim ?? { requestHash }).requestHash !== requestHash)
@@ -120,26 +124,31 @@ export class Idempotency {
   /** Drops the answers that hold one of these texts, or whose key does. */
   async forget(texts: readonly string[]): Promise<void> {
     const whole = texts.map((text) => JSON.stringify(text));
-    const inKey = texts.filter((text) => text.length >= TELLING);
+    const inKey = texts.filter((text) => text.length >= MIN_TEXT_LENGTH);
     for (let last = ""; ;) {
       const rows = await this.scope
         .table("idempotency_keys")
         .where("key", ">", last)
         .orderBy("key")
-        .limit(LOOKED_AT);
+        .limit(FORGET_BATCH_SIZE);
       const told = rows.filter(
         ({ key, sealedBody }) =>
           inKey.some((text) => key.includes(text)) || holdsAny(this.open(key, sealedBody), whole),
       );
       const keys = told.map(({ key }) => key);
       await this.scope.table("idempotency_keys").whereIn("key", keys).delete();
-      if (rows.length < LOOKED_AT) return;
+      if (rows.length < FORGET_BATCH_SIZE) return;
       last = rows.at(-1)!.key;
     }
   }
 
   /** Sealed, for the answer may hold a key or a secret. */
-  private async keep(scope: Scope, key: string, requestHash: string, answer: Answer): Promise<Given> {
+  private async keep(
+    scope: Scope,
+    key: string,
+    requestHash: string,
+    answer: Answer,
+  ): Promise<IdempotentAnswer> {
     const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), this.context(key));
     const { status, disclosed } = answer;
     await scope.insert("idempotency_keys", { key, requestHash, status, sealedBody, disclosed });

@@ -32,7 +32,7 @@ export interface KeyInput {
 }
 
 /** Who makes a key, and which value it shall have; both are the operator's to leave out. */
-interface Making {
+interface KeyCreation {
   readonly caller?: Caller;
   readonly value?: string;
 }
@@ -48,12 +48,12 @@ export class Keys {
 
   async list(caller: Caller): Promise<Key[]> {
     const rows = await this.scope.table("api_keys").orderBy(NEWEST_FIRST);
-    return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.shown(row, caller));
+    return rows.filter((row) => isWithin(row, caller.limits)).map((row) => this.toKey(row, caller));
   }
 
   async byId(id: string, caller: Caller): Promise<Key> {
     const [row] = await this.scope.table("api_keys").where({ id });
-    return this.shown(row && isWithin(row, caller.limits) ? row : missing("Key"), caller);
+    return this.toKey(row && isWithin(row, caller.limits) ? row : missing("Key"), caller);
   }
 
   /** @throws Error where ENCRYPTION_KEYS lack the one that a key was stored under */
@@ -71,14 +71,14 @@ export class Keys {
       .orderBy(NEWEST_FIRST);
     const assistantIds = caller.limits?.assistantIds;
     const row = rows.find((row) => isWithin(row, assistantIds && { assistantIds }));
-    return this.shown(row ?? missing("PublicKey"), caller);
+    return this.toKey(row ?? missing("PublicKey"), caller);
   }
 
   /**
    * Makes a key. Its value is shown in full in this answer, whoever asks.
    * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; FORBIDDEN for limits that are wider than those of the caller
    */
-  async create(input: KeyInput, { caller, value }: Making = {}): Promise<Key> {
+  async create(input: KeyInput, { caller, value }: KeyCreation = {}): Promise<Key> {
     const { crypto } = this.scope.ports;
     const limits = await limitsFor(this.scope, input, caller);
     const id = newId();
@@ -100,7 +100,7 @@ export class Keys {
     const row = await this.change(id, (scope) =>
       scope.table("api_keys").where({ id }).update({ status }).returning("*"),
     );
-    return this.shown(row, caller);
+    return this.toKey(row, caller);
   }
 
   async remove(id: string, caller: Caller): Promise<{ id: string }> {
@@ -129,7 +129,7 @@ export class Keys {
       );
   }
 
-  private shown({ sealedValue, ...key }: KeyRow, caller: Caller): Key {
+  private toKey({ sealedValue, ...key }: KeyRow, caller: Caller): Key {
     const value = this.scope.ports.crypto.open(sealedValue, this.context(key.id));
     const whole = key.type === "PUBLIC" || (caller.kind === "SECRET" && speaksForOrganization(caller));
     return { ...key, value: whole ? value : masked(value) };

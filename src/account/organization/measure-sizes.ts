@@ -2,14 +2,14 @@ import type { Database } from "../../platform/database/database";
 import type { Build, Scope } from "../../platform/database/scope";
 
 /** Rows that one statement measures. */
-const ROWS = 5_000;
+const BATCH_SIZE = 5_000;
 /** Statements for one organization before the next one's turn comes. */
-const STATEMENTS = 100;
+const MAX_STATEMENTS = 100;
 /** After so long the next run goes on, in milliseconds: other jobs of all organizations wait. */
-const RUN_MS = 20_000;
+const MAX_RUN_MS = 20_000;
 
 /** Where the measurement of an organization stands. */
-interface Walk {
+interface Measurement {
   /** Tables that are left; the first one is being measured. */
   readonly tables: readonly string[];
   /** Primary key of the last row of the first table that was measured. */
@@ -18,7 +18,7 @@ interface Walk {
 }
 
 /** Rows that one statement found, their bytes, and the primary key of the last one as JSON. */
-interface Measured {
+interface BatchResult {
   readonly found: number;
   readonly bytes: number;
   readonly last: string | null;
@@ -33,7 +33,7 @@ export async function measureSizes(database: Database): Promise<void> {
   while (left.length > 0) {
     const more: string[] = [];
     for (const id of left) {
-      if (performance.now() - begun > RUN_MS) return;
+      if (performance.now() - begun > MAX_RUN_MS) return;
       if (await measure(database.scope(id), tables)) more.push(id);
     }
     left = more;
@@ -43,9 +43,13 @@ export async function measureSizes(database: Database): Promise<void> {
 /** @returns whether something is left to measure */
 async function measure(scope: Scope, tables: readonly string[]): Promise<boolean> {
   await scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
-  const [row] = await scope.write<{ walk: Walk | null }>("sizes.begin", beginning, []);
+  const [row] = await scope.write<{ walk: Measurement | null }>("sizes.begin", beginning, []);
   let walk = row?.walk ?? { tables, behind: null, bytes: 0 };
-  for (let statement = 0; walk.tables.length > 0 && (statement < STATEMENTS || !canPause(walk)); statement++)
+  for (
+    let statement = 0;
+    walk.tables.length > 0 && (statement < MAX_STATEMENTS || !canPause(walk));
+    statement++
+  )
     walk = await next(scope, walk);
   if (walk.tables.length > 0) await scope.write("sizes.pause", pausing, [JSON.stringify(walk)]);
   else await scope.write("sizes.finish", finishing, [walk.bytes]);
@@ -55,14 +59,18 @@ async function measure(scope: Scope, tables: readonly string[]): Promise<boolean
 const ID = /^[\da-f-]{36}$/;
 
 /** A place is stored only if it is ids of ours: other keys may be a person's, such as a telephone number. */
-const canPause = ({ behind }: Walk): boolean => behind === null || behind.every((key) => ID.test(key));
+const canPause = ({ behind }: Measurement): boolean => behind === null || behind.every((key) => ID.test(key));
 
-async function next(scope: Scope, { tables, behind, bytes }: Walk): Promise<Walk> {
+async function next(scope: Scope, { tables, behind, bytes }: Measurement): Promise<Measurement> {
   const [name, ...left] = tables;
-  const [row] = await scope.named<{ measured: Measured }>("sizes.measure", measuring, [name, behind, ROWS]);
+  const [row] = await scope.named<{ measured: BatchResult }>("sizes.measure", measuring, [
+    name,
+    behind,
+    BATCH_SIZE,
+  ]);
   const { found, last, bytes: size } = row!.measured; // it always has one
   const sum = bytes + size;
-  return found === ROWS && last !== null
+  return found === BATCH_SIZE && last !== null
     ? { tables, behind: JSON.parse(last) as string[], bytes: sum }
     : { tables: left, behind: null, bytes: sum };
 }

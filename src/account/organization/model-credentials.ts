@@ -23,7 +23,7 @@ export class ModelCredentials {
   constructor(private readonly scope: Scope) {}
 
   async list(): Promise<StoredCredential[]> {
-    return (await this.read()).map((row) => this.shown(row));
+    return (await this.read()).map((row) => this.toStoredCredential(row));
   }
 
   /** Reads what the organization has, once: beside something else, for when it is asked for. */
@@ -55,7 +55,7 @@ export class ModelCredentials {
         baseUrl,
         updatedAt,
       });
-      return this.shown(row!);
+      return this.toStoredCredential(row!);
     });
   }
 
@@ -76,7 +76,7 @@ export class ModelCredentials {
     return { guarded, ...(apiKey !== undefined && { apiKey }), ...(baseUrl !== undefined && { baseUrl }) };
   }
 
-  private shown({ provider, sealedKey, baseUrl, updatedAt }: CredentialRow): StoredCredential {
+  private toStoredCredential({ provider, sealedKey, baseUrl, updatedAt }: CredentialRow): StoredCredential {
     const key = sealedKey === null ? null : this.scope.ports.crypto.open(sealedKey, this.context(provider));
     return { provider, baseUrl, updatedAt, keyHint: key === null ? null : `…${key.slice(-4)}` };
   }

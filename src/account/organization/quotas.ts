@@ -5,7 +5,7 @@ import { DomainError } from "../../platform/errors";
 import { StoredSize } from "./stored-size";
 
 /** Records that are counted, and how: each by an index that holds only these. */
-const COUNTED = {
+const COUNTED_RECORDS = {
   assistants: {
     noun: "assistants",
     setting: "QUOTA_ASSISTANTS",
@@ -24,12 +24,12 @@ const COUNTED = {
 } as const;
 
 /** With this many records to spare, an organization is not counted again for `COUNT_LIFETIME_MS`. */
-const SPARE = 1_000;
+const SPARE_RECORDS = 1_000;
 const COUNT_LIFETIME_MS = 1_000;
 /** How long stored bytes that were read count, in milliseconds. */
 const SIZE_LIFETIME_MS = 5_000;
 /** Share of the stored bytes at which the organization is warned. */
-const WARNED_AT = 0.9;
+const WARNING_SHARE = 0.9;
 const REMEDY = "Delete files or logs, or keep them for fewer days (updateRetention)";
 /** One lock for all quotas of an organization, so that two transactions never wait for each other. */
 const LOCK = "quota";
@@ -47,18 +47,18 @@ export class Quotas {
   }
 
   /** Call it in the transaction that stores the record. @throws QUOTA_EXCEEDED */
-  async checkRoomFor(kind: keyof typeof COUNTED): Promise<void> {
+  async checkRoomFor(kind: keyof typeof COUNTED_RECORDS): Promise<void> {
     await this.checkStorage();
     const { [kind]: most, spacious } = this.whole.ports.quotas;
     const memo = `${kind} ${this.whole.organizationId}`;
     if (performance.now() < (spacious.get(memo) ?? 0)) return;
-    if (!(await this.reaches(kind, most - SPARE))) {
+    if (!(await this.hasAtLeast(kind, most - SPARE_RECORDS))) {
       spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
       return;
     }
-    const { noun, setting, remedy } = COUNTED[kind];
+    const { noun, setting, remedy } = COUNTED_RECORDS[kind];
     const check = async () => {
-      if (await this.reaches(kind, most)) throw exceeded(most, noun, setting, remedy);
+      if (await this.hasAtLeast(kind, most)) throw exceeded(most, noun, setting, remedy);
     };
     await check();
     await this.whole.lock(LOCK);
@@ -87,7 +87,7 @@ export class Quotas {
   async warnings(): Promise<string[]> {
     const most = this.whole.ports.quotas.storedBytes;
     const bytes = await this.storedBytes();
-    if (bytes < most * WARNED_AT) return [];
+    if (bytes < most * WARNING_SHARE) return [];
     const percent = Math.floor((bytes / most) * 100);
     return [
       `${percent} % of the organization's limit of ${most} stored bytes (QUOTA_STORED_BYTES) are used. At 100 % requests that store something are refused. ${REMEDY}, or ask the operator to raise the limit.`,
@@ -106,7 +106,7 @@ export class Quotas {
   async roomForBytes(): Promise<number> {
     const { organizationId, ports } = this.whole;
     const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
-    return roomBeside((await this.stored()).bytes + rows, ports.quotas.storedBytes);
+    return remainingBytes((await this.stored()).bytes + rows, ports.quotas.storedBytes);
   }
 
   /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */
@@ -136,10 +136,12 @@ export class Quotas {
   }
 
   /** Whether there are at least `count` records: reads so many entries of an index at most. */
-  private async reaches(kind: keyof typeof COUNTED, count: number): Promise<boolean> {
+  private async hasAtLeast(kind: keyof typeof COUNTED_RECORDS, count: number): Promise<boolean> {
     if (count <= 0) return true;
     const tail = " limit 1 offset $2";
-    return (await this.whole.named(`quotas.${kind}`, COUNTED[kind].rows, [count - 1], tail)).length > 0;
+    return (
+      (await this.whole.named(`quotas.${kind}`, COUNTED_RECORDS[kind].rows, [count - 1], tail)).length > 0
+    );
   }
 
   /** Read from indexes that hold the sizes. */
@@ -164,7 +166,7 @@ export class Quotas {
 }
 
 /** @throws QUOTA_EXCEEDED if there is none */
-function roomBeside(bytes: number, most: number): number {
+function remainingBytes(bytes: number, most: number): number {
   if (bytes >= most) throw tooManyBytes(most);
   return most - bytes;
 }

@@ -43,7 +43,7 @@ const adding: Build = (_table, _$, db) =>
   where stored_sizes.organization_id = $1`);
 
 /** Adds the growth of every organization now and then. @returns what ends it */
-export function keepSizes(database: Database, failed: (error: unknown) => void): () => Promise<void> {
+export function startAddingGrowth(database: Database, failed: (error: unknown) => void): () => Promise<void> {
   let running: Promise<void> | undefined;
   const addAll = async () => {
     for (const id of growing()) await database.scope(id).of(StoredSize).add().catch(failed);

@@ -5,8 +5,8 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid } from "../../platform/errors";
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-const LONGEST = 30 * SECONDS.d;
-const ANALYTICS_SECONDS = 15 * SECONDS.m;
+const MAX_LIFETIME_SECONDS = 30 * SECONDS.d;
+const ANALYTICS_LINK_SECONDS = 15 * SECONDS.m;
 
 export interface IssuedToken {
   readonly token: string;
@@ -28,7 +28,7 @@ export class Tokens {
     const { organizationId, keyId, expiresAt: limit } = caller;
     if (keyId === undefined)
       throw new DomainError("FORBIDDEN", "A token is issued to a key or a token only.");
-    const expiresAt = endOf(lifetime(input.expiresIn ?? "1h"), limit);
+    const expiresAt = expiryOf(lifetimeSeconds(input.expiresIn ?? "1h"), limit);
     const user = input.userId != null && { userId: input.userId };
     const claims = { kind: "TOKEN", organizationId, keyId, expiresAt, ...user } as const;
     return { token: await signToken(this.scope.ports.crypto, claims), expiresAt };
@@ -42,26 +42,26 @@ export class Tokens {
     const { organizationId, keyId, expiresAt: limit } = caller;
     if (keyId === undefined || !speaksForOrganization(caller)) return undefined;
     const { crypto, publicUrl } = this.scope.ports;
-    const expiresAt = endOf(ANALYTICS_SECONDS, limit);
+    const expiresAt = expiryOf(ANALYTICS_LINK_SECONDS, limit);
     const token = await signToken(crypto, { kind: "ANALYTICS", organizationId, keyId, expiresAt });
     return `${publicUrl()}/analytics#token=${token}`;
   }
 }
 
 /** So many seconds from now, but no later than what issues it ends. */
-function endOf(seconds: number, limit: Date | undefined): Date {
+function expiryOf(seconds: number, limit: Date | undefined): Date {
   const wanted = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
   return limit !== undefined && limit < wanted ? limit : wanted;
 }
 
 /** Seconds that `expiresIn` stands for. */
-function lifetime(text: string): number {
+function lifetimeSeconds(text: string): number {
   const [, digits, unit] = /^(\d{1,9})([smhd]?)$/.exec(text.trim()) ?? [];
   const seconds = Number(digits) * SECONDS[(unit || "s") as keyof typeof SECONDS];
   if (!(seconds >= 1))
     throw invalid([
       { path: "expiresIn", message: "must be seconds such as 3600, or a span such as 60s, 15m, 1h or 7d" },
     ]);
-  if (seconds > LONGEST) throw invalid([{ path: "expiresIn", message: "must be at most 30d" }]);
+  if (seconds > MAX_LIFETIME_SECONDS) throw invalid([{ path: "expiresIn", message: "must be at most 30d" }]);
   return seconds;
 }

@@ -6,9 +6,9 @@ import type { ModelCredential } from "../../platform/ports/text-model";
 import type { Passage } from "./knowledge";
 
 /** How long the vector of a question is waited for, in milliseconds: the person is waiting, too. */
-const PATIENCE = 3_000;
+const QUESTION_TIMEOUT_MS = 3_000;
 /** The vectors of many passages. */
-const LONG_PATIENCE = 60_000;
+const INDEXING_TIMEOUT_MS = 60_000;
 /** After a failure an organization's questions are answered by words alone for this long, in milliseconds. */
 const PAUSE = 60_000;
 /** How often it is looked for passages without a vector, in milliseconds: those from before there was a key. */
@@ -70,7 +70,7 @@ export class Embeddings {
   }
 
   /** Vectors of passages. @returns undefined where there is no model to ask; @throws Error when it does not answer */
-  async of(texts: readonly string[], patience = LONG_PATIENCE): Promise<number[][] | undefined> {
+  async of(texts: readonly string[], patience = INDEXING_TIMEOUT_MS): Promise<number[][] | undefined> {
     const { embeddings } = this.scope.ports;
     const credential = await this.credential();
     if (!embeddings || !credential) return undefined;
@@ -94,7 +94,7 @@ export class Embeddings {
     const { organizationId } = this.scope;
     if (failing.has(organizationId)) return undefined;
     try {
-      return (await this.of([question.slice(-QUESTION_LENGTH).toWellFormed()], PATIENCE))?.[0];
+      return (await this.of([question.slice(-QUESTION_LENGTH).toWellFormed()], QUESTION_TIMEOUT_MS))?.[0];
     } catch {
       failing.set(organizationId, true); // words find something, too
       return undefined;

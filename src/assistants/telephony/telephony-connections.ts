@@ -25,7 +25,7 @@ export interface UpdateTelephonyConnectionInput {
 }
 
 /** The provider is asked for a few things, one after another; in all, in milliseconds. */
-const PATIENCE = 8_000;
+const CHECK_TIMEOUT_MS = 8_000;
 
 /** The telephone numbers that an organization has at a provider. Tokens go in and never out. */
 export class TelephonyConnections {
@@ -167,7 +167,7 @@ export class TelephonyConnections {
     const { provider } = this.scope.ports.telephone;
     const malformed = provider.malformed(line);
     if (malformed.length > 0) throw invalid(malformed);
-    const problem = await provider.check(line, AbortSignal.timeout(PATIENCE)).catch(() => {
+    const problem = await provider.check(line, AbortSignal.timeout(CHECK_TIMEOUT_MS)).catch(() => {
       // What went wrong may name what was sent: that is for nobody.
       throw new DomainError("UNAVAILABLE", "The telephony provider did not answer. Try again.");
     });

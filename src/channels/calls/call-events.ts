@@ -1,8 +1,8 @@
 import type { Repeater } from "@graphql-yoga/subscription";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
-import { Ledger, type EventHead, type Place } from "../../events/events/ledger";
-import { follow, type Listening } from "../../events/events/organization-events";
+import { Ledger, type EventHead, type LedgerPosition } from "../../events/events/ledger";
+import { follow, type ChangeListener } from "../../events/events/organization-events";
 import { Calls, type Call } from "./calls";
 
 /** A change of a call's status. Its id is the event's, and resumes the stream behind it. */
@@ -30,21 +30,21 @@ const MOST = 500;
  */
 export async function callEvents(
   fresh: () => Scope,
-  listener: Listening,
+  listener: ChangeListener,
   wanted: Wanted,
 ): Promise<Repeater<CallEvent>> {
   if (wanted.callId != null) await fresh().of(Calls).byId(wanted.callId);
   let nothing: boolean | undefined;
   return follow(fresh, listener, wanted.after, async (scope, from) => {
     // Once the place is known: a call may have ended while it was looked for.
-    if ((nothing ??= await isPast(scope, wanted))) return { items: [], place: from, more: false, over: true };
-    const { heads, place } = await scope.of(Ledger).headsBehind(from, MOST);
+    if ((nothing ??= await isPast(scope, wanted))) return { items: [], place: from, more: false, done: true };
+    const { heads, place } = await scope.of(Ledger).headsAfter(from, MOST);
     const found = await Promise.all(
       heads.filter((head) => isWanted(head, wanted)).map((head) => eventOf(scope, head)),
     );
     const items = found.filter((event) => event !== undefined);
     const over = wanted.callId != null && items.some(({ status }) => status === "ended");
-    return { items, place, more: heads.length === MOST, over };
+    return { items, place, more: heads.length === MOST, done: over };
   });
 }
 
@@ -75,5 +75,5 @@ async function isPast(scope: Scope, { callId, after }: Wanted): Promise<boolean>
   return nodes[0] === undefined || !isBehind(await scope.of(Ledger).place(nodes[0].id), seen);
 }
 
-const isBehind = (one: Place, other: Place): boolean =>
+const isBehind = (one: LedgerPosition, other: LedgerPosition): boolean =>
   one.position === other.position ? one.id > other.id : BigInt(one.position) > BigInt(other.position);

@@ -5,9 +5,9 @@ import { answerTo, claim, keepAnswer } from "./claims";
 import type { FoundCall } from "./live-call";
 import type { Received } from "./receive-message";
 
-/** How long a repeated request waits for the answer to the first one, and how often it looks, in milliseconds. */
-const PATIENCE = 20_000;
-const LOOK = 200;
+/** A repeated request waits at most this long for the answer to the first one, and polls this often. */
+const ANSWER_TIMEOUT_MS = 20_000;
+const POLL_INTERVAL_MS = 200;
 
 /** Calls functions that the engine asks for, once; a repeated request gets the same answer. */
 export async function callTools(
@@ -16,7 +16,11 @@ export async function callTools(
   digest: string,
 ): Promise<Received> {
   if (!(await claim(scope, chat.id, digest))) {
-    for (const until = performance.now() + PATIENCE; performance.now() < until; await sleep(LOOK)) {
+    for (
+      const until = performance.now() + ANSWER_TIMEOUT_MS;
+      performance.now() < until;
+      await sleep(POLL_INTERVAL_MS)
+    ) {
       const answer = await answerTo(scope, chat.id, digest);
       if (answer) return { outcome: "repeated", answer };
     }

@@ -146,7 +146,7 @@ async function keepRecording(scope: Scope, id: string, recordingUrl: string): Pr
     .whereNull("recordingUrl")
     .update({ recordingUrl })
     .returning("*");
-  if (chat) await scope.of(Events).recorded(chat, recordingUrl);
+  if (chat) await scope.of(Events).recordingAvailable(chat, recordingUrl);
   return chat !== undefined;
 }
 

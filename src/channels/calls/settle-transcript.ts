@@ -134,7 +134,7 @@ async function tell(scope: Scope, chat: ChatRow, lines: readonly Line[]): Promis
   for (const facts of ["conversation_facts_kept", "function_facts_kept"] as const)
     await scope.table(facts).where({ chatId }).delete();
   const now = { ...chat, ...changes };
-  await scope.of(Events).conversationFilled(now);
+  await scope.of(Events).transcriptCompleted(now);
   const { uniqueId } = chat;
   if (chat.status === "ended" && uniqueId !== null) await scope.of(EndUsers).keepEnd({ ...now, uniqueId });
 }

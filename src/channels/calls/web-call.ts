@@ -17,8 +17,8 @@ import { openCall, type Callee } from "./place-call";
 import { lookupOf, remember } from "./secrets";
 import { resolveTarget, type CallTarget } from "./target";
 
-/** Of the time that an answer may take, this much waits for the engine, in milliseconds. */
-const PATIENCE = 8_000;
+/** Time for the engine to open a web call, in ms: less than the time that the whole request may take. */
+const OPEN_TIMEOUT_MS = 8_000;
 
 export interface WebCall {
   readonly id: string;
@@ -83,7 +83,7 @@ export async function openEngineCall(
   callee: Callee,
 ): Promise<WebCall> {
   const { engine, silenceMs, timeoutMs } = scope.ports.voice;
-  const deadline = new Deadline(Math.min(timeoutMs, PATIENCE));
+  const deadline = new Deadline(Math.min(timeoutMs, OPEN_TIMEOUT_MS));
   const id = await scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: engine.name, status: "queued" });
     await enqueueWatch(scope, id, currentDate(silenceMs));

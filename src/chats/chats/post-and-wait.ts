@@ -6,9 +6,9 @@ import { Messages, type Message, type PostMessageInput } from "./messages";
 import { hearStored } from "./stored-here";
 
 /** How long an answer is waited for, in milliseconds. */
-const PATIENCE = 60_000;
+const ANSWER_TIMEOUT_MS = 60_000;
 /** How often it is looked for when no notification comes. */
-const LOOK_AGAIN = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 /**
  * Posts a message and waits for the assistant's answer.
@@ -31,9 +31,9 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
   try {
     const posted = await fresh().of(Messages).post(input);
     if (posted.role !== "USER") return posted;
-    const until = performance.now() + PATIENCE;
+    const until = performance.now() + ANSWER_TIMEOUT_MS;
     while (performance.now() < until) {
-      await bell.rung(Math.min(LOOK_AGAIN, until - performance.now()));
+      await bell.rung(Math.min(POLL_INTERVAL_MS, until - performance.now()));
       const answer = answerAmong(here, posted) ?? (await answerTo(fresh(), posted));
       if (answer) return answer;
       // A conversation can end with another word or without, which may have been stored since.

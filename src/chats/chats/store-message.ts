@@ -1,13 +1,13 @@
 import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import type { Build, Scope } from "../../platform/database/scope";
-import { Events, type Words } from "../../events/events/events";
+import { Events, type EventMessage } from "../../events/events/events";
 import type { Cause, Job } from "../../events/events/record";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
 /** A chat with what was said in it, the newest first. */
-export type Conversation = ChatRow & { readonly said: readonly Words[] };
+export type Conversation = ChatRow & { readonly said: readonly EventMessage[] };
 
 /**
  * Counts a message in its chat, stores it, tells of it, and has done what it asks for, all by one statement, as

@@ -3,7 +3,7 @@ import type { Scope } from "../../platform/database/scope";
 import type { Prepared } from "./prepare-turn";
 
 const MOST_REPLIES = 3;
-const PATIENCE = 10_000;
+const SUGGESTIONS_TIMEOUT_MS = 10_000;
 const QUESTION =
   'Suggest up to three short replies that the person might give next, as a JSON array of strings such as ["Yes", "Tell me more"]. Answer with the array only.';
 
@@ -43,7 +43,7 @@ async function suggestions(scope: Scope, { request, messages }: Prepared, text: 
       messages: talk,
       tools: [],
       maxTokens: 200,
-      signal: AbortSignal.timeout(PATIENCE),
+      signal: AbortSignal.timeout(SUGGESTIONS_TIMEOUT_MS),
     };
     for await (const part of model.stream(asked)) if (part.type === "text") reply += part.text;
     const list = JSON.parse(reply.slice(reply.indexOf("["), reply.lastIndexOf("]") + 1) || "[]") as unknown[];

@@ -17,7 +17,7 @@ export type EventName =
   | "interaction-status"
   | "call-recording";
 
-/** One thing that happened: the same in the ledger, in webhooks and in subscriptions. */
+/** An event, the same in the ledger, in webhooks and in subscriptions. */
 export interface Event {
   readonly id: string;
   readonly name: EventName;
@@ -28,7 +28,7 @@ export interface Event {
   readonly createdAt: Date;
 }
 
-/** What events tell of a chat. */
+/** Fields of a chat that events contain. */
 export interface EventChat {
   readonly id: string;
   readonly assistantId: string;
@@ -58,26 +58,26 @@ export type EventRow = Omit<Event, "companionId" | "payload"> & {
 };
 type Data = Readonly<Record<string, unknown>>;
 
-/** What was said, as events tell it. */
-export interface Words {
+/** A message as events contain it. */
+export interface EventMessage {
   readonly role: string;
   readonly content: string | null;
 }
 
-/** Who is told of an event beside its destinations, and what is done with it. */
-interface Told {
+/** Notifications sent with an event, and the change stored with it. */
+interface RecordOptions {
   readonly change?: string | null;
   readonly activity?: string | null;
   readonly cause?: Cause;
 }
 
-/** The whole conversation stands in an event, its oldest part cut beyond this many bytes. */
-const MESSAGES_BYTES = 1_048_576;
-/** Stands for the assistant in a trial event. */
-const TRIAL = "test";
+/** An event contains the whole conversation; the oldest messages beyond this size are left out. */
+const MAX_MESSAGES_BYTES = 1_048_576;
+/** The `companionId` of a test event. */
+const TEST_ASSISTANT_ID = "test";
 const ROLES: Readonly<Record<string, string>> = { ASSISTANT: "bot", USER: "user" };
 
-/** The ledger of an organization. Everything is written in the transaction of its cause. */
+/** Records and reads the events of an organization. An event is written in the transaction of its cause. */
 export class Events {
   constructor(private readonly scope: Scope) {}
 
@@ -89,22 +89,23 @@ export class Events {
   }
 
   /**
-   * Tells of a message and stores it, at once.
-   * @param said the newest first
-   * @returns whether it could be stored
+   * Records the event of a new message and stores the message, in one statement.
+   * @param messages newest first
+   * @param cause stores the message
+   * @returns false if the message could not be stored
    */
   conversationUpdated(
     { phoneNumber, ...chat }: EventChat,
-    said: readonly [Words, ...Words[]],
+    messages: readonly [EventMessage, ...EventMessage[]],
     cause: Cause,
   ): Promise<boolean> {
-    const data = { messages: shown(said), phoneNumber, timestamp: currentDate() };
-    const [{ role }] = said;
+    const data = { messages: serializeMessages(messages), phoneNumber, timestamp: currentDate() };
+    const [{ role }] = messages;
     return this.record("conversation-updated", { phoneNumber, ...chat }, data, { change: role, cause });
   }
 
-  /** Tells that the words of a call were completed after it was told. */
-  async conversationFilled(chat: EventChat): Promise<void> {
+  /** Records that the transcript of a call was completed after its last event. */
+  async transcriptCompleted(chat: EventChat): Promise<void> {
     const data = {
       messages: await this.messages(chat.id),
       phoneNumber: chat.phoneNumber,
@@ -127,26 +128,31 @@ export class Events {
     await this.record("session-end", chat, { startedAt, endedAt, endedReason, messageCount });
   }
 
-  async recorded(chat: EventChat, recordingUrl: string): Promise<void> {
+  async recordingAvailable(chat: EventChat, recordingUrl: string): Promise<void> {
     await this.record("call-recording", chat, { recordingUrl, timestamp: currentDate() });
   }
 
-  /** The assistant's part in a turn: it listens, thinks or speaks now. */
+  /** Records what the assistant does now. */
   async interaction(chat: EventChat, status: "listening" | "thinking" | "speaking"): Promise<void> {
     await this.record("interaction-status", chat, { status, timestamp: currentDate() }, { activity: status });
   }
 
-  /** An event that tells of nothing, for trying a destination out. @returns its id */
-  async trial(): Promise<string> {
+  /** Records an event without meaning, for testing a destination. @returns its id */
+  async recordTest(): Promise<string> {
     const id = newId();
     const data = { status: "listening", timestamp: currentDate() };
     const event = { name: "interaction-status", type: "TEXT" } as const;
-    const body = JSON.stringify({ event: event.name, type: event.type, companionId: TRIAL, data });
-    await this.scope.insert("events", { id, ...event, assistantId: TRIAL, body });
+    const body = JSON.stringify({
+      event: event.name,
+      type: event.type,
+      companionId: TEST_ASSISTANT_ID,
+      data,
+    });
+    await this.scope.insert("events", { id, ...event, assistantId: TEST_ASSISTANT_ID, body });
     return id;
   }
 
-  /** The stored events that a filter wants; to be narrowed and ordered further. */
+  /** A query for the stored events that match a filter, to which callers add conditions and an order. */
   matching(filter: EventFilter) {
     const { name, chatId, assistantId, createdAfter, createdBefore } = filter;
     const rows = this.scope.table("events");
@@ -158,7 +164,7 @@ export class Events {
     return rows;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
     await sequence(this.scope).catch(unlessReadOnly);
     const take = query.first ?? 20;
@@ -169,7 +175,7 @@ export class Events {
     return connectionOf(found.map(toEvent), take);
   }
 
-  /** Events by their ids, many by one statement. */
+  /** Loads an event. Calls in the same tick share one statement. */
   byId(id: string): Promise<Event | undefined> {
     const loader = this.scope.loader<Event | undefined>("events", async (ids) => {
       const rows = await this.scope.table("events").whereIn("id", ids);
@@ -178,7 +184,7 @@ export class Events {
     return loader.load(id);
   }
 
-  /** Narrows rows to those before an event; where it is gone meanwhile, to those whose ids are older. */
+  /** Limits rows to those before an event, or to those with smaller ids if the event has been deleted. */
   private async before(rows: ReturnType<Events["matching"]>, id: string): Promise<void> {
     const position = this.scope.asText("transaction", "position");
     const own = this.scope.table("events").where({ id });
@@ -191,7 +197,7 @@ export class Events {
     name: EventName,
     chat: EventChat,
     data: Data,
-    { change = null, activity = null, cause }: Told = {},
+    { change = null, activity = null, cause }: RecordOptions = {},
   ): Promise<boolean> {
     const { id: chatId, assistantId, channel: type, deploymentId, workflowId } = chat;
     const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
@@ -199,8 +205,8 @@ export class Events {
     return record(this.scope, { ...event, change, activity }, cause);
   }
 
-  private async messages(chatId: string): Promise<ReturnType<typeof shown>> {
-    const rows = await this.scope.named<Words>(
+  private async messages(chatId: string): Promise<ReturnType<typeof serializeMessages>> {
+    const rows = await this.scope.named<EventMessage>(
       "events.messages",
       (table, $, db) =>
         table("messages")
@@ -210,22 +216,22 @@ export class Events {
           .orderBy("sequence", "desc"),
       [chatId, Object.keys(ROLES)],
     );
-    return shown(rows);
+    return serializeMessages(rows);
   }
 }
 
-/** What stands in an event of what was said, of which the newest comes first. */
-function shown(said: readonly Words[]): { role: string; content?: string }[] {
-  const kept: { role: string; content?: string }[] = [];
+/** Messages as an event contains them, oldest first. @param messages newest first */
+function serializeMessages(messages: readonly EventMessage[]): { role: string; content?: string }[] {
+  const serialized: { role: string; content?: string }[] = [];
   let bytes = 0;
-  for (const { role, content } of said) {
-    const shownRole = ROLES[role];
-    if (shownRole === undefined) continue;
+  for (const { role, content } of messages) {
+    const eventRole = ROLES[role];
+    if (eventRole === undefined) continue;
     bytes += Buffer.byteLength(content ?? "") + 32;
-    if (bytes > MESSAGES_BYTES && kept.length > 0) break;
-    kept.push({ role: shownRole, ...(content !== null && { content }) });
+    if (bytes > MAX_MESSAGES_BYTES && serialized.length > 0) break;
+    serialized.push({ role: eventRole, ...(content !== null && { content }) });
   }
-  return kept.reverse();
+  return serialized.reverse();
 }
 
 export const toEvent = ({ assistantId, body, ...row }: EventRow): Event => ({

@@ -1,16 +1,16 @@
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Build, Scope } from "../../platform/database/scope";
 
-/** Of one statement, which the deliveries of the events go with. */
-const BATCH = 500;
-const ROUNDS = 10;
+/** Events deleted by one statement; their deliveries are deleted by cascade. */
+const BATCH_SIZE = 500;
+const MAX_BATCHES = 10;
 
 /**
- * Deletes what happened longer ago than `days`, with its deliveries. What was sent again since then stays as long. Ids
- * are walked from the oldest on, as they are in the order of time but for what clocks differ: one batch in which nothing
- * is old ends the walk.
- * @param operation makes the operation that records each batch in the audit log
- * @returns whether there is more
+ * Deletes events older than `days`, with their deliveries. An event with a delivery that is pending or was due within
+ * `days`, e.g. after a replay, stays. Reads events by id, which is the order of time except for clock differences
+ * between servers, and stops after a batch without old events.
+ * @param operation creates the audit operation of each batch
+ * @returns whether more events may be left to delete
  */
 export async function expireEvents(
   scope: Scope,
@@ -18,7 +18,7 @@ export async function expireEvents(
   operation: () => AuditedOperation,
 ): Promise<boolean> {
   let last = "";
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < MAX_BATCHES; round++) {
     const rows = await scope.named<{ id: string; old: boolean }>("events.oldest", oldest, [last, days]);
     const old = rows.filter((row) => row.old).map(({ id }) => id);
     if (old.length > 0) {
@@ -27,7 +27,7 @@ export async function expireEvents(
         .audited(batch)
         .transaction(async (scope) => batch.count({ events: await remove(scope, old, days) }));
     }
-    if (old.length === 0 || rows.length < BATCH) return false;
+    if (old.length === 0 || rows.length < BATCH_SIZE) return false;
     last = rows.at(-1)!.id;
   }
   return true;
@@ -36,10 +36,10 @@ export async function expireEvents(
 const oldest: Build = (_table, _$, db) =>
   db.raw(`
   select id, created_at < now() - $3 * interval '1 day' as old from events
-  where events.organization_id = $1 and id > $2 order by id limit ${BATCH}`);
+  where events.organization_id = $1 and id > $2 order by id limit ${BATCH_SIZE}`);
 
 async function remove(scope: Scope, ids: readonly string[], days: number): Promise<number> {
-  const wanted = scope
+  const needed = scope
     .table("deliveries")
     .select("eventId")
     .whereIn("eventId", ids)
@@ -48,5 +48,5 @@ async function remove(scope: Scope, ids: readonly string[], days: number): Promi
         .where({ status: "PENDING" })
         .orWhereRaw("next_attempt_at >= now() - ? * interval '1 day'", [days]),
     );
-  return await scope.table("events").whereIn("id", ids).whereNotIn("id", wanted).delete();
+  return await scope.table("events").whereIn("id", ids).whereNotIn("id", needed).delete();
 }

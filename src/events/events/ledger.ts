@@ -4,14 +4,14 @@ import { missing } from "../../platform/errors";
 import { toEvent, type Event, type EventRow } from "./events";
 import { sequence } from "./sequencer";
 
-/** A place in the ledger. */
-export interface Place {
+/** A position in the ledger: of an event, or of the end. */
+export interface LedgerPosition {
   readonly position: string;
-  /** Events from before there were sequencers share positions. */
+  /** Orders events of the same position: those written before the sequencer existed. */
   readonly id: string;
 }
 
-/** An event without what it says. */
+/** An event without its payload. */
 export type EventHead = Pick<Event, "id" | "name" | "type" | "chatId">;
 
 /** The events of an organization in the order of their positions. */
@@ -19,40 +19,43 @@ export class Ledger {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * Those behind a place in the ledger, oldest first. What is still being written gets its position when it is
-   * committed, so that nothing can appear later behind a place that was passed.
+   * Events after a position, oldest first, and the position of the last one. Events get their positions after their
+   * commit, so none can appear later before a position that has been read.
    */
-  async behind(from: Place, most: number): Promise<{ events: Event[]; place: Place }> {
-    const { rows, place } = await this.rowsBehind<EventRow>(from, most, ["*"]);
+  async after(from: LedgerPosition, limit: number): Promise<{ events: Event[]; place: LedgerPosition }> {
+    const { rows, place } = await this.rowsAfter<EventRow>(from, limit, ["*"]);
     return { events: rows.map(toEvent), place };
   }
 
-  /** The same without what the events say: for who wants few of many. */
-  async headsBehind(from: Place, most: number): Promise<{ heads: EventHead[]; place: Place }> {
-    const { rows, place } = await this.rowsBehind<EventHead>(from, most, ["id", "name", "type", "chatId"]);
+  /** The same without payloads, for readers that need few of many events. */
+  async headsAfter(
+    from: LedgerPosition,
+    limit: number,
+  ): Promise<{ heads: EventHead[]; place: LedgerPosition }> {
+    const { rows, place } = await this.rowsAfter<EventHead>(from, limit, ["id", "name", "type", "chatId"]);
     return { heads: rows, place };
   }
 
-  private async rowsBehind<R extends { readonly id: string }>(
-    from: Place,
-    most: number,
+  private async rowsAfter<R extends { readonly id: string }>(
+    from: LedgerPosition,
+    limit: number,
     columns: readonly string[],
-  ): Promise<{ rows: R[]; place: Place }> {
+  ): Promise<{ rows: R[]; place: LedgerPosition }> {
     await sequence(this.scope).catch(unlessReadOnly);
     const rows = (await this.scope
       .table("events")
       .select(...columns, this.scope.asText("transaction", "position"))
       .whereRaw("(transaction, id) > (?::xid8, ?)", [from.position, from.id])
       .orderBy(["transaction", "id"])
-      .limit(most)) as (R & { readonly position: string })[]; // the columns asked for
+      .limit(limit)) as (R & { readonly position: string })[]; // the selected columns
     const last = rows.at(-1);
     return { rows, place: last ? { position: last.position, id: last.id } : from };
   }
 
-  /** Where an event stands in the ledger; without one, its end. @throws EVENT_NOT_FOUND */
-  async place(id: string | null | undefined): Promise<Place> {
+  /** The position of an event; without an id, the end of the ledger. @throws EVENT_NOT_FOUND */
+  async place(id: string | null | undefined): Promise<LedgerPosition> {
     await sequence(this.scope).catch(unlessReadOnly);
-    const [row] = await this.scope.named<Place>(
+    const [row] = await this.scope.named<LedgerPosition>(
       undefined,
       (table, $, db) =>
         id == null

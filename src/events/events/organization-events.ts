@@ -4,73 +4,74 @@ import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
 import type { Event } from "./events";
 import { EVENTS_CHANNEL } from "./record";
-import { Ledger, type Place } from "./ledger";
+import { Ledger, type LedgerPosition } from "./ledger";
 
-const MOST = 200;
-/** After so many milliseconds without a notification, which may be lost, the ledger is read all the same. */
-const READ_AGAIN = 1_000;
+const BATCH_SIZE = 200;
+/** The ledger is read at least this often, because notifications can be lost. */
+const POLL_INTERVAL_MS = 1_000;
 
-export type Listening = Pick<Listener, "on" | "onRenewed">;
+export type ChangeListener = Pick<Listener, "on" | "onRenewed">;
 
-/** What was found behind a place, and the place behind that. */
-export interface Found<T> {
+/** Items found in the ledger, and the position up to which it was read. */
+export interface LedgerBatch<T> {
   readonly items: readonly T[];
-  readonly place: Place;
-  /** There may be more at once. */
+  readonly place: LedgerPosition;
+  /** Whether the next batch can be read at once. */
   readonly more: boolean;
-  /** Nothing will follow. */
-  readonly over?: boolean;
+  /** Whether nothing can follow, so that the stream ends. */
+  readonly done?: boolean;
 }
 
 /**
- * Everything that happens in an organization, behind the event `after` or from now on, without a gap.
+ * All events of an organization after the event `after`, or from now on, without a gap.
+ * @param fresh creates a scope for each read
  * @throws EVENT_NOT_FOUND
  */
 export function organizationEvents(
   fresh: () => Scope,
-  listener: Listening,
+  listener: ChangeListener,
   after: string | null | undefined,
 ): Promise<Repeater<Event>> {
   return follow(fresh, listener, after, async (scope, from) => {
-    const { events, place } = await scope.of(Ledger).behind(from, MOST);
-    return { items: events, place, more: events.length === MOST };
+    const { events, place } = await scope.of(Ledger).after(from, BATCH_SIZE);
+    return { items: events, place, more: events.length === BATCH_SIZE };
   });
 }
 
 /**
- * Follows the ledger with a reader of one's own.
+ * Streams items that `read` finds in the ledger.
  * @throws EVENT_NOT_FOUND
  */
 export async function follow<T>(
   fresh: () => Scope,
-  listener: Listening,
+  listener: ChangeListener,
   after: string | null | undefined,
-  read: (scope: Scope, from: Place) => Promise<Found<T>>,
+  read: (scope: Scope, from: LedgerPosition) => Promise<LedgerBatch<T>>,
 ): Promise<Repeater<T>> {
   const { organizationId } = fresh();
   let place = await fresh().of(Ledger).place(after);
   return new Repeater<T>(async (push, stop) => {
-    let due = true; // something may have been written since the place was read
+    let due = true; // an event may have been written since the position was read
     let wake: (() => void) | undefined;
-    const ring = () => ((due = true), wake?.());
-    const silence = [
-      listener.on(EVENTS_CHANNEL, (ids) => void (ids.organizationId === organizationId && ring())),
-      listener.onRenewed(ring),
+    const notify = () => ((due = true), wake?.());
+    const unsubscribe = [
+      listener.on(EVENTS_CHANNEL, (ids) => void (ids.organizationId === organizationId && notify())),
+      listener.onRenewed(notify),
     ];
     let stopped = false;
-    void stop.then(() => ((stopped = true), ring()));
+    void stop.then(() => ((stopped = true), notify()));
     while (!stopped) {
       due = false;
-      const found = await read(fresh(), place).catch(() => ({ items: [], place, more: false, over: false }));
+      const found = await read(fresh(), place).catch(() => ({ items: [], place, more: false, done: false }));
       for (const item of found.items) await push(item);
       place = found.place;
-      if (found.over) stop();
+      if (found.done) stop();
       if (found.more || due || stopped) continue;
       await Promise.race([
         new Promise<void>((resolve) => (wake = resolve)),
-        sleep(READ_AGAIN, undefined, { ref: false }),
+        sleep(POLL_INTERVAL_MS, undefined, { ref: false }),
       ]);
     }
-    silence.forEach((end) => end());
+    unsubscribe.forEach((end) => end());
   });
 }

@@ -1,14 +1,14 @@
 import type { Knex } from "knex";
 import { TRIES, type Build, type Scope } from "../../platform/database/scope";
 
-/** The channel on which the dispatchers of all servers are told that a destination has something to get. */
+/** Channel of notifications to the dispatchers of all servers: a destination has a new delivery. */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
-/** The channel on which new events are told; with `activity` where one tells what an assistant does just now. */
+/** Channel of notifications about new events. `activity` is set if the event says what the assistant does now. */
 export const EVENTS_CHANNEL = "parley_events";
-/** The channel on which changed chats are told to every server process, with the `change`. */
+/** Channel of notifications about changed chats, with the `change`. */
 export const CHATS_CHANNEL = "parley_chats";
 
-/** An event as it is written, of the assistant, workflow or deployment that holds the chat. */
+/** An event to store, with the assistant, workflow and deployment of its chat. */
 export interface NewEvent {
   readonly id: string;
   readonly name: string;
@@ -18,21 +18,21 @@ export interface NewEvent {
   readonly body: string;
   readonly deploymentId: string | null;
   readonly workflowId: string | null;
-  /** What those who watch the chat have to read: its status, or the role of who said something. */
+  /** What readers of the chat need to reload: its new status, or the role of a new message. */
   readonly change: string | null;
-  /** What the assistant does just now: told to those who watch the chat. */
+  /** What the assistant does now, for readers of the chat. */
   readonly activity: string | null;
 }
 
-/** A change that an event tells of and that is made by the same statement. Where it changes nothing there is no event. */
+/** A change made by the statement that stores its event. If it changes nothing, no event is stored. */
 export interface Cause {
-  /** Names the statement. */
+  /** Part of the name of the prepared statement. */
   readonly name: string;
-  /** Parts of a `with`, of which `cause` has a row with the chat's new `event_count` when something was changed. */
+  /** CTEs. The one named `cause` returns a row with the chat's new `event_count` if something changed. */
   readonly change: Build;
-  /** From $13 on. */
+  /** Parameters from $13 on. */
   readonly values: readonly unknown[];
-  /** What is to be done later because of it. */
+  /** Jobs to enqueue. */
   readonly jobs: readonly Job[];
 }
 
@@ -40,66 +40,65 @@ export interface Job {
   readonly task: string;
   readonly payload: Readonly<Record<string, string>>;
   readonly key?: string;
-  /** Somebody waits for it: where this process has room it is begun by the same statement. It must be a sole task. */
+  /** A person waits for the job. The same statement starts it if this process has a free slot. Only for `soleTasks`. */
   readonly urgent?: boolean;
 }
 
-/** Of an activity so many characters are told: notifications have little room, and a model may call a function anything. */
-const ACTIVITY = 100;
+/** In characters. Notifications are limited to 8 kB, and a model can invent function names of any length. */
+const MAX_ACTIVITY_LENGTH = 100;
 
 /**
- * Writes an event, one delivery for each destination that is to get it, and tells who waits for them, all by one
- * statement, as this stands in the way of every message; with them the audit entry of the operation. Destinations of a
- * project take over from those of the organization; the project is that of the deployment, else of the workflow, else
- * of the assistant.
- * @returns whether it was written
+ * Stores an event, its deliveries, the jobs of its cause and the audit entry of the operation, and notifies listeners, in
+ * one statement, because every message waits for this. A project with destinations uses these instead of the
+ * organization's; the project is that of the deployment, else of the workflow, else of the assistant.
+ * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
   const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, change } = event;
-  const activity = event.activity?.slice(0, ACTIVITY) ?? null;
+  const activity = event.activity?.slice(0, MAX_ACTIVITY_LENGTH) ?? null;
   const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
   const build = statement(cause?.change);
   const write = async (jobs: readonly object[]) => {
     const audit = scope.operation?.entry;
-    const beside = JSON.stringify({ jobs, audit: audit ? [audit] : [] });
-    const all = [...values, beside, ...(cause?.values ?? [])];
-    const rows = await scope.write<Recorded>(`events.record.${cause?.name}`, build, all);
+    const additions = JSON.stringify({ jobs, audit: audit ? [audit] : [] });
+    const all = [...values, additions, ...(cause?.values ?? [])];
+    const rows = await scope.write<RecordRow>(`events.record.${cause?.name}`, build, all);
     if (audit && rows.length > 0) scope.operation?.stored();
     return rows;
   };
   return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
 }
 
-interface Recorded {
-  /** For each job its id, where it was begun. */
+interface RecordRow {
+  /** For each job its id if the statement started it, else null. */
   readonly begun: readonly (string | null)[] | null;
 }
 
-/** Writes with jobs, and runs here the urgent one that was begun. A transaction's are found when it has committed. */
+/** Writes with jobs, and runs the urgent job if the statement started it. Workers find the other jobs after the commit. */
 async function withJobs(
   scope: Scope,
   jobs: readonly Job[],
-  write: (jobs: readonly object[]) => Promise<Recorded[]>,
-): Promise<Recorded[]> {
-  const wanted = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
-  const urgent = scope.inTransaction ? undefined : wanted.find((job) => job.urgent);
-  const place = urgent && scope.ports.jobSlot(scope.organizationId);
-  if (!place) return write(wanted);
+  write: (jobs: readonly object[]) => Promise<RecordRow[]>,
+): Promise<RecordRow[]> {
+  const ownedJobs = jobs.map((job) => ({ ...job, payload: scope.owned(job.payload) }));
+  const urgent = scope.inTransaction ? undefined : ownedJobs.find((job) => job.urgent);
+  const slot = urgent && scope.ports.jobSlot(scope.organizationId);
+  if (!slot) return write(ownedJobs);
   let id: string | null | undefined;
   try {
-    const { worker } = place;
-    const rows = await write(wanted.map((job) => (job === urgent ? { ...job, worker } : job)));
+    const { worker } = slot;
+    const rows = await write(ownedJobs.map((job) => (job === urgent ? { ...job, worker } : job)));
     id = rows[0]?.begun?.find((begun) => begun !== null);
     return rows;
   } finally {
-    if (id == null) place.release();
-    else place.take({ id, task: urgent.task, payload: urgent.payload });
+    if (id == null) slot.release();
+    else slot.take({ id, task: urgent.task, payload: urgent.payload });
   }
 }
 
-/** A delivery's id has the time and the count of its event's, and the random end of its destination's: it sorts by time, and there is one for both. */
+/** Delivery id = first 26 characters of the event id + last 10 of the destination id: sorts by time, unique per pair. */
 const statement =
-  (change = nothing): Build =>
+  (change = countEvent): Build =>
   (table, $, db, all) =>
     db.raw(
       `
@@ -138,8 +137,8 @@ const statement =
       [change(table, $, db, all) as Knex.Raw],
     );
 
-/** The chat's row is locked until the event is committed: its counter has the order in which events come to be seen. */
-const nothing: Build = (_table, _$, db) =>
+/** The chat's row is locked until the commit, so its counter has the order in which events become visible. */
+const countEvent: Build = (_table, _$, db) =>
   db.raw(`
   cause as (
     update chats set event_count = event_count + 1 where chats.organization_id = $1 and id = $6

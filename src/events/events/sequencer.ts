@@ -1,33 +1,33 @@
 import type { Database } from "../../platform/database/database";
 import type { Build, Scope } from "../../platform/database/scope";
 
-/** Most events that get their positions by one statement. */
-const MOST = 2_000;
+/** Events that one statement assigns positions to. */
+const BATCH_SIZE = 2_000;
 
-interface Pass {
-  /** Whether the organization's ledger was begun. */
+interface SequencingResult {
+  /** Whether the organization has a row in `ledger_heads`. */
   readonly begun: boolean;
-  /** Events without a position, up to MOST, and how many of them have one now. */
+  /** Events without a position, up to BATCH_SIZE, and how many of them got one. */
   readonly found: number;
   readonly placed: number;
 }
 
 /**
- * Gives positions to events that are committed and have none, by one statement: it compares the ledger's head with what
- * it saw and sets it, so that of several sequencers one at a time gets through, and positions are seen in their order.
- * Nothing is held beyond the statement: a sequencer that dies blocks nobody.
+ * Assigns positions to committed events without one. The statement compares and sets the head of the ledger: of several
+ * concurrent sequencers one succeeds, and positions become visible in their order. No lock outlives the statement, so a
+ * sequencer that crashes blocks no other.
  *
- * A chat's events keep the order of its counter: what is seen of a chat is complete up to the last one seen, as its row
- * is locked until each of them is committed. Positions also exceed all transaction ids so far, for older servers.
+ * Events of a chat keep the order of its counter. The chat's row is locked until each of them is committed, so the visible
+ * events of a chat have no gap. Positions exceed all transaction ids so far, for servers of older versions.
  */
-const placing: Build = (_table, _$, db) =>
+const assignBatch: Build = (_table, _$, db) =>
   db.raw(`
   with head as (
     select position from ledger_heads where ledger_heads.organization_id = $1
   ), unplaced as (
     select id, chat_id, chat_sequence, created_at from events
     where events.organization_id = $1 and transaction is null
-    order by chat_id, chat_sequence, id limit ${MOST}
+    order by chat_id, chat_sequence, id limit ${BATCH_SIZE}
   ), timed as (
     select id, chat_sequence,
       max(created_at) over (partition by coalesce(chat_id, id) order by chat_sequence, id) as since
@@ -48,55 +48,55 @@ const placing: Build = (_table, _$, db) =>
   select exists (select from head) as begun, (select count(*)::integer from numbered) as found,
     (select count(*)::integer from placed) as placed`);
 
-/** Begins a ledger behind what is in it from before there were sequencers. */
-const beginning: Build = (_table, _$, db) =>
+/** Creates the head of a ledger, after all events that were written before the sequencer existed. */
+const createLedger: Build = (_table, _$, db) =>
   db.raw(`
   insert into ledger_heads (organization_id, position)
   select $1, coalesce((select transaction::text::bigint from events
     where events.organization_id = $1 and transaction is not null order by transaction desc limit 1), 0)
   on conflict do nothing`);
 
-async function place(scope: Scope): Promise<void> {
+async function assignPositions(scope: Scope): Promise<void> {
   for (;;) {
-    const [pass] = await scope.write<Pass>("events.place", placing, []);
-    if (!pass!.begun) await scope.write("events.beginLedger", beginning, []);
-    else if (pass!.found < MOST && pass!.found === pass!.placed) return;
+    const [pass] = await scope.write<SequencingResult>("events.place", assignBatch, []);
+    if (!pass!.begun) await scope.write("events.beginLedger", createLedger, []);
+    else if (pass!.found < BATCH_SIZE && pass!.found === pass!.placed) return;
   }
 }
 
-interface Turns {
+interface Runs {
   readonly now: Promise<void>;
   next?: Promise<void>;
 }
 
-/** Who places events of an organization in this process. */
-const turns = new Map<string, Turns>();
+/** Runs of the sequencer in this process, by organization. */
+const runs = new Map<string, Runs>();
 
 /**
- * Resolves when all events of the organization that are committed by now have their positions. Who asks while this is
- * being done shares the next turn with all others who do.
+ * Resolves when all events of the organization that are committed by now have positions. Calls during a run share the
+ * next run.
  */
 export function sequence(scope: Scope): Promise<void> {
-  // In a transaction the head would stay locked until it ends.
+  // In a transaction the head would stay locked until the commit.
   if (scope.inTransaction) return Promise.resolve();
   const { organizationId } = scope;
-  const going = turns.get(organizationId);
-  if (going) return (going.next ??= going.now.catch(() => undefined).then(() => begin(scope)));
-  return begin(scope);
+  const current = runs.get(organizationId);
+  if (current) return (current.next ??= current.now.catch(() => undefined).then(() => start(scope)));
+  return start(scope);
 }
 
-function begin(scope: Scope): Promise<void> {
+function start(scope: Scope): Promise<void> {
   const { organizationId } = scope;
-  const own: Turns = {
-    now: place(scope).finally(() => {
-      if (turns.get(organizationId) === own && !own.next) turns.delete(organizationId);
+  const own: Runs = {
+    now: assignPositions(scope).finally(() => {
+      if (runs.get(organizationId) === own && !own.next) runs.delete(organizationId);
     }),
   };
-  turns.set(organizationId, own);
+  runs.set(organizationId, own);
   return own.now;
 }
 
-/** Gives positions to what nobody has asked for since, so that it doesn't pile up. */
+/** Assigns positions in all organizations, so that events of ledgers that nobody reads do not pile up. */
 export async function sequenceAll(database: Database): Promise<void> {
   for (const organizationId of await database.unplacedEvents())
     await sequence(database.scope(organizationId));

@@ -31,21 +31,21 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
 }
 
-/** A delivery that this process may try now, until another claim raises the attempt. */
+/** Permission of this process to try a delivery, until another claim increments `attempt`. */
 export interface Claim {
   readonly id: string;
   readonly eventId: string;
   readonly destinationId: string;
   readonly attempt: number;
-  /** Tries whose end is known; one that a server died in isn't among them. */
+  /** Recorded tries; excludes tries during which a server crashed. */
   readonly tries: number;
 }
 
-/** Spec gap: seconds from one try to the next, each 10 % more or less; then the delivery has failed and can be replayed. */
+/** Spec gap: seconds from one try to the next, ± 10 %. After the last one the delivery has failed; it can be replayed. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
-const LONGEST_RETRY_AFTER = 3_600;
+const MAX_RETRY_AFTER_SECONDS = 3_600;
 
-/** What is sent to the webhook destinations of an organization, and how that went. */
+/** Deliveries of events to the webhook destinations of an organization. */
 export class Deliveries {
   constructor(private readonly scope: Scope) {}
 
@@ -58,7 +58,7 @@ export class Deliveries {
     return connection<Delivery>(status == null ? rows : rows.where({ status }), query);
   }
 
-  /** Sends an event once more to the same destination, beside what was tried. @throws DELIVERY_NOT_FOUND */
+  /** Sends the event of a delivery to the same destination again, as a new delivery. @throws DELIVERY_NOT_FOUND */
   async redeliver(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
       const [old] = await scope.table("deliveries").where({ id });
@@ -67,7 +67,7 @@ export class Deliveries {
     });
   }
 
-  /** Adds a delivery. Without a chat it waits for no other. */
+  /** Adds a delivery without a chat, so it waits for no other delivery. */
   async add(eventId: string, destinationId: string): Promise<Delivery> {
     const [row] = await this.scope.insert("deliveries", {
       id: newId(),
@@ -79,17 +79,18 @@ export class Deliveries {
   }
 
   /**
-   * Sends stored events again to a destination, in order within each chat.
-   * @returns how many; with `dryRun` nothing is sent
+   * Sends up to 10,000 stored events to a destination again, in order within each chat.
+   * @param dryRun only counts
+   * @returns the number of events
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     await sequence(this.scope);
     return this.scope.transaction(async (scope) => {
-      const wanted = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
-      const events = await wanted.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
+      const matching = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
+      const events = await matching.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
       if (dryRun) return events.length;
-      const rows = events.map(({ id: eventId, ...place }) => ({
-        ...place,
+      const rows = events.map(({ id: eventId, ...order }) => ({
+        ...order,
         id: newId(),
         eventId,
         destinationId,
@@ -101,11 +102,12 @@ export class Deliveries {
   }
 
   /**
-   * Takes up to `most` deliveries to try. The next event of a chat waits while an earlier one is on its first try; one
-   * that a server died in doesn't count.
-   * @param lease after how many milliseconds a claim that isn't renewed is free again
+   * Claims deliveries to try. An event of a chat waits until the first try of every earlier one has ended or its server
+   * has crashed.
+   * @param limit most deliveries to claim
+   * @param leaseMs time until a claim that is not renewed expires
    */
-  async claim(destinationId: string, most: number, lease: number): Promise<Claim[]> {
+  async claim(destinationId: string, limit: number, leaseMs: number): Promise<Claim[]> {
     const now = this.scope.now();
     const free = this.scope
       .table("deliveries")
@@ -114,7 +116,7 @@ export class Deliveries {
       .where("nextAttemptAt", "<=", now)
       .where((either) => either.whereNull("claimedUntil").orWhere("claimedUntil", "<", now))
       .whereRaw(
-        // Not `not exists`: while statistics are older than a backlog, that is planned as a join that reads all of it.
+        // Not `not exists`: with statistics older than a backlog, PostgreSQL plans that as a join that reads all of it.
         `(select 1 from deliveries earlier
           where earlier.organization_id = deliveries.organization_id and earlier.destination_id = deliveries.destination_id
             and earlier.chat_id = deliveries.chat_id and earlier.status = 'PENDING'
@@ -123,20 +125,20 @@ export class Deliveries {
           limit 1) is null`,
       )
       .orderBy("eventId")
-      .limit(most)
+      .limit(limit)
       .forUpdate()
       .skipLocked();
     const rows = await this.scope
       .table("deliveries")
       .whereIn("id", free)
       .increment("attempt", 1)
-      .update({ claimedUntil: this.scope.now(lease) })
+      .update({ claimedUntil: this.scope.now(leaseMs) })
       .returning(["id", "eventId", "destinationId", "attempt", this.scope.lengthOf("attempts", "tries")]);
     return rows as Claim[];
   }
 
-  /** Keeps claims that are still the newest for another `lease` milliseconds. */
-  async renew(claims: readonly Claim[], lease: number): Promise<void> {
+  /** Extends those claims that no later one has replaced. */
+  async renew(claims: readonly Claim[], leaseMs: number): Promise<void> {
     await this.scope
       .table("deliveries")
       .whereIn(
@@ -145,12 +147,12 @@ export class Deliveries {
       )
       .where({ status: "PENDING" })
       .whereNotNull("claimedUntil")
-      .update({ claimedUntil: this.scope.now(lease) });
+      .update({ claimedUntil: this.scope.now(leaseMs) });
   }
 
   /**
-   * Notes how a try went, unless a later claim has been made since.
-   * @returns what became of the delivery; undefined when the claim was no longer the newest
+   * Records the outcome of a try unless a later claim has replaced this one.
+   * @returns the new status of the delivery; undefined if the claim was replaced
    */
   async record(
     { id, attempt, tries }: Claim,
@@ -158,37 +160,37 @@ export class Deliveries {
     startedAt: Date,
   ): Promise<DeliveryStatus | undefined> {
     const next = nextTry(tries, outcome);
-    const tried: DeliveryAttempt = {
+    const result: DeliveryAttempt = {
       number: attempt,
       status: outcome.kind === "answered" ? outcome.status : null,
       error: outcome.kind === "failed" ? outcome.error : null,
-      answer: outcome.kind === "answered" ? beginning(outcome.body) : null,
+      answer: outcome.kind === "answered" ? firstKibibyte(outcome.body) : null,
       startedAt: startedAt.toISOString(),
       durationMs: currentTime() - startedAt.getTime(),
     };
     const changed = await this.scope
       .table("deliveries")
       .where({ id, attempt })
-      // Not `= 'PENDING'`: while statistics are older than a backlog, the index of all that is pending is read for one id.
+      // Not `= 'PENDING'`: with statistics older than a backlog, PostgreSQL would read the index of all pending deliveries.
       .whereNotIn("status", ["DELIVERED", "FAILED"])
       .update({
         status: next.status,
         claimedUntil: null,
-        attempts: this.scope.appended("attempts", tried),
-        ...(next.pause !== undefined && { nextAttemptAt: this.scope.now(next.pause) }),
-        ...(next.status === "DELIVERED" && { durationMs: tried.durationMs }),
+        attempts: this.scope.appended("attempts", result),
+        ...(next.pauseMs !== undefined && { nextAttemptAt: this.scope.now(next.pauseMs) }),
+        ...(next.status === "DELIVERED" && { durationMs: result.durationMs }),
       });
     return changed > 0 ? next.status : undefined;
   }
 
-  /** Gives up a claimed delivery. @returns whether the claim was still the newest */
+  /** Marks a claimed delivery as failed. @returns false if a later claim has replaced this one */
   async abandon({ id, attempt }: Claim): Promise<boolean> {
     const claimed = this.scope.table("deliveries").where({ id, attempt, status: "PENDING" });
     return (await claimed.update({ status: "FAILED", claimedUntil: null })) > 0;
   }
 
-  /** Gives up what still waits for a destination. */
-  async giveUp(destinationId: string): Promise<void> {
+  /** Marks all pending deliveries to a destination as failed. */
+  async failPending(destinationId: string): Promise<void> {
     await this.scope
       .table("deliveries")
       .where({ destinationId, status: "PENDING" })
@@ -196,25 +198,28 @@ export class Deliveries {
   }
 }
 
-/** The first KiB, without half a character at its end, as PostgreSQL can store it. */
-const beginning = (text: string): string =>
+/** The first KiB of a text, cut between characters; U+0000, which PostgreSQL cannot store, is replaced. */
+const firstKibibyte = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, 1_024), { stream: true }).replaceAll("\0", "\ufffd");
 
 const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 
-/** @returns what becomes of the delivery, and after how many milliseconds it is tried again */
-function nextTry(tries: number, outcome: Outcome): { status: DeliveryStatus; pause?: number } {
+/** The status of a delivery after a try, and the pause before the next one. */
+function nextTry(tries: number, outcome: Outcome): { status: DeliveryStatus; pauseMs?: number } {
   if (succeeded(outcome)) return { status: "DELIVERED" };
-  const pause = RETRY_SECONDS[tries];
-  if (pause === undefined) return { status: "FAILED" };
-  const asked = outcome.kind === "answered" ? secondsIn(outcome.headers["retry-after"]) : 0;
-  const seconds = Math.max(pause * (0.9 + Math.random() * 0.2), Math.min(asked, LONGEST_RETRY_AFTER));
-  return { status: "PENDING", pause: seconds * 1_000 };
+  const pauseSeconds = RETRY_SECONDS[tries];
+  if (pauseSeconds === undefined) return { status: "FAILED" };
+  const retryAfter = outcome.kind === "answered" ? retryAfterSeconds(outcome.headers["retry-after"]) : 0;
+  const seconds = Math.max(
+    pauseSeconds * (0.9 + Math.random() * 0.2),
+    Math.min(retryAfter, MAX_RETRY_AFTER_SECONDS),
+  );
+  return { status: "PENDING", pauseMs: seconds * 1_000 };
 }
 
-/** What a `Retry-After` asks for, in seconds or as a date. */
-function secondsIn(header: unknown): number {
+/** Seconds from now of a `Retry-After` header, which has seconds or a date. */
+function retryAfterSeconds(header: unknown): number {
   const text = String(header);
   return /^\d+$/.test(text) ? Number(text) : Math.max(0, Date.parse(text) - currentTime()) / 1_000 || 0;
 }

@@ -29,11 +29,11 @@ export interface WebhookDestinationInput {
   readonly projectId?: string | null;
 }
 
-/** What is sent of an event, and where to. */
-export interface Letter {
+/** The request that delivers an event to a destination. */
+export interface WebhookRequest {
   readonly url: string;
   readonly body: string;
-  /** What signs it, the newest first. */
+  /** Signing secrets, newest first. */
   readonly secrets: string[];
   readonly failingSince: Date | null;
 }
@@ -46,30 +46,30 @@ interface DestinationRow extends Omit<WebhookDestination, "secret"> {
   readonly failingSince: Date | null;
 }
 
-/** How long signatures are made with a former secret too, in milliseconds. */
-const FORMER_SECRET = 86_400_000;
-/** A destination is switched off after this long, in milliseconds, and this many tries, of nothing but failures. */
-const FAILING = { time: 5 * 86_400_000, tries: 20 } as const;
-/** A receiver that answers this never wants anything again. */
-const GONE = 410;
+/** After a change of the secret, deliveries are signed with the former one too for this long. */
+const FORMER_SECRET_LIFETIME_MS = 86_400_000;
+/** A destination is disabled if all tries have failed for this long, and at least this many. */
+const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, tries: 20 } as const;
+/** HTTP status by which a receiver asks for no further deliveries. */
+const GONE_STATUS = 410;
 
-/** Where an organization, or one of its projects, wants events sent. */
+/** The webhook destinations of an organization and its projects. */
 export class WebhookDestinations {
   constructor(private readonly scope: Scope) {}
 
-  /** The newest first: those of a project, or those of the organization itself. @throws PROJECT_NOT_FOUND */
+  /** The destinations of a project, or without one those of the organization itself; newest first. @throws PROJECT_NOT_FOUND */
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
     if (projectId !== null) await this.scope.of(Projects).byId(projectId);
     const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
-    return (await rows).map((row) => this.opened(row));
+    return (await rows).map((row) => this.withSecret(row));
   }
 
   /** @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async byId(id: string): Promise<WebhookDestination> {
-    return this.opened(await this.row(id));
+    return this.withSecret(await this.row(id));
   }
 
-  /** @throws BAD_USER_INPUT for a URL that may not be stored; PROJECT_NOT_FOUND */
+  /** @throws BAD_USER_INPUT for a URL that is not allowed; PROJECT_NOT_FOUND */
   async create({ url, name, secret, projectId }: WebhookDestinationInput): Promise<WebhookDestination> {
     this.checkUrl(url);
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
@@ -82,10 +82,13 @@ export class WebhookDestinations {
       sealedSecret: this.sealed(id, secret),
     };
     const [stored] = await this.scope.insert("webhook_destinations", row);
-    return this.opened(stored!);
+    return this.withSecret(stored!);
   }
 
-  /** Changes it, and switches it on again when failures had switched it off. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /**
+   * Changes a destination, and enables it again if it was disabled after failures.
+   * @throws WEBHOOK_DESTINATION_NOT_FOUND, PROJECT_NOT_FOUND; BAD_USER_INPUT for a URL that is not allowed
+   */
   async update(
     id: string,
     { secret, ...input }: Partial<WebhookDestinationInput>,
@@ -100,30 +103,30 @@ export class WebhookDestinations {
         .where({ id })
         .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
         .returning("*");
-      return this.opened(row ?? missing("WebhookDestination"));
+      return this.withSecret(row ?? missing("WebhookDestination"));
     });
   }
 
-  /** @returns the destination that was deleted; throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /** @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async remove(id: string): Promise<WebhookDestination> {
     const rows = await this.scope.table("webhook_destinations").where({ id }).delete().returning("*");
-    return this.opened((rows as DestinationRow[])[0] ?? missing("WebhookDestination"));
+    return this.withSecret((rows as DestinationRow[])[0] ?? missing("WebhookDestination"));
   }
 
-  /** Sends it an event that tells of nothing. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async test(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
       await scope.of(WebhookDestinations).row(id);
-      return scope.of(Deliveries).add(await scope.of(Events).trial(), id);
+      return scope.of(Deliveries).add(await scope.of(Events).recordTest(), id);
     });
   }
 
-  /** What is sent of an event, where to, and what signs it. */
-  async letter(id: string, eventId: string): Promise<Letter> {
-    const rows = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
+  /** The request that delivers an event. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  async requestFor(id: string, eventId: string): Promise<WebhookRequest> {
+    const destinations = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
       Promise.all(ids.map((one) => this.row(one))),
     );
-    const [row, body] = await Promise.all([rows.load(id), this.bodies().load(eventId)]);
+    const [row, body] = await Promise.all([destinations.load(id), this.bodies().load(eventId)]);
     const former =
       row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
@@ -133,10 +136,10 @@ export class WebhookDestinations {
   }
 
   /**
-   * Counts failures, and switches a destination off that has known nothing else for days, or that says it is gone.
-   * @param failingSince as its letter said
+   * Counts failures. Disables a destination that has only failed for days, or that answers 410 Gone.
+   * @param failingSince as in the request
    */
-  async noteOutcome(
+  async recordOutcome(
     id: string,
     outcome: Outcome,
     succeeded: boolean,
@@ -152,18 +155,19 @@ export class WebhookDestinations {
       .increment("failures", 1)
       .update({ failingSince: since })
       .returning("failures");
-    const gone = outcome.kind === "answered" && outcome.status === GONE;
-    const hopeless = (row?.failures ?? 0) >= FAILING.tries && currentTime() - since.getTime() >= FAILING.time;
+    const gone = outcome.kind === "answered" && outcome.status === GONE_STATUS;
+    const hopeless =
+      (row?.failures ?? 0) >= FAILURE_LIMIT.tries && currentTime() - since.getTime() >= FAILURE_LIMIT.timeMs;
     if (!gone && !hopeless) return;
     const operation = jobOf("webhook.disable", "WebhookDestination", id, { fields: [{ name: "enabled" }] });
     await this.scope.transaction(async (scope) => {
       const enabled = scope.table("webhook_destinations").where({ id, enabled: true });
       if ((await enabled.update({ enabled: false })) > 0) await scope.audited(operation).storeEntry();
-      await scope.of(Deliveries).giveUp(id);
+      await scope.of(Deliveries).failPending(id);
     });
   }
 
-  /** The stored texts of events; those of deliveries that begin together are read at once. */
+  /** Loads bodies of events. Deliveries that start in the same tick share one statement. */
   private bodies() {
     return this.scope.loader<string>("events.body", async (ids) => {
       const rows = await this.scope.named<{ id: string; body: string }>(
@@ -194,7 +198,7 @@ export class WebhookDestinations {
   }
 
   private newSecret({ id, sealedSecret }: DestinationRow, secret: string) {
-    const formerSecretUntil = currentDate(FORMER_SECRET);
+    const formerSecretUntil = currentDate(FORMER_SECRET_LIFETIME_MS);
     return { sealedSecret: this.sealed(id, secret), formerSealedSecret: sealedSecret, formerSecretUntil };
   }
 
@@ -206,7 +210,7 @@ export class WebhookDestinations {
     return this.scope.ports.crypto.open(sealed, this.context(id));
   }
 
-  private opened({ sealedSecret, ...row }: DestinationRow): WebhookDestination {
+  private withSecret({ sealedSecret, ...row }: DestinationRow): WebhookDestination {
     return { ...row, secret: this.open(row.id, sealedSecret) };
   }
 
@@ -215,6 +219,6 @@ export class WebhookDestinations {
   }
 }
 
-/** A new random signing secret of 192 bits. Nothing is stored until it is used. */
+/** A new random signing secret of 192 bits. It is not stored. */
 export const newWebhookSecret = (): string =>
   `whsec_${Buffer.from(randomText(24), "base64url").toString("base64")}`;

@@ -8,17 +8,20 @@ import { signatureHeaders } from "./signatures";
 const READ_BYTES = 65_536;
 
 /**
- * Tries a claimed delivery: the stored text, byte for byte, signed anew. Nothing is open in the database meanwhile.
- * @param timeout for connecting, sending and the answer's head and body, in milliseconds
+ * Tries a claimed delivery. Sends the stored body unchanged, with new signatures, outside of any transaction.
+ * @param timeoutMs covers connecting, sending and receiving the whole answer
  */
 export async function send(
   scope: Scope,
   outbound: Outbound,
   claim: Claim,
-  timeout: number,
+  timeoutMs: number,
 ): Promise<{ outcome: Outcome; status: DeliveryStatus | undefined }> {
   const destinations = scope.of(WebhookDestinations);
-  const { body, url, secrets, failingSince } = await destinations.letter(claim.destinationId, claim.eventId);
+  const { body, url, secrets, failingSince } = await destinations.requestFor(
+    claim.destinationId,
+    claim.eventId,
+  );
   const startedAt = currentDate();
   const headers = {
     "content-type": "application/json",
@@ -29,12 +32,12 @@ export async function send(
     url,
     body,
     headers,
-    timeoutMs: timeout,
+    timeoutMs,
     provider: "a webhook destination",
     readBytes: READ_BYTES,
   });
   const status = await scope.of(Deliveries).record(claim, outcome, startedAt);
   if (status !== undefined)
-    await destinations.noteOutcome(claim.destinationId, outcome, status === "DELIVERED", failingSince);
+    await destinations.recordOutcome(claim.destinationId, outcome, status === "DELIVERED", failingSince);
   return { outcome, status };
 }

@@ -20,9 +20,9 @@ export interface ConnectOptions {
   readonly rowSecurity?: boolean;
 }
 
-/** How long a connection is left to those who are in more of a hurry at most, and how often they are looked for, in milliseconds. */
-const PATIENCE = 500;
-const LOOK_AGAIN = 10;
+/** Background work waits at most this long for requests that queue for connections, and checks this often. */
+const BACKGROUND_WAIT_MS = 500;
+const BACKGROUND_CHECK_INTERVAL_MS = 10;
 
 const snakes = new Map<string, string>();
 const camels = new Map<string, string>();
@@ -79,8 +79,8 @@ export class Client extends PostgresClient {
 
   override async acquireConnection(): Promise<unknown> {
     const { giveWay } = this.config as ConnectOptions;
-    const until = performance.now() + PATIENCE;
-    while (giveWay?.() && performance.now() < until) await sleep(LOOK_AGAIN);
+    const until = performance.now() + BACKGROUND_WAIT_MS;
+    while (giveWay?.() && performance.now() < until) await sleep(BACKGROUND_CHECK_INTERVAL_MS);
     return super.acquireConnection();
   }
 

@@ -27,7 +27,7 @@ interface Answer<R> {
 
 export type Credential = Readonly<Record<string, string>>;
 
-const PATIENCE = 20_000;
+const REQUEST_TIMEOUT_MS = 20_000;
 
 /** Beside the widget's pages, also where a proxy serves them under a path. */
 export const ENDPOINT = new URL("../graphql", location.href);
@@ -42,7 +42,7 @@ export async function request<R, V>(
   variables: NoInfer<V>,
 ): Promise<R> {
   const giveUp = new AbortController();
-  const timer = setTimeout(() => giveUp.abort(), PATIENCE);
+  const timer = setTimeout(() => giveUp.abort(), REQUEST_TIMEOUT_MS);
   try {
     const response = await fetch(ENDPOINT.href, {
       method: "POST",
