@@ -9,7 +9,7 @@ export interface AuditFilter {
   readonly kind?: ChainedAudit["kind"] | null;
   readonly actor?: AuditActor | null;
   readonly keyId?: string | null;
-  /** An identifier or words of a person: those who acted, and those whom something was done about. */
+  /** An identifier or text of a person: finds entries by this person and entries about this person. */
   readonly person?: string | null;
   readonly address?: string | null;
   readonly operation?: string | null;
@@ -23,13 +23,13 @@ export interface AuditFilter {
 export class AuditEvents {
   constructor(private readonly scope: Scope) {}
 
-  /** The newest first. What was committed before is numbered first, so that it is there. */
+  /** Newest first. Chains waiting entries before, so that the list contains all committed ones. */
   async list({ first, after }: ConnectionQuery, filter: AuditFilter = {}): Promise<Connection<ChainedAudit>> {
     await this.scope.of(AuditLog).sealForRead();
     const take = first ?? 20;
     const { from, to, person, ...equal } = filter;
     const rows = this.scope.table("audit_events").orderBy("position", "desc");
-    // A cursor is a position; the shape of cursors allows letters, which no position has.
+    // A cursor is a position. The cursor format allows letters, so other cursors match nothing.
     if (after != null) rows.where("position", "<", /^\d{1,18}$/.test(after) ? after : 0);
     for (const [name, value] of Object.entries(equal)) if (value != null) rows.where(name, value);
     if (from != null) rows.where("createdAt", ">=", from);

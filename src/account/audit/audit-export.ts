@@ -2,21 +2,21 @@ import type { Scope } from "../../platform/database/scope";
 import { AuditLog } from "./audit-log";
 import type { AuditHead, ChainedAudit } from "./chain";
 
-/** Rows read at once. */
-const BATCH = 1_000;
+/** Rows read by one statement. */
+const BATCH_SIZE = 1_000;
 
-/** The rows of an organization up to a head, in order, some at a time. */
+/** The rows of an organization up to a head, in order. Reads them in batches. */
 export async function* chainOf(scope: Scope, { position: last }: AuditHead): AsyncGenerator<ChainedAudit> {
   for (let position = 0; position < last;) {
-    const rows = await scope.of(AuditLog).after(position, Math.min(BATCH, last - position));
+    const rows = await scope.of(AuditLog).after(position, Math.min(BATCH_SIZE, last - position));
     yield* rows;
-    const reached = rows.at(-1);
-    if (!reached) return;
-    position = reached.position;
+    const lastRow = rows.at(-1);
+    if (!lastRow) return;
+    position = lastRow.position;
   }
 }
 
-/** The whole log of an organization as NDJSON: one row a line, and the head of the chain at the end. */
+/** The log of an organization as NDJSON: one row per line, then the head of the chain. */
 export async function* exportAudit(scope: Scope): AsyncGenerator<string> {
   await scope.of(AuditLog).sealForRead();
   const head = await scope.of(AuditLog).head();
@@ -24,7 +24,7 @@ export async function* exportAudit(scope: Scope): AsyncGenerator<string> {
   yield `${JSON.stringify({ head: { organizationId: scope.organizationId, ...head } })}\n`;
 }
 
-/** Reads an export. @throws Error for a line that is not an entry or a head */
+/** Reads an export. @throws Error for a line that is not JSON */
 export function readExport(lines: Iterable<string>): { rows: ChainedAudit[]; heads: AuditHead[] } {
   const rows: ChainedAudit[] = [];
   const heads: AuditHead[] = [];
@@ -32,14 +32,14 @@ export function readExport(lines: Iterable<string>): { rows: ChainedAudit[]; hea
   for (const line of lines) {
     number++;
     if (line.trim() === "") continue;
-    const entry = parsed(line, number) as { head: AuditHead } | (ChainedAudit & { createdAt: string });
+    const entry = parseLine(line, number) as { head: AuditHead } | (ChainedAudit & { createdAt: string });
     if ("head" in entry) heads.push(entry.head);
     else rows.push({ ...entry, createdAt: new Date(entry.createdAt) });
   }
   return { rows, heads };
 }
 
-function parsed(line: string, number: number): unknown {
+function parseLine(line: string, number: number): unknown {
   try {
     return JSON.parse(line);
   } catch {

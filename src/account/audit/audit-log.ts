@@ -2,10 +2,10 @@ import type { Scope } from "../../platform/database/scope";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import { chainRow, EMPTY_HEAD, type AuditHead, type ChainedAudit } from "./chain";
 
-/** Rows that are numbered by one transaction. */
-const BATCH = 500;
+/** Rows chained by one transaction. */
+const BATCH_SIZE = 500;
 
-/** The audit log of an organization: who changed what, and to whom secrets were told. */
+/** The audit log of an organization: its changes and disclosures of secrets, as a chain of hashes. */
 export class AuditLog {
   constructor(private readonly scope: Scope) {}
 
@@ -16,9 +16,9 @@ export class AuditLog {
   }
 
   /**
-   * Numbers and chains every row that has been written. Writers never wait for it; of several servers that do it at
-   * once, one wins each batch and the others look again.
-   * @returns the new head; undefined when nothing waited
+   * Moves all rows of the outbox to the chain. Writers never wait for this. If several servers do it at once, one
+   * succeeds per batch and the others retry.
+   * @returns the new head; undefined if the outbox was empty
    */
   async seal(): Promise<AuditHead | undefined> {
     let sealed: AuditHead | undefined;
@@ -29,25 +29,25 @@ export class AuditLog {
     }
   }
 
-  /** Seals before a read. A database that takes no writes shows what was sealed before. */
+  /** Seals before a read. On a read-only database does nothing. */
   async sealForRead(): Promise<void> {
     await this.seal().catch(unlessReadOnly);
   }
 
-  /** Rows behind a place, in order. */
-  async after(position: number, most: number): Promise<ChainedAudit[]> {
+  /** Rows after a position, in order. */
+  async after(position: number, limit: number): Promise<ChainedAudit[]> {
     const rows = this.scope.table("audit_events").where("position", ">", position).orderBy("position");
-    return (await rows.limit(most)).map((row) => ({ ...row, position: Number(row.position) }));
+    return (await rows.limit(limit)).map((row) => ({ ...row, position: Number(row.position) }));
   }
 
   private async sealBatch(): Promise<AuditHead | "nothing" | "lost"> {
     const { scope } = this;
-    // The head first: a row that another server has moved since then is either gone from the outbox, or the head is.
+    // Reads the head first: if another server chains a row meanwhile, the row is gone or `advance` fails.
     const head = await this.head();
     const waiting = await scope
       .table("audit_outbox")
       .orderBy([{ column: "createdAt" }, { column: "id" }])
-      .limit(BATCH);
+      .limit(BATCH_SIZE);
     if (waiting.length === 0) return "nothing";
     const rows: ChainedAudit[] = [];
     for (const { id, createdAt, entry } of waiting) {
@@ -65,7 +65,7 @@ export class AuditLog {
     return { position, hash };
   }
 
-  /** Moves the head unless it stands elsewhere by now. */
+  /** Compares and sets the head. @returns false if another server has moved it */
   private async advance(from: AuditHead, { position, hash }: AuditHead): Promise<boolean> {
     if (from.position === 0)
       await this.scope

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { AuditedField, AuditNote } from "../../platform/database/audited-operation";
 
-/** A place in an organization's chain: the number of its last row and the hash that stands for all rows up to it. */
+/** The end of an organization's chain at some time: position and hash of the last row. The hash covers all rows. */
 export interface AuditHead {
   /** From 1; 0 for an empty chain. */
   readonly position: number;
   readonly hash: string;
 }
 
-/** What the hash of a row covers beside the hash of the row before it. */
+/** Content of a row. Its hash covers this and the hash of the row before. */
 export interface AuditContent extends AuditNote {
   readonly organizationId: string;
   readonly id: string;
@@ -16,28 +16,28 @@ export interface AuditContent extends AuditNote {
   readonly createdAt: Date;
 }
 
-/** A row in its place. */
+/** A row of the chain. */
 export interface ChainedAudit extends AuditContent {
   readonly position: number;
   readonly previousHash: string;
   readonly hash: string;
 }
 
-/** Head of a chain without rows. */
+/** Head of an empty chain. */
 export const EMPTY_HEAD: AuditHead = { position: 0, hash: "0".repeat(64) };
 
-/** Puts a row in its place behind a head. */
+/** Appends a row after a head. */
 export function chainRow(content: AuditContent, { position, hash: previousHash }: AuditHead): ChainedAudit {
   const placed = { ...content, position: position + 1, previousHash };
   return { ...placed, hash: hashOf(placed) };
 }
 
 /**
- * SHA-256 of a row and of the hash before it, as hexadecimal text. It needs no key, so that whoever has an export and
- * a published head can check it.
+ * SHA-256 of a row and of the hash before it, in hexadecimal. Uses no key, so that anyone with an export and a
+ * published head can verify the chain.
  */
 export function hashOf(row: Omit<ChainedAudit, "hash">): string {
-  const said = [
+  const content = [
     row.previousHash,
     row.organizationId,
     row.position,
@@ -57,5 +57,5 @@ export function hashOf(row: Omit<ChainedAudit, "hash">): string {
       count === undefined ? [name, digest ?? null] : [name, digest ?? null, count],
     ),
   ];
-  return createHash("sha256").update(JSON.stringify(said)).digest("hex");
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
 }

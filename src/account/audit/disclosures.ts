@@ -10,19 +10,19 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-/** Notes of one request which secrets it tells: those that are told at once by one statement. */
+/** Records the secrets that a request discloses. Secrets of the same tick share one statement. */
 export class Disclosures {
   private batch: Batch | undefined;
 
   constructor(private readonly scope: Scope) {}
 
-  /** Resolves when the note is stored: until then the secret is kept. */
-  record(caller: Caller | undefined, source: Origin, { recordId, ...told }: Disclosure): Promise<void> {
-    const about = { ...told, kind: "DISCLOSURE" } as const;
+  /** Records a disclosure. The secret must not be sent before this resolves. */
+  record(caller: Caller | undefined, source: Origin, { recordId, ...details }: Disclosure): Promise<void> {
+    const about = { ...details, kind: "DISCLOSURE" } as const;
     const operation = operationOf(this.scope, caller, source, about);
     operation.about(recordId);
     this.batch ??= this.begin();
-    this.batch.entries.push(operation.entry!); // its record is known
+    this.batch.entries.push(operation.entry!); // set, because the record is known
     return this.batch.written;
   }
 

@@ -7,12 +7,12 @@ import {
 } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
-/** Who changes something: a caller, the command line, a job of the service itself, or a provider with a signature or secret. */
+/** The origin of a change: a caller, the command line, a job of the service, or an authenticated provider. */
 export type AuditActor = Caller["kind"] | "OPERATOR" | "SYSTEM" | "PROVIDER";
 
 export type { AuditedField };
 
-/** Tables whose first new row is the record of an operation. */
+/** A table whose first new row is the record of an operation. */
 export type RecordTable = "chats" | "files" | "telephony_connections" | "api_keys";
 
 /** How a request came in. */
@@ -22,17 +22,17 @@ export interface Origin {
   readonly requestId?: string;
 }
 
-/** Keyed digest of a person's words or identifier, or of anything else that came with them. */
+/** Keyed digest of a value, such as a person's text or identifier. */
 export const digestOf = ({ ports, organizationId }: Scope, value: unknown): string =>
-  ports.crypto.digest(digested(organizationId, value));
+  ports.crypto.digest(digestInput(organizationId, value));
 
-/** Every digest that stands for a value, under the former keys too. */
+/** All digests of a value: with the present key and the former ones. */
 export const digestsOf = ({ ports, organizationId }: Scope, value: unknown): string[] =>
-  ports.crypto.digests(digested(organizationId, value));
+  ports.crypto.digests(digestInput(organizationId, value));
 
-const digested = (organizationId: string, value: unknown) => JSON.stringify([organizationId, value]);
+const digestInput = (organizationId: string, value: unknown) => JSON.stringify([organizationId, value]);
 
-/** An operation of a caller, to be recorded with its change. */
+/** An operation of a caller, recorded with its change. */
 export const operationOf = (
   scope: Scope,
   caller: Caller | undefined,
@@ -67,11 +67,11 @@ function personOf({ userId, visitor }: Caller): string | undefined {
   return "chatId" in visitor ? visitor.chatId : (visitor.uniqueId ?? visitor.id);
 }
 
-/** A person's words and identifiers by name and digest, all else by name. */
+/** A field of an entry: personal data by name and digest, other fields by name only. */
 export const fieldOf = (scope: Scope, name: string, value: unknown, isPersonal: boolean): AuditedField =>
   isPersonal && value != null ? { name, digest: digestOf(scope, value) } : { name };
 
-/** A command on the server, and what the service does for its operator at the start. */
+/** An operation of the command line, or of the service itself during startup. */
 export function commandOf(
   operation: string,
   recordType: string,
@@ -83,8 +83,8 @@ export function commandOf(
 }
 
 /**
- * A job that changes or deletes rows without a request for them, such as retention.
- * @param recordId null for a batch of rows, whose number `AuditedOperation.count` takes
+ * An operation of a job that no request asked for, such as retention.
+ * @param recordId null for a batch of rows, which `AuditedOperation.count` counts
  */
 export function jobOf(
   operation: string,
@@ -107,12 +107,12 @@ interface Callback {
   readonly operation: string;
   readonly recordType: string;
   readonly address: string;
-  /** Telephone number of the person who called or wrote. */
+  /** Phone number of the person who called or texted. */
   readonly phoneNumber?: string | null;
   readonly fields: readonly AuditedField[];
 }
 
-/** What a provider's callback changes, recorded with the first event of it or by the statement that stores it. */
+/** An operation of a provider's callback, recorded with its first event or by the statement that stores the change. */
 export function callbackOf(
   scope: Scope,
   { phoneNumber, ...about }: Callback,

@@ -2,12 +2,12 @@ import type { Database } from "../../platform/database/database";
 import type { AuditedField } from "../../platform/database/audited-operation";
 import { commandOf } from "./note";
 
-/** Numbers of changed rows by organization, then by kind. */
+/** Numbers of changed rows, by organization and kind. */
 export type CountsByOrganization = ReadonlyMap<string, Readonly<Record<string, number>>>;
 
 /**
  * Records a command that concerns the whole installation in the audit log of every organization.
- * @param counts rows that it changed, of the organizations that have any
+ * @param counts changed rows, of the organizations that have any
  */
 export async function recordCommand(
   database: Database,

@@ -1,6 +1,6 @@
 import { EMPTY_HEAD, hashOf, type AuditHead, type ChainedAudit } from "./chain";
 
-/** The first place where a chain is not as it was written. */
+/** The first position at which a chain was tampered with. */
 export interface AuditProblem {
   readonly position: number;
   readonly problem: string;
@@ -12,9 +12,9 @@ export interface AuditVerdict {
 }
 
 /**
- * Follows a chain from its beginning.
- * @param rows in the order of their positions
- * @param published heads that the chain must contain: the stored one, and one from a log, an export or a backup
+ * Verifies a chain from its first row.
+ * @param rows in order of position
+ * @param published heads that the chain must contain: the stored one, and others from a log, an export or a backup
  */
 export async function verifyChain(
   rows: AsyncIterable<ChainedAudit> | Iterable<ChainedAudit>,
@@ -38,9 +38,9 @@ function problemOf(
   published: readonly AuditHead[],
 ): AuditProblem | undefined {
   const { position } = row;
-  const wanted = before.position + 1;
-  if (position !== wanted)
-    return { position: wanted, problem: `missing: the next row has position ${position}` };
+  const expected = before.position + 1;
+  if (position !== expected)
+    return { position: expected, problem: `missing: the next row has position ${position}` };
   if (row.previousHash !== before.hash)
     return { position, problem: "out of place: it does not follow the row before it" };
   if (hashOf(row) !== row.hash) return { position, problem: "changed: its hash does not fit its content" };

@@ -1,35 +1,38 @@
 import type { Limits } from "./limits";
 
-/** Who is asking. Made once per request, from its credential. */
+/** The sender of a request. Created once per request, from its credential. */
 export interface Caller {
   readonly organizationId: string;
-  /** ANALYTICS is who opened the analytics page by a link: it reads what that page shows. ANONYMOUS is a caller without credential on the settings paths: it stands for the default organization there and nowhere else. */
+  /**
+   * ANALYTICS opened the analytics page by a link and can read only what that page shows. ANONYMOUS has no credential; on
+   * the settings paths, and only there, it acts for the default organization.
+   */
   readonly kind: "SECRET" | "PUBLIC" | "TOKEN" | "VISITOR" | "ANALYTICS" | "ANONYMOUS";
-  /** The key presented, or the key behind the token. */
+  /** The key that was sent, or that issued the token. */
   readonly keyId?: string;
-  /** The user whom a token was issued for. */
+  /** The user that the token was issued for. */
   readonly userId?: string;
-  /** Of a VISITOR: what the session is for. */
+  /** Set for a VISITOR: the chat, assistant or deployment that the session gives access to. */
   readonly visitor?: Visitor;
-  /** When the token or the key ends. */
+  /** Expiry of the token or the key. */
   readonly expiresAt?: Date;
-  /** Those of the key; undefined for one without limits. */
+  /** Limits of the key; undefined without limits. */
   readonly limits?: Limits;
 }
 
-/** Somebody on a web page: who talks with one assistant or by one deployment, or who holds one chat and nothing else. */
+/** A visitor of a web page, with access to one assistant or deployment, or to a single chat. */
 export type Visitor = WidgetVisitor | { readonly chatId: string };
 
 export interface WidgetVisitor {
-  /** Made for a browser at its first visit, and proved by its visitor token later. */
+  /** Generated at the first visit of a browser; later visits prove it with a visitor token. */
   readonly id: string;
   readonly target: { readonly assistantId: string } | { readonly deploymentId: string };
-  /** Whom the page says the visitor is. */
+  /** The page's own id of the visitor. */
   readonly uniqueId?: string;
-  /** Whether the organization's signature says so too. */
+  /** Whether the organization has signed `uniqueId`. */
   readonly signed: boolean;
 }
 
-/** A SECRET key, or a token that speaks for the organization itself and not for one of its users. */
+/** Whether the caller acts for the whole organization: a SECRET key, or a token without a user. */
 export const speaksForOrganization = ({ kind, userId }: Caller): boolean =>
   kind === "SECRET" || (kind === "TOKEN" && userId === undefined);

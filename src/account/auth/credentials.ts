@@ -18,27 +18,27 @@ interface StoredKey extends LimitColumns {
   readonly type: KeyType;
   readonly status: "ACTIVE" | "INACTIVE";
   readonly expiresAt: Date | null;
-  /** Milliseconds from the reading to the end, by the database's clock. */
+  /** Time until expiry when the row was read, by the database's clock. */
   readonly remainingMs: number | null;
 }
 
 interface CachedKey extends StoredKey {
-  /** When it ends, on this process's monotonic clock. */
+  /** Expiry on this process's monotonic clock (`performance.now()`). */
   readonly endsAt: number;
 }
 
-/** The channel on which changed keys are told to every server process. */
+/** Channel of notifications about changed keys, to every server process. */
 export const KEYS_CHANNEL = "parley_keys";
-/** A key's `lastUsedAt` is exact to this many milliseconds. */
+/** Precision of a key's `lastUsedAt`. */
 const LAST_USED_PRECISION_MS = 60_000;
 
-/** Turns credentials into callers. Keys are held in memory until they change: NOTIFY tells. */
+/** Authenticates callers. Keys are cached until a notification says that they have changed. */
 export class Credentials {
   private readonly keys = new LRUCache<string, CachedKey>({ max: 10_000, ttl: 300_000 });
   private readonly ids = new LRUCache<string, string>({ max: 10_000, ttl: 300_000 });
   private readonly tokens = new LRUCache<string, TokenClaims>({ max: 10_000, ttl: 300_000 });
-  private readonly used = new Map<string, number>();
-  /** Raised at each change, so that a read which began before it is not kept. */
+  private readonly lastUses = new Map<string, number>();
+  /** Incremented at each change, so that a read that started before the change is not cached. */
   private generation = 0;
 
   constructor(
@@ -51,27 +51,28 @@ export class Credentials {
   }
 
   /**
-   * The caller that the headers present; undefined without a credential. With a key and a token the key decides.
-   * @throws UNAUTHENTICATED when a credential is presented and not valid, also beside a valid one
+   * Authenticates a request. If it has a key and a token, both must be valid and the key decides.
+   * @returns undefined without a credential
+   * @throws UNAUTHENTICATED if a credential is not valid
    */
   async caller(headers: CredentialHeaders): Promise<Caller | undefined> {
     const { authorization } = headers;
     const key = headers["x-api-key"];
     const byKey = typeof key === "string" && key !== "" ? await this.byKey(key) : undefined;
     if (typeof authorization !== "string" || authorization === "") return byKey;
-    // Beside a key another scheme is a proxy's in front of us, and not for us.
+    // With a key, another scheme is meant for a proxy in front of this service.
     if (byKey && !/^Bearer /i.test(authorization)) return byKey;
     const byBearer = await this.byBearer(authorization);
     return byKey ?? byBearer;
   }
 
-  /** Whether the credential behind a caller still stands; a subscription asks at each change of a key. */
+  /** Whether a caller's credential is still valid. Subscriptions check this when a key changes. */
   async stillValid(caller: Caller): Promise<boolean> {
     const { organizationId, keyId } = caller;
     return !isExpired(caller) && (keyId === undefined || isActive(await this.keyById(organizationId, keyId)));
   }
 
-  /** Drops what is remembered of a key, or of all keys. */
+  /** Removes a key from the cache. */
   forget(keyId: string): void {
     this.generation++;
     this.keys.delete(keyId);
@@ -89,7 +90,7 @@ export class Credentials {
       throw new DomainError("UNAUTHENTICATED", "The API key is unknown, inactive or expired.");
     this.touch(stored);
     const { organizationId, type: kind, id: keyId, expiresAt } = stored;
-    return { organizationId, kind, keyId, ...(expiresAt && { expiresAt }), ...limited(stored) };
+    return { organizationId, kind, keyId, ...(expiresAt && { expiresAt }), ...limitsPart(stored) };
   }
 
   private async byBearer(authorization: string): Promise<Caller> {
@@ -104,7 +105,7 @@ export class Credentials {
         "UNAUTHENTICATED",
         "The bearer token has expired, or the key behind it is no longer active.",
       );
-    return { ...claims, ...limited(key) };
+    return { ...claims, ...limitsPart(key) };
   }
 
   private async keyByValue(value: string): Promise<CachedKey | undefined> {
@@ -142,10 +143,10 @@ export class Credentials {
 
   private touch({ organizationId, id }: CachedKey): void {
     const now = currentTime();
-    if (now - (this.used.get(id) ?? 0) < LAST_USED_PRECISION_MS) return;
-    this.used.set(id, now);
+    if (now - (this.lastUses.get(id) ?? 0) < LAST_USED_PRECISION_MS) return;
+    this.lastUses.set(id, now);
     const scope = this.database.scope(organizationId);
-    // Not awaited: a request never waits for, or fails by, the note of when its key was used.
+    // Not awaited: a request neither waits for this update nor fails with it.
     void scope
       .table("api_keys")
       .where({ id })
@@ -154,14 +155,14 @@ export class Credentials {
   }
 }
 
-/** Whether a token has ended; the end of a key is a matter of the database's clock. */
+/** Whether a token has expired. Keys expire by the database's clock instead. */
 const isExpired = ({ kind, expiresAt }: Pick<Caller, "kind" | "expiresAt">): boolean =>
   kind !== "SECRET" && kind !== "PUBLIC" && expiresAt !== undefined && expiresAt.getTime() <= currentTime();
 
 const isActive = (key: CachedKey | undefined): key is CachedKey =>
   key?.status === "ACTIVE" && performance.now() < key.endsAt;
 
-function limited(key: CachedKey): Pick<Caller, "limits"> {
+function limitsPart(key: CachedKey): Pick<Caller, "limits"> {
   const limits = limitsOf(key);
   return limits === undefined ? {} : { limits };
 }

@@ -5,16 +5,16 @@ export type KeyType = "SECRET" | "PUBLIC";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = { SECRET: "parley_sk_", PUBLIC: "parley_pk_" } as const satisfies Record<KeyType, string>;
-/** 62^30 is 178 bits. */
+/** 30 random characters of 62 are 178 bits. */
 const RANDOM_LENGTH = 30;
 
-/** A new key value: prefix, 178 random bits and a checksum by which scanners of leaked secrets tell a real key from a lookalike. */
+/** A new key value: prefix, 178 random bits and a checksum, by which secret scanners recognize real keys. */
 export function newKeyValue(type: KeyType): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
   return PREFIX[type] + random + checksum(random);
 }
 
-/** Enough of a value to recognize it by: `parley_sk_…w3Xy`. */
+/** A key value shortened for display: `parley_sk_…w3Xy`. */
 export const masked = (value: string): string =>
   `${/^parley_[sp]k_/.exec(value)?.[0] ?? value.slice(0, 3)}…${value.slice(-4)}`;
 

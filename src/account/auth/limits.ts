@@ -1,15 +1,15 @@
-/** What a key may be limited to. `import` is given by the command line only. */
+/** Permissions that a key can be limited to. Only the command line grants `import`. */
 export const PERMISSIONS = ["read", "write", "calls", "keys", "webhooks", "import"] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Limits of a key, and of the tokens and sessions that it stands behind. What is undefined is not limited. */
+/** Limits of a key and of the tokens and sessions issued with it. Undefined fields are not limited. */
 export interface Limits {
   readonly permissions?: readonly Permission[];
-  /** Ids of the assistants whose data it reaches. */
+  /** Ids of the assistants whose data the key can access. */
   readonly assistantIds?: readonly string[];
 }
 
-/** Limits as rows of keys hold them. */
+/** Limits as the columns of a key. */
 export interface LimitColumns {
   readonly permissions: readonly Permission[] | null;
   readonly assistantIds: readonly string[] | null;
@@ -24,6 +24,6 @@ export function limitsOf({ permissions, assistantIds }: LimitColumns): Limits | 
 const covers = <T>(all: readonly T[] | undefined, some: readonly T[] | null): boolean =>
   all === undefined || (some !== null && some.every((one) => all.includes(one)));
 
-/** Whether a key is no wider than some limits. */
+/** Whether a key grants no more than some limits allow. */
 export const isWithin = (key: LimitColumns, limits: Limits | undefined): boolean =>
   covers(limits?.permissions, key.permissions) && covers(limits?.assistantIds, key.assistantIds);

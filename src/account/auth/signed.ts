@@ -3,7 +3,7 @@ import { currentDate } from "../../platform/clock";
 import type { Crypto } from "../../platform/crypto";
 
 const ALGORITHM = "HS256";
-/** What claims are signed for. Those for one use are none at all to who knows only another, as an older server may. */
+/** One issuer per use of claims, so that a server, also one of an older version, rejects claims for other uses. */
 const ISSUERS = {
   TOKEN: "parley",
   VISITOR: "parley/visitor",
@@ -12,7 +12,7 @@ const ISSUERS = {
 } as const;
 export type Use = keyof typeof ISSUERS;
 
-/** Signs claims until a moment. */
+/** Signs claims as a JWT. */
 export function signClaims(crypto: Crypto, use: Use, claims: JWTPayload, expiresAt: Date): Promise<string> {
   const { id, key } = crypto.tokenKey;
   return new SignJWT(claims)
@@ -23,7 +23,11 @@ export function signClaims(crypto: Crypto, use: Use, claims: JWTPayload, expires
     .sign(key);
 }
 
-/** What was signed, and for which of these uses; undefined when it wasn't by us, was changed, has ended or is for another use. */
+/**
+ * Verifies a signed JWT.
+ * @returns its claims and use; undefined if it is not signed by this service, was changed, has expired, or is for none
+ * of `uses`
+ */
 export async function verifyClaims<C extends JWTPayload, U extends Use>(
   crypto: Crypto,
   token: string,
@@ -32,8 +36,7 @@ export async function verifyClaims<C extends JWTPayload, U extends Use>(
   try {
     const { payload } = await jwtVerify(
       token,
-      ({ kid }) =>
-        crypto.tokenKeyById(kid) ?? Promise.reject(new Error("signed with a key that is not here")),
+      ({ kid }) => crypto.tokenKeyById(kid) ?? Promise.reject(new Error("unknown signing key")),
       {
         algorithms: [ALGORITHM],
         issuer: uses.map((use) => ISSUERS[use]),
@@ -41,7 +44,7 @@ export async function verifyClaims<C extends JWTPayload, U extends Use>(
         currentDate: currentDate(),
       },
     );
-    const use = uses.find((one) => ISSUERS[one] === payload.iss)!; // it was checked to be one of them
+    const use = uses.find((one) => ISSUERS[one] === payload.iss)!; // jwtVerify checked the issuer
     return { use, claims: payload as C }; // signed by us, for this use
   } catch {
     return undefined;

@@ -6,7 +6,7 @@ import { signClaims, verifyClaims } from "./signed";
 
 const KINDS = ["TOKEN", "VISITOR", "ANALYTICS"] as const;
 
-/** What a token says: whose it is, which key stands behind it, whom it speaks for, until when. */
+/** Claims of a token: its organization, the key that issued it, its user or visitor, and its expiry. */
 export interface TokenClaims extends Pick<Caller, "organizationId" | "userId" | "visitor"> {
   readonly kind: (typeof KINDS)[number];
   readonly keyId: string;
@@ -19,7 +19,7 @@ interface Payload extends JWTPayload, Pick<Caller, "visitor"> {
   readonly exp: number;
 }
 
-/** A bearer token, or the session of a web page or of the analytics page. */
+/** Signs a bearer token, or a session token of a web page or the analytics page. */
 export function signToken(
   crypto: Crypto,
   { kind, organizationId, keyId, userId, visitor, expiresAt }: TokenClaims,
@@ -33,7 +33,7 @@ export function signToken(
   return signClaims(crypto, kind, claims, expiresAt);
 }
 
-/** @throws UNAUTHENTICATED when the token isn't ours, was changed, or has ended */
+/** @throws UNAUTHENTICATED if the token is not from this service, was changed, or has expired */
 export async function verifyToken(crypto: Crypto, token: string): Promise<TokenClaims> {
   const verified = await verifyClaims<Payload, TokenClaims["kind"]>(crypto, token, KINDS);
   if (!verified)

@@ -3,7 +3,7 @@ import type { WidgetVisitor } from "./caller";
 import type { Crypto } from "../../platform/crypto";
 import { signClaims, verifyClaims } from "./signed";
 
-/** Which browser it is, to one assistant or deployment of one organization. It opens nothing by itself. */
+/** Identifies a browser to one assistant or deployment. Grants no access by itself. */
 export interface VisitorClaims extends Pick<WidgetVisitor, "id" | "target"> {
   readonly organizationId: string;
 }
@@ -21,13 +21,13 @@ export const signVisitor = (
 ): Promise<string> =>
   signClaims(crypto, "BROWSER", { org: organizationId, sub: id, target: JSON.stringify(target) }, expiresAt);
 
-/** The browser's id, where the token is for this organization and target. */
+/** Verifies a visitor token. @returns the visitor's id; undefined if the token is for another organization or target */
 export async function verifyVisitor(
   crypto: Crypto,
   token: string,
   { organizationId, target }: Omit<VisitorClaims, "id">,
 ): Promise<string | undefined> {
   const claims = (await verifyClaims<Payload, "BROWSER">(crypto, token, ["BROWSER"]))?.claims;
-  const fits = claims?.org === organizationId && claims.target === JSON.stringify(target);
-  return fits ? claims.sub : undefined;
+  const matches = claims?.org === organizationId && claims.target === JSON.stringify(target);
+  return matches ? claims.sub : undefined;
 }

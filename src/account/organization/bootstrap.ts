@@ -2,14 +2,14 @@ import { commandOf } from "../audit/note";
 import type { Scope } from "../../platform/database/scope";
 import { Keys } from "./keys";
 
-/** A new organization's first credentials, in full. */
+/** The first keys of a new organization, in full. */
 export interface NewOrganization {
   readonly organizationId: string;
   readonly secretKey: string;
   readonly publicKey: string;
 }
 
-/** Makes the organization of `scope` with a SECRET and a PUBLIC key. */
+/** Creates the organization of `scope` with a SECRET and a PUBLIC key. */
 export async function createOrganization(
   scope: Scope,
   {
@@ -29,10 +29,10 @@ export async function createOrganization(
       { type: "SECRET" },
       { ...(secretKey !== undefined && { value: secretKey }) },
     );
-    const shown = await keys.create(
+    const publicKeyRecord = await keys.create(
       { type: "PUBLIC" },
       { ...(publicKey !== undefined && { value: publicKey }) },
     );
-    return { organizationId, secretKey: secret.value, publicKey: shown.value };
+    return { organizationId, secretKey: secret.value, publicKey: publicKeyRecord.value };
   });
 }

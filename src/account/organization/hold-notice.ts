@@ -1,6 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 
-/** What an organization is told while nothing goes out of the installation. */
+/** Warnings to an organization while the installation is held, i.e. sends nothing. */
 export async function holdWarnings(scope: Scope): Promise<string[]> {
   const holds = await scope.shared("holds").whereNull("releasedAt").orderBy("since").limit(1);
   return holds.map(({ reason, since }) =>

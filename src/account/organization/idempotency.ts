@@ -9,20 +9,20 @@ import { DomainError } from "../../platform/errors";
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
-  /** Secrets in it. */
+  /** Secrets in the body. */
   readonly disclosed: readonly Disclosure[];
 }
 
-/** A request under its key. */
+/** A request with an Idempotency-Key. */
 export interface IdempotentRequest {
   readonly key: string;
-  /** Everything that makes it the same request. */
+  /** Identifies the request: a repeated one must have the same content. */
   readonly content: unknown;
-  /** Its work waits for HTTP, so it runs outside of any transaction. */
+  /** Whether its work waits for HTTP and so must run outside of any transaction. */
   readonly waits: boolean;
 }
 
-/** Who asks, for the audit log. */
+/** The sender of the request, for the audit log. */
 interface Requester {
   readonly caller: Caller | undefined;
   readonly source: Origin;
@@ -33,78 +33,83 @@ type IdempotentAnswer = Answer & { readonly replayed: boolean };
 
 const ANSWER_LIFETIME_MS = 86_400_000;
 
-/** How long work that waits keeps its key if its process dies: longer than any operation of REST may take. */
+/** A claim of a crashed process blocks its key for this long, which is longer than any REST operation may take. */
 const CLAIM_LIFETIME_MS = 60_000;
 
-/** Answers that are opened at once, and how long a text is that is no part of a key by chance. */
+/** Answers read by one statement of `forget`. */
 const FORGET_BATCH_SIZE = 500;
+/** Shorter texts occur in keys by chance. */
 const MIN_TEXT_LENGTH = 4;
-const holdsAny = (body: string, texts: readonly string[]) => texts.some((text) => body.includes(text));
+const containsAny = (body: string, texts: readonly string[]) => texts.some((text) => body.includes(text));
 
-/** Answers to requests that carried an Idempotency-Key: repeated within a day, they are answered again and not done again. */
+/** Stores answers to requests with an Idempotency-Key for a day. A repeated request gets the stored answer. */
 export class Idempotency {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * Does `work` once for a key. Its effect and its answer are committed together, or neither is. Work that waits for
-   * HTTP claims the key first and stores its answer afterwards, each in a transaction of its own. The secrets in an
-   * answer that is repeated are recorded as disclosed again.
-   * @throws REQUEST_IN_PROGRESS while the first one runs; IDEMPOTENCY_KEY_REUSED for another request under the same key
+   * Runs `work` once per key. Its changes and its answer are committed in one transaction. Work that waits for HTTP
+   * instead claims the key before and stores its answer after, each in its own transaction. Secrets in a replayed
+   * answer are recorded as disclosed again.
+   * @throws REQUEST_IN_PROGRESS while the first request runs; IDEMPOTENCY_KEY_REUSED for another request with the key
    */
   async once(
     request: IdempotentRequest,
     work: Work,
     { caller, source }: Requester,
   ): Promise<IdempotentAnswer> {
-    const given = await this.given(request, work);
-    const again = given.replayed ? given.disclosed : [];
-    await Promise.all(again.map((secret) => this.scope.of(Disclosures).record(caller, source, secret)));
-    return given;
+    const answer = await this.answerTo(request, work);
+    const secrets = answer.replayed ? answer.disclosed : [];
+    await Promise.all(secrets.map((secret) => this.scope.of(Disclosures).record(caller, source, secret)));
+    return answer;
   }
 
-  private async given({ key, content, waits }: IdempotentRequest, work: Work): Promise<IdempotentAnswer> {
+  private async answerTo({ key, content, waits }: IdempotentRequest, work: Work): Promise<IdempotentAnswer> {
     const hash = createHash("sha256").update(JSON.stringify(content)).digest("base64url");
     if (waits) return this.runClaimed(key, hash, work);
     return this.scope.transaction(async (scope) => {
-      const kept = await this.kept(scope, key, hash);
-      return kept ?? this.keep(scope, key, hash, await work(scope));
+      const stored = await this.stored(scope, key, hash);
+      return stored ?? this.store(scope, key, hash, await work(scope));
     });
   }
 
   private async runClaimed(key: string, requestHash: string, work: Work): Promise<IdempotentAnswer> {
     const { scope } = this;
     const claim = newId();
-    const kept = await scope.transaction(async (scope) => {
-      const kept = await this.kept(scope, key, requestHash);
-      if (!kept) await scope.insert("idempotency_claims", { key, claim, requestHash });
-      return kept;
+    const stored = await scope.transaction(async (scope) => {
+      const stored = await this.stored(scope, key, requestHash);
+      if (!stored) await scope.insert("idempotency_claims", { key, claim, requestHash });
+      return stored;
     });
-    if (kept) return kept;
+    if (stored) return stored;
     const answer = await work(scope).catch(async (error: unknown) => {
-      // After a timeout the work may go on, so its key stays claimed until the claim expires.
+      // After a timeout the work may still run, so the key stays claimed until the claim expires.
       if (!(error instanceof DomainError && error.code === "TIMEOUT")) await this.release(scope, key, claim);
       throw error;
     });
     return scope.transaction(async (scope) => {
       const isOurs = await this.release(scope, key, claim);
-      return isOurs ? this.keep(scope, key, requestHash, answer) : { ...answer, replayed: false };
+      return isOurs ? this.store(scope, key, requestHash, answer) : { ...answer, replayed: false };
     });
   }
 
   /**
-   * The answer that is kept for the key, which nobody else can use until the transaction ends.
+   * The stored answer for a key. Locks the key until the transaction ends.
    * @throws REQUEST_IN_PROGRESS, IDEMPOTENCY_KEY_REUSED
    */
-  private async kept(scope: Scope, key: string, requestHash: string): Promise<IdempotentAnswer | undefined> {
+  private async stored(
+    scope: Scope,
+    key: string,
+    requestHash: string,
+  ): Promise<IdempotentAnswer | undefined> {
     if (!(await scope.tryLock(`idempotency:${key}`))) throw inProgress();
     await scope.table("idempotency_keys").where("createdAt", "<", scope.now(-ANSWER_LIFETIME_MS)).delete();
     await scope.table("idempotency_claims").where("claimedAt", "<", scope.now(-CLAIM_LIFETIME_MS)).delete();
-    const [kept] = await scope.table("idempotency_keys").where({ key });
+    const [stored] = await scope.table("idempotency_keys").where({ key });
     const [claim] = await scope.table("idempotency_claims").where({ key });
-    if ((kept ?? claim ?? { requestHash }).requestHash !== requestHash)
+    if ((stored ?? claim ?? { requestHash }).requestHash !== requestHash)
       throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
-    if (kept) {
-      const { status, sealedBody, disclosed } = kept;
+    if (stored) {
+      const { status, sealedBody, disclosed } = stored;
       return {
         status,
         body: JSON.parse(this.open(key, sealedBody)),
@@ -116,14 +121,14 @@ export class Idempotency {
     return undefined;
   }
 
-  /** @returns whether the claim still stood */
+  /** Deletes a claim. @returns false if it had expired */
   private async release(scope: Scope, key: string, claim: string): Promise<boolean> {
     return (await scope.table("idempotency_claims").where({ key, claim }).delete()) > 0;
   }
 
-  /** Drops the answers that hold one of these texts, or whose key does. */
+  /** Deletes the answers that contain one of these texts in body or key. */
   async forget(texts: readonly string[]): Promise<void> {
-    const whole = texts.map((text) => JSON.stringify(text));
+    const quoted = texts.map((text) => JSON.stringify(text));
     const inKey = texts.filter((text) => text.length >= MIN_TEXT_LENGTH);
     for (let last = ""; ;) {
       const rows = await this.scope
@@ -131,19 +136,19 @@ export class Idempotency {
         .where("key", ">", last)
         .orderBy("key")
         .limit(FORGET_BATCH_SIZE);
-      const told = rows.filter(
+      const matching = rows.filter(
         ({ key, sealedBody }) =>
-          inKey.some((text) => key.includes(text)) || holdsAny(this.open(key, sealedBody), whole),
+          inKey.some((text) => key.includes(text)) || containsAny(this.open(key, sealedBody), quoted),
       );
-      const keys = told.map(({ key }) => key);
+      const keys = matching.map(({ key }) => key);
       await this.scope.table("idempotency_keys").whereIn("key", keys).delete();
       if (rows.length < FORGET_BATCH_SIZE) return;
       last = rows.at(-1)!.key;
     }
   }
 
-  /** Sealed, for the answer may hold a key or a secret. */
-  private async keep(
+  /** Stores an answer, encrypted because it may contain secrets. */
+  private async store(
     scope: Scope,
     key: string,
     requestHash: string,

@@ -4,15 +4,15 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { KeyInput } from "./keys";
 
-/** The limits of a new key, as they are stored. */
+/** The limits of a new key, as stored. */
 type NewLimits = Partial<LimitColumns> & { readonly expiresAt?: Date };
 
-const wider = (what: string) =>
+const tooWide = (what: string) =>
   new DomainError("FORBIDDEN", `A key makes no key that is wider than itself: ${what}.`);
 
 /**
- * The limits of a new key: those asked for, or else those of the key that makes it.
- * @param caller undefined for the operator on the command line, who alone gives `import`
+ * The limits of a new key: those in the input, else those of the key that creates it.
+ * @param caller undefined for the operator on the command line, who alone can grant `import`
  * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; FORBIDDEN for limits wider than the caller's
  */
 export async function limitsFor(
@@ -24,20 +24,20 @@ export async function limitsFor(
     throw invalid([{ path: "permissions", message: "import is given by the command line only" }]);
   const own = caller?.limits;
   const extra = permissions?.find((one) => own?.permissions && !own.permissions.includes(one));
-  if (extra !== undefined) throw wider(`it lacks the permission ${extra} itself`);
+  if (extra !== undefined) throw tooWide(`it lacks the permission ${extra} itself`);
   for (const id of assistantIds ?? []) await checkAssistant(scope, id);
-  const ends = expiresAt ?? caller?.expiresAt;
+  const expiry = expiresAt ?? caller?.expiresAt;
   if (expiresAt) await checkEnd(scope, expiresAt, caller?.expiresAt);
   const allowed = permissions ?? own?.permissions;
-  const reached = assistantIds ?? own?.assistantIds;
+  const assistants = assistantIds ?? own?.assistantIds;
   return {
-    ...(ends && { expiresAt: ends }),
+    ...(expiry && { expiresAt: expiry }),
     ...(allowed && { permissions: [...new Set(allowed)] }),
-    ...(reached && { assistantIds: [...new Set(reached)] }),
+    ...(assistants && { assistantIds: [...new Set(assistants)] }),
   };
 }
 
-/** A template belongs to everybody: a key cannot be limited to it. */
+/** Rejects templates too: all organizations share them, so a key cannot be limited to one. */
 async function checkAssistant(scope: Scope, id: string): Promise<void> {
   const found = await scope.named(
     "assistants.own",
@@ -58,5 +58,5 @@ async function checkEnd(scope: Scope, expiresAt: Date, latest: Date | undefined)
     [expiresAt],
   );
   if (now!.past) throw invalid([{ path: "expiresAt", message: "must be in the future" }]);
-  if (latest && expiresAt > latest) throw wider(`it ends at ${latest.toISOString()} itself`);
+  if (latest && expiresAt > latest) throw tooWide(`it ends at ${latest.toISOString()} itself`);
 }

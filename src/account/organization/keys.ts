@@ -10,7 +10,7 @@ import { limitsFor } from "./key-limits";
 
 export type KeyStatus = "ACTIVE" | "INACTIVE";
 
-/** A key as callers see it. */
+/** An API key as shown to callers. */
 export interface Key extends LimitColumns {
   readonly id: string;
   readonly value: string;
@@ -31,7 +31,7 @@ export interface KeyInput {
   readonly assistantIds?: readonly string[] | null;
 }
 
-/** Who makes a key, and which value it shall have; both are the operator's to leave out. */
+/** The creator of a key, undefined for the operator; and its value, generated if undefined. */
 interface KeyCreation {
   readonly caller?: Caller;
   readonly value?: string;
@@ -40,8 +40,8 @@ interface KeyCreation {
 type KeyRow = Omit<Key, "value"> & { readonly sealedValue: string };
 
 /**
- * The keys of an organization. Full values of SECRET keys are shown to a SECRET key only. To a caller with limits no key
- * exists that is wider than they are.
+ * The keys of an organization. Only a SECRET key sees full values of SECRET keys. Keys that grant more than the caller's
+ * limits are hidden from the caller.
  */
 export class Keys {
   constructor(private readonly scope: Scope) {}
@@ -56,13 +56,13 @@ export class Keys {
     return this.toKey(row && isWithin(row, caller.limits) ? row : missing("Key"), caller);
   }
 
-  /** @throws Error where ENCRYPTION_KEYS lack the one that a key was stored under */
+  /** Decrypts all keys. @throws Error if ENCRYPTION_KEYS lacks a key that was used */
   async check(): Promise<void> {
     const rows = await this.scope.table("api_keys");
     for (const { id, sealedValue } of rows) this.scope.ports.crypto.open(sealedValue, this.context(id));
   }
 
-  /** The newest active PUBLIC key that reaches no more assistants than the caller. */
+  /** The newest active PUBLIC key that can access no more assistants than the caller. */
   async public(caller: Caller): Promise<Key> {
     const rows = await this.scope
       .table("api_keys")
@@ -75,8 +75,8 @@ export class Keys {
   }
 
   /**
-   * Makes a key. Its value is shown in full in this answer, whoever asks.
-   * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; FORBIDDEN for limits that are wider than those of the caller
+   * Creates a key. The result contains the full value, for every caller.
+   * @throws BAD_USER_INPUT, ASSISTANT_NOT_FOUND; FORBIDDEN for limits wider than the caller's
    */
   async create(input: KeyInput, { caller, value }: KeyCreation = {}): Promise<Key> {
     const { crypto } = this.scope.ports;
@@ -122,17 +122,17 @@ export class Keys {
 
   private async warnWhenLockedOut(): Promise<void> {
     const secret = this.scope.table("api_keys").where({ type: "SECRET", status: "ACTIVE" });
-    const open = await secret.limit(1);
-    if (open.length === 0)
+    const active = await secret.limit(1);
+    if (active.length === 0)
       this.scope.warn(
-        "The organization has no active SECRET key left; `npm run key:create` on the server makes one.",
+        "The organization has no active SECRET key left. Create one with `npm run key:create` on the server.",
       );
   }
 
   private toKey({ sealedValue, ...key }: KeyRow, caller: Caller): Key {
     const value = this.scope.ports.crypto.open(sealedValue, this.context(key.id));
-    const whole = key.type === "PUBLIC" || (caller.kind === "SECRET" && speaksForOrganization(caller));
-    return { ...key, value: whole ? value : masked(value) };
+    const isFull = key.type === "PUBLIC" || (caller.kind === "SECRET" && speaksForOrganization(caller));
+    return { ...key, value: isFull ? value : masked(value) };
   }
 
   private context(id: string): string {

@@ -1,30 +1,30 @@
 import type { Database } from "../../platform/database/database";
 import type { Build, Scope } from "../../platform/database/scope";
 
-/** Rows that one statement measures. */
+/** Rows measured by one statement. */
 const BATCH_SIZE = 5_000;
-/** Statements for one organization before the next one's turn comes. */
+/** Statements for one organization before the next organization is measured. */
 const MAX_STATEMENTS = 100;
-/** After so long the next run goes on, in milliseconds: other jobs of all organizations wait. */
+/** After this time the rest is left to the next run, because other jobs wait. */
 const MAX_RUN_MS = 20_000;
 
-/** Where the measurement of an organization stands. */
+/** Progress of the measurement of an organization. */
 interface Measurement {
-  /** Tables that are left; the first one is being measured. */
+  /** Tables left to measure; the first one is in progress. */
   readonly tables: readonly string[];
-  /** Primary key of the last row of the first table that was measured. */
+  /** Primary key of the last measured row of the first table. */
   readonly behind: readonly string[] | null;
   readonly bytes: number;
 }
 
-/** Rows that one statement found, their bytes, and the primary key of the last one as JSON. */
+/** Result of one statement: number of rows, their bytes, and the primary key of the last row as JSON. */
 interface BatchResult {
   readonly found: number;
   readonly bytes: number;
   readonly last: string | null;
 }
 
-/** Measures what organizations store: those with much every few minutes, all others every hour, in turn. */
+/** Measures the stored bytes of organizations: large ones every few minutes, others every hour. */
 export async function measureSizes(database: Database): Promise<void> {
   const begun = performance.now();
   const { storedBytes } = database.scope("").ports.quotas;
@@ -40,7 +40,7 @@ export async function measureSizes(database: Database): Promise<void> {
   }
 }
 
-/** @returns whether something is left to measure */
+/** Measures one organization. @returns whether something is left to measure */
 async function measure(scope: Scope, tables: readonly string[]): Promise<boolean> {
   await scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
   const [row] = await scope.write<{ walk: Measurement | null }>("sizes.begin", beginning, []);
@@ -58,7 +58,7 @@ async function measure(scope: Scope, tables: readonly string[]): Promise<boolean
 
 const ID = /^[\da-f-]{36}$/;
 
-/** A place is stored only if it is ids of ours: other keys may be a person's, such as a telephone number. */
+/** Only generated ids are stored as progress: other primary keys can be personal data, such as a phone number. */
 const canPause = ({ behind }: Measurement): boolean => behind === null || behind.every((key) => ID.test(key));
 
 async function next(scope: Scope, { tables, behind, bytes }: Measurement): Promise<Measurement> {
@@ -68,7 +68,7 @@ async function next(scope: Scope, { tables, behind, bytes }: Measurement): Promi
     behind,
     BATCH_SIZE,
   ]);
-  const { found, last, bytes: size } = row!.measured; // it always has one
+  const { found, last, bytes: size } = row!.measured; // the function returns one row
   const sum = bytes + size;
   return found === BATCH_SIZE && last !== null
     ? { tables, behind: JSON.parse(last) as string[], bytes: sum }
@@ -78,7 +78,7 @@ async function next(scope: Scope, { tables, behind, bytes }: Measurement): Promi
 const measuring: Build = (_table, _$, db) =>
   db.raw("select row_to_json(parley_measure($1, $2, $3::text[], $4)) as measured");
 
-/** What is written from now on is added to the result, as it may have been passed already. */
+/** Resets `grown` at the start: rows written during the measurement are added to its result. */
 const beginning: Build = (_table, _$, db) =>
   db.raw(`
   update stored_sizes set grown = case when walk is null then 0 else grown end

@@ -16,7 +16,7 @@ interface CredentialRow extends Omit<StoredCredential, "keyHint"> {
   readonly sealedKey: string | null;
 }
 
-/** Keys and addresses of text-model vendors: an organization's own before those of the server's settings. */
+/** Credentials for providers of text models. An organization's own take precedence over the server's settings. */
 export class ModelCredentials {
   private rows: Promise<CredentialRow[]> | undefined;
 
@@ -26,7 +26,7 @@ export class ModelCredentials {
     return (await this.read()).map((row) => this.toStoredCredential(row));
   }
 
-  /** Reads what the organization has, once: beside something else, for when it is asked for. */
+  /** Reads the organization's credentials, once. Can be called early to read them in parallel with other data. */
   read(): Promise<CredentialRow[]> {
     this.rows ??= this.scope.named<CredentialRow>(
       "model_credentials",
@@ -36,7 +36,10 @@ export class ModelCredentials {
     return this.rows;
   }
 
-  /** Sets what this organization uses for a vendor; with neither key nor address its own is forgotten. */
+  /**
+   * Sets the organization's credential for a provider; removes it if key and address are null.
+   * @throws BAD_USER_INPUT for an unknown provider or an address that is not allowed
+   */
   async set(provider: string, apiKey: string | null, baseUrl: string | null): Promise<StoredCredential> {
     const { catalog, outbound, crypto } = this.scope.ports;
     if (!catalog.providers.some(({ id }) => id === provider))
@@ -59,7 +62,7 @@ export class ModelCredentials {
     });
   }
 
-  /** What a model is asked with; undefined where nobody has given anything. */
+  /** The credential for calling a model; undefined if neither the organization nor the server has one. */
   async for(model: Pick<ModelEntry, "provider" | "baseUrl">): Promise<ModelCredential | undefined> {
     const { crypto, models } = this.scope.ports;
     const row = (await this.read()).find(({ provider }) => provider === model.provider);
@@ -71,7 +74,7 @@ export class ModelCredentials {
       return { apiKey, guarded, ...(baseUrl !== undefined && { baseUrl }) };
     }
     if (baseUrl === undefined && server?.apiKey === undefined) return undefined;
-    // The server's own key never goes to an address that a customer chose.
+    // The server's own key is never sent to an address that an organization has set.
     const apiKey = guarded ? undefined : server?.apiKey;
     return { guarded, ...(apiKey !== undefined && { apiKey }), ...(baseUrl !== undefined && { baseUrl }) };
   }

@@ -18,10 +18,10 @@ export class Organizations {
   async current(): Promise<Organization> {
     const { organizationId: id } = this.scope;
     const [row] = await this.scope.shared("organizations").where({ id });
-    return row!; // whoever asks has a credential, which goes with its organization
+    return row!; // the caller's credential would be gone with the organization
   }
 
-  /** Changes what the input names. */
+  /** Changes the given fields. */
   async update({ requireSignedIdentity }: OrganizationInput): Promise<Organization> {
     const { organizationId: id } = this.scope;
     if (requireSignedIdentity !== undefined)

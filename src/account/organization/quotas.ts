@@ -4,7 +4,7 @@ import { growthOf } from "../../platform/database/growth";
 import { DomainError } from "../../platform/errors";
 import { StoredSize } from "./stored-size";
 
-/** Records that are counted, and how: each by an index that holds only these. */
+/** Records with a limit, and how to count them: each with a partial index of these records. */
 const COUNTED_RECORDS = {
   assistants: {
     noun: "assistants",
@@ -17,36 +17,36 @@ const COUNTED_RECORDS = {
     noun: "live chats and calls",
     setting: "QUOTA_LIVE_CHATS",
     remedy: "End some",
-    // Written out, as the planner finds the index of live chats by this text.
+    // A literal, because the planner matches this text with the partial index.
     rows: (...[table, , db]: Parameters<Build>) =>
       table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'"),
   },
 } as const;
 
-/** With this many records to spare, an organization is not counted again for `COUNT_LIFETIME_MS`. */
+/** An organization this far below its limit is not counted again for `COUNT_LIFETIME_MS`. */
 const SPARE_RECORDS = 1_000;
 const COUNT_LIFETIME_MS = 1_000;
-/** How long stored bytes that were read count, in milliseconds. */
+/** Lifetime of cached stored bytes. */
 const SIZE_LIFETIME_MS = 5_000;
 /** Share of the stored bytes at which the organization is warned. */
 const WARNING_SHARE = 0.9;
 const REMEDY = "Delete files or logs, or keep them for fewer days (updateRetention)";
-/** One lock for all quotas of an organization, so that two transactions never wait for each other. */
+/** One lock for all quotas of an organization, so that transactions cannot deadlock. */
 const LOCK = "quota";
 
 /**
- * What an organization may have at most. The check and the record belong in one transaction: near a limit, transactions
- * check one after another, so that concurrent requests do not exceed it.
+ * The quotas of an organization. Check and store a record in the same transaction: near a limit the check takes a lock,
+ * so that concurrent requests cannot exceed it.
  */
 export class Quotas {
-  /** Counts all records of the organization, also for a key that reaches some assistants only. */
+  /** Includes all assistants, even if the key is limited to some. */
   private readonly whole: Scope;
 
   constructor(scope: Scope) {
     this.whole = scope.unlimited();
   }
 
-  /** Call it in the transaction that stores the record. @throws QUOTA_EXCEEDED */
+  /** Must be called in the transaction that stores the record. @throws QUOTA_EXCEEDED */
   async checkRoomFor(kind: keyof typeof COUNTED_RECORDS): Promise<void> {
     await this.checkStorage();
     const { [kind]: most, spacious } = this.whole.ports.quotas;
@@ -65,7 +65,7 @@ export class Quotas {
     await check();
   }
 
-  /** How many bytes the organization stores, files and rows, to within what servers write in some seconds. */
+  /** Bytes of files and rows that the organization stores, without what other servers wrote in the last seconds. */
   async storedBytes(): Promise<number> {
     const { organizationId, ports, inTransaction } = this.whole;
     const known = ports.quotas.sizes.get(organizationId);
@@ -77,13 +77,13 @@ export class Quotas {
     return bytes + growthOf(organizationId);
   }
 
-  /** Call it before something is stored. @throws QUOTA_EXCEEDED */
+  /** Must be called before data is stored. @throws QUOTA_EXCEEDED */
   async checkStorage(): Promise<void> {
     const most = this.whole.ports.quotas.storedBytes;
     if ((await this.storedBytes()) >= most) throw tooManyBytes(most);
   }
 
-  /** That little room is left, if so. */
+  /** A warning if the stored bytes are near the limit. */
   async warnings(): Promise<string[]> {
     const most = this.whole.ports.quotas.storedBytes;
     const bytes = await this.storedBytes();
@@ -94,7 +94,7 @@ export class Quotas {
     ];
   }
 
-  /** How many bytes another file may have. @throws QUOTA_EXCEEDED if there is no room for any */
+  /** Most bytes that a new file can have. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
     const most = this.whole.ports.quotas;
     const { files } = await this.stored();
@@ -102,26 +102,26 @@ export class Quotas {
     return this.roomForBytes();
   }
 
-  /** How many bytes an archive may have, which is no file of the organization. @throws QUOTA_EXCEEDED if there is no room for any */
+  /** Most bytes that a new archive can have; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
   async roomForBytes(): Promise<number> {
     const { organizationId, ports } = this.whole;
     const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
     return remainingBytes((await this.stored()).bytes + rows, ports.quotas.storedBytes);
   }
 
-  /** Call it in the transaction that stores the file's record. @throws QUOTA_EXCEEDED */
+  /** Must be called in the transaction that stores the record of the file. @throws QUOTA_EXCEEDED */
   async checkFile(size: number): Promise<void> {
     await this.whole.lock(LOCK);
     if (size > (await this.roomForFile())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
-  /** Call it in the transaction that stores the archive's record. @throws QUOTA_EXCEEDED */
+  /** Must be called in the transaction that stores the record of the archive. @throws QUOTA_EXCEEDED */
   async checkBytes(size: number): Promise<void> {
     await this.whole.lock(LOCK);
     if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
-  /** The same bytes; fails with QUOTA_EXCEEDED when there are more than `most`. */
+  /** The same bytes. The stream fails with QUOTA_EXCEEDED after `most` bytes. */
   bounded(content: Readable, most: number): Readable {
     const { storedBytes } = this.whole.ports.quotas;
     async function* chunks() {
@@ -135,7 +135,7 @@ export class Quotas {
     return Readable.from(chunks(), { objectMode: false });
   }
 
-  /** Whether there are at least `count` records: reads so many entries of an index at most. */
+  /** Whether there are at least `count` records. Reads at most that many index entries. */
   private async hasAtLeast(kind: keyof typeof COUNTED_RECORDS, count: number): Promise<boolean> {
     if (count <= 0) return true;
     const tail = " limit 1 offset $2";
@@ -144,7 +144,7 @@ export class Quotas {
     );
   }
 
-  /** Read from indexes that hold the sizes. */
+  /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */
   private async stored(): Promise<{ files: number; bytes: number }> {
     const [[files], [archives]] = await Promise.all([
       this.whole.named<{ files: string; bytes: string }>(

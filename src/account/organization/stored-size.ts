@@ -2,23 +2,22 @@ import { giveBackGrowth, growing, takeGrowth } from "../../platform/database/gro
 import type { Build, Scope } from "../../platform/database/scope";
 import type { Database } from "../../platform/database/database";
 
-/** Interval between two additions of growth to the stored size, in milliseconds. */
-const ADD_EVERY_MS = 5_000;
+const ADD_INTERVAL_MS = 5_000;
 
-/** SQLSTATE of a foreign key that finds nothing. */
+/** SQLSTATE foreign_key_violation. */
 const UNKNOWN_ORGANIZATION = "23503";
 
-/** How many bytes of rows an organization stores: an estimate that every process adds to what it writes. */
+/** Estimated bytes of rows that an organization stores. Every process adds the bytes that it has written. */
 export class StoredSize {
   constructor(private readonly scope: Scope) {}
 
-  /** Bytes of rows, without what servers have not added yet. */
+  /** Bytes of rows, without those that processes have not added yet. */
   async bytes(): Promise<number> {
     const [row] = await this.scope.named<{ bytes: string }>("sizes.read", reading, []);
     return Number(row?.bytes ?? 0);
   }
 
-  /** Adds what this process has written. Not in a transaction, which would hold the row. */
+  /** Adds the bytes that this process has written. Must not run in a transaction, which would lock the row. */
   async add(): Promise<void> {
     const { organizationId } = this.scope;
     const bytes = takeGrowth(organizationId);
@@ -27,7 +26,7 @@ export class StoredSize {
       await this.scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
       await this.scope.write("sizes.add", adding, [bytes]);
     } catch (error) {
-      if ((error as { code?: unknown }).code === UNKNOWN_ORGANIZATION) return; // it is gone
+      if ((error as { code?: unknown }).code === UNKNOWN_ORGANIZATION) return; // the organization was deleted
       giveBackGrowth(organizationId, bytes);
       throw error;
     }
@@ -42,14 +41,14 @@ const adding: Build = (_table, _$, db) =>
   update stored_sizes set bytes = bytes + $2::bigint, grown = grown + $2::bigint
   where stored_sizes.organization_id = $1`);
 
-/** Adds the growth of every organization now and then. @returns what ends it */
+/** Adds the growth of every organization every 5 s. @returns a function that stops it after a last addition */
 export function startAddingGrowth(database: Database, failed: (error: unknown) => void): () => Promise<void> {
   let running: Promise<void> | undefined;
   const addAll = async () => {
     for (const id of growing()) await database.scope(id).of(StoredSize).add().catch(failed);
   };
   const tick = () => void (running ??= addAll().finally(() => (running = undefined)));
-  const timer = setInterval(tick, ADD_EVERY_MS).unref();
+  const timer = setInterval(tick, ADD_INTERVAL_MS).unref();
   return async () => {
     clearInterval(timer);
     await running;

@@ -13,13 +13,14 @@ export interface IssuedToken {
   readonly expiresAt: Date;
 }
 
-/** Short-lived bearer tokens, each standing behind the key that issued it. */
+/** Short-lived bearer tokens. A token is valid as long as the key that issued it. */
 export class Tokens {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * @param input `expiresIn`: seconds (`3600`) or a span (`60s 15m 1h 7d`), 1 hour without it, at most 30 days; a
-   * token issued by a token ends no later than that one
+   * Issues a token. A token issued by a token expires no later than that one.
+   * @param input `expiresIn`: seconds (`3600`) or a duration (`60s 15m 1h 7d`); 1 hour by default, at most 30 days
+   * @throws BAD_USER_INPUT; FORBIDDEN for a caller without a key
    */
   async issue(
     input: { userId?: string | null; expiresIn?: string | null },
@@ -35,8 +36,8 @@ export class Tokens {
   }
 
   /**
-   * A link to the analytics page, for the next 15 minutes; undefined for who does not speak for the organization. The
-   * fragment keeps its token from servers and their logs.
+   * A link to the analytics page, valid for 15 minutes; undefined if the caller does not act for the organization. The
+   * token is in the fragment, which browsers do not send to servers.
    */
   async analyticsLink(caller: Caller): Promise<string | undefined> {
     const { organizationId, keyId, expiresAt: limit } = caller;
@@ -48,13 +49,13 @@ export class Tokens {
   }
 }
 
-/** So many seconds from now, but no later than what issues it ends. */
+/** The expiry of a token: `seconds` from now, but not after the expiry of its issuer. */
 function expiryOf(seconds: number, limit: Date | undefined): Date {
   const wanted = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
   return limit !== undefined && limit < wanted ? limit : wanted;
 }
 
-/** Seconds that `expiresIn` stands for. */
+/** Parses `expiresIn`. @throws BAD_USER_INPUT */
 function lifetimeSeconds(text: string): number {
   const [, digits, unit] = /^(\d{1,9})([smhd]?)$/.exec(text.trim()) ?? [];
   const seconds = Number(digits) * SECONDS[(unit || "s") as keyof typeof SECONDS];

@@ -22,7 +22,7 @@ export interface ProjectInput {
 export class Projects {
   constructor(private readonly scope: Scope) {}
 
-  /** The newest first. */
+  /** Newest first. */
   async list(): Promise<Project[]> {
     return await this.scope.table("projects").orderBy(NEWEST_FIRST);
   }
@@ -48,7 +48,10 @@ export class Projects {
     return row ?? missing("Project");
   }
 
-  /** Deletes it with its webhook destinations; its assistants, workflows and deployments stay, without a project. @throws PROJECT_NOT_FOUND */
+  /**
+   * Deletes a project with its webhook destinations. Its assistants, workflows and deployments stay, without a project.
+   * @throws PROJECT_NOT_FOUND
+   */
   async remove(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
       for (const table of ["assistants", "workflows", "deployments"] as const)

@@ -40,17 +40,17 @@ export interface Job {
   readonly task: string;
   readonly payload: Readonly<Record<string, string>>;
   readonly key?: string;
-  /** A person waits for the job. The same statement starts it if this process has a free slot. Only for `soleTasks`. */
+  /** A person waits for it: the same statement starts the job if this process has a free slot. For `soleTasks` only. */
   readonly urgent?: boolean;
 }
 
-/** In characters. Notifications are limited to 8 kB, and a model can invent function names of any length. */
+/** In characters: notifications are limited to 8 kB, and a model can invent long function names. */
 const MAX_ACTIVITY_LENGTH = 100;
 
 /**
- * Stores an event, its deliveries, the jobs of its cause and the audit entry of the operation, and notifies listeners, in
- * one statement, because every message waits for this. A project with destinations uses these instead of the
- * organization's; the project is that of the deployment, else of the workflow, else of the assistant.
+ * Stores an event, its deliveries, the jobs of its cause and the audit entry of the operation, and notifies listeners.
+ * This is one statement because every message waits for it. Destinations of the project, if it has any, replace those of
+ * the organization. The project is that of the deployment, else of the workflow, else of the assistant.
  * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
@@ -74,7 +74,7 @@ interface RecordRow {
   readonly begun: readonly (string | null)[] | null;
 }
 
-/** Writes with jobs, and runs the urgent job if the statement started it. Workers find the other jobs after the commit. */
+/** Writes with jobs, and runs the urgent job if the statement started it. Workers find the others after the commit. */
 async function withJobs(
   scope: Scope,
   jobs: readonly Job[],
@@ -96,7 +96,7 @@ async function withJobs(
   }
 }
 
-/** Delivery id = first 26 characters of the event id + last 10 of the destination id: sorts by time, unique per pair. */
+/** A delivery id is the start of the event id and the end of the destination id: it sorts by time, unique per pair. */
 const statement =
   (change = countEvent): Build =>
   (table, $, db, all) =>

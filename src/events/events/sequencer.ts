@@ -17,8 +17,8 @@ interface SequencingResult {
  * concurrent sequencers one succeeds, and positions become visible in their order. No lock outlives the statement, so a
  * sequencer that crashes blocks no other.
  *
- * Events of a chat keep the order of its counter. The chat's row is locked until each of them is committed, so the visible
- * events of a chat have no gap. Positions exceed all transaction ids so far, for servers of older versions.
+ * Events of a chat keep the order of its counter. The chat's row is locked until each of them is committed, so the
+ * visible events of a chat have no gap. Positions exceed all transaction ids so far, for servers of older versions.
  */
 const assignBatch: Build = (_table, _$, db) =>
   db.raw(`

@@ -41,7 +41,7 @@ export interface Claim {
   readonly tries: number;
 }
 
-/** Spec gap: seconds from one try to the next, ± 10 %. After the last one the delivery has failed; it can be replayed. */
+/** Spec gap: seconds between tries, ± 10 %. After the last one the delivery has failed; it can be replayed. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
@@ -116,7 +116,7 @@ export class Deliveries {
       .where("nextAttemptAt", "<=", now)
       .where((either) => either.whereNull("claimedUntil").orWhere("claimedUntil", "<", now))
       .whereRaw(
-        // Not `not exists`: with statistics older than a backlog, PostgreSQL plans that as a join that reads all of it.
+        // Not `not exists`: with statistics older than a backlog, PostgreSQL joins with all of it.
         `(select 1 from deliveries earlier
           where earlier.organization_id = deliveries.organization_id and earlier.destination_id = deliveries.destination_id
             and earlier.chat_id = deliveries.chat_id and earlier.status = 'PENDING'
@@ -171,7 +171,7 @@ export class Deliveries {
     const changed = await this.scope
       .table("deliveries")
       .where({ id, attempt })
-      // Not `= 'PENDING'`: with statistics older than a backlog, PostgreSQL would read the index of all pending deliveries.
+      // Not `= 'PENDING'`: with statistics older than a backlog, PostgreSQL reads all pending deliveries.
       .whereNotIn("status", ["DELIVERED", "FAILED"])
       .update({
         status: next.status,

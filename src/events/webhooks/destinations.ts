@@ -57,7 +57,7 @@ const GONE_STATUS = 410;
 export class WebhookDestinations {
   constructor(private readonly scope: Scope) {}
 
-  /** The destinations of a project, or without one those of the organization itself; newest first. @throws PROJECT_NOT_FOUND */
+  /** Destinations of a project, or without one of the organization itself; newest first. @throws PROJECT_NOT_FOUND */
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
     if (projectId !== null) await this.scope.of(Projects).byId(projectId);
     const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
