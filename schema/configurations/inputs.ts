@@ -1,4 +1,8 @@
 import { Field, Float, InputType, Int } from "type-graphql";
+import type {
+  ThemeConfiguration,
+  VoiceConfiguration,
+} from "../../src/assistants/configurations/configurations";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { CHAT, SMS, TEXT, THEME, VOICE } from "./texts";
 import {
@@ -57,7 +61,7 @@ export class UpdateVoiceConfigurationInput extends ChannelFields {
   voice?: string;
   @NotNull
   @Field(() => BackgroundSound, { nullable: true, description: VOICE.backgroundSound })
-  backgroundSound?: string;
+  backgroundSound?: VoiceConfiguration["backgroundSound"];
   @NotNull
   @Field({ nullable: true, description: VOICE.backchanneling })
   backchanneling?: boolean;
@@ -126,7 +130,7 @@ export class UpdateThemeConfigurationInput {
   theme?: JsonObject;
   @NotNull
   @Field(() => ThemeMode, { nullable: true, description: THEME.mode })
-  mode?: string;
+  mode?: ThemeConfiguration["mode"];
 }
 
 @InputType({

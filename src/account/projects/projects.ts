@@ -2,21 +2,12 @@ import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST } from "../../platform/database/order";
+import type { Input, Shown } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 
-export interface Project {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-export interface ProjectInput {
-  readonly name: string;
-  readonly description?: string | null;
-}
+export type Project = Shown<"projects">;
+export type ProjectInput = Input<"projects">;
 
 /** Groups of assistants with webhook destinations of their own. */
 export class Projects {

@@ -3,6 +3,7 @@ import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import { page, type Page, type PageQuery } from "../../platform/database/page";
 import { encoded } from "../../platform/database/encoded";
+import { columnsExcept, type Input, type Shown } from "../../platform/database/rows";
 import type { Build, Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { AttachedFiles } from "../knowledge/attached-files";
@@ -10,41 +11,21 @@ import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
 import { Templates } from "../configurations/templates";
 
-export interface Assistant {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
+type AssistantRow = Shown<"assistants", "deletedAt">;
+
+export interface Assistant extends AssistantRow {
   /** Whether it is one of the shared, read-only templates. */
   readonly template: boolean;
-  readonly variables: Record<string, unknown> | null;
-  readonly projectId: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
-export interface AssistantInput {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly variables?: Record<string, unknown> | null;
-  readonly projectId?: string | null;
-}
+export type AssistantInput = Input<"assistants">;
 
 export interface AssistantQuery extends PageQuery {
   readonly search?: string | null;
   readonly projectId?: string | null;
 }
 
-type AssistantRow = Omit<Assistant, "template">;
-
-const COLUMNS = [
-  "id",
-  "name",
-  "description",
-  "variables",
-  "projectId",
-  "createdAt",
-  "updatedAt",
-] as const satisfies (keyof AssistantRow)[];
+const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt");
 const SUFFIX = " (copy)";
 const NAME_LENGTH = 255;
 
@@ -135,7 +116,7 @@ export class Assistants {
     if (held.length === 0) missing("Assistant");
   }
 
-  /** Copies an assistant or a template: description, variables and all four configurations; not its attached files. @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED */
+  /** Copies an assistant or a template: its fields and all four configurations, but not its project or attached files. @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED */
   async duplicate(id: string): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       const source = await scope.of(Assistants).byId(id);
@@ -143,8 +124,8 @@ export class Assistants {
       const configurations = source.template
         ? await scope.of(Templates).configurations(id)
         : await this.configurations(scope, id);
-      const { description, variables } = source;
-      return scope.of(Assistants).write({ id: newId(), name, description, variables }, configurations);
+      const { template: _t, projectId: _p, createdAt: _c, updatedAt: _u, ...copied } = source;
+      return scope.of(Assistants).write({ ...copied, id: newId(), name }, configurations);
     });
   }
 

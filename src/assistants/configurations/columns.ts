@@ -1,28 +1,15 @@
+import { columnsExcept } from "../../platform/database/rows";
 import type { ConfigurationKind } from "./configurations";
 
-const CHANNEL = [
-  ...[
-    "initialMessage",
-    "prompt",
-    "resources",
-    "provider",
-    "model",
-    "temperature",
-    "maxTokensOutput",
-    "functions",
-  ],
-  ...["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"],
-];
-/** What is read of each; their tables hold more. */
+/** Columns of every configuration that are no fields of it. */
+const HIDDEN = ["organizationId", "assistantId", "updatedAt"] as const;
+
+/** Columns that are fields of each kind of configuration. */
 export const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
-  voice: [
-    ...CHANNEL,
-    ...["voiceProvider", "voice", "backgroundSound", "backchanneling"],
-    ...["endCallFunction", "dialKeypadFunction", "endCallMessage", "endCallPhrases"],
-  ],
-  sms: [...CHANNEL, "smsMode", "voiceCallMode", "keywords"],
-  chat: [...CHANNEL, "chatMode", "quickRepliesEnabled"],
-  theme: ["theme", "mode", "allowedOrigins"],
+  voice: columnsExcept("voice_configurations", ...HIDDEN),
+  sms: columnsExcept("sms_configurations", ...HIDDEN),
+  chat: columnsExcept("chat_configurations", ...HIDDEN),
+  theme: columnsExcept("theme_configurations", ...HIDDEN),
 };
 
 /** Some columns of a kind, and what a loader of them is called. */

@@ -1,9 +1,9 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { encoded } from "../../platform/database/encoded";
+import type { Shown } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { notFound } from "../../platform/errors";
-import type { JsonObject } from "../../platform/json/json-object";
 import { Templates } from "./templates";
 import { COLUMNS, cutOf, type Cut } from "./columns";
 import { originsOf } from "./origins";
@@ -24,49 +24,21 @@ export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const sat
   ConfigurationKind
 >;
 
-export interface RagSettings {
-  readonly isRagEnabled: boolean;
-  readonly forceRag: boolean;
-  /** Topics separated by commas or line breaks. */
-  readonly ragTriggerTopics: string;
-  readonly preserveRagResult: boolean;
-}
-/** What voice, SMS and chat have in common. */
-export interface ChannelConfiguration extends RagSettings {
-  readonly initialMessage: string;
-  readonly prompt: string;
-  readonly resources: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly temperature: number;
-  readonly maxTokensOutput: number;
-  readonly functions: JsonObject[];
-}
-export interface VoiceConfiguration extends ChannelConfiguration {
-  readonly voiceProvider: string;
-  readonly voice: string;
-  readonly backgroundSound: string;
-  readonly backchanneling: boolean;
-  readonly endCallFunction: boolean;
-  readonly dialKeypadFunction: boolean;
-  readonly endCallMessage: string;
-  readonly endCallPhrases: string;
-}
-export interface SmsConfiguration extends ChannelConfiguration {
-  readonly smsMode: boolean;
-  readonly voiceCallMode: boolean;
-  readonly keywords: string;
-}
-export interface ChatConfiguration extends ChannelConfiguration {
-  readonly chatMode: boolean;
-  readonly quickRepliesEnabled: boolean;
-}
-export interface ThemeConfiguration {
-  readonly theme: JsonObject;
-  readonly mode: string;
-  /** Origins of the web pages that may show the widget; any where there is none. */
-  readonly allowedOrigins: string[];
-}
+type Fields<T extends (typeof CONFIGURATIONS)[ConfigurationKind]> = Shown<T, "assistantId" | "updatedAt">;
+
+export type VoiceConfiguration = Fields<"voice_configurations">;
+export type SmsConfiguration = Fields<"sms_configurations">;
+export type ChatConfiguration = Fields<"chat_configurations">;
+export type ThemeConfiguration = Fields<"theme_configurations">;
+/** Fields shared by voice, SMS and chat. */
+export type ChannelConfiguration = Pick<
+  VoiceConfiguration,
+  keyof VoiceConfiguration & keyof SmsConfiguration
+>;
+export type RagSettings = Pick<
+  ChannelConfiguration,
+  "isRagEnabled" | "forceRag" | "ragTriggerTopics" | "preserveRagResult"
+>;
 interface Kinds {
   readonly voice: VoiceConfiguration;
   readonly sms: SmsConfiguration;

@@ -1,5 +1,6 @@
 import { pageOf, type Page, type PageQuery } from "../../platform/database/page";
 import { OLDEST_FIRST } from "../../platform/database/order";
+import { columnsExcept, type Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import type { ConfigurationKind } from "./configurations";
@@ -7,20 +8,12 @@ import type { ConfigurationKind } from "./configurations";
 type Settings = Record<string, unknown>;
 
 /** A read-only assistant of all organizations. */
-export interface Template {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
+export type Template = Omit<Rows["templates"], ConfigurationKind> & {
   readonly template: true;
-  readonly variables: Record<string, unknown> | null;
   readonly projectId: null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+};
 
-type TemplateRow = Omit<Template, "template" | "projectId"> & Readonly<Record<ConfigurationKind, Settings>>;
-
-const COLUMNS = ["id", "name", "description", "variables", "createdAt", "updatedAt"] as const;
+const COLUMNS = columnsExcept("templates", "voice", "sms", "chat", "theme");
 
 /** The templates: one read-only list for all organizations, used by duplicating them. */
 export class Templates {
@@ -47,7 +40,7 @@ export class Templates {
 
   /** All four configurations of a template, each in the columns of its table. */
   async configurations(id: string): Promise<Readonly<Record<ConfigurationKind, Settings>>> {
-    const loader = this.scope.loader<TemplateRow | undefined>("templates", async (ids) => {
+    const loader = this.scope.loader<Rows["templates"] | undefined>("templates", async (ids) => {
       const rows = await this.scope.shared("templates").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));
     });

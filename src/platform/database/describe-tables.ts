@@ -64,16 +64,22 @@ const wrapperOf = ({ isNullable, hasDefault }: Column) =>
 export async function describeTables(query: Query): Promise<string> {
   const columns = await query(COLUMNS);
   const tables = [...new Set(columns.map(({ table }) => table))].map((table) => {
-    const lines = columns
-      .filter((column) => column.table === table)
-      .map((column) => `    ${camel(column.column)}: ${wrapperOf(column)}<${typeOf(column)}>;\n`);
-    return `  ${table}: {\n${lines.join("")}  };\n`;
+    const own = columns.filter((column) => column.table === table);
+    const lines = own.map(
+      (column) => `    ${camel(column.column)}: ${wrapperOf(column)}<${typeOf(column)}>;\n`,
+    );
+    const names = own.map(({ column }) => `"${camel(column)}"`);
+    return { type: `  ${table}: {\n${lines.join("")}  };\n`, names: `  ${table}: [${names.join(", ")}],\n` };
   });
   return `// Generated from the migrated database by \`npm run rows\`. A test compares it with the database.
 import type { Column, Defaulted, Nullable } from "./column";
 
 /** Columns of every table and view, as JavaScript reads their values. */
 export interface Tables {
-${tables.join("")}}
+${tables.map(({ type }) => type).join("")}}
+
+/** Names of the columns of every table and view. */
+export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
+${tables.map(({ names }) => names).join("")}};
 `;
 }

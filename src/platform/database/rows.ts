@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Column, Defaulted, Nullable } from "./column";
 import type { Narrowed } from "./narrowed";
-import type { Tables as Stored } from "./tables.generated";
+import { COLUMNS, type Tables as Stored } from "./tables.generated";
 
 /** Only in databases with pgvector, so the generated tables lack it. */
 interface Vectors {
@@ -49,3 +49,20 @@ type Values<T extends AnyTable> = { [K in keyof Rows[T]]: Given<Rows[T][K]> };
 export type New<T extends AnyTable> = Readonly<
   Omit<Values<T>, Omittable<T> | "organizationId"> & Partial<Pick<Values<T>, Omittable<T>>>
 >;
+
+/** A row as clients see it, without the organization and the columns named in `Hidden`. */
+export type Shown<T extends AnyTable, Hidden extends keyof Rows[T] = never> = Readonly<
+  Omit<Rows[T], "organizationId" | Hidden>
+>;
+
+/** Values of a new record that a client sends; the service adds the id and the times. */
+export type Input<T extends AnyTable> = Omit<New<T>, "id" | "createdAt" | "updatedAt" | "deletedAt">;
+
+/** Columns of a table except those named. A column that a migration adds is included. */
+export function columnsExcept<T extends keyof Stored, C extends keyof Stored[T]>(
+  table: T,
+  ...except: readonly C[]
+): Exclude<keyof Stored[T], C>[] {
+  const left: readonly unknown[] = except;
+  return COLUMNS[table].filter((name): name is Exclude<typeof name, C> => !left.includes(name));
+}
