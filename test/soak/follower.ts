@@ -18,7 +18,14 @@ export class Follower {
     this.loop = this.follow();
   }
 
-  async stop(): Promise<void> {
+  /** Stops once all these events have come, or after `timeoutMs`. */
+  async stopAfter(ids: readonly string[], timeoutMs: number): Promise<void> {
+    const began = performance.now();
+    const hasAll = () => {
+      const seen = new Set(this.ids);
+      return ids.every((id) => seen.has(id));
+    };
+    while (!hasAll() && performance.now() - began < timeoutMs) await sleep(200);
     this.stopped = true;
     this.end();
     await this.loop;

@@ -5,7 +5,7 @@ import { Engine } from "./engine";
 import { FAULTS } from "./faults";
 import { Follower } from "./follower";
 import { Installation, SECRET_KEY } from "./installation";
-import { check, drained, type Invariant } from "./invariants";
+import { check, drained, followed, type Invariant } from "./invariants";
 import { memoryInvariant, report, type FaultRun, type MemorySample } from "./report";
 import { Traffic } from "./traffic";
 
@@ -62,9 +62,9 @@ async function main(): Promise<boolean> {
     await traffic.stop();
     const drainSeconds = await drained(installation);
     await engine.stop();
-    await follower.stop();
     const invariants: Invariant[] = [
-      ...(await check(installation, client, follower, traffic.acknowledged)),
+      await followed(installation, follower),
+      ...(await check(installation, client, traffic.acknowledged)),
       {
         name: "no answer was a fault of the service",
         checked: client.latenciesMs.length,
