@@ -52,9 +52,8 @@ const NOTHING: Counts = { jobs: 0, deliveries: 0, texts: 0, calls: 0 };
 
 /** Statements that drop what waits, by kind. */
 const DROPS = {
-  jobs: `delete from graphile_worker._private_jobs job using graphile_worker._private_tasks task
-    where task.id = job.task_id and task.identifier = any(:tasks) and job.created_at <= :until
-    returning job.payload ->> 'organizationId' as organization_id`,
+  jobs: `select payload ->> 'organizationId' as organization_id from graphile_worker.complete_jobs(array(
+    select id from graphile_worker.jobs where task_identifier = any(:tasks) and created_at <= :until))`,
   deliveries: `update deliveries set status = 'FAILED', claimed_until = null
     where status = 'PENDING' and created_at <= :until returning organization_id`,
   texts: `update sms_sent set problem = 'Dropped after a restore.'

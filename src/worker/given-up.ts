@@ -1,13 +1,10 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { newId } from "../platform/database/ids";
-import { GIVE_UP_PREFIX } from "../platform/jobs/free-jobs";
 
 /** A job without attempts left. */
 interface GivenUpJob {
   readonly id: string;
   readonly task: string;
-  readonly payload: unknown;
   readonly lastError: string | null;
 }
 
@@ -26,8 +23,6 @@ export interface GivenUpOptions {
  * removed only after its consequence is stored; if that fails, a later sweep tries again.
  */
 export class GivenUp {
-  /** Worker id of the claims, which the worker's heartbeat keeps alive. */
-  readonly id = `${GIVE_UP_PREFIX}${newId()}`;
   private sweeping: Promise<void> | undefined;
 
   constructor(private readonly options: GivenUpOptions) {}
@@ -45,41 +40,47 @@ export class GivenUp {
   }
 
   private async sweepAll(): Promise<void> {
-    const tried: string[] = [];
-    for (let job = await this.claim(tried); job; job = await this.claim(tried)) {
-      tried.push(job.id);
-      await this.giveUp(job);
+    const text = `
+      select id, task_identifier as task, last_error as "lastError" from graphile_worker.jobs
+      where locked_at is null and attempts >= max_attempts and task_identifier = any($1) order by id`;
+    const { pool, tasks } = this.options;
+    const { rows } = await pool.query<GivenUpJob>(text, [tasks]);
+    for (const job of rows) await this.alone(job.id, () => this.giveUp(job));
+  }
+
+  /** Does the work unless another server is doing it for the same job. The lock ends with the connection. */
+  private async alone(id: string, work: () => Promise<void>): Promise<void> {
+    const client = await this.options.pool.connect();
+    try {
+      await client.query("begin");
+      const lock = "select pg_try_advisory_xact_lock(hashtextextended('job given up ' || $1, 0)) as taken";
+      const { rows } = await client.query<{ taken: boolean }>(lock, [id]);
+      if (rows[0]!.taken) await work();
+      await client.query("commit");
+      client.release();
+    } catch (error) {
+      client.release(true); // closes the connection, which ends the lock
+      throw error;
     }
   }
 
-  private async claim(tried: readonly string[]): Promise<GivenUpJob | undefined> {
-    const text = `
-      update graphile_worker._private_jobs as jobs set locked_at = now(), locked_by = $1
-      from graphile_worker._private_tasks as tasks where tasks.id = jobs.task_id and jobs.id = (
-        select waiting.id from graphile_worker._private_jobs as waiting
-        join graphile_worker._private_tasks as known on known.id = waiting.task_id
-        where waiting.locked_at is null and waiting.attempts >= waiting.max_attempts
-          and known.identifier = any($2) and waiting.id <> all($3)
-        order by waiting.id limit 1 for update of waiting skip locked)
-      returning jobs.id, tasks.identifier as task, jobs.payload, jobs.last_error as "lastError"`;
-    const { pool, tasks } = this.options;
-    const { rows } = await pool.query<GivenUpJob>(text, [this.id, tasks, tried]);
-    return rows[0];
-  }
-
-  private async giveUp({ id, task, payload, lastError }: GivenUpJob): Promise<void> {
+  private async giveUp({ id, task, lastError }: GivenUpJob): Promise<void> {
     const { pool, logger, conclude, count } = this.options;
     try {
+      // Changes nothing: of the functions that return payloads this one leaves the job as it is.
+      const { rows } = await pool.query<{ payload: unknown }>(
+        "select payload from graphile_worker.reschedule_jobs(array[$1::bigint]) where attempts >= max_attempts",
+        [id],
+      );
+      if (!rows[0]) return; // another server has ended it
+      const { payload } = rows[0];
       await conclude(task, payload);
       logger.error({ task, jobId: id, ...idsIn(payload), reason: lastError }, "a job was given up");
       count(task);
-      await pool.query("delete from graphile_worker._private_jobs where id = $1", [id]);
+      await pool.query("select graphile_worker.complete_jobs(array[$1::bigint])", [id]);
       await pool.query("delete from job_deaths where job_id = $1", [id]);
     } catch (error) {
       logger.error({ err: error, task, jobId: id }, "the consequence of a job that was given up failed");
-      const unlock =
-        "update graphile_worker._private_jobs set locked_at = null, locked_by = null where id = $1";
-      await pool.query(unlock, [id]);
     }
   }
 }

@@ -57,7 +57,7 @@ export async function startWorker({
   const immediate = new ImmediateJobs(pool, performer(database), logger);
   const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
   const calendar = new Calendar(pool, periodic, logger);
-  const ids = () => [immediate.id, givenUp.id, ...runners.flatMap((runner) => runner.ids)];
+  const ids = () => [immediate.id, ...runners.flatMap((runner) => runner.ids)];
   const beat = () =>
     Promise.all([heartbeat(pool, ids(), (takeoverMs * 2) / 3), immediate.requeueUnconfirmed()])
       .then(() => givenUp.sweep())

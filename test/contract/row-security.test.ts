@@ -48,7 +48,7 @@ describe("every table of the database", () => {
 
   test("is looked at", () => {
     expect(tables.length).toBeGreaterThan(45);
-    expect(named(tables)).toEqual(expect.arrayContaining(["public.chats", "graphile_worker._private_jobs"]));
+    expect(named(tables)).toEqual(expect.arrayContaining(["public.chats", "public.sole_jobs"]));
   });
 
   test("belongs to a role that neither serves nor runs jobs", () => {
@@ -146,7 +146,7 @@ describe("a role that serves", () => {
     await client.connect();
     try {
       await expect(client.query("select 1 from chats")).rejects.toThrow("permission denied");
-      await expect(client.query("select 1 from graphile_worker._private_jobs")).resolves.toBeDefined();
+      await expect(client.query("select 1 from graphile_worker.jobs")).resolves.toBeDefined();
     } finally {
       await client.end();
     }

@@ -18,12 +18,12 @@ async function order(): Promise<string> {
 const settled = (id: string) =>
   until(async () => {
     const key = `call.start:${id}`;
-    const jobs = "select from graphile_worker._private_jobs where key = $1";
+    const jobs = "select from graphile_worker.jobs where key = $1";
     return (await running.database.query(jobs, [key])).length === 0;
   });
 /** When the job that would dial a call runs next, in ms. */
 async function nextLook(id: string): Promise<number> {
-  const jobs = "select run_at from graphile_worker._private_jobs where key = $1";
+  const jobs = "select run_at from graphile_worker.jobs where key = $1";
   const [job] = await running.database.query<{ run_at: Date }>(jobs, [`call.start:${id}`]);
   return job!.run_at.getTime();
 }

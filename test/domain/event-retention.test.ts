@@ -83,10 +83,8 @@ describe("events", () => {
 
   test("go again and again: the worker knows when", async () => {
     const known = async () => {
-      const rows = await running.database.query<{ identifier: string }>(
-        "select identifier from graphile_worker._private_known_crontabs",
-      );
-      return rows.map(({ identifier }) => identifier);
+      const rows = await running.database.query<{ key: string | null }>("select key from graphile_worker.jobs");
+      return rows.map(({ key }) => key);
     };
     await until(async () => (await known()).includes("retention.enforce"));
   });

@@ -67,7 +67,7 @@ test("they go from every organization, however many there are, and by a job that
   await text(running, number, newPerson(), "When do you open?");
   await sweep();
   expect(await noted()).toEqual([1, 1]);
-  const known = "select from graphile_worker._private_known_crontabs where identifier = 'sms.expire'";
+  const known = "select from graphile_worker.jobs where key = 'sms.expire'";
   await until(async () => (await running.database.query(known)).length > 0);
 });
 

@@ -3,6 +3,7 @@ import pg from "pg";
 import { newId } from "../../src/platform/database/ids";
 import { runAlone } from "../../src/platform/jobs/sole";
 import { useApp } from "../support/app";
+import { takeJob } from "../support/jobs";
 import { afterTest } from "../support/server";
 
 const running = useApp({ WORKER: "off" });
@@ -18,17 +19,17 @@ async function job(pool: pg.Pool, triesLeft = 5) {
   const text = `select id from graphile_worker.add_job('test.sole', max_attempts => $1)`;
   const { rows } = await pool.query<{ id: string }>(text, [triesLeft + 1]);
   const { id } = rows[0]!;
-  const run = `update graphile_worker._private_jobs set attempts = attempts + 1, locked_at = now(), locked_by = 'test' where id = $1`;
-  await pool.query(run, [id]);
-  afterTest(() => pool.query(`delete from graphile_worker._private_jobs where id = $1`, [id]));
+  await takeJob(running.database, id, id);
+  afterTest(async () => {
+    await freed(pool, id);
+    await pool.query("select graphile_worker.complete_jobs(array[$1::bigint])", [id]);
+  });
   return id;
 }
 
 /** Its worker died, and whoever looks after that has noticed. */
 const freed = (pool: pg.Pool, id: string) =>
-  pool.query(`update graphile_worker._private_jobs set locked_at = null, locked_by = null where id = $1`, [
-    id,
-  ]);
+  pool.query("select graphile_worker.force_unlock_workers(array[$1])", [id]);
 
 /** Work that goes on until it is let go. */
 function held() {

@@ -5,8 +5,9 @@ import { newId } from "../../src/platform/database/ids";
 import { ImmediateJobs } from "../../src/platform/jobs/immediate-jobs";
 import { runAlone, soleName } from "../../src/platform/jobs/sole";
 import type { JobSlot } from "../../src/platform/ports/ports";
-import { startApp, useApp } from "../support/app";
+import { startApp, useApp, type RunningApp } from "../support/app";
 import { createDatabase } from "../support/database";
+import { removeJobs, waitingJobs } from "../support/jobs";
 import { afterTest } from "../support/server";
 import { until } from "../support/until";
 import { talk } from "../support/talk";
@@ -15,12 +16,8 @@ const running = useApp({ WORKER: "on" });
 const ORGANIZATION = "an organization";
 
 /** Jobs to be found. */
-const waiting = (task: string) =>
-  running.database.query<{ payload: object }>(
-    `select job.payload from graphile_worker._private_jobs job join graphile_worker._private_tasks task
-     on task.id = job.task_id where task.identifier = $1 order by job.id`,
-    [task],
-  );
+const waiting = async (task: string, { database }: Pick<RunningApp, "database"> = running) =>
+  (await waitingJobs(database, task)).map(({ payload }) => ({ payload }));
 const begun = (task: string) =>
   running.database.query<{ worker: string; payload: object }>("select * from begun_jobs where task = $1", [
     task,
@@ -56,7 +53,7 @@ function atOnce(perform: () => Promise<void>) {
   const here = new ImmediateJobs(pool, perform, pino({ level: "silent" }));
   afterTest(async () => {
     await here.stop();
-    await running.database.query("delete from graphile_worker._private_jobs");
+    await removeJobs(running.database);
     await pool.end();
   });
   return here;
@@ -129,7 +126,7 @@ test("a job that was begun, of which its server never heard as the connection br
   await database.query("select parley_begin('test.lost', $1, null, 6, $2)", [payload, mine!.id]);
   await database.query("update begun_jobs set begun_at = now() - interval '1 minute'");
   await until(async () => (await database.query("select from begun_jobs")).length === 0);
-  expect(await database.query("select payload from graphile_worker._private_jobs")).toEqual([{ payload }]);
+  expect(await waiting("test.lost", { database })).toEqual([{ payload }]);
 });
 
 test("24 of one organization have room beside others, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {

@@ -68,7 +68,7 @@ describe("while every table has got another column", () => {
       for (const [title, code] of Object.entries(after))
         expect([title, code]).not.toEqual([title, expect.stringMatching(/^5|INTERNAL|UNAVAILABLE/)]);
       const failed =
-        "select task_id, last_error from graphile_worker._private_jobs where last_error like '%cached plan%'";
+        "select task_identifier, last_error from graphile_worker.jobs where last_error like '%cached plan%'";
       expect(await running.database.query(failed)).toEqual([]);
     },
     4 * SERVER_TIMEOUT_MS,

@@ -66,8 +66,8 @@ test(
         (await query(owner, "select 1 from graphile_worker.jobs where task_identifier = 'facts.keep' "))
           .length === 0,
     );
-    const crons = await query(owner, "select 1 from graphile_worker._private_known_crontabs");
-    expect(crons.length).toBeGreaterThan(2);
+    const periodic = await query(owner, "select 1 from graphile_worker.jobs where key = task_identifier");
+    expect(periodic.length).toBeGreaterThan(2);
     await server.end("SIGTERM");
     // The one role of before still serves.
     const older = await startServer(before);

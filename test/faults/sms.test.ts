@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
+import { runNow, waitingJobs } from "../support/jobs";
 import {
   afterTest,
   afterTests,
@@ -86,7 +87,7 @@ const later = async () => {
     "update sms_sent set asked_at = asked_at - $1::interval, created_at = created_at - $1",
     ["25 seconds"],
   );
-  await database.query("update graphile_worker._private_jobs set run_at = now() where run_at > now()");
+  await runNow(database, "run_at > now()");
 };
 const sent = () => running.twilio.sentTo(from).map(({ Body }) => Body);
 
@@ -235,10 +236,12 @@ test(
     expect(await broughtTo(running)).toEqual([]);
     const second = smsOf(number, from, "And when do you close?");
     expect((await bring(running, number, second)).status).toBe(200);
-    await running.database.query(
-      "update graphile_worker._private_jobs set run_at = now() + interval '1 hour' where payload ->> 'messageSid' = $1",
-      [sms.MessageSid],
-    );
+    const { MessageSid: messageSid } = sms;
+    for (const { id } of await waitingJobs(running.database, "sms.receive", { messageSid }))
+      await running.database.query(
+        "select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now() + interval '1 hour')",
+        [id],
+      );
     await another();
     await until(() => sent().length > 0);
     const [chat] = await chatsWith(running, assistantId, from);

@@ -5,6 +5,7 @@ import { useApp } from "../support/app";
 import { docx, pdf } from "../support/documents";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { png, upload, type Part } from "../support/files";
+import { runNow } from "../support/jobs";
 import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
@@ -164,9 +165,8 @@ describe("a file that is attached to an assistant", () => {
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await rm(join(running.dataDir, "files", organizationId, fileId));
     await attach(assistantId, fileId);
-    const tries = "update graphile_worker._private_jobs set run_at = now() where attempts > 0"; // without the pauses
     await until(async () => {
-      await running.database.query(tries);
+      await runNow(running.database, "attempts > 0"); // without the pauses
       return (await files(assistantId))[0].status !== "PENDING";
     });
     expect(await settled(assistantId)).toMatchObject([

@@ -3,6 +3,7 @@ import { ended, speaker } from "../support/calls";
 import { useEngine } from "../support/engine";
 import { askToForget, erased, forget, receiptOf } from "../support/erasures";
 import { quietAssistant } from "../support/factories";
+import { runNow } from "../support/jobs";
 import { until } from "../support/until";
 import { bring, chatsWith, connect, newPerson, textsIn, type Connected } from "../support/sms";
 import { smsOf } from "../support/twilio";
@@ -105,9 +106,7 @@ test("the erasure is not done while a provider is still asked", async () => {
   await until(() => running.twilio.deletions.length < 50);
   expect(await receiptOf(running, id)).toMatchObject({ status: "RUNNING", finishedAt: null });
   running.twilio.deletions.length = 0;
-  await running.database.query(
-    "update graphile_worker._private_jobs set run_at = now() where locked_at is null",
-  );
+  await runNow(running.database);
   expect(await erased(running, id)).toMatchObject({ textsKept: 0 });
 });
 

@@ -17,10 +17,12 @@ export interface Invariant {
 /** How long the backlog may take to drain after the last fault, in milliseconds: retries wait up to 5 minutes. */
 const DRAIN_TIMEOUT_MS = 420_000;
 
+/** Without the next runs of periodic tasks, whose key is the task's name. */
 const BACKLOG = `
   select (select count(*) from deliveries where status = 'PENDING')
     + (select count(*) from begun_jobs)
-    + (select count(*) from graphile_worker.jobs where run_at <= now() + interval '1 minute') as waiting`;
+    + (select count(*) from graphile_worker.jobs
+      where key is distinct from task_identifier and run_at <= now() + interval '1 minute') as waiting`;
 
 /** Waits until no delivery and no job is due any more. @returns how long that took, in seconds; undefined when it did not */
 export async function drained({ pool }: Installation): Promise<number | undefined> {

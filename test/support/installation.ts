@@ -1,6 +1,7 @@
 import pg from "pg";
 import { newAssistant, newChat, quietAssistant, say } from "./factories";
 import { upload } from "./files";
+import { waitingJobs } from "./jobs";
 import { Receiver } from "./receiver";
 import { afterTest, emptyFolder, preparedDatabase, SETTINGS, startServer, type Env } from "./server";
 
@@ -50,12 +51,12 @@ export async function contentsOf(url: string): Promise<Record<string, string[]>>
     const rows = await query<{ row: string }>(url, `select t::text as row from public.${name} t order by 1`);
     contents[name] = rows.map(({ row }) => row).filter((row) => !OF_COPY.test(row));
   }
-  const jobs = await query<{ row: string }>(
-    url,
-    `select (task.identifier, job.payload::text, job.key, job.attempts, job.max_attempts)::text as row
-     from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id order by job.id`,
-  );
-  return { ...contents, "waiting jobs": jobs.map(({ row }) => row) };
+  const jobs = await waitingJobs({ query: (text, values) => query(url, text, values) });
+  const rows = jobs.map(({ task, payload, key, attempts, maxAttempts }) => [
+    ...[task, payload, key],
+    ...[attempts, maxAttempts],
+  ]);
+  return { ...contents, "waiting jobs": rows.map((row) => JSON.stringify(row)) };
 }
 
 /** Whether a database holds nothing at all. */

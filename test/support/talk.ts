@@ -17,10 +17,10 @@ const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, 
 const RAG = `mutation ($id: ID!, $channel: Channel!, $input: UpdateRagSettingsInput!) {
   updateRagSettings(assistantId: $id, channel: $channel, input: $input) { isRagEnabled } }`;
 
-/** Those that were begun, and those to be found. */
-const TURNS = `select from (
-  select payload from begun_jobs union all select payload from graphile_worker._private_jobs
-) as job where payload ->> 'chatId' = $1`;
+/** Turns of a chat that were started, and turns of any chat that wait. */
+const TURNS = `
+  select from begun_jobs where payload ->> 'chatId' = $1
+  union all select from graphile_worker.jobs where task_identifier = 'chat.turn'`;
 
 /** How a chat is set up; all of it may be left out. */
 export interface Setting {

@@ -8,6 +8,7 @@ import { prepare } from "../../src/start/prepare";
 import type { RunningApp } from "./app";
 import { configOf } from "./config";
 import type { TestDatabase } from "./database";
+import { waitingJobs } from "./jobs";
 
 /** A prepared database with pgvector. Its clients share one session: one pool of one connection, and no worker. */
 export async function vectorDatabase(): Promise<TestDatabase> {
@@ -37,15 +38,12 @@ export async function vectorDatabase(): Promise<TestDatabase> {
 export async function drain({ app, database }: Pick<RunningApp, "app" | "database">): Promise<string[]> {
   const done: string[] = [];
   for (;;) {
-    const [job] = await database.query<{ id: string; name: string; payload: Record<string, string> }>(
-      `select job.id, task.identifier as name, job.payload from graphile_worker._private_jobs job
-       join graphile_worker._private_tasks task on task.id = job.task_id order by job.id limit 1`,
-    );
+    const [job] = await waitingJobs(database);
     if (!job) return done;
-    await database.query("delete from graphile_worker._private_jobs where id = $1", [job.id]);
+    await database.query("select graphile_worker.complete_jobs(array[$1::bigint])", [job.id]);
     const { organizationId, ...payload } = job.payload;
-    const task: Task = { ...tasks, ...soleTasks, ...slowTasks }[job.name as keyof typeof tasks];
+    const task: Task = { ...tasks, ...soleTasks, ...slowTasks }[job.task as keyof typeof tasks];
     await task.run(app.database.scope(organizationId!), payload, true);
-    done.push(job.name);
+    done.push(job.task);
   }
 }

@@ -88,7 +88,7 @@ async function loadJobs(client: pg.Client, jobs: Readable): Promise<void> {
      from (select * from waiting order by place) waiting`,
   );
   await client.query(
-    `update graphile_worker._private_jobs job set attempts = made.attempts from made where made.id = job.id`,
+    `select from made, lateral graphile_worker.reschedule_jobs(array[id], attempts => made.attempts)`,
   );
 }
 

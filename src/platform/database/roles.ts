@@ -132,14 +132,15 @@ const SERVING = `
          and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))) as lacking
   from pg_roles r where r.rolname = current_user`;
 
+/** The tables of graphile-worker that hold jobs are those with row-level security. */
 const JOBS = `
-  select current_user as name, has_schema_privilege('graphile_worker', 'usage')
+  select current_user as name, coalesce(bool_and(has_schema_privilege('graphile_worker', 'usage')
     and has_table_privilege(c.oid, 'update') and has_table_privilege('public.sole_jobs', 'update') and (
       not row_security_active(c.oid)
       or exists (select from pg_policy p, unnest(p.polroles) as one where p.polrelid = c.oid and (one = 0 or pg_has_role(one, 'usage')))
-    ) as sees
+    )), false) as sees
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = 'graphile_worker' and c.relname = '_private_jobs'`;
+  where n.nspname = 'graphile_worker' and c.relkind = 'r' and c.relrowsecurity`;
 
 async function ask<R extends pg.QueryResultRow>(connectionString: string, text: string): Promise<R[]> {
   const client = new pg.Client({ connectionString, application_name: "parley roles" });

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { announceBackup } from "./backup-lock";
+import { JOB_TABLE, JOBS_TO_COPY } from "./private-job-tables/jobs-to-copy";
 
 /** Columns of a table that are copied, all but those that PostgreSQL computes. */
 export interface TableShape {
@@ -54,12 +55,6 @@ const TABLES = `
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   group by c.relname order by c.relname`;
 
-const JOBS = `
-  select task.identifier, job.payload, queue.queue_name, job.run_at,
-    greatest(job.attempts - case when job.locked_at is null then 0 else 1 end, 0), job.max_attempts::integer, job.key, job.priority::integer
-  from graphile_worker._private_jobs job
-  join graphile_worker._private_tasks task on task.id = job.task_id
-  left join graphile_worker._private_job_queues queue on queue.id = job.job_queue_id`;
 const BEGUN = `select task, payload, null, begun_at, 0, 6, null, 0 from public.begun_jobs`;
 
 const quoted = (names: readonly string[]): string =>
@@ -86,7 +81,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     const exists = async (name: string) =>
       (await reader.query("select 1 where to_regclass($1) is not null", [name])).rowCount === 1;
     const jobs = [
-      ...((await exists("graphile_worker._private_jobs")) ? [JOBS] : []),
+      ...((await exists(JOB_TABLE)) ? [JOBS_TO_COPY] : []),
       ...((await exists("public.begun_jobs")) ? [BEGUN] : []),
     ].join(" union all ");
     return {

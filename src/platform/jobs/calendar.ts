@@ -3,103 +3,60 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 
 const MINUTE_MS = 60_000;
-/** A run that was missed while no worker was running is made up for during this time. */
-const CATCH_UP_MS = 60 * MINUTE_MS;
-/** Pause after the database did not answer. */
-const RETRY_PAUSE_MS = 5_000;
-/** Added to each wait because timers may fire slightly early. */
-const MARGIN_MS = 20;
-
-interface PeriodicTaskState {
-  readonly identifier: string;
-  /** Time of its last run, or of its registration if it never ran; null if it is being registered now. */
-  readonly since: Date | null;
-  readonly now: Date;
-}
+/** Interval of enqueuing next runs; shorter than the shortest period, a minute. */
+const CHECK_INTERVAL_MS = 15_000;
 
 /**
- * Enqueues periodic tasks at their times by the database's clock, each by exactly one of the workers. The cron of
- * graphile-worker uses the process's clock: a process whose clock is ahead records future times, so other workers
- * enqueue nothing until then, and it postpones its own jobs every minute, so that they never run.
+ * Enqueues the next run of each periodic task, once for all workers: a waiting job under the task's name as its key. A
+ * run that was missed is a job that still waits. The cron of graphile-worker uses the process's clock: a process whose
+ * clock is ahead records future times, and other workers enqueue nothing until then.
  */
 export class Calendar {
-  private readonly items: ReadonlyMap<string, ParsedCronItem>;
+  private readonly items: readonly ParsedCronItem[];
   private timer: NodeJS.Timeout | undefined;
   private checking: Promise<void> = Promise.resolve();
-  private stopped = false;
 
   constructor(
     private readonly pool: Pool,
     periodic: Readonly<Record<string, { readonly at: string }>>,
     private readonly logger: Logger,
   ) {
-    const items = parseCronItems(Object.entries(periodic).map(([task, { at }]) => ({ task, match: at })));
-    this.items = new Map(items.map((item) => [item.identifier, item]));
+    this.items = parseCronItems(Object.entries(periodic).map(([task, { at }]) => ({ task, match: at })));
   }
 
-  /** Enqueues the tasks that are due, now and then every minute. */
+  /** Enqueues the next runs, now and from time to time. */
   start(): Promise<void> {
-    this.checking = this.check();
+    this.timer ??= setInterval(() => void this.start(), CHECK_INTERVAL_MS).unref();
+    this.checking = this.enqueueNext().catch((error: unknown) =>
+      this.logger.warn({ err: error }, "periodic jobs were not enqueued"),
+    );
     return this.checking;
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
+    clearInterval(this.timer);
     await this.checking;
   }
 
-  private async check(): Promise<void> {
-    const wait = await this.enqueueDue().catch((error: unknown) => {
-      this.logger.warn({ err: error }, "periodic jobs were not enqueued");
-      return RETRY_PAUSE_MS;
-    });
-    if (!this.stopped) this.timer = setTimeout(() => void this.start(), wait).unref();
-  }
-
-  /** @returns milliseconds until the next check */
-  private async enqueueDue(): Promise<number> {
-    const states = await this.register();
-    for (const { identifier, since, now } of states) {
-      const due = since && lastDue(this.items.get(identifier)!, since.getTime(), now.getTime());
-      if (due) await this.enqueue(identifier, due);
-    }
-    return MINUTE_MS - (states[0]!.now.getTime() % MINUTE_MS) + MARGIN_MS;
-  }
-
-  /** Registers new tasks. @returns the state of all tasks, at least one */
-  private async register(): Promise<PeriodicTaskState[]> {
+  /** A job that waits for a later time was put off by a server with a wrong clock, or by its own retries. */
+  private async enqueueNext(): Promise<void> {
+    const { rows } = await this.pool.query<{ now: Date }>("select now()");
     const text = `
-      with noted as (
-        insert into graphile_worker._private_known_crontabs (identifier, known_since)
-        select identifier, now() from unnest($1::text[]) as identifier on conflict (identifier) do nothing
-      )
-      select identifier, coalesce(last_execution, known_since) as since, now() as now
-      from unnest($1::text[]) as identifier
-      left join graphile_worker._private_known_crontabs using (identifier)`;
-    return (await this.pool.query<PeriodicTaskState>(text, [[...this.items.keys()]])).rows;
-  }
-
-  /** Enqueues a task unless another worker has done so for that time. A recorded time in the future came from a wrong clock and is ignored. */
-  private async enqueue(identifier: string, due: Date): Promise<void> {
-    const text = `
-      with taken as (
-        update graphile_worker._private_known_crontabs set last_execution = $2
-        where identifier = $1 and (last_execution is null or last_execution < $2 or last_execution > now())
-        returning identifier
-      )
-      select graphile_worker.add_job(identifier, job_key => identifier) from taken`;
-    await this.pool.query(text, [identifier, due]);
+      select graphile_worker.add_job(task, run_at => due, job_key => task)
+      from unnest($1::text[], $2::timestamptz[]) as next (task, due)
+      where due > now()
+        and not exists (select from graphile_worker.jobs where key = task and locked_at is null and run_at <= due)`;
+    const names = this.items.map(({ identifier }) => identifier);
+    await this.pool.query(text, [names, this.items.map((item) => nextDue(item, rows[0]!.now))]);
   }
 }
 
-/** The last time after `since` at which a task was due, if within CATCH_UP_MS. Times are in ms since 1970. */
-function lastDue({ match }: ParsedCronItem, since: number, now: number): Date | undefined {
-  const after = since > now ? now - CATCH_UP_MS : Math.max(since, now - CATCH_UP_MS);
-  for (let time = now - (now % MINUTE_MS); time > after; time -= MINUTE_MS) {
+/** The first time after `now` at which a task is due. */
+function nextDue({ match }: ParsedCronItem, now: Date): Date {
+  const thisMinute = now.getTime() - (now.getTime() % MINUTE_MS);
+  for (let time = thisMinute + MINUTE_MS; ; time += MINUTE_MS) {
     const at = new Date(time);
     const date = { date: at.getUTCDate(), month: at.getUTCMonth() + 1, dow: at.getUTCDay() };
     if (match({ min: at.getUTCMinutes(), hour: at.getUTCHours(), ...date })) return at;
   }
-  return undefined;
 }

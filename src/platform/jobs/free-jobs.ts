@@ -6,9 +6,6 @@ export const MAX_DEATHS = 20;
 const DEATHS_WITHOUT_PAUSE = 5;
 const MAX_PAUSE_SECONDS = 60;
 
-/** Prefix of the worker ids that carry out the consequences of jobs that were given up. */
-export const GIVE_UP_PREFIX = "give-up-";
-
 /**
  * Requeues the jobs of these workers without counting the attempt: attempts count failures of the job itself.
  * @param died whether the workers' server died; deaths are counted separately
@@ -17,8 +14,20 @@ export async function freeJobs(pool: Pool, workers: readonly string[], died: boo
   const client = await pool.connect();
   try {
     await client.query("begin");
-    await (died ? countDeaths(client, workers) : giveBack(client, workers));
+    const held = await client.query<{ id: string; attempts: number }>(
+      "select id, attempts from graphile_worker.jobs where locked_by = any($1)",
+      [workers],
+    );
     await client.query("select graphile_worker.force_unlock_workers($1)", [workers]);
+    const ids = held.rows.map(({ id }) => id);
+    if (died) await countDeaths(client, ids);
+    await client.query(REQUEUE, [
+      ids,
+      held.rows.map(({ attempts }) => attempts),
+      died ? DEATHS_WITHOUT_PAUSE : null,
+      MAX_PAUSE_SECONDS,
+    ]);
+    if (died) await client.query(FAIL, [ids, MAX_DEATHS]);
     await client.query("commit");
     client.release();
   } catch (error) {
@@ -27,27 +36,22 @@ export async function freeJobs(pool: Pool, workers: readonly string[], died: boo
   }
 }
 
-const HELD = `locked_by = any($1) and not starts_with(locked_by, '${GIVE_UP_PREFIX}')`;
+const REQUEUE = `
+  select from unnest($1::bigint[], $2::integer[]) as held (id, attempts) left join job_deaths on job_id = held.id,
+    lateral graphile_worker.reschedule_jobs(array[held.id], attempts => greatest(held.attempts - 1, 0),
+      run_at => case when deaths > $3 then now() + least(power(2, deaths - $3 - 1), $4) * interval '1 second' end)`;
 
-async function giveBack(client: PoolClient, workers: readonly string[]): Promise<void> {
-  const text = `update graphile_worker._private_jobs set attempts = greatest(attempts - 1, 0) where ${HELD}`;
-  await client.query(text, [workers]);
-}
+const FAIL = `
+  select from job_deaths, lateral graphile_worker.permanently_fail_jobs(array[job_id],
+    'The server died ' || deaths || ' times during this job.')
+  where job_id = any($1) and deaths >= $2`;
 
-async function countDeaths(client: PoolClient, workers: readonly string[]): Promise<void> {
+async function countDeaths(client: PoolClient, jobs: readonly string[]): Promise<void> {
   const text = `
-    with held as (select id from graphile_worker._private_jobs where ${HELD} for update),
-    counted as (
-      insert into job_deaths as known (job_id, deaths) select id, 1 from held
-      on conflict (job_id) do update set deaths = known.deaths + 1 returning job_id, deaths
-    )
-    update graphile_worker._private_jobs as jobs set
-      attempts = case when deaths < $2 then greatest(attempts - 1, 0) else greatest(attempts, max_attempts) end,
-      last_error = case when deaths < $2 then last_error else 'The server died ' || deaths || ' times during this job.' end,
-      run_at = case when deaths <= $3 then run_at else now() + least(power(2, deaths - $3 - 1), $4) * interval '1 second' end
-    from counted where jobs.id = job_id`;
-  await client.query(text, [workers, MAX_DEATHS, DEATHS_WITHOUT_PAUSE, MAX_PAUSE_SECONDS]);
+    insert into job_deaths as known (job_id, deaths) select id, 1 from unnest($1::bigint[]) as id
+    on conflict (job_id) do update set deaths = known.deaths + 1`;
+  await client.query(text, [jobs]);
   await client.query(
-    "delete from job_deaths where not exists (select from graphile_worker._private_jobs where id = job_id)",
+    "delete from job_deaths where not exists (select from graphile_worker.jobs where id = job_id)",
   );
 }

@@ -1,0 +1,42 @@
+import type { TestDatabase } from "./database";
+
+/** A job that waits or has been given up. */
+export interface WaitingJob {
+  readonly id: string;
+  readonly task: string;
+  readonly payload: Record<string, string>;
+  readonly key: string | null;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly runAt: Date;
+}
+
+type Database = Pick<TestDatabase, "query">;
+
+/** Jobs that no worker has taken, in their order: all of them, or those of a task whose payload has these values. */
+export const waitingJobs = (database: Database, task?: string, has: object = {}): Promise<WaitingJob[]> =>
+  database.query<WaitingJob>(
+    // Of the functions that return payloads this one leaves a job as it is.
+    `select job.id, task_identifier as task, payload, job.key, job.attempts, job.max_attempts as "maxAttempts", job.run_at as "runAt"
+     from graphile_worker.jobs job, lateral graphile_worker.reschedule_jobs(array[job.id]) as whole
+     where coalesce(task_identifier = $1, true) and payload::jsonb @> $2 order by job.id`,
+    [task, has],
+  );
+
+/** Removes every job that no worker has taken. */
+export const removeJobs = (database: Database): Promise<unknown> =>
+  database.query("select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))");
+
+/** Lets waiting jobs run now, but for the next runs of periodic tasks, whose key is the task's name. */
+export const runNow = (database: Database, condition = "true"): Promise<unknown> =>
+  database.query(
+    `select graphile_worker.reschedule_jobs(array(
+       select id from graphile_worker.jobs where key is distinct from task_identifier and ${condition}), run_at => now())`,
+  );
+
+/** Takes a job as a worker does. graphile-worker has no public function for it: the tests name its table only here. */
+export const takeJob = (database: Database, id: string, worker: string): Promise<unknown> =>
+  database.query(
+    "update graphile_worker._private_jobs set attempts = attempts + 1, locked_at = now(), locked_by = $2 where id = $1",
+    [id, worker],
+  );
