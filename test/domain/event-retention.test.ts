@@ -83,7 +83,9 @@ describe("events", () => {
 
   test("go again and again: the worker knows when", async () => {
     const known = async () => {
-      const rows = await running.database.query<{ key: string | null }>("select key from graphile_worker.jobs");
+      const rows = await running.database.query<{ key: string | null }>(
+        "select key from graphile_worker.jobs",
+      );
       return rows.map(({ key }) => key);
     };
     await until(async () => (await known()).includes("retention.enforce"));
