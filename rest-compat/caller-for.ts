@@ -6,9 +6,9 @@ import type { RestServer } from "./server";
 
 /** What a request without credential is told, by what the row takes. */
 const WITHOUT_CREDENTIAL = {
-  keyOrBearer: "This needs a credential: the header X-API-Key, or Authorization: Bearer <token>.",
+  keyOrBearer: "Authentication required: send X-API-Key, or Authorization: Bearer <token>.",
   key: "This needs an API key in the header X-API-Key.",
-  public: "This needs a credential: a PUBLIC key in the header X-Public-Key, or a token in X-Public-Token.",
+  public: "Authentication required: send a PUBLIC key in X-Public-Key, or a token in X-Public-Token.",
 } as const;
 
 /** The caller of a row that takes one kind of credential. @throws UNAUTHENTICATED */

@@ -14,7 +14,7 @@ import {
 import type { Visitor } from "../../src/account/auth/caller";
 import { Sessions } from "../../src/channels/visitors/sessions";
 import { VisitorChats } from "../../src/channels/visitors/visitor-chats";
-import { shownMessages } from "../../src/channels/visitors/visitor-messages";
+import { visibleMessages } from "../../src/channels/visitors/visitor-messages";
 import { widgetChatEvents } from "../../src/channels/visitors/widget-events";
 import { Widgets, type Widget as ShownWidget } from "../../src/channels/visitors/widgets";
 import { WebCall } from "../calls/calls";
@@ -170,6 +170,6 @@ export class WidgetChatResolver {
     description: "Last 200 messages, oldest first; with `after`, only those after that message.",
   })
   messages(@Root() { id }: WidgetChat, @Args() { after }: WidgetMessagesArgs, @Ctx() { scope }: Context) {
-    return shownMessages(scope, id, after);
+    return visibleMessages(scope, id, after);
   }
 }

@@ -3,14 +3,14 @@ import { unmigrate } from "../platform/database/migrate";
 import { currentHold } from "../platform/database/holds";
 import type { Storage } from "../platform/ports/storage";
 
-/** Tables that are nobody's extension. */
+/** Tables that belong to no extension. */
 const TABLES = `
   select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p', 'v', 'm', 'f')
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   order by 1 limit 4`;
 
-/** @throws Error when the database holds anything but what a restore that was cut short left there, which is cleared */
+/** Clears the remains of an interrupted restore. @throws Error if the database contains anything else */
 export async function emptyDatabase(db: Knex): Promise<void> {
   const tables = await namesOf(db);
   if (tables.length === 0) return;
@@ -21,10 +21,10 @@ export async function emptyDatabase(db: Knex): Promise<void> {
   await clear(db);
 }
 
-/** Takes away all that a restore has made. */
+/** Removes everything that a restore creates. */
 export async function clear(db: Knex): Promise<void> {
   await db.raw("drop schema if exists graphile_worker cascade");
-  // In front of those that are rolled back, as it was made in front of them.
+  // Before the migrations are rolled back, because it was created before them.
   await db.raw("drop table if exists passage_embeddings");
   await unmigrate(db);
   await db.raw("drop table if exists holds");
@@ -41,11 +41,11 @@ async function namesOf(db: Knex): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** @throws Error when the storage holds one of these keys, or is a folder with anything in it */
-export async function refuseStored(storage: Storage, place: string, isFolder: boolean): Promise<void> {
-  if (!isFolder) return; // a bucket may be shared, and the same key has the same content
+/** @throws Error if the storage is a folder that is not empty */
+export async function refuseStored(storage: Storage, location: string, isFolder: boolean): Promise<void> {
+  if (!isFolder) return; // a bucket may be shared, and equal keys have equal content
   for await (const { key } of storage.list())
     throw new Error(
-      `${place} is not empty: it contains ${key}. Restore into an empty one. Nothing was changed.`,
+      `${location} is not empty: it contains ${key}. Restore into an empty one. Nothing was changed.`,
     );
 }

@@ -1,12 +1,9 @@
 import type { Snapshot } from "../platform/database/snapshot";
 
-/** The fact that tells who was erased, as keyed digests. */
+/** Name of the fact that lists the erased end users as keyed digests. */
 export const ERASURES = "erasures";
 
-/**
- * What a manifest says about its snapshot beside the digests, by name: a query on a table, of which the rows are
- * written. A table that the database lacks has none.
- */
+/** Facts in a manifest, by name: the rows of a query. A fact is omitted if the database lacks its table. */
 const FACTS: Readonly<Record<string, { readonly table: string; readonly query: string }>> = {
   organizations: {
     table: "organizations",

@@ -7,39 +7,39 @@ import { pipeline } from "node:stream/promises";
 import type { Shape, TableShape } from "../platform/database/snapshot";
 import type { KeyCheck } from "./key-check";
 
-/** Raised when an older program could not read what is written. */
+/** Version of the format; increased when older programs cannot read it. */
 export const FORMAT = 1;
 const NAME = "manifest.json";
 
-/** A file of the backup, by its path in it. */
+/** A file of the backup, with its path inside the backup. */
 export interface Part {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** What a backup consists of. It is written last: a folder without it is no whole backup. */
+/** The contents of a backup. The manifest is written last: a folder without it is not a complete backup. */
 export interface Manifest extends Omit<Shape, "tables"> {
   readonly format: number;
-  /** The program that wrote it. */
+  /** Version of the program that wrote the backup. */
   readonly version: string;
   readonly keys: KeyCheck;
   readonly tables: readonly (TableShape & Part)[];
   readonly jobs: Part;
-  /** The list of stored files, a `StoredFile` on each line. */
+  /** The list of stored files: one `StoredFile` per line, as JSON. */
   readonly files: Part & { readonly count: number };
-  /** Records of files whose content the storage lacked. */
+  /** Keys of files that were missing from the storage. */
   readonly missingFiles: readonly string[];
-  /** Facts about the snapshot that can be checked later, by name; see `FACTS`. */
+  /** Facts about the snapshot for later checks, by name; see `FACTS`. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** A stored file: its key in the storage, and its copy. */
+/** A stored file: its key in the storage, and its copy in the backup. */
 export interface StoredFile extends Part {
   readonly key: string;
 }
 
-/** Counts bytes and digests them on their way. */
+/** A stream that counts and digests the bytes passing through. */
 export class Digest extends Transform {
   bytes = 0;
   private readonly hash = createHash("sha256");
@@ -50,7 +50,7 @@ export class Digest extends Transform {
     done(null, chunk);
   }
 
-  /** Once all has passed. */
+  /** The result, after the end of the stream. */
   of(path: string): Part {
     return { path, bytes: this.bytes, sha256: this.hash.digest("hex") };
   }
@@ -59,7 +59,7 @@ export class Digest extends Transform {
 const digestOf = (manifest: object): string =>
   createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
 
-/** Under another name first: a manifest is there whole or not at all. */
+/** Writes under a temporary name first, so that a manifest is either complete or absent. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const text = JSON.stringify({ ...manifest, sha256: digestOf(manifest) }, undefined, 2);
   const partial = join(folder, `${NAME}.partial`);
@@ -67,7 +67,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await rename(partial, join(folder, NAME));
 }
 
-/** @throws Error when it is missing, was changed, or comes from a newer program */
+/** @throws Error if the manifest is missing, was changed, or comes from a newer version */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, NAME), "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Error(
@@ -79,7 +79,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const damaged = new Error(`The backup in ${folder} is damaged: ${NAME} was changed.`);
   let read: Manifest & { sha256?: unknown };
   try {
-    read = JSON.parse(text) as typeof read; // its digest shows whether it is what we wrote
+    read = JSON.parse(text) as typeof read; // its digest is checked below
   } catch {
     throw damaged;
   }
@@ -93,7 +93,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** @throws Error when a part is missing or was changed */
+/** @throws Error if a part is missing or was changed */
 export async function verifyPart(folder: string, { path, bytes, sha256 }: Part): Promise<void> {
   const digest = new Digest();
   digest.resume();

@@ -5,9 +5,10 @@ import { openSnapshot } from "../platform/database/snapshot";
 import { fill } from "./restore";
 
 /**
- * Copies a database into an empty one, and holds the former, so that a server that starts there by mistake repeats
+ * Copies a database into an empty one and holds the old one, so that a server accidentally started on it sends
  * nothing. Stored files stay where they are.
- * @param finish brings the loaded database up to date with this program
+ * @param finish migrates the loaded database to this program's version
+ * @returns tables that the new database cannot store
  */
 export async function moveDatabase(
   from: string,
@@ -29,9 +30,9 @@ export async function moveDatabase(
     await db("holds").insert(hold);
     const snapshot = await openSnapshot(from);
     try {
-      const left = await fill(to, snapshot, { note: undefined, undo: () => Promise.resolve() }, finish);
+      const skipped = await fill(to, snapshot, { note: undefined, undo: () => Promise.resolve() }, finish);
       await db("holds").where({ id: hold.id }).update({ finishedAt: db.fn.now() });
-      return left;
+      return skipped;
     } catch (error) {
       await db("holds").where({ id: hold.id }).delete();
       throw error;
@@ -43,7 +44,7 @@ export async function moveDatabase(
   }
 }
 
-/** A database without its user and password. */
+/** Host, port and name of a database, without credentials. */
 function nameOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}${port === "" ? "" : `:${port}`}${pathname}`;

@@ -6,30 +6,30 @@ import type { Rows } from "../platform/database/rows";
 import { currentHold, RELEASE_CHANNEL, type Hold } from "../platform/database/holds";
 import { outgoing } from "../worker/tasks";
 
-/** What was waiting when a copy was made, and goes out no more: how many of each. */
-export interface Dropped {
+/** Counts of pending work that a release dropped. */
+export interface DroppedWork {
   readonly jobs: number;
   readonly deliveries: number;
   readonly texts: number;
   readonly calls: number;
 }
 
-/** Jobs of these tasks reach people, or ask a model for what would. */
+/** Tasks whose jobs send something to people, or ask a model for it. */
 const DROPPED_TASKS = Object.entries(outgoing)
   .filter(([, reaches]) => reaches)
   .map(([name]) => name);
 
-type Counts = Record<keyof Dropped, number>;
+type Counts = Record<keyof DroppedWork, number>;
 
 /**
- * Lets jobs run again, in every server process. The audit log of every organization records it.
- * @param drop whether what waited when the copy was made is dropped; what has come since is done
- * @returns the hold that stood, and what was dropped; undefined when there was none
+ * Lets jobs run again in all servers, and records it in the audit log of every organization.
+ * @param drop whether work that was pending when the copy was made is dropped; later work continues in any case
+ * @returns the released hold and the dropped work; undefined if nothing was held
  */
 export async function release(
   database: Database,
   drop: boolean,
-): Promise<{ readonly hold: Hold; readonly dropped: Dropped | undefined } | undefined> {
+): Promise<{ readonly hold: Hold; readonly dropped: DroppedWork | undefined } | undefined> {
   return database.transaction(async (database, db) => {
     const hold = await currentHold(db);
     if (hold === undefined) return undefined;
@@ -41,16 +41,16 @@ export async function release(
   });
 }
 
-function sumOf(waiting: ReadonlyMap<string, Counts>): Dropped {
+function sumOf(waiting: ReadonlyMap<string, Counts>): DroppedWork {
   const sum = { ...NOTHING };
   for (const counts of waiting.values())
-    for (const [kind, count] of Object.entries(counts)) sum[kind as keyof Dropped] += count;
+    for (const [kind, count] of Object.entries(counts)) sum[kind as keyof DroppedWork] += count;
   return sum;
 }
 
 const NOTHING: Counts = { jobs: 0, deliveries: 0, texts: 0, calls: 0 };
 
-/** Statements that drop what waits, by kind. */
+/** Statements that drop pending work, by kind. */
 const DROPS = {
   jobs: `select payload ->> 'organizationId' as organization_id from graphile_worker.complete_jobs(array(
     select id from graphile_worker.jobs where task_identifier = any(:tasks) and created_at <= :until))`,
@@ -60,16 +60,16 @@ const DROPS = {
     where sent_at is null and problem is null and created_at <= :until returning organization_id`,
 } as const;
 
-/** What the assistant had said, and nobody had taken to send it yet. */
-const UNSAID = `update sms_threads thread set sent_sequence = said.last from (
+/** Marks messages of the assistant that were not yet sent by SMS as sent. */
+const SKIP_UNSENT = `update sms_threads thread set sent_sequence = said.last from (
     select organization_id, chat_id, max(sequence) as last from messages where created_at <= :until group by 1, 2
   ) said where said.organization_id = thread.organization_id and said.chat_id = thread.chat_id
     and said.last > thread.sent_sequence`;
 
-/** @returns what was dropped, by organization */
+/** @returns counts of the dropped work by organization */
 async function dropWaiting(db: Knex, database: Database, until: Date): Promise<Map<string, Counts>> {
   const dropped = new Map<string, Counts>();
-  const count = (kind: keyof Dropped, organizationId: string) => {
+  const count = (kind: keyof DroppedWork, organizationId: string) => {
     const counts = dropped.get(organizationId) ?? { ...NOTHING };
     counts[kind]++;
     dropped.set(organizationId, counts);
@@ -79,7 +79,7 @@ async function dropWaiting(db: Knex, database: Database, until: Date): Promise<M
     const { rows } = await db.raw<{ rows: { organization_id: string }[] }>(DROPS[kind], bindings);
     for (const row of rows) count(kind, row.organization_id);
   }
-  await db.raw(UNSAID, { until });
+  await db.raw(SKIP_UNSENT, { until });
   await db.raw("update sms_received set outcome = 'dropped' where outcome is null and created_at <= :until", {
     until,
   });
@@ -87,7 +87,7 @@ async function dropWaiting(db: Knex, database: Database, until: Date): Promise<M
   return dropped;
 }
 
-/** Calls that nobody dials any more. The engine isn't told: if it knows one of them, the original has dialled it. */
+/** Ends queued calls. The engine is not told: if it knows one of them, the original installation has dialed it. */
 async function endQueuedCalls(
   db: Knex,
   database: Database,

@@ -17,13 +17,13 @@ import type { Storage } from "../platform/ports/storage";
 import { clear, emptyDatabase } from "./empty";
 import { readManifest, verifyPart, type Manifest, type StoredFile } from "./manifest";
 
-/** What a restore is read from: a backup that was found whole. */
+/** A backup with its verified manifest. */
 export interface Backup {
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
-/** Reads a backup's manifest. @throws Error when this program is older than the backup */
+/** Reads a backup's manifest. @throws Error if the backup comes from a newer version */
 export async function openBackup(folder: string): Promise<Backup> {
   const manifest = await readManifest(folder);
   const unknown = unknownMigrations(manifest.migrations);
@@ -34,16 +34,17 @@ export async function openBackup(folder: string): Promise<Backup> {
   return { folder, manifest };
 }
 
-/** @throws Error when any part of it is missing or was changed */
+/** @throws Error if any part is missing or was changed */
 export async function verifyBackup({ folder, manifest }: Backup): Promise<void> {
   for (const part of [...manifest.tables, manifest.jobs, manifest.files]) await verifyPart(folder, part);
   for await (const file of storedFiles({ folder, manifest })) await verifyPart(folder, file);
 }
 
 /**
- * Loads a backup into an empty database and storage. The copy starts held. When it fails, the database is empty again.
- * @param finish brings the loaded database up to date with this program
- * @returns the tables that this database has no room for
+ * Loads a backup into an empty database and storage. The copy starts held. If loading fails, the database is empty
+ * again.
+ * @param finish migrates the loaded database to this program's version
+ * @returns tables that this database cannot store
  */
 export async function restoreBackup(
   backup: Backup,
@@ -53,7 +54,7 @@ export async function restoreBackup(
 ): Promise<string[]> {
   const { folder, manifest } = backup;
   const unpacked = (path: string): Readable =>
-    pipeline(createReadStream(join(folder, path)), createGunzip(), () => undefined); // load hears of a failure
+    pipeline(createReadStream(join(folder, path)), createGunzip(), () => undefined); // `load` gets the error from the stream
   const paths = new Map(manifest.tables.map(({ name, path }) => [name, path]));
   const source = {
     shape: manifest,
@@ -74,22 +75,22 @@ export async function restoreBackup(
   });
 }
 
-interface Filling {
-  /** What the copy is of; undefined for one that is not held. */
+interface FillOptions {
+  /** Description of the source; undefined for a copy that is not held. */
   readonly note: string | undefined;
   readonly undo: () => Promise<void>;
 }
 
-/** Makes the tables as the source has them, loads the rows, and marks the copy as finished after `finish`. */
+/** Creates the tables at the source's migration, loads the rows, and marks the copy as finished after `finish`. */
 export async function fill(
   url: string,
   source: { readonly shape: Shape } & Parameters<typeof load>[1],
-  { note, undo }: Filling,
+  { note, undo }: FillOptions,
   finish: () => Promise<unknown>,
 ): Promise<string[]> {
-  let left: string[] = [];
-  let begun: string | undefined;
-  const marked = async (db: Knex) => {
+  let skipped: string[] = [];
+  let holdId: string | undefined;
+  const insertHold = async (db: Knex) => {
     await makeHolds(db);
     const id = newId();
     await db("holds").insert({ id, reason: "RESTORED", note: note ?? "another database" });
@@ -98,35 +99,35 @@ export async function fill(
   try {
     await whileOthersWait(url, async (db) => {
       await emptyDatabase(db);
-      begun = await marked(db);
+      holdId = await insertHold(db);
       await migrateTo(db, source.shape.migrations);
       await installJobs(url);
       await prepareVectors(db);
-      left = await load(url, source);
+      skipped = await load(url, source);
     });
     await finish();
     await whileOthersWait(url, async (db) => {
       const released = note === undefined ? { releasedAt: db.fn.now() } : {};
       await db("holds")
-        .where({ id: begun })
+        .where({ id: holdId })
         .update({ finishedAt: db.fn.now(), ...released });
     });
   } catch (error) {
-    if (begun !== undefined) {
+    if (holdId !== undefined) {
       await undo();
       await whileOthersWait(url, clear);
     }
     throw error;
   }
-  return left;
+  return skipped;
 }
 
 async function* storedFiles({ folder, manifest }: Backup): AsyncGenerator<StoredFile> {
   const lines = createInterface({ input: createReadStream(join(folder, manifest.files.path)) });
-  for await (const line of lines) yield JSON.parse(line) as StoredFile; // its digest was compared
+  for await (const line of lines) yield JSON.parse(line) as StoredFile; // verified by its digest
 }
 
-/** The encryption keys that a backup includes, if it does. */
+/** The encryption keys that a backup includes; undefined if it includes none. */
 export const includedKeys = (folder: string): Promise<string[] | undefined> =>
   readFile(join(folder, "encryption-keys"), "utf8").then(
     (text) => text.split(",").map((key) => key.trim()),

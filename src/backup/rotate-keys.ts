@@ -4,25 +4,25 @@ import type { Crypto } from "../platform/crypto";
 import type { AuditedOperation } from "../platform/database/audited-operation";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
-/** Rows that are sealed anew in one transaction. */
+/** Rows re-encrypted in one transaction. */
 const BATCH = 200;
 
-/** Told after each batch. */
+/** Called after each batch. */
 export type Progress = (column: string, done: number) => void;
 
 type Row = Readonly<Record<string, string>>;
 
 /**
- * Seals every stored secret with the first key, and finds credentials by it, while the service goes on. Rows that have
- * it already are left, so that a run that was cut short goes on where it ended.
- * @param url as the owner of the tables
- * @returns how many secrets were sealed anew
+ * Re-encrypts every stored secret with the first key and updates the keyed digests, while the service runs. Rows that
+ * already use the key are skipped, so an interrupted run can be repeated.
+ * @param url database URL of the tables' owner
+ * @returns the number of re-encrypted secrets
  */
 export async function rotateKeys(url: string, crypto: Crypto, progress: Progress): Promise<number> {
   const client = new pg.Client({ connectionString: url, application_name: "parley keys" });
   await client.connect();
   try {
-    await refuseUninformed(client, crypto.ids[0]!);
+    await refuseServersWithoutKey(client, crypto.ids[0]!);
     let done = 0;
     for (const column of SEALED_COLUMNS)
       for (let some = -1; some !== 0; done += some) {
@@ -35,8 +35,11 @@ export async function rotateKeys(url: string, crypto: Crypto, progress: Progress
   }
 }
 
-/** Servers name their keys in the name of the connection that they listen on. */
-async function refuseUninformed(client: pg.Client, id: string): Promise<void> {
+/**
+ * Refuses to run while a server lacks the key. Servers list their keys in the application name of the connection that
+ * they listen on.
+ */
+async function refuseServersWithoutKey(client: pg.Client, id: string): Promise<void> {
   const { rows } = await client.query<{ pid: number; address: string | null }>(
     `select pid, host(client_addr) as address from pg_stat_activity
      where datname = current_database() and application_name like 'parley listener%'
@@ -71,7 +74,7 @@ async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColum
         crypto.seal(plain, context),
         ...key,
       ]);
-      await findAnew(client, crypto, column, plain, key);
+      await updateLookup(client, crypto, column, plain, key);
     }
     await record(client, column, rows);
     await client.query("commit");
@@ -82,7 +85,7 @@ async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColum
   }
 }
 
-/** In the audit log of each organization: how many of its secrets this transaction has sealed anew. */
+/** Records in each organization's audit log how many of its secrets this transaction re-encrypted. */
 async function record(
   client: pg.Client,
   { table, column }: SealedColumn,
@@ -96,7 +99,7 @@ async function record(
     operations.set(id!, operation);
   }
   for (const [organization, operation] of operations) {
-    const { id, entry } = operation.entry!; // its record is known
+    const { id, entry } = operation.entry!; // set by `about`
     await client.query("insert into public.audit_outbox (organization_id, id, entry) values ($1, $2, $3)", [
       organization,
       id,
@@ -113,8 +116,8 @@ function open(crypto: Crypto, { table, column }: SealedColumn, row: Row, context
   }
 }
 
-/** A credential is stored under a digest by the key that was first then. */
-async function findAnew(
+/** Replaces the digest that a credential is found by, which was computed with the previous key. */
+async function updateLookup(
   client: pg.Client,
   crypto: Crypto,
   { found }: SealedColumn,

@@ -1,12 +1,12 @@
-/** A column that holds secrets under the encryption keys. */
+/** A column with secrets encrypted by the encryption keys. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The columns that, with the organization, name a row. */
+  /** Key columns of a row besides the organization. */
   readonly key: readonly string[];
-  /** What a value is sealed for, behind the organization; `{column}` stands for a value of the row. */
+  /** The encryption context after the organization; `{column}` stands for a value of the row. */
   readonly context: string;
-  /** How values are found, where they are: the table of keyed digests, and what stands before the digest there. */
+  /** If values are looked up by digest: the lookup table, its key column, and the prefix of its digests. */
   readonly found?: { readonly table: string; readonly by: string; readonly prefix: string };
 }
 
@@ -17,7 +17,7 @@ const ofRow = (table: string, column: string, key = "id", named = key): SealedCo
   context: `${table}/{${named}}`,
 });
 
-/** Every one of them; a test compares them with the schema. */
+/** All sealed columns; a test compares them with the schema. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     ...ofRow("api_keys", "sealed_value"),

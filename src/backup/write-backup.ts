@@ -11,35 +11,35 @@ import { factsOf } from "./facts";
 import { Digest, FORMAT, writeManifest, type Manifest, type Part, type StoredFile } from "./manifest";
 
 export interface BackupOptions {
-  /** As the owner of the tables. */
+  /** Database URL of the tables' owner. */
   readonly url: string;
   readonly storage: Storage;
   readonly crypto: Crypto;
-  /** An empty or new folder. */
+  /** A new or empty folder. */
   readonly folder: string;
-  /** The program's own version. */
+  /** Version of this program. */
   readonly version: string;
-  /** Written into the backup when given: whoever has the backup can then open all secrets in it. */
+  /** Keys to include in the backup, if any: anyone with the backup can then decrypt all secrets in it. */
   readonly encryptionKeys?: readonly string[];
 }
 
 /**
- * A restored copy has files of its own, whose place its first server names. Archives of a person's data last a day: a
- * backup would keep them for longer.
+ * Tables without backup: a restored copy has its own file storage, and exports of personal data expire after a day,
+ * which a backup would defeat.
  */
-const LEFT_OUT = ["file_store", "end_user_exports"];
+const EXCLUDED_TABLES = ["file_store", "end_user_exports"];
 
 const FILES = "files.ndjson";
 export const KEYS_FILE = "encryption-keys";
 
-/** Writes everything that an installation keeps, as of one moment, while it goes on. */
+/** Writes a consistent backup of an installation while it runs. */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { folder, crypto, version, url, encryptionKeys } = options;
   await makeEmpty(folder);
   const snapshot = await openSnapshot(url);
   try {
     const { migrations, sequences, at } = snapshot.shape;
-    const shapes = snapshot.shape.tables.filter(({ name }) => !LEFT_OUT.includes(name));
+    const shapes = snapshot.shape.tables.filter(({ name }) => !EXCLUDED_TABLES.includes(name));
     const tables = [];
     for (const table of shapes)
       tables.push({
@@ -48,7 +48,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
       });
     const jobs = await packed(folder, "jobs.copy.gz", snapshot.readJobs());
     const facts = await factsOf(snapshot);
-    // While the snapshot is open nothing is removed from the storage: see backupRuns.
+    // The storage deletes nothing while the snapshot is open; see backupRuns.
     const { files, missingFiles } = await writeFiles(snapshot, options);
     if (encryptionKeys)
       await writeFile(join(folder, KEYS_FILE), encryptionKeys.join(","), { mode: 0o600, flush: true });
@@ -68,7 +68,7 @@ async function makeEmpty(folder: string): Promise<void> {
     throw new Error(`${folder} is not empty. Name a new folder for the backup.`);
 }
 
-/** Every file that a record of the snapshot points to, and their list. */
+/** Copies every file with a record in the snapshot, and writes their list. */
 async function writeFiles(
   snapshot: Snapshot,
   { folder, storage }: BackupOptions,
@@ -92,7 +92,7 @@ async function writeFiles(
   return { files: { ...digest.of(FILES), count }, missingFiles };
 }
 
-/** Keys of everything in the storage. */
+/** Storage keys of all files. */
 const STORED = "select organization_id || '/' || id as key from public.files order by organization_id, id";
 
 const accept = (stream: Writable, text: string): Promise<void> =>

@@ -7,18 +7,25 @@ import type { Database } from "../platform/database/database";
 import { command, existingOrganization } from "./command";
 
 /**
- * `npm run --silent audit:verify [-- --organization ID] [--head POSITION:HASH] [--file EXPORT]`: follows the chains of
- * all organizations, of one, or of an export, and ends with exit code 1 where one is not as it was written.
+ * Verifies the audit chains of all organizations, of one, or of an exported file. The exit code is 1 if an entry was
+ * changed or is missing.
  */
-command(["organization", "head", "file"], async (database, { organization, head, file }) => {
-  const published = head === undefined ? [] : [headOf(head)];
-  if (published.length > 0 && organization === undefined && file === undefined)
-    throw new Error("--head applies to one organization: add --organization ID, or --file EXPORT.");
-  const verdicts =
-    file === undefined ? await stored(database, organization, published) : [await exported(file, published)];
-  if (verdicts.some(({ problem }) => problem)) process.exitCode = 1;
-  return verdicts.map((verdict) => ({ verdict: verdict.problem ? "BROKEN" : "UNBROKEN", ...verdict }));
-});
+const USAGE = "npm run --silent audit:verify -- [--organization ID] [--head POSITION:HASH] [--file EXPORT]";
+
+command(
+  { usage: USAGE, options: ["organization", "head", "file"] },
+  async (database, { organization, head, file }) => {
+    const published = head === undefined ? [] : [headOf(head)];
+    if (published.length > 0 && organization === undefined && file === undefined)
+      throw new Error("--head applies to one organization: add --organization ID, or --file EXPORT.");
+    const verdicts =
+      file === undefined
+        ? await stored(database, organization, published)
+        : [await exported(file, published)];
+    if (verdicts.some(({ problem }) => problem)) process.exitCode = 1;
+    return verdicts.map((verdict) => ({ verdict: verdict.problem ? "BROKEN" : "UNBROKEN", ...verdict }));
+  },
+);
 
 async function exported(file: string, published: readonly AuditHead[]): Promise<AuditVerdict> {
   const { rows, heads } = readExport(readFileSync(file, "utf8").split("\n"));
@@ -51,7 +58,7 @@ async function stored(
   return verdicts;
 }
 
-/** @throws Error for what is no head */
+/** @throws Error if the text is not a head */
 function headOf(text: string): AuditHead {
   const [, position, hash] = /^(\d{1,15}):([\da-f]{64})$/.exec(text) ?? [];
   if (position === undefined || hash === undefined)

@@ -1,18 +1,19 @@
-import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { Crypto } from "../platform/crypto";
 import { writeBackup } from "../backup/write-backup";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { openStorage } from "../platform/providers/open-storage";
+import { counted, parseArguments } from "./arguments";
 import { operator, ownVersion } from "./operator";
 
-/** `npm run backup -- DIR [--include-keys]` */
+const USAGE = "npm run backup -- DIR [--include-keys]";
+
 operator(async (settings) => {
   const options = { "include-keys": { type: "boolean" as const, default: false } };
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const { values, positionals } = parseArguments(USAGE, { options, allowPositionals: true });
   const [folder] = positionals;
   if (folder === undefined || positionals.length > 1)
-    throw new Error("Name one new folder for the backup: npm run backup -- DIR [--include-keys]");
+    throw new Error(`Name one new folder for the backup: ${USAGE}`);
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
     const config = await withEncryptionKeys(settings);
@@ -26,13 +27,13 @@ operator(async (settings) => {
       encryptionKeys: values["include-keys"] ? keys : undefined,
     });
     for (const key of manifest.missingFiles)
-      console.error(`Not in the backup, because the storage does not have it: ${key}`);
+      console.error(`Missing from the file storage, so not in the backup: ${key}`);
     console.log(
-      `Wrote the backup of ${manifest.at} to ${resolve(folder)}: ${manifest.tables.length} tables, ${manifest.files.count} files.`,
+      `Wrote the backup of ${manifest.at} to ${resolve(folder)}: ${counted(manifest.tables.length, "table")}, ${counted(manifest.files.count, "file")}.`,
     );
     console.log(
       values["include-keys"]
-        ? "The backup includes ENCRYPTION_KEYS: everybody with access to it can read every secret in it. Protect it like the keys."
+        ? "The backup includes ENCRYPTION_KEYS: anyone with access to it can read every secret in it. Protect it like the keys."
         : `The backup does not include ENCRYPTION_KEYS${settings.ENCRYPTION_KEYS ? "" : ` (${config.DATA_DIR}/encryption-keys)`} and cannot be restored without them. Keep a copy of the keys elsewhere, or use --include-keys.`,
     );
   } finally {

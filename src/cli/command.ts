@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { readConfig } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
@@ -7,28 +6,41 @@ import { checkOwnership } from "../platform/database/data-dir";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
+import { parseArguments } from "./arguments";
 
-type Work = (database: Database, options: Readonly<Record<string, string | undefined>>) => Promise<unknown>;
+export interface CommandSyntax {
+  /** Shown by `--help` and with errors in the arguments. */
+  readonly usage: string;
+  /** Names of the options with a value. */
+  readonly options: readonly string[];
+  /** Names of the options without a value; passed to the command as "true". */
+  readonly flags?: readonly string[];
+}
+
+type CommandWork = (
+  database: Database,
+  options: Readonly<Record<string, string | undefined>>,
+) => Promise<unknown>;
 
 /**
- * Runs a command on the database of the running server and prints its answer, if there is one, as one line of JSON.
- * @param flags names of options without a value; one that is given is passed as "true"
+ * Runs a command on the database of the installation and prints its result, if any, as one line of JSON. Prints
+ * errors to standard error and sets exit code 1.
  */
-export function command(names: readonly string[], work: Work, flags: readonly string[] = []): void {
-  run(names, work, flags).catch((error: unknown) => {
+export function command(syntax: CommandSyntax, work: CommandWork): void {
+  run(syntax, work).catch((error: unknown) => {
     console.error((error as Error).message);
     process.exitCode = 1;
   });
 }
 
-async function run(names: readonly string[], work: Work, flags: readonly string[]): Promise<void> {
-  const { values: given } = parseArgs({
+async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandWork): Promise<void> {
+  const { values: parsed } = parseArguments(usage, {
     options: Object.fromEntries<{ readonly type: "string" | "boolean" }>([
-      ...names.map((name) => [name, { type: "string" }] as const),
+      ...options.map((name) => [name, { type: "string" }] as const),
       ...flags.map((name) => [name, { type: "boolean" }] as const),
     ]),
   });
-  const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
+  const values = Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, String(value)]));
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
   await checkOwnership(settings.DATA_DIR);
@@ -45,7 +57,7 @@ async function run(names: readonly string[], work: Work, flags: readonly string[
   }
 }
 
-/** Id of the organization that an option names, or of the default one. @throws Error for one that does not exist */
+/** Id of the named organization, or of the default one. @throws Error if it does not exist */
 export async function existingOrganization(database: Database, id: string | undefined): Promise<string> {
   const found = id === undefined ? await database.defaultOrganizationId() : id;
   const organizations = database.scope(found ?? "").shared("organizations");

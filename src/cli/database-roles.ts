@@ -1,9 +1,9 @@
-import { parseArgs } from "node:util";
 import pg from "pg";
 import { randomText } from "../platform/crypto";
 import { creation, grants, userOf, type Roles } from "../platform/database/roles";
 import { migrate } from "../platform/database/migrate";
 import { installJobs } from "../platform/jobs/install";
+import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 
 const OPTIONS = {
@@ -12,20 +12,21 @@ const OPTIONS = {
   jobs: { type: "string", default: "parley_jobs" },
 } as const;
 
-/** `npm run database:roles [-- --apply] [--serving NAME] [--jobs NAME]` */
+const USAGE = "npm run database:roles -- [--apply] [--serving NAME] [--jobs NAME]";
+
 operator(async (config) => {
-  const { values } = parseArgs({ options: OPTIONS });
+  const { values } = parseArguments(USAGE, { options: OPTIONS });
   const owner = config.DATABASE_OWNER_URL ?? config.DATABASE_URL;
   if (owner === undefined)
     throw new Error(
       "Set DATABASE_URL to the URL of the role that owns your database. The embedded PostgreSQL has a single role.",
     );
-  const given = config.DATABASE_OWNER_URL === undefined ? undefined : config.DATABASE_URL;
-  const serving = urlFor(owner, given, values.serving);
+  const servingUrl = config.DATABASE_OWNER_URL === undefined ? undefined : config.DATABASE_URL;
+  const serving = urlFor(owner, servingUrl, values.serving);
   const jobs = urlFor(owner, config.DATABASE_JOBS_URL, values.jobs);
-  const there = await existing(owner, [serving, jobs]);
-  if (given === undefined) keepPassword(serving, there);
-  if (config.DATABASE_JOBS_URL === undefined) keepPassword(jobs, there);
+  const existingRoles = await existing(owner, [serving, jobs]);
+  if (servingUrl === undefined) keepPassword(serving, existingRoles);
+  if (config.DATABASE_JOBS_URL === undefined) keepPassword(jobs, existingRoles);
   const roles: Roles = { owner: userOf(owner), serving: userOf(serving), jobs: userOf(jobs) };
   const statements = [
     creation(roles.serving, decodeURIComponent(serving.password)),
@@ -52,22 +53,22 @@ operator(async (config) => {
     console.log(`${values.apply ? "" : "-- "}${name}=${value}`);
 });
 
-/** The URL that is set, or one on the owner's database for a new role. */
-function urlFor(owner: string, given: string | undefined, name: string): URL {
-  const url = new URL(given ?? owner);
-  if (given === undefined) {
+/** The configured URL, or one for a new role on the owner's database. */
+function urlFor(owner: string, configured: string | undefined, name: string): URL {
+  const url = new URL(configured ?? owner);
+  if (configured === undefined) {
     url.username = encodeURIComponent(name);
     url.password = randomText(24);
   }
   return url;
 }
 
-/** Names no password where the role has one already. */
-function keepPassword(url: URL, there: ReadonlySet<string>): void {
-  if (there.has(userOf(url))) url.password = "ITS-EXISTING-PASSWORD";
+/** Replaces the generated password by a placeholder if the role already exists. */
+function keepPassword(url: URL, existingRoles: ReadonlySet<string>): void {
+  if (existingRoles.has(userOf(url))) url.password = "ITS-EXISTING-PASSWORD";
 }
 
-/** Those of the roles that the server has: they keep their passwords. */
+/** The roles that already exist on the server; they keep their passwords. */
 async function existing(owner: string, urls: readonly URL[]): Promise<ReadonlySet<string>> {
   const client = new pg.Client({ connectionString: owner });
   await client.connect();
@@ -76,10 +77,10 @@ async function existing(owner: string, urls: readonly URL[]): Promise<ReadonlySe
   return new Set(rows.map(({ name }) => name));
 }
 
-/** SQLSTATE of what a role may not do. */
+/** SQLSTATE of a missing privilege. */
 const NOT_ALLOWED = "42501";
 
-/** @throws Error that says who can do it instead */
+/** @throws Error that explains who can run the statements instead */
 function refuse(error: unknown, owner: string): never {
   if ((error as { code?: unknown }).code !== NOT_ALLOWED) throw error;
   throw new Error(
@@ -88,7 +89,7 @@ function refuse(error: unknown, owner: string): never {
   );
 }
 
-/** In one transaction. */
+/** Runs the statements in one transaction. */
 async function apply(connectionString: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();

@@ -8,7 +8,7 @@ writeFileSync(".env.example", envExample());
 replacePart("README.md", "settings", settingsTable());
 replacePart("docs/architecture.md", "groups", groupDiagram());
 
-/** Replaces the generated part of a document, which stands between two comments with its name. */
+/** Replaces the generated part of a document between two comments with its name. */
 function replacePart(path: string, name: string, text: string): void {
   const document = readFileSync(path, "utf8");
   const begin = `<!-- ${name} -->\n`;

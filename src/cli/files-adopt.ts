@@ -2,8 +2,8 @@ import { recordCommand } from "../account/audit/record-command";
 import { FileStore } from "../assistants/files/file-store";
 import { command } from "./command";
 
-/** `npm run --silent files:adopt`: from now on the installation keeps its files where this server's settings say. */
-command([], async (database) => {
+/** Makes the file storage in this server's settings the storage of the installation. */
+command({ usage: "npm run --silent files:adopt", options: [] }, async (database) => {
   await database.transaction(async (database) => {
     await new FileStore(database, database.scope("").ports.storage).adopt();
     await recordCommand(database, "files:adopt");

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 
 const IMPORT = /(?:from|import\() ?"(\.{1,2}\/[^"]+)"/g;
 
-/** The groups of src and the two interfaces, each with an arrow to what it imports, as a Mermaid flowchart. */
+/** The groups of src and the two interfaces as a Mermaid flowchart; arrows show imports. */
 export function groupDiagram(): string {
   const imported = importsOfGroups();
   const lines = [...imported.keys()].flatMap((group) =>
@@ -15,7 +15,7 @@ export function groupDiagram(): string {
 
 const idOf = (group: string) => group.replace(/\W/g, "");
 
-/** By group, the other groups that its files import. */
+/** For each group, the other groups that its files import. */
 function importsOfGroups(): Map<string, Set<string>> {
   const groups = new Map<string, Set<string>>();
   for (const top of ["src", "schema", "rest-compat"])
@@ -26,7 +26,7 @@ function importsOfGroups(): Map<string, Set<string>> {
       const others = groups.get(group) ?? new Set();
       groups.set(group, others);
       for (const [, target] of readFileSync(path, "utf8").matchAll(IMPORT)) {
-        const other = groupOf(posix.join(posix.dirname(path), target!)); // the pattern has this part
+        const other = groupOf(posix.join(posix.dirname(path), target!)); // the pattern captures it
         if (other !== undefined && other !== group) others.add(other);
       }
     }
@@ -39,7 +39,7 @@ function groupOf(path: string): string | undefined {
   return file === undefined ? undefined : group;
 }
 
-/** Without those that it reaches through another one: an arrow says "and everything below". */
+/** Leaves out imports that are also reached through another group: an arrow means "and everything below". */
 function direct(group: string, imported: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const reached = (from: string, seen = new Set<string>()): Set<string> => {
     for (const other of imported.get(from) ?? [])

@@ -3,18 +3,18 @@ import { PERMISSIONS, type Permission } from "../account/auth/limits";
 import { Keys, type KeyInput } from "../account/organization/keys";
 import { command, existingOrganization } from "./command";
 
-const USAGE = `npm run --silent key:create [-- --organization ID] [--type SECRET|PUBLIC] [--name TEXT]
+const USAGE = `npm run --silent key:create -- [--organization ID] [--type SECRET|PUBLIC] [--name TEXT]
   [--expires-at ISO8601] [--permissions read,write,calls,keys,webhooks] [--assistants ID,ID] [--import]`;
-const NAMES = ["organization", "type", "name", "expires-at", "permissions", "assistants"] as const;
+const OPTIONS = ["organization", "type", "name", "expires-at", "permissions", "assistants"] as const;
 
 /** Creates a key for the default organization, or for another one by its id. */
 command(
-  NAMES,
-  async (database, { organization, type = "SECRET", ...given }) => {
+  { usage: USAGE, options: OPTIONS, flags: ["import"] },
+  async (database, { organization, type = "SECRET", ...rest }) => {
     if (type !== "SECRET" && type !== "PUBLIC")
-      throw new Error(`--type must be SECRET or PUBLIC; got "${type}".\n${USAGE}`);
+      throw new Error(`--type must be SECRET or PUBLIC; got "${type}".\nUsage: ${USAGE}`);
     const organizationId = await existingOrganization(database, organization);
-    const limits = limitsOf(given);
+    const limits = limitsOf(rest);
     const fields = ["type", ...Object.keys(limits)].map((name) => ({ name }));
     const { id, value } = await database
       .scope(organizationId)
@@ -23,19 +23,19 @@ command(
       .create({ type, ...limits });
     return { organizationId, keyId: id, type, value, ...limits };
   },
-  ["import"],
 );
 
-function limitsOf(given: Readonly<Record<string, string | undefined>>): KeyInput {
-  const { name, permissions, assistants, import: imports, "expires-at": end } = given;
+function limitsOf(options: Readonly<Record<string, string | undefined>>): KeyInput {
+  const { name, permissions, assistants, import: imports, "expires-at": end } = options;
   const expiresAt = end === undefined ? undefined : new Date(end);
   if (Number.isNaN(expiresAt?.getTime()))
     throw new Error(
-      `--expires-at must be an ISO 8601 date and time, such as 2030-01-31T12:00:00Z; got "${end}".\n${USAGE}`,
+      `--expires-at must be an ISO 8601 date and time, such as 2030-01-31T12:00:00Z; got "${end}".\nUsage: ${USAGE}`,
     );
   const allowed = permissions?.split(",") ?? (imports === undefined ? undefined : PERMISSIONS);
   const unknown = allowed?.find((one) => !PERMISSIONS.includes(one as Permission));
-  if (unknown !== undefined) throw new Error(`--permissions: unknown permission "${unknown}".\n${USAGE}`);
+  if (unknown !== undefined)
+    throw new Error(`--permissions: unknown permission "${unknown}".\nUsage: ${USAGE}`);
   const all = [...(allowed ?? []), ...(imports === undefined ? [] : ["import"])] as Permission[];
   return {
     ...(name !== undefined && { name }),

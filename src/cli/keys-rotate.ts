@@ -1,17 +1,18 @@
-import { parseArgs } from "node:util";
 import { Crypto } from "../platform/crypto";
 import { rotateKeys } from "../backup/rotate-keys";
 import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
+import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 
-/** `npm run keys:rotate [-- --new-key]` */
+const USAGE = "npm run keys:rotate -- [--new-key]";
+
 operator(async (settings) => {
-  const { values } = parseArgs({ options: { "new-key": { type: "boolean", default: false } } });
+  const { values } = parseArguments(USAGE, { options: { "new-key": { type: "boolean", default: false } } });
   if (values["new-key"]) {
     if (settings.ENCRYPTION_KEYS !== undefined || !settings.embedded)
       throw new Error(
-        "ENCRYPTION_KEYS is set: add the new key before the old one in that setting (new,old).",
+        "ENCRYPTION_KEYS is set: put the new key before the old one in that setting (new,old).",
       );
     const file = await addEncryptionKey(settings.DATA_DIR);
     return console.log(
@@ -30,7 +31,7 @@ operator(async (settings) => {
     console.log(`Every stored secret is encrypted with the first key (${count} re-encrypted in this run).`);
     if (config.ENCRYPTION_KEYS!.length > 1)
       console.log(
-        "You can now remove the old keys from ENCRYPTION_KEYS. Bearer tokens (valid for at most 30 days) and links (one hour) signed with an old key then become invalid. Keep the old keys with earlier backups, which need them.",
+        "You can now remove the old keys from ENCRYPTION_KEYS. Bearer tokens (valid for at most 30 days) and links (one hour) signed with an old key then become invalid. Keep the old keys for earlier backups, which need them.",
       );
   } finally {
     await stop();

@@ -1,5 +1,5 @@
-// Builds what changed since the last build, then runs the named program: `node src/cli/launch.mjs main`. With --server
-// instead of a program, browser programs that were built before stay as they are.
+// Builds what changed since the last build, then runs the named program: `node src/cli/launch.mjs main`. With
+// --server instead of a program, existing builds of browser programs are not updated.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);
-/** What is built from what, each with a stamp of its own. Types are checked by `npm run typecheck`. */
+/** Build steps with their sources; each has its own stamp file. Types are checked by `npm run typecheck`. */
 const BROWSER = ["explorer", "dashboard", "widget"];
 const STEPS = [
   {
@@ -30,7 +30,7 @@ const newest = (path) =>
     ? Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
     : statSync(path).mtimeMs;
 
-/** Whether sources are newer than what was built; browser programs don't make the server stale. */
+/** Whether sources are newer than the build. Browser sources do not make the server's build stale. */
 function isStale({ name, sources }) {
   if (!existsSync(stampOf(name))) return true;
   const own = sources.flatMap((path) =>
@@ -44,7 +44,7 @@ function isStale({ name, sources }) {
   return [...own, ...SHARED].some((path) => newest(path) > built);
 }
 
-/** Root's build can't be overwritten by others: tells them how to take it over. */
+/** Stops with instructions if the build belongs to another user and cannot be overwritten. */
 function refuseForeignBuild() {
   try {
     const stamps = STEPS.map(({ name }) => stampOf(name));
@@ -61,7 +61,7 @@ function build(steps) {
   process.stderr.write("Building Parley (once after each change) …\n");
   refuseForeignBuild();
   for (const { name, command } of steps) {
-    // Output goes to standard error: what a command prints may be read by a program.
+    // Build output goes to standard error, because standard output may be read by a program.
     const { status } = spawnSync(process.execPath, command, { stdio: ["ignore", 2, 2] });
     if (status !== 0) process.exit(status ?? 1);
     writeFileSync(stampOf(name), "");
@@ -71,7 +71,7 @@ function build(steps) {
 const [, , program, ...options] = process.argv;
 const serverOnly = program === "--server";
 const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(stampOf(name));
-// If the build tools are not installed, the last build runs.
+// Without build tools the existing build runs.
 const stale = existsSync("node_modules/typescript") ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
 if (stale.length > 0) build(stale);
 if (program && !serverOnly) {

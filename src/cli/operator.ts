@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig, type Config } from "../platform/settings/config";
 
-/** Runs a command of an operator, who reads its lines. */
+/**
+ * Runs a command for operators, with the settings of this installation. Prints errors to standard error and sets exit
+ * code 1.
+ */
 export function operator(work: (config: Config) => Promise<void>): void {
   run(work).catch((error: unknown) => {
     console.error(process.env.LOG_LEVEL === "debug" ? (error as Error).stack : (error as Error).message);

@@ -1,15 +1,16 @@
-import { parseArgs } from "node:util";
 import { release } from "../backup/release";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
+import { counted, parseArguments } from "./arguments";
 import { operator } from "./operator";
 
-/** `npm run release [-- --drop]` */
+const USAGE = "npm run release -- [--drop]";
+
 operator(async (settings) => {
-  const { values } = parseArgs({ options: { drop: { type: "boolean", default: false } } });
+  const { values } = parseArguments(USAGE, { options: { drop: { type: "boolean", default: false } } });
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   const db = connect(url, { pool: 2 });
   try {
@@ -17,11 +18,11 @@ operator(async (settings) => {
     await prepare(config, url);
     const released = await release(new Database(db, offlinePorts(config)), values.drop);
     if (released === undefined) console.log("Nothing is held.");
-    else if (released.dropped === undefined) console.log("Released. Pending work is sent now.");
+    else if (released.dropped === undefined) console.log("Released. Pending work now continues.");
     else {
       const { jobs, deliveries, texts, calls } = released.dropped;
       console.log(
-        `Released. Dropped: ${deliveries} deliveries, ${texts} text messages, ${calls} calls, and ${jobs} jobs in total that would have sent something.`,
+        `Released. Dropped: ${counted(deliveries, "delivery", "deliveries")}, ${counted(texts, "text message")}, ${counted(calls, "call")}, and ${counted(jobs, "job")} in total that would have sent something.`,
       );
     }
   } finally {

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { Crypto } from "../platform/crypto";
 import { refuseStored } from "../backup/empty";
 import { checkKeys } from "../backup/key-check";
@@ -13,18 +12,20 @@ import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/
 import { offlinePorts } from "../platform/providers/offline";
 import { openStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";
+import { counted, parseArguments } from "./arguments";
 import { operator } from "./operator";
-import { recorded } from "./recorded";
+import { recordInAudit } from "./record-in-audit";
 
-/** `npm run restore -- DIR [--erasures NEWER_BACKUP]` */
+const USAGE = "npm run restore -- DIR [--erasures NEWER_BACKUP]";
+
 operator(async (settings) => {
-  const { positionals, values } = parseArgs({
+  const { positionals, values } = parseArguments(USAGE, {
     allowPositionals: true,
     options: { erasures: { type: "string" } },
   });
   const [folder] = positionals;
   if (folder === undefined || positionals.length > 1)
-    throw new Error("Name the folder of the backup: npm run restore -- DIR [--erasures NEWER_BACKUP]");
+    throw new Error(`Name the folder of the backup: ${USAGE}`);
   const backup = await openBackup(resolve(folder));
   const newer = values.erasures === undefined ? undefined : await openBackup(resolve(values.erasures));
   const config = await withKeys(settings, backup.folder);
@@ -34,24 +35,26 @@ operator(async (settings) => {
   await verifyBackup(backup);
   const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
   try {
-    const left = await restoreBackup(backup, url, storage, async () => {
+    const skipped = await restoreBackup(backup, url, storage, async () => {
       await prepare(config, url, true);
-      await recorded(url, config, "restore");
+      await recordInAudit(url, config, "restore");
     });
     if (config.embedded) await keepEncryptionKeys(config.DATA_DIR, config.ENCRYPTION_KEYS!);
     const { tables, files, at } = backup.manifest;
-    console.log(`Restored the backup of ${at}: ${tables.length - left.length} tables, ${files.count} files.`);
-    if (newer) await eraseSince(newer, config, url);
-    for (const table of left) console.log(`Left out, because this database cannot store it: ${table}.`);
     console.log(
-      "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which drops them.",
+      `Restored the backup of ${at}: ${counted(tables.length - skipped.length, "table")}, ${counted(files.count, "file")}.`,
+    );
+    if (newer) await eraseSince(newer, config, url);
+    for (const table of skipped) console.log(`Skipped table ${table}: this database cannot store it.`);
+    console.log(
+      "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which discards them.",
     );
   } finally {
     await stop();
   }
 });
 
-/** Erases again who had been erased by the time of a newer backup. */
+/** Repeats the erasures that are recorded in a newer backup. */
 async function eraseSince({ manifest }: Backup, config: Config, url: string): Promise<void> {
   const db = connect(url, { pool: 2 });
   const erasures = (manifest.facts[ERASURES] ?? []) as BackedUpErasure[]; // as the fact's query selects them
@@ -61,10 +64,10 @@ async function eraseSince({ manifest }: Backup, config: Config, url: string): Pr
   console.log(`Erasures to repeat from the backup of ${manifest.at}: ${found}. They run after the release.`);
 }
 
-/** The keys that are set, else those in the backup, else those that are kept beside the embedded database. */
+/** The keys in the settings, else those in the backup, else those stored beside the embedded database. */
 async function withKeys(config: Config, folder: string): Promise<Config> {
-  const kept = config.embedded ? await keptEncryptionKeys(config.DATA_DIR) : undefined;
-  const keys = config.ENCRYPTION_KEYS ?? (await includedKeys(folder)) ?? kept;
+  const stored = config.embedded ? await keptEncryptionKeys(config.DATA_DIR) : undefined;
+  const keys = config.ENCRYPTION_KEYS ?? (await includedKeys(folder)) ?? stored;
   if (keys === undefined)
     throw new Error(
       "The backup does not include encryption keys. Set ENCRYPTION_KEYS to the keys of the original installation (with the embedded database: the content of its file encryption-keys).",

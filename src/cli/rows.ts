@@ -6,7 +6,7 @@ import { describeTables } from "../platform/database/describe-tables";
 import { startEmbedded } from "../platform/database/embedded";
 import { migrate } from "../platform/database/migrate";
 
-/** `npm run rows`: migrates an empty database and writes the types of its rows. */
+/** `npm run rows`: migrates an empty database and generates the row types of its tables. */
 async function run(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-rows-"));
   try {

@@ -1,5 +1,5 @@
-// Emits JavaScript for each TypeScript file that changed since it was last emitted, without checking types: `isolatedModules`
-// makes every file independent, so a change costs one file instead of the whole program.
+// Transpiles each changed TypeScript file without checking types. `isolatedModules` makes files independent, so a
+// change costs one file instead of the whole program.
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import ts from "typescript";

@@ -3,16 +3,16 @@ import type { RequestHandler } from "express";
 import helmet from "helmet";
 import { newId } from "../platform/database/ids";
 
-/** The id that the answer, its error body and the log share. */
+/** The request id, which appears in the response headers, error bodies and the log. */
 export const requestId = (res: ServerResponse): string => String(res.getHeader("X-Request-Id"));
 
-/** Gives a request its id. */
+/** Assigns a request id. */
 export const identify: RequestHandler = (_req, res, next) => {
   res.setHeader("X-Request-Id", newId());
   next();
 };
 
-/** Answers are data: nothing in them is to be run, framed or guessed at. Pages set a policy of their own. */
+/** Security headers for data: responses must not be executed, framed or sniffed. Pages set their own policy. */
 export const harden = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -22,7 +22,7 @@ export const harden = helmet({
   strictTransportSecurity: false,
 });
 
-/** Lets pages of any origin call both interfaces, without cookies. */
+/** Lets pages of any origin call both interfaces, without cookies (CORS). */
 export const allowAnyOrigin: RequestHandler = (req, res, next) => {
   if (/^\/(rest|graphql)(\/|\?|$)/.test(req.url)) {
     res.setHeader("Access-Control-Allow-Origin", "*");

@@ -1,4 +1,4 @@
-/** The part of busboy that reads the values of headers, each character once. */
+/** busboy's header parsers, which take linear time. */
 declare module "busboy/lib/utils.js" {
   export function parseContentType(
     value: string,

@@ -6,10 +6,10 @@ import type { Config } from "../platform/settings/config";
 import { clientAddress } from "./client-address";
 import type { RateLimits } from "./limits";
 import { foreignOrigin } from "./origin";
-import { anonymousSettings, settingsOpenTo } from "./settings-door";
+import { anonymousSettings, settingsAccess } from "./settings-access";
 import { VisitorLimits } from "./visitor-limits";
 
-interface Parts {
+interface Dependencies {
   readonly config: Config;
   readonly database: Pick<Database, "defaultOrganizationId">;
   readonly credentials: Pick<Credentials, "caller">;
@@ -17,24 +17,24 @@ interface Parts {
   readonly publicUrl: () => string;
 }
 
-/** Finds out who sends a request, and counts it against their limits. */
+/** Authenticates requests and applies rate limits. */
 export class Callers {
-  /** Address of the client. */
+  /** IP address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
-  private readonly visits: VisitorLimits;
-  private readonly open: ReturnType<typeof settingsOpenTo>;
-  private known: string | undefined;
+  private readonly visitorLimits: VisitorLimits;
+  private readonly settingsAccess: ReturnType<typeof settingsAccess>;
+  private defaultId: string | undefined;
 
-  constructor(private readonly parts: Parts) {
+  constructor(private readonly parts: Dependencies) {
     const { config, limits } = parts;
     this.addressOf = clientAddress(config.TRUST_PROXY);
-    this.visits = new VisitorLimits(config.RATE_LIMIT_VISITOR, limits.sourceOf);
-    this.open = settingsOpenTo(config);
+    this.visitorLimits = new VisitorLimits(config.RATE_LIMIT_VISITOR, limits.sourceOf);
+    this.settingsAccess = settingsAccess(config);
   }
 
   /**
-   * The caller of a request; undefined without a credential.
-   * @param headers where the credential stands
+   * Authenticates a request; undefined without a credential.
+   * @param headers headers that carry the credential
    * @throws UNAUTHENTICATED, RATE_LIMITED
    */
   async authenticate(
@@ -51,21 +51,27 @@ export class Callers {
     return caller;
   }
 
-  /** The caller of a request without a credential on the settings paths. @throws UNAUTHENTICATED, FORBIDDEN */
+  /** The caller for a settings request without a credential. @throws UNAUTHENTICATED, FORBIDDEN */
   async anonymousSettings(req: IncomingMessage): Promise<Caller> {
-    return anonymousSettings(req, this.open, this.parts.publicUrl(), await this.defaultOrganization());
+    return anonymousSettings(
+      req,
+      this.settingsAccess,
+      this.parts.publicUrl(),
+      await this.defaultOrganization(),
+    );
   }
 
-  /** Id of the default organization; empty while there is none. */
+  /** Id of the default organization; empty if there is none yet. */
   async defaultOrganization(): Promise<string> {
-    return (this.known ??= await this.parts.database.defaultOrganizationId()) ?? "";
+    return (this.defaultId ??= await this.parts.database.defaultOrganizationId()) ?? "";
   }
 
-  /** The page that a request comes from, and the limits of its visitor. */
+  /** The origin of the requesting page, and the rate limits of its visitor. */
   visit(req: IncomingMessage, res: ServerResponse, caller: Caller | undefined) {
     return {
       origin: foreignOrigin(req, this.parts.publicUrl()),
-      spend: (what: Parameters<VisitorLimits["spend"]>[3]) => this.visits.spend(req, res, caller, what),
+      spend: (what: Parameters<VisitorLimits["spend"]>[3]) =>
+        this.visitorLimits.spend(req, res, caller, what),
     };
   }
 }

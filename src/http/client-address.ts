@@ -4,11 +4,12 @@ import proxyAddr from "proxy-addr";
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
-/** Whether an address is this machine's own. */
+/** Whether an address is a loopback address. */
 export const isLoopback = (address: string | undefined): boolean => LOOPBACK.test(address ?? "");
 
 /**
- * Where a request comes from: the address that its socket has, or that a trusted proxy names in `X-Forwarded-For`.
+ * Returns a function that finds the client's address: that of the socket, or the one in `X-Forwarded-For` if a
+ * trusted proxy sent it.
  * @param trusted addresses and ranges of proxies
  */
 export function clientAddress(trusted: string[]): (req: IncomingMessage) => string {
@@ -17,10 +18,10 @@ export function clientAddress(trusted: string[]): (req: IncomingMessage) => stri
     req.headers["x-forwarded-for"] === undefined ? (req.socket.remoteAddress ?? "") : proxyAddr(req, trust);
 }
 
-/** Names what requests are counted under; undefined for callers that are not limited. */
+/** The key that requests are rate-limited by; undefined for clients without limits. */
 export type SourceOf = (req: IncomingMessage) => string | undefined;
 
-/** @param loopback whether callers on this machine are limited too */
+/** @param loopback whether clients on this machine are limited too */
 export function sourceOf(trusted: string[], loopback: boolean): SourceOf {
   const address = clientAddress(trusted);
   return (req) => {
@@ -29,14 +30,17 @@ export function sourceOf(trusted: string[], loopback: boolean): SourceOf {
   };
 }
 
-/** The network that an address is counted by: IPv4 by itself, IPv6 by its /64, of which one client has every address. */
+/**
+ * The network that an address is rate-limited by: an IPv4 address itself, or the /64 of an IPv6 address, because a
+ * client usually owns a whole /64.
+ */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1); // without the zone of a link-local address
   if (!ipaddr.isValid(plain)) return address;
   const parsed = ipaddr.process(plain);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
   const bytes = parsed.toByteArray();
-  // An IPv4 client behind a translator: all of them share one /64.
+  // IPv4 clients behind a translator (NAT64) share one /64, so the embedded IPv4 address counts.
   if (parsed.range() === "rfc6052") return new ipaddr.IPv4(bytes.slice(12)).toString();
   const groups = parsed.parts.slice(0, 4).map((part) => part.toString(16));
   return `${groups.join(":")}::/64`;

@@ -2,13 +2,13 @@ import type { ServerResponse } from "node:http";
 import { currentTime } from "../platform/clock";
 import type { CutReason, ModelCall } from "../platform/ports/text-model";
 
-/** Writes a chat completion as OpenAI's API has it: whole, or in pieces as they come. */
+/** Writes a chat completion in the format of OpenAI's API: whole, or as a stream of chunks. */
 export interface CompletionAnswer {
   text(text: string): void;
-  /** All text so far is no part of the answer. What was sent in pieces has been spoken. */
-  takeBack(): void;
+  /** Discards the text so far. Chunks that were already sent cannot be discarded. */
+  withdraw(): void;
   call(call: ModelCall): void;
-  /** The answer was cut here. */
+  /** Records why the answer ends early. */
   cut(reason: CutReason): void;
   end(): void;
 }
@@ -27,20 +27,22 @@ const toolCall = ({ id, name, arguments: args }: ModelCall) => ({
 });
 
 export const completionAnswer = (res: ServerResponse, head: Head, stream: boolean): CompletionAnswer =>
-  stream ? streamed(res, head) : whole(res, head);
+  stream ? streamingAnswer(res, head) : singleAnswer(res, head);
 
-function streamed(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
+function streamingAnswer(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
   const at = created();
-  let begun = false;
+  let hasStarted = false;
   let calls = 0;
   let finish: "stop" | CutReason = "stop";
   res.statusCode = status;
   res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
   res.setHeader("Cache-Control", "no-cache");
-  res.setHeader("X-Accel-Buffering", "no"); // else a proxy would gather the pieces
+  res.setHeader("X-Accel-Buffering", "no"); // keeps proxies from buffering
   const send = (delta: object, finish_reason: string | null = null) => {
-    const choices = [{ index: 0, delta: { ...(!begun && { role: "assistant" }), ...delta }, finish_reason }];
-    begun = true;
+    const choices = [
+      { index: 0, delta: { ...(!hasStarted && { role: "assistant" }), ...delta }, finish_reason },
+    ];
+    hasStarted = true;
     if (!res.writableEnded && !res.destroyed)
       res.write(
         `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created: at, model, choices })}\n\n`,
@@ -48,7 +50,7 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
   };
   return {
     text: (content) => send({ content }),
-    takeBack: () => undefined,
+    withdraw: () => undefined,
     call: (call) => send({ tool_calls: [{ index: calls++, ...toolCall(call) }] }),
     cut: (reason) => void (finish = reason),
     end: () => {
@@ -58,13 +60,13 @@ function streamed(res: ServerResponse, { id, model, status }: Head): CompletionA
   };
 }
 
-function whole(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
+function singleAnswer(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
   let content = "";
   const calls: ModelCall[] = [];
   let finish: "stop" | CutReason = "stop";
   return {
     text: (text) => void (content += text),
-    takeBack: () => void (content = ""),
+    withdraw: () => void (content = ""),
     call: (call) => void calls.push(call),
     cut: (reason) => void (finish = reason),
     end: () => {

@@ -3,18 +3,18 @@ import type { ModelCall, ModelMessage } from "../platform/ports/text-model";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A question for a chat completion, as far as it can be understood. */
+/** A chat-completions request, as far as it could be parsed. */
 export interface CompletionRequest {
   readonly stream: boolean;
   readonly model: string;
   readonly history: readonly ModelMessage[];
-  /** A built-in function under the name and with the arguments that the asking side has for it. */
-  readonly asked: (call: ModelCall) => ModelCall;
+  /** Translates a built-in function to the name and arguments that the engine uses for it. */
+  readonly toEngineCall: (call: ModelCall) => ModelCall;
 }
 
-const MOST_MESSAGES = 200;
+const MAX_MESSAGES = 200;
 const NAMES = { [BUILT_IN.endCall]: /^end[_-]?call/i, [BUILT_IN.dialKeypad]: /^dtmf$|keypad/i } as const;
-const USUAL = { [BUILT_IN.endCall]: "endCall", [BUILT_IN.dialKeypad]: "dtmf" } as const;
+const DEFAULT_NAMES = { [BUILT_IN.endCall]: "endCall", [BUILT_IN.dialKeypad]: "dtmf" } as const;
 
 const object = (value: unknown): Json =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
@@ -22,38 +22,41 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? val
 const text = (value: unknown): string =>
   typeof value === "string" ? value.replaceAll("\0", "").toWellFormed() : "";
 
-/** Reads the body of a chat-completions request, whatever it holds. */
+/** Parses the body of a chat-completions request; tolerates any content. */
 export function readCompletion(body: unknown): CompletionRequest {
   const { stream, model, messages, tools } = object(body);
   return {
     stream: stream === true,
     model: text(model) || "parley",
-    history: historyOf(list(messages).slice(-MOST_MESSAGES)),
-    asked: (call) =>
-      asked(
+    history: historyOf(list(messages).slice(-MAX_MESSAGES)),
+    toEngineCall: (call) =>
+      translated(
         list(tools).map((tool) => object(object(tool).function)),
         call,
       ),
   };
 }
 
-/** Words of both sides, and functions that were called and answered. The instructions are our own: theirs are left out. */
+/**
+ * Messages of both sides, function calls and their results. System messages are dropped, because the assistant has
+ * its own instructions.
+ */
 function historyOf(messages: readonly unknown[]): ModelMessage[] {
   const names = new Map<string, string>();
   return messages.flatMap((item): ModelMessage[] => {
     const { role, content, tool_calls: calls, tool_call_id: id } = object(item);
-    const said = wordsOf(content);
-    if (role === "user") return said === "" ? [] : [{ role, content: said }];
+    const words = wordsOf(content);
+    if (role === "user") return words === "" ? [] : [{ role, content: words }];
     if (role === "assistant") {
       const called = list(calls).flatMap(callOf);
       for (const call of called) names.set(call.id, call.name);
-      return said === "" && called.length === 0
+      return words === "" && called.length === 0
         ? []
-        : [{ role, content: said, ...(called.length > 0 && { calls: called }) }];
+        : [{ role, content: words, ...(called.length > 0 && { calls: called }) }];
     }
-    // An answer to a call that is not there is refused by models.
+    // Models refuse results of calls that are missing from the history.
     const name = role === "tool" ? names.get(text(id)) : undefined;
-    return name === undefined ? [] : [{ role: "tool", content: said, answers: { id: text(id), name } }];
+    return name === undefined ? [] : [{ role: "tool", content: words, answers: { id: text(id), name } }];
   });
 }
 
@@ -78,12 +81,12 @@ function parsed(value: unknown): unknown {
   }
 }
 
-function asked(tools: readonly Json[], call: ModelCall): ModelCall {
+function translated(tools: readonly Json[], call: ModelCall): ModelCall {
   const pattern = (NAMES as Readonly<Record<string, RegExp>>)[call.name];
-  const usual = (USUAL as Readonly<Record<string, string>>)[call.name];
-  if (!pattern || usual === undefined) return call;
+  const defaultName = (DEFAULT_NAMES as Readonly<Record<string, string>>)[call.name];
+  if (!pattern || defaultName === undefined) return call;
   const tool = tools.find(({ name }) => pattern.test(text(name)));
-  const name = text(tool?.name) || usual;
+  const name = text(tool?.name) || defaultName;
   if (call.name === BUILT_IN.endCall) return { ...call, name, arguments: {} };
   const { properties, required } = object(tool?.parameters);
   const parameter = text(list(required)[0]) || Object.keys(object(properties))[0] || "dtmf";

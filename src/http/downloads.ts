@@ -10,7 +10,7 @@ import { EndUserExports } from "../privacy/exports/exports";
 import { Files } from "../assistants/files/files";
 import { parameterOf } from "./query";
 
-/** What there is to download, by the first part of its path. */
+/** Kinds of downloads, by the first segment of their path. */
 const KINDS = {
   files: (scope: Scope, id: string): Promise<Download> => scope.of(Files).content(id),
   exports: (scope: Scope, id: string): Promise<Download> => scope.of(EndUserExports).content(id),
@@ -21,7 +21,7 @@ interface Download {
   readonly content: Readable;
 }
 
-/** Serves a file's or an archive's content to whoever has a signed link that has not ended. */
+/** Serves the content of a file or an export to anyone with a signed link that has not expired. */
 export function downloads(database: Database, crypto: Crypto): Router {
   const router = Router();
   for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[])
@@ -36,15 +36,15 @@ function download(database: Database, crypto: Crypto, kind: keyof typeof KINDS):
     const path = `/${kind}/${organizationId}/${id}`;
     const signed =
       expires !== undefined && signature !== undefined && crypto.verify(`${path}?${expires}`, signature);
-    if (!signed) throw new DomainError("FORBIDDEN", "The link is not valid. Ask for a new one.");
+    if (!signed) throw new DomainError("FORBIDDEN", "This link is not valid. Request a new one.");
     if (Number(expires) * 1000 < currentTime())
-      throw new DomainError("FORBIDDEN", "The link has ended. Ask for a new one.");
+      throw new DomainError("FORBIDDEN", "This link has expired. Request a new one.");
     const { file, content } = await KINDS[kind](database.scope(organizationId), id);
-    // Not Express's own, which would say of any text that it is UTF-8.
+    // Set without Express, which would add `charset=utf-8` to any text type.
     res.writeHead(200, {
       "Content-Type": file.mimeType,
       "Content-Length": String(file.size),
-      // An HTML page or a script would otherwise run under this service's own address.
+      // Served as an attachment: an HTML page or a script would otherwise run on this service's origin.
       "Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",

@@ -1,40 +1,40 @@
 import type { Server, ServerResponse } from "node:http";
 import { Server as Listening } from "node:net";
 
-/** How long a kept connection may still bring a request that was on its way, in milliseconds. */
-const SETTLE = 250;
+/** How long an idle keep-alive connection may still deliver a request that is under way, in ms. */
+const KEEP_ALIVE_GRACE_MS = 250;
 
-/** Ends a server without losing a request: one that it has begun to read is answered. */
+/** Shuts a server down gracefully: requests that it has started to read are answered. */
 export class Drain {
   private readonly running = new Set<ServerResponse>();
-  private begun = false;
+  private draining = false;
 
   constructor(private readonly server: Server) {
     server.prependListener("request", (_request, response: ServerResponse) => {
-      if (this.begun) leave(response);
+      if (this.draining) closeAfter(response);
       this.running.add(response);
       response.once("close", () => this.running.delete(response));
     });
   }
 
-  readonly hasBegun = (): boolean => this.begun;
+  readonly isDraining = (): boolean => this.draining;
 
-  /** Takes no new connections; resolves when every request that runs is answered. */
+  /** Stops accepting connections; resolves when all running requests are answered. */
   async begin(): Promise<void> {
-    this.begun = true;
+    this.draining = true;
     this.server.keepAliveTimeout = 1;
-    for (const response of this.running) leave(response);
-    // Not http's own close, which cuts idle connections at once: a request may be on its way on one.
+    for (const response of this.running) closeAfter(response);
+    // Not http.Server.close, which closes idle connections at once although a request may be under way on one.
     const closed = new Promise<void>((resolve) =>
       Listening.prototype.close.call(this.server, () => resolve()),
     );
-    const settled = setTimeout(() => this.server.closeIdleConnections(), SETTLE);
+    const settled = setTimeout(() => this.server.closeIdleConnections(), KEEP_ALIVE_GRACE_MS);
     await closed;
     clearTimeout(settled);
   }
 }
 
-/** Makes an answer the last on its connection, which otherwise would go on to bring requests. */
-function leave(response: ServerResponse): void {
+/** Closes the connection after this response, so that it brings no further requests. */
+function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader("Connection", "close");
 }

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { callbackOf } from "../account/audit/note";
-import { callOf, noteHeard, type FoundCall, type Presented } from "../channels/calls/live-call";
+import { callOf, noteHeard, type FoundCall, type EngineRequest } from "../channels/calls/live-call";
 import { Calls } from "../channels/calls/calls";
 import { openInbound } from "../channels/calls/inbound-call";
 import { CALL_HEADER, SECRET_HEADER } from "../channels/calls/order";
-import { receiveMessage, type Received } from "../channels/calls/receive-message";
+import { receiveMessage, type CallbackResult } from "../channels/calls/receive-message";
 import { speak } from "../conversation/turns/spoken-turn";
 import type { Database } from "../platform/database/database";
 import { newId } from "../platform/database/ids";
@@ -17,38 +17,38 @@ import { readCompletion, type CompletionRequest } from "./completion-request";
 import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
 
-/** Answers a request itself. The body is parsed JSON, of any shape. */
-export type Serve = (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>;
+/** Answers a request directly. The body is parsed JSON or a parsed form, of any shape. */
+export type CallbackHandler = (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>;
 
 export interface EngineCallbacks {
-  /** Takes what the engine tells of a call. */
-  readonly engineServerMessages: Serve;
-  /** Says what the assistant says in a call. */
-  readonly engineChatCompletions: Serve;
+  /** Receives messages about calls. */
+  readonly engineServerMessages: CallbackHandler;
+  /** Generates the assistant's next words in a call. */
+  readonly engineChatCompletions: CallbackHandler;
 }
 
 interface Parts {
   readonly database: Database;
   readonly engine: VoiceEngine;
   readonly metrics: Pick<Metrics, "countCallback">;
-  /** Address of the client. */
+  /** IP address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly limits: Pick<RateLimits, "admits">;
   readonly logger: Logger;
 }
 
-/** Spec gap: any JSON is answered so, whatever becomes of it. */
-const TAKEN = 201;
-/** Time in which a callback is repeated after transient errors: engines wait 20 s for its answer. */
+/** Spec gap: every JSON body is answered with this status, whatever its effect. */
+const CALLBACK_STATUS = 201;
+/** How long a callback is retried after transient errors, in ms: engines wait 20 s for the answer. */
 const RETRY_FOR_MS = 12_000;
 const RETRY_PAUSE_MS = 500;
-/** The database is away, a statement took too long, or two transactions waited for each other. */
+/** The database is unavailable, a statement timed out, or two transactions deadlocked. */
 const TRANSIENT: ReadonlySet<string> = new Set(["UNAVAILABLE", "TIMEOUT", "CONFLICT"]);
 const UNKNOWN_CALL = "I'm sorry, this call is not known here. Goodbye.";
 
 /**
- * What a voice engine calls. Only what carries the secret of a live call has an effect; all else is answered in the
- * same way, and counted.
+ * Handlers for the callbacks of voice engines. Only requests that carry the secret of a live call have an effect; all
+ * others get the same answer and are counted.
  */
 export function engineCallbacks(parts: Parts): EngineCallbacks {
   return {
@@ -57,8 +57,10 @@ export function engineCallbacks(parts: Parts): EngineCallbacks {
   };
 }
 
-/** What became of a message: applied or not, or that it was not looked at. */
-type Taken = Omit<Received, "outcome"> & { readonly outcome: Received["outcome"] | "refused" | "limited" };
+/** Result of a callback; "refused" and "limited" callbacks are not processed. */
+type ReceivedResult = Omit<CallbackResult, "outcome"> & {
+  readonly outcome: CallbackResult["outcome"] | "refused" | "limited";
+};
 
 async function receive(
   parts: Parts,
@@ -67,27 +69,27 @@ async function receive(
   body: unknown,
 ): Promise<void> {
   const { database, engine, metrics } = parts;
-  const take = async (): Promise<Taken> => {
-    const asked = presented(req, body);
-    const known = () => callOf(database, asked);
-    const told = await known();
-    if (!(await admitted(parts, req, told))) return { outcome: "limited" };
+  const take = async (): Promise<ReceivedResult> => {
+    const request = engineRequestOf(req, body);
+    const findCall = () => callOf(database, request);
+    const known = await findCall();
+    if (!(await isAdmitted(parts, req, known))) return { outcome: "limited" };
     const found =
-      told ?? ((await openInbound(database, asked, parts.addressOf(req))) ? await known() : undefined);
+      known ?? ((await openInbound(database, request, parts.addressOf(req))) ? await findCall() : undefined);
     return found
       ? receiveMessage(audited(parts, req, found, "engineServerMessages"), body)
       : { outcome: "refused" };
   };
   const { type } = engine.read(body);
-  // A second attempt at functions would wait for the answer of the first one, which failed.
-  const work = type === "tool-calls" ? take : () => insist(res, take);
-  const received = await unless<Taken>(parts, { outcome: "ignored" }, work);
+  // Functions are not retried: a second attempt would wait for the answer of the first, failed one.
+  const work = type === "tool-calls" ? take : () => retryTransient(res, take);
+  const received = await withFallback<ReceivedResult>(parts, { outcome: "ignored" }, work);
   metrics.countCallback(type, received.outcome);
-  res.writeHead(TAKEN, { "Content-Type": "application/json; charset=utf-8" });
+  res.writeHead(CALLBACK_STATUS, { "Content-Type": "application/json; charset=utf-8" });
   res.end(JSON.stringify(received.answer ?? {}));
 }
 
-/** The call with a scope that records what the engine changes of it. */
+/** The call with a scope that records the engine's changes in the audit log. */
 function audited(
   { addressOf }: Parts,
   req: IncomingMessage,
@@ -103,13 +105,13 @@ function audited(
 
 const isLive = ({ chat }: FoundCall): boolean => chat.status !== "ended";
 
-/** Whether a callback is within its limit. What carries the secret of a live call always is. */
-async function admitted(
+/** Whether a callback is within its rate limit. Callbacks with the secret of a live call always are. */
+async function isAdmitted(
   { limits }: Parts,
   req: IncomingMessage,
   found: FoundCall | undefined,
 ): Promise<boolean> {
-  // The last words of a call, told after its end, do not wait for what strangers send from the same address.
+  // Callbacks of an ended call are limited per call, so that floods from the same address do not delay them.
   return (found && isLive(found)) || limits.admits("callback", req, found?.chat.id);
 }
 
@@ -121,17 +123,17 @@ async function complete(
 ): Promise<void> {
   const { database, metrics } = parts;
   const request = readCompletion(body);
-  const found = await unless(parts, undefined, () => callOf(database, presented(req, body)));
+  const found = await withFallback(parts, undefined, () => callOf(database, engineRequestOf(req, body)));
   const live = found && isLive(found) ? found : undefined;
-  const refused = (await admitted(parts, req, found)) ? "refused" : "limited";
+  const refused = (await isAdmitted(parts, req, found)) ? "refused" : "limited";
   metrics.countCallback("completion", live ? "applied" : refused);
   const answer = completionAnswer(
     res,
-    { id: `chatcmpl-${newId()}`, model: request.model, status: TAKEN },
+    { id: `chatcmpl-${newId()}`, model: request.model, status: CALLBACK_STATUS },
     request.stream,
   );
   if (live)
-    await unless(parts, undefined, () =>
+    await withFallback(parts, undefined, () =>
       converse(audited(parts, req, live, "engineChatCompletions"), request, body, answer, res),
     );
   else answer.text(UNKNOWN_CALL);
@@ -140,27 +142,27 @@ async function complete(
 
 async function converse(
   found: FoundCall,
-  { history, asked }: CompletionRequest,
+  { history, toEngineCall }: CompletionRequest,
   body: unknown,
   answer: CompletionAnswer,
   res: ServerResponse,
 ): Promise<void> {
   const { scope, chat } = found;
-  const given = new AbortController();
-  // The person interrupted, or hung up: what would be said now is not wanted any more.
-  res.on("close", () => given.abort());
+  const aborted = new AbortController();
+  // The person interrupted or hung up: the rest of the answer is no longer needed.
+  res.on("close", () => aborted.abort());
   const heard = noteHeard(found, body).catch(() => undefined);
   const question = {
     chat,
     history,
-    signal: given.signal,
+    signal: aborted.signal,
     answering: (spoken: Record<string, unknown>) => scope.of(Calls).change(chat.id, { spoken }),
   };
   for await (const part of speak(scope, question))
     if (part.type === "text") answer.text(part.text);
     else if (part.type === "cut") answer.cut(part.reason);
-    else if (part.type === "withdrawn") answer.takeBack();
-    else answer.call(asked(part));
+    else if (part.type === "withdrawn") answer.withdraw();
+    else answer.call(toEngineCall(part));
   await heard;
 }
 
@@ -169,32 +171,32 @@ function header({ headers }: IncomingMessage, name: string): string | undefined 
   return typeof value === "string" ? value : undefined;
 }
 
-function presented(req: IncomingMessage, body: unknown): Presented {
+function engineRequestOf(req: IncomingMessage, body: unknown): EngineRequest {
   const bearer = /^Bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1];
   return { secret: header(req, SECRET_HEADER) ?? bearer, callId: header(req, CALL_HEADER), body };
 }
 
-/** Logs what goes wrong and returns `otherwise`: the contract knows no other answer than that of success. */
-async function unless<R>({ logger }: Parts, otherwise: R, work: () => Promise<R>): Promise<R> {
+/** Logs an error and returns `fallback`, because the contract allows only success answers. */
+async function withFallback<R>({ logger }: Parts, fallback: R, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (error) {
-    logger.error({ err: error }, "an engine's callback failed");
-    return otherwise;
+    logger.error({ err: error }, "a voice engine callback failed");
+    return fallback;
   }
 }
 
 /**
- * Repeats `work` after a transient error while the engine still waits. Engines do not repeat a callback that was
- * answered 201, so its words would be lost. `work` may run twice: the second time changes nothing.
+ * Retries `work` after a transient error while the engine still waits. Engines do not repeat a callback that was
+ * answered with 201, so its content would be lost. `work` must be idempotent.
  */
-async function insist<R>(res: ServerResponse, work: () => Promise<R>): Promise<R> {
-  const began = performance.now();
+async function retryTransient<R>(res: ServerResponse, work: () => Promise<R>): Promise<R> {
+  const startedAt = performance.now();
   for (;;)
     try {
       return await work();
     } catch (error) {
-      const isOver = res.closed || performance.now() - began > RETRY_FOR_MS;
+      const isOver = res.closed || performance.now() - startedAt > RETRY_FOR_MS;
       if (isOver || !TRANSIENT.has(publicError(error).code)) throw error;
       await sleep(RETRY_PAUSE_MS);
     }

@@ -50,7 +50,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
 /** The body of every error. */
 export interface ErrorBody extends PublicError {
   readonly statusCode: number;
-  /** The status as text. */
+  /** The reason phrase of the status. */
   readonly error: string;
   readonly requestId: string;
 }

@@ -2,14 +2,14 @@ import { createServer, IncomingMessage, ServerResponse, type Server } from "node
 import express, { type Express } from "express";
 
 export interface ExpressServer {
-  /** Answers the requests of the server. */
+  /** Handles the server's requests. */
   readonly app: Express;
   readonly server: Server;
 }
 
 /**
- * An Express app and the server for it, whose requests and responses are Express's from the start. By default Express
- * changes the prototype of both for each request, which makes all later access to them slow.
+ * Creates an Express app and its server, whose requests and responses have Express's prototypes from the start. By
+ * default Express replaces the prototype of both on each request, which slows down all later property access.
  */
 export function expressServer(): ExpressServer {
   const app = express();
@@ -20,7 +20,7 @@ export function expressServer(): ExpressServer {
   const server = createServer({
     IncomingMessage: AppRequest,
     ServerResponse: AppResponse,
-    requireHostHeader: false, // Node would refuse with an empty body
+    requireHostHeader: false, // Node would answer 400 with an empty body
   });
   return { app, server };
 }

@@ -8,8 +8,8 @@ import { answerInPieces, markSources, piecesOf } from "../platform/json/json-sou
 import { requestId } from "./answer-headers";
 import { withDeclaredTypes } from "./declared-types";
 import type { ErrorBody } from "./error-body";
-import { MOST_QUERY_BYTES } from "./graphql-limits";
-import { refusalOf } from "./refusal";
+import { MAX_QUERY_BYTES } from "./graphql-limits";
+import { toDomainError } from "./parser-errors";
 import type { SendError } from "./send-error";
 import { sendJson } from "./send-json";
 
@@ -17,24 +17,24 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly apollo: ApolloServer<Context>;
   /** @throws UNAUTHENTICATED, RATE_LIMITED */
   readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
-  /** Whoever the lists of an answer are read for. */
-  readonly askerOf: (context: Context) => object;
+  /** The object that the streamed lists of an answer are registered under; see `answerInPieces`. */
+  readonly pieceOwnerOf: (context: Context) => object;
   readonly maxFileBytes: number;
   readonly sendError: SendError;
 }
 
-const JSON_BYTES = 8 * 1024 * 1024;
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
 const utf8 = new TextDecoder();
-/** Bodies that may hold functions, whose text is kept. */
+/** Source text of bodies that may contain functions, whose JSON is stored verbatim. */
 const texts = new WeakMap<IncomingMessage, string>();
 const readJson = express.json({
-  limit: JSON_BYTES,
+  limit: MAX_JSON_BYTES,
   verify: (req, _res, bytes, encoding) => {
     if (encoding === "utf-8" && bytes.includes("functions")) texts.set(req, utf8.decode(bytes));
   },
 });
 
-/** POST and GET /graphql: what a request brings along, read and limited, then Apollo. */
+/** Handles POST and GET /graphql: reads and limits the request, then runs it with Apollo. */
 export function graphqlHandler<Context extends BaseContext>(
   options: GraphQLHandlerOptions<Context>,
 ): RequestHandler {
@@ -46,9 +46,9 @@ export function graphqlHandler<Context extends BaseContext>(
       return void res.writeHead(204).end();
     }
     try {
-      // A credential that is not valid is refused before a body is read.
+      // Invalid credentials are refused before the body is read.
       const contextValue = await options.context(req, res);
-      const asker = options.askerOf(contextValue);
+      const asker = options.pieceOwnerOf(contextValue);
       answerInPieces(asker);
       const httpGraphQLRequest = requestOf(req, await bodyOf(req, res, options.maxFileBytes));
       const context = () => Promise.resolve(contextValue);
@@ -57,26 +57,26 @@ export function graphqlHandler<Context extends BaseContext>(
         headers,
         body,
       } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest, context });
-      // A client that still sends its file would not read the answer.
+      // A client that is still uploading its file would not read the answer.
       if (isForm(req) && !req.closed) await once(req, "close");
-      if (body.kind !== "complete") throw new Error("An answer in parts, which no operation of ours has.");
+      if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");
       for (const [name, value] of headers) res.setHeader(name, value);
       const text = status < 400 ? body.string : withRequestId(body.string, requestId(res));
       res.statusCode = status;
       await sendJson(res, piecesOf(text, asker));
     } catch (error) {
-      sendError(res, refusalOf(error), forGraphQL);
+      sendError(res, toDomainError(error), forGraphQL);
     }
   };
 }
 
-/** The body of a request that held no operation: its error is where GraphQL clients look, and where all others do. */
+/** Error body for requests without an operation: in the place where GraphQL clients look, and in the usual one. */
 function forGraphQL(body: ErrorBody) {
   const { message, code, requestId, details } = body;
   return { errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }], ...body };
 }
 
-/** What Apollo refuses by itself knows nothing of our ids. */
+/** Adds the request id to errors that Apollo reports itself. */
 function withRequestId(text: string, requestId: string): string {
   const body = JSON.parse(text) as { errors?: { extensions?: Record<string, unknown> }[] };
   const errors = body.errors?.map(({ extensions, ...error }) => ({
@@ -94,26 +94,26 @@ function requestOf({ method, headers, originalUrl }: Request, body: unknown): HT
   return { method, headers: map, search: at < 0 ? "" : originalUrl.slice(at), body };
 }
 
-/** The body, empty where there is none that can be read. @throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT, or what the parsers throw */
+/** Reads the body; empty if there is none. @throws PAYLOAD_TOO_LARGE, BAD_USER_INPUT, and errors of the parsers */
 async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): Promise<unknown> {
-  const most = JSON_BYTES + (isForm(req) ? maxFileBytes : 0);
-  // By what it says of itself, where the parsers would first read everything away.
-  if (Number(req.headers["content-length"] ?? 0) > most)
+  const maxBytes = MAX_JSON_BYTES + (isForm(req) ? maxFileBytes : 0);
+  // Checked by the declared length, because the parsers would first read the whole body.
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes)
     throw new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
-  const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: JSON_BYTES };
+  const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: MAX_JSON_BYTES };
   const body = isForm(req) ? await formOf(req, res, limits) : await jsonOf(req, res);
   const { query } = body as { query?: unknown };
-  if (typeof query === "string" && Buffer.byteLength(query) > MOST_QUERY_BYTES)
+  if (typeof query === "string" && Buffer.byteLength(query) > MAX_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
   return body;
 }
 
-/** The operations of a form, with its files in their places. */
+/** Reads the operations of a form, with its files in their places. */
 async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestOptions): Promise<object> {
   const form = withDeclaredTypes(req);
   let text = "";
   const pipe = form.pipe.bind(form);
-  // Of the parser's own fields only what was read of them is told.
+  // Listens for the raw text of the field, which the parser does not return.
   form.pipe = (parser, options) => {
     parser.on("field", (name: string, value: string) => void (name === "operations" && (text = value)));
     return pipe(parser, options);
@@ -123,7 +123,7 @@ async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestO
   return operations;
 }
 
-/** The parser of forms tells of most that cannot be read without a status. */
+/** Turns parser errors without a status into BAD_USER_INPUT: the form is malformed. */
 function refuseForm(error: unknown): never {
   const { status, code, message } = Object(error) as Record<"status" | "code" | "message", unknown>;
   if (status !== undefined || code !== undefined || error instanceof DomainError) throw error;

@@ -16,13 +16,15 @@ import {
 import { getComplexity } from "graphql-query-complexity";
 
 /** Most lexical tokens in a document. */
-export const MOST_TOKENS = 1_000;
+export const MAX_TOKENS = 1_000;
 /** Most bytes of a query's text. */
-export const MOST_QUERY_BYTES = 65_536;
-const MOST_COST = 5_000;
+export const MAX_QUERY_BYTES = 65_536;
+const MAX_COST = 5_000;
 const OFF = { enabled: false } as const;
 
-/** Rules beside the specification's: depth 12, 15 aliases, 50 directives, one operation, one call that is placed. */
+/**
+ * Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one operation, one placed call.
+ */
 export function rulesOf(): ValidationRule[] {
   const armor = new ApolloArmor({
     maxDepth: { n: 12, ignoreIntrospection: true },
@@ -40,12 +42,14 @@ function oneOperation(context: ValidationContext): ASTVisitor {
     Document: ({ definitions }) => {
       const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
       if (operations.length > 1)
-        context.reportError(new GraphQLError("A request may hold one operation.", { nodes: operations[1] }));
+        context.reportError(
+          new GraphQLError("A document may contain only one operation.", { nodes: operations[1] }),
+        );
     },
   };
 }
 
-/** Calls can't be taken back: a mutation that would place two is refused before it places one. */
+/** Refuses mutations that would place two calls, because a placed call cannot be undone. */
 function oneCall(context: ValidationContext): ASTVisitor {
   const fields = context.getSchema().getMutationType()?.getFields() ?? {};
   const placing = ({ selections }: SelectionSetNode, path: readonly string[]): FieldNode[] =>
@@ -65,36 +69,36 @@ function oneCall(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** What an operation costs, and why it may not run. */
-interface Counted {
+/** The cost of an operation, and why it may not run. */
+interface CostResult {
   readonly cost?: { readonly requested: number; readonly limit: number; readonly left: number };
-  /** It costs too much. */
+  /** Set if the operation costs too much. */
   readonly problem?: GraphQLError;
-  /** A variable's null fills a place that takes none. */
+  /** Set if a variable is null where null is not allowed. */
   readonly refusal?: GraphQLError;
 }
 
 /**
- * What an operation costs: about one for each object that it may return. A list counts its entries by `take`, `first`
- * or `last`.
+ * Computes the cost of an operation: about one point per object that it may return. A list counts `take`, `first` or
+ * `last` entries.
  */
 export function costOf(
   schema: GraphQLSchema,
   query: DocumentNode,
   operationName: string | undefined,
   variables: Record<string, unknown>,
-): Counted {
+): CostResult {
   const requested = complexityOf(schema, query, operationName, variables);
   if (requested instanceof GraphQLError) return { refusal: requested };
-  const cost = { requested, limit: MOST_COST, left: MOST_COST - requested };
-  const message = `The operation costs ${requested}, more than ${MOST_COST}: ask for fewer entries at once, or for fewer lists inside lists.`;
+  const cost = { requested, limit: MAX_COST, left: MAX_COST - requested };
+  const message = `The operation costs ${requested}, more than ${MAX_COST}: request fewer entries, or fewer nested lists.`;
   return {
     cost,
-    ...(requested > MOST_COST && { problem: new GraphQLError(message, { extensions: { cost } }) }),
+    ...(requested > MAX_COST && { problem: new GraphQLError(message, { extensions: { cost } }) }),
   };
 }
 
-/** Refused by an error where a null fills a place that takes none: the values are looked at here first. */
+/** @returns an error if a variable is null where null is not allowed: values are coerced here for the first time */
 function complexityOf(
   schema: GraphQLSchema,
   query: DocumentNode,

@@ -15,7 +15,7 @@ import type { Problem } from "../platform/errors";
 
 type Definitions = readonly VariableDefinitionNode[];
 
-/** What is wrong with variables, one problem for each error of graphql-js and in their order. */
+/** The problems of variables: one for each error of graphql-js, in the same order. */
 export function problemsOfVariables(
   schema: GraphQLSchema,
   definitions: Definitions,
@@ -24,7 +24,7 @@ export function problemsOfVariables(
   const problems: Problem[] = [];
   for (const { variable, type: node, defaultValue } of definitions) {
     const name = variable.name.value;
-    const type = typeFromAST(schema, node as never); // its overloads ask for one kind of type
+    const type = typeFromAST(schema, node as never); // its overloads each accept one kind of type
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (!isInputType(type) || (value === undefined && (defaultValue || !isNonNullType(type)))) continue;
     if (value === undefined) problems.push({ path: name, message: "is required" });
@@ -38,14 +38,16 @@ export function problemsOfVariables(
   return problems;
 }
 
-/** Errors of variables, each with the value that is wrong in `details`. */
-export const detailed = (errors: readonly GraphQLError[], problems: readonly Problem[]): GraphQLError[] =>
-  errors.map((error, index) => withDetails(error, problems[index]));
+/** Adds the invalid value of a variable to each error's `details`. */
+export const withVariableDetails = (
+  errors: readonly GraphQLError[],
+  problems: readonly Problem[],
+): GraphQLError[] => errors.map((error, index) => withDetails(error, problems[index]));
 
-/** An error about one value that stands in the document, or about a variable that fills its place. */
-export function aboutValue(error: GraphQLError, document: DocumentNode): GraphQLError {
+/** Adds the path of an invalid value in the document, or of the variable in its place, to an error's `details`. */
+export function withValueDetails(error: GraphQLError, document: DocumentNode): GraphQLError {
   const [node] = error.nodes ?? [];
-  const path = node && placeOf(node, document);
+  const path = node && pathOf(node, document);
   return withDetails(error, path === undefined ? undefined : { path, message: error.message });
 }
 
@@ -55,8 +57,8 @@ function withDetails(error: GraphQLError, problem: Problem | undefined): GraphQL
   return new GraphQLError(message, { nodes, extensions: { ...extensions, details: [problem] } });
 }
 
-/** Names of the argument and the fields around a value, or of the variable that it is; undefined for what is no value. */
-function placeOf(node: ASTNode, document: DocumentNode): string | undefined {
+/** Path of the argument and fields that lead to a value, or the name of a variable; undefined for other nodes. */
+function pathOf(node: ASTNode, document: DocumentNode): string | undefined {
   if (node.kind === Kind.VARIABLE) return node.name.value;
   if (!/Value$/.test(node.kind)) return undefined;
   let path: string | undefined;
@@ -71,6 +73,6 @@ function placeOf(node: ASTNode, document: DocumentNode): string | undefined {
   return path;
 }
 
-/** The name of an argument or of a field of an object, if it is one. */
+/** The name of an argument or of an object's field; empty for other nodes. */
 const nameOf = (node: ASTNode): readonly string[] =>
   node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD ? [node.name.value] : [];

@@ -4,15 +4,16 @@ import { clockHealth } from "../platform/database/clock-watch";
 import type { Database } from "../platform/database/database";
 import type { FileStore } from "../assistants/files/file-store";
 
-/** How long one check may take, in milliseconds. */
+/** Timeout of each check, in ms. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Finds out whether one thing that the service needs is in order: "ok", or a word for what is wrong with it. */
+/** Checks one dependency of the service: "ok", or a word for what is wrong. */
 type HealthCheck = () => Promise<string>;
 
 /**
- * `/health/live`: the process lives. `/health/ready`: every check is "ok" and the server takes requests. A check that
- * fails or takes over 2 s counts as "unreachable". `held` tells of a copy that sends nothing until it is released.
+ * `/health/live`: the process is up. `/health/ready`: every check is "ok" and the server accepts requests. A check
+ * that fails or takes over 2 s counts as "unreachable". `held` is true for a restored copy that sends nothing until
+ * it is released.
  */
 export function health(
   database: Pick<Database, "health" | "hold">,

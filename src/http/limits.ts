@@ -6,15 +6,15 @@ import type { Config } from "../platform/settings/config";
 import { DomainError } from "../platform/errors";
 import { sourceOf, type SourceOf } from "./client-address";
 
-/** What is counted apart, each in a second. */
+/** Separate rate limits, each per second. */
 const POLICIES = ["organization", "credential", "anonymous", "download", "callback", "connection"] as const;
 type Policy = (typeof POLICIES)[number];
 type ByAddress = Exclude<Policy, "organization" | "credential">;
-type Counted = Pick<Caller, "organizationId" | "keyId" | "userId" | "visitor">;
+type LimitedCaller = Pick<Caller, "organizationId" | "keyId" | "userId" | "visitor">;
 
-/** Counts requests a second in this process: by organization and credential, and by address without a credential. */
+/** Limits requests per second in this process: by organization and credential, or by address without a credential. */
 export class RateLimits {
-  /** What requests of an address are counted under; undefined for those that are not limited. */
+  /** The key that an address is limited by; undefined for unlimited addresses. */
   readonly sourceOf: SourceOf;
   private readonly limiters: Readonly<Record<Policy, RateLimiterMemory>>;
 
@@ -31,38 +31,38 @@ export class RateLimits {
     };
     this.limiters = Object.fromEntries(
       POLICIES.map((policy) => [policy, new RateLimiterMemory({ points: points[policy], duration: 1 })]),
-    ) as Record<Policy, RateLimiterMemory>; // each policy has one
+    ) as Record<Policy, RateLimiterMemory>; // covers every policy
   }
 
-  /** Counts a request for its caller. @param res is told what is left. @throws RATE_LIMITED */
+  /** Counts a request for its caller. @param res gets the headers with the remaining points @throws RATE_LIMITED */
   async take(
     req: IncomingMessage,
     res: ServerResponse | undefined,
-    caller: Counted | undefined,
+    caller: LimitedCaller | undefined,
   ): Promise<void> {
     const source = this.sourceOf(req);
     if (source === undefined) return;
     const { organization, credential, anonymous } = this.limiters;
     if (!caller) return count(res, "anonymous", anonymous, source);
-    // One that takes as much as the organization may is never refused before it.
+    // A credential limit equal to the organization's can never be reached first.
     if (credential.points < organization.points)
       await count(res, "credential", credential, credentialOf(caller));
     await count(res, "organization", organization, caller.organizationId);
   }
 
-  /** Counts what is done by an address, whoever asks. @throws RATE_LIMITED */
+  /** Counts a request for its address, whoever the caller is. @throws RATE_LIMITED */
   private async takeFor(policy: ByAddress, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const source = this.sourceOf(req);
     if (source !== undefined) await count(res, policy, this.limiters[policy], source);
   }
 
-  /** Counts requests for pages and downloads; those of both interfaces are counted for their caller. */
+  /** Limits requests for pages and downloads; API requests are counted for their caller. */
   readonly pages: RequestHandler = async (req, res, next) => {
     await this.takeFor("download", req, res);
     next();
   };
 
-  /** The same where a refusal is no error. @param key counts for this instead of the address */
+  /** Like `takeFor`, but returns false instead of throwing. @param key counted instead of the address */
   async admits(policy: ByAddress, req: IncomingMessage, key?: string): Promise<boolean> {
     const source = this.sourceOf(req);
     if (source === undefined) return true;
@@ -76,17 +76,16 @@ export class RateLimits {
   }
 }
 
-/** A key, or who holds a token: users and visitors of one key do not share a limit. */
-const credentialOf = ({ organizationId, keyId, userId, visitor }: Counted): string =>
+/** Identifies a key or the holder of a token: users and visitors of one key do not share a limit. */
+const credentialOf = ({ organizationId, keyId, userId, visitor }: LimitedCaller): string =>
   JSON.stringify([organizationId, keyId, userId, visitor && visitorOf(visitor)]);
 
-/** What the visits of one visitor have in common. */
+/** Identifies a visitor across requests. */
 export const visitorOf = (visitor: NonNullable<Caller["visitor"]>): string =>
   "chatId" in visitor ? visitor.chatId : visitor.id;
 
 /**
- * Counts for `key`, and tells what is left.
- * @param points what it counts as
+ * Counts `points` for `key` and sets the headers with the rest.
  * @throws RATE_LIMITED
  */
 export async function count(
@@ -97,10 +96,10 @@ export async function count(
   points = 1,
 ): Promise<void> {
   try {
-    tell(res, policy, limiter, await limiter.consume(key, points));
+    setHeaders(res, policy, limiter, await limiter.consume(key, points));
   } catch (refused) {
     if (!(refused instanceof RateLimiterRes)) throw refused;
-    tell(res, policy, limiter, refused);
+    setHeaders(res, policy, limiter, refused);
     const seconds = Math.ceil(refused.msBeforeNext / 1_000);
     res?.setHeader("Retry-After", String(seconds));
     const span = limiter.duration === 1 ? "a second" : `${limiter.duration} seconds`;
@@ -112,7 +111,7 @@ export async function count(
   }
 }
 
-function tell(
+function setHeaders(
   res: ServerResponse | undefined,
   policy: string,
   { points, duration }: RateLimiterMemory,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** The origin of the page that a request comes from, unless it is our own; undefined where no browser says one. */
+/** The origin of the requesting page; undefined if it is our own or the browser sends none. */
 export function foreignOrigin({ headers }: IncomingMessage, publicUrl: string): string | undefined {
   const { origin, host } = headers;
   const own = headers["sec-fetch-site"] === "same-origin" || origin === `http://${host}`;

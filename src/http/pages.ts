@@ -1,40 +1,40 @@
 import { Router, type Request, type RequestHandler } from "express";
 import { join } from "node:path";
 import { queryOf } from "./query";
-import { assets, NOTHING_ELSE, page, send, type Policy } from "./served-pages";
+import { assets, BASE_POLICY, page, send, type Policy } from "./served-pages";
 
 export interface PagesOptions {
-  /** Where `build.mjs` of each page puts its bundles: `dist/public`. */
+  /** Output folder of each page's `build.mjs`: `dist/public`. */
   publicDir: string;
 }
 
 const EXPLORER_POLICY: Policy = {
-  ...NOTHING_ELSE,
-  // Monaco sets its colours and positions in style elements.
+  ...BASE_POLICY,
+  // Monaco uses style elements for colors and positions.
   "style-src": "'self' 'unsafe-inline'",
   "font-src": "'self' data:",
   "worker-src": "'self' blob:",
-  // Not every browser counts a socket to the same host as 'self'.
+  // Some browsers do not match 'self' with WebSockets to the same host.
   "connect-src": "'self' ws: wss:",
 };
 
 const DOCS_POLICY: Policy = {
-  ...NOTHING_ELSE,
+  ...BASE_POLICY,
   "style-src": "'self' 'unsafe-inline'",
   "connect-src": "'self'",
 };
 
 const ANALYTICS_POLICY: Policy = {
-  ...NOTHING_ELSE,
+  ...BASE_POLICY,
   "style-src": "'self'",
   "connect-src": "'self'",
 };
 
-// A page asked for by a person: the "anything" that curl and fetch accept counts as JSON.
+// Whether a person asked for a page: the "*/*" of curl and fetch counts as JSON.
 const wantsPage = (request: Request) =>
   !queryOf(request).has("query") && request.accepts(["json", "html"]) === "html";
 
-/** Answers people at /graphql with GraphiQL, and leaves programs to what comes next. */
+/** Serves GraphiQL at /graphql to browsers; other requests go to the next handler. */
 export function explorer({ publicDir }: PagesOptions): RequestHandler {
   const graphiql = page(publicDir, "pages/explorer.html", EXPLORER_POLICY);
   return (request, response, next) => {
@@ -44,7 +44,7 @@ export function explorer({ publicDir }: PagesOptions): RequestHandler {
   };
 }
 
-/** Swagger UI at /rest/docs, statistics at /analytics, and the files of all pages. */
+/** Serves Swagger UI at /rest/docs, analytics at /analytics, and the assets of all pages. */
 export function pages({ publicDir }: PagesOptions): Router {
   const router = Router();
   router.get("/rest/docs", page(publicDir, "pages/docs.html", DOCS_POLICY));

@@ -1,9 +1,9 @@
 import { Router } from "express";
 
-const RATE = 8_000;
-const SECONDS = 1;
+const SAMPLES_PER_SECOND = 8_000;
+const DURATION_SECONDS = 1;
 
-/** What the simulator recorded: a second of a soft tone, whatever the call. */
+/** Serves the simulator's recordings: one second of a soft tone for every call. */
 export function recordings(): Router {
   const router = Router();
   const wav = tone();
@@ -13,7 +13,7 @@ export function recordings(): Router {
 
 /** A WAV file of 8-bit mono samples. */
 function tone(): Buffer {
-  const samples = RATE * SECONDS;
+  const samples = SAMPLES_PER_SECOND * DURATION_SECONDS;
   const file = Buffer.alloc(44 + samples);
   file.write("RIFF", 0);
   file.writeUInt32LE(36 + samples, 4);
@@ -21,13 +21,13 @@ function tone(): Buffer {
   file.writeUInt32LE(16, 16);
   file.writeUInt16LE(1, 20);
   file.writeUInt16LE(1, 22);
-  file.writeUInt32LE(RATE, 24);
-  file.writeUInt32LE(RATE, 28);
+  file.writeUInt32LE(SAMPLES_PER_SECOND, 24);
+  file.writeUInt32LE(SAMPLES_PER_SECOND, 28);
   file.writeUInt16LE(1, 32);
   file.writeUInt16LE(8, 34);
   file.write("data", 36);
   file.writeUInt32LE(samples, 40);
   for (let at = 0; at < samples; at++)
-    file[44 + at] = 128 + Math.round(20 * Math.sin((at / RATE) * 2 * Math.PI * 440));
+    file[44 + at] = 128 + Math.round(20 * Math.sin((at / SAMPLES_PER_SECOND) * 2 * Math.PI * 440));
   return file;
 }

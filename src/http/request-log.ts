@@ -2,14 +2,14 @@ import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { requestId } from "./answer-headers";
 
-/** Writes a line in the log for each request. */
+/** Logs each request. */
 export function requestLog(logger: Logger): RequestHandler {
   return (req, res, next) => {
-    const began = performance.now();
-    // The path without its query, which may hold a signature. Kept now: a router may cut it.
+    const startedAt = performance.now();
+    // Without the query, which may contain a signature. Saved now, because routers shorten `req.url`.
     const path = req.url.split("?", 1)[0];
     res.on("finish", () => {
-      const milliseconds = performance.now() - began;
+      const milliseconds = performance.now() - startedAt;
       const { statusCode: status } = res;
       logger.info({ requestId: requestId(res), method: req.method, path, status, milliseconds }, "request");
     });

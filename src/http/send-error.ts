@@ -6,23 +6,23 @@ import { errorBody, STATUS, type ErrorBody } from "./error-body";
 import { beginJson, sendText } from "./send-json";
 
 /**
- * Ends an answer with an error, as JSON.
- * @param shape the body to send instead of the usual one
+ * Ends a response with an error, as JSON.
+ * @param shape converts the body for other formats than REST's
  */
 export type SendError = (res: ServerResponse, error: unknown, shape?: (body: ErrorBody) => unknown) => void;
 
-/** Sends errors. Faults of the server are logged; the client gets their code only. */
+/** Creates a sender of errors. Internal errors are logged; the client gets only their code. */
 export const errorSender =
   (logger: Logger): SendError =>
   (res, error, shape = (body) => body) => {
     const id = requestId(res);
-    const shown = publicError(error);
-    const status = STATUS[shown.code];
-    // An answer that has begun cannot tell the client.
+    const visible = publicError(error);
+    const status = STATUS[visible.code];
+    // Errors after the headers were sent cannot reach the client, so they are logged.
     if (status >= 500 || res.headersSent) logger.error({ err: error, requestId: id }, "request failed");
     if (res.headersSent) return void res.destroy();
     if (status === 503) res.setHeader("Retry-After", "2");
     if (status === 401) res.setHeader("WWW-Authenticate", 'Bearer realm="parley"');
     beginJson(res, status);
-    sendText(res, JSON.stringify(shape(errorBody(shown, status, id))));
+    sendText(res, JSON.stringify(shape(errorBody(visible, status, id))));
   };

@@ -2,22 +2,22 @@ import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Piece } from "../platform/json/json-source";
 
-/** Begins an answer in JSON. */
+/** Sets the status and content type of a JSON response. */
 export function beginJson(res: ServerResponse, status: number): void {
   res.statusCode = status;
   res.setHeader("Content-Type", "application/json; charset=utf-8");
 }
 
-/** Ends an answer with a text that is complete. */
+/** Ends a response with a complete text. */
 export function sendText(res: ServerResponse, text: string): void {
   res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
 }
 
 /**
- * Ends an answer with its JSON. Where pieces of it are still to be read, they are sent one after another, as fast as the
- * client takes them.
- * @throws what kept a piece from being read; the connection is cut off then, as the client has a part of the answer
+ * Ends a response with JSON. Pieces that are still to be read are streamed, as fast as the client reads.
+ * @throws the error of a piece that could not be read; the connection is then cut, because the client has a partial
+ * response
  */
 export async function sendJson(res: ServerResponse, pieces: readonly [Piece, ...Piece[]]): Promise<void> {
   const [whole] = pieces;
@@ -28,7 +28,7 @@ export async function sendJson(res: ServerResponse, pieces: readonly [Piece, ...
     failures.push(error);
     throw error;
   };
-  // It fails too where the client goes away, which is nobody's fault.
+  // A client that disconnects is not an error.
   await pipeline(textsOf(pieces, fail), res).catch(() => undefined);
   const [failure] = failures;
   if (failure) throw failure;

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 
 export type Policy = Readonly<Record<string, string>>;
 
-export const NOTHING_ELSE: Policy = {
+export const BASE_POLICY: Policy = {
   "default-src": "'none'",
   "script-src": "'self'",
   "img-src": "'self' data:",
@@ -17,7 +17,7 @@ const header = (policy: Policy) =>
     .map(([directive, sources]) => `${directive} ${sources}`)
     .join("; ");
 
-/** Names of chunks change with their contents; all others are asked after each time, and answered 304. */
+/** Names of chunks change with their content; other files are revalidated on each request. */
 function cacheForAsset(response: Response, file: string) {
   const immutable = basename(file).startsWith("chunk-");
   response.set("Cache-Control", immutable ? "public, max-age=31536000, immutable" : "no-cache");
@@ -33,7 +33,7 @@ export function send(response: Response, next: NextFunction, root: string, file:
   });
 }
 
-/** Sets the headers of a page. Only one whose policy names who may show it in a frame is shown in any. */
+/** Sets the headers of a page. Framing is denied unless the policy has `frame-ancestors`. */
 export function setPolicy(response: Response, policy: Policy): void {
   response.set({
     "Content-Security-Policy": header(policy),

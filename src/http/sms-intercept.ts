@@ -5,10 +5,10 @@ import type { Database } from "../platform/database/database";
 import type { Scope } from "../platform/database/scope";
 import { DomainError } from "../platform/errors";
 import type { Parameters, ReceivedSms } from "../platform/ports/telephony";
-import { answerSms, Bells, noteAnswered, type SmsAnswer } from "../channels/sms/answer-sms";
+import { answerSms, noteAnswered, Waiters, type SmsAnswer } from "../channels/sms/answer-sms";
 import { Receipts } from "../channels/sms/receipts";
 import { TelephonyConnections } from "../assistants/telephony/telephony-connections";
-import type { Serve } from "./engine-callbacks";
+import type { CallbackHandler } from "./engine-callbacks";
 import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
 import { smsStatus } from "./sms-status";
@@ -16,7 +16,7 @@ import { smsStatus } from "./sms-status";
 interface Parts {
   readonly database: Database;
   readonly metrics: Pick<Metrics, "countSms" | "countSmsStatus">;
-  /** Address of the client. */
+  /** IP address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
   readonly limits: Pick<RateLimits, "take">;
   readonly logger: Logger;
@@ -24,19 +24,25 @@ interface Parts {
 
 const NOTHING: SmsAnswer = { texts: [], taken: [] };
 
-/** What the telephony provider sends: texts that came in, which are answered, and reports of those that went out. Bodies are forms. */
-export function smsIntercept(parts: Parts): { readonly interceptSms: Serve; readonly smsStatus: Serve } {
+/**
+ * Handlers for the telephony provider's requests: received texts, which are answered, and delivery reports. Bodies
+ * are forms.
+ */
+export function smsIntercept(parts: Parts): {
+  readonly interceptSms: CallbackHandler;
+  readonly smsStatus: CallbackHandler;
+} {
   const { ports } = parts.database.scope("");
-  const bells = new Bells(ports.listener);
+  const waiters = new Waiters(ports.listener);
   return {
-    interceptSms: (req, res, body) => intercept(parts, bells, req, res, body as Parameters), // as the row says
+    interceptSms: (req, res, body) => intercept(parts, waiters, req, res, body as Parameters), // the route parses a form
     ...smsStatus(parts),
   };
 }
 
 async function intercept(
   { database, metrics, limits, logger, addressOf }: Parts,
-  bells: Bells,
+  waiters: Waiters,
   req: IncomingMessage,
   res: ServerResponse,
   parameters: Parameters,
@@ -50,27 +56,27 @@ async function intercept(
   });
   if (!found) {
     metrics.countSms("refused");
-    // Whether the number is connected here is not told.
-    throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
+    // Does not reveal whether the number is connected.
+    throw new DomainError("FORBIDDEN", "The signature does not match this number's account.");
   }
   const { scope, connectionId, own } = found;
   const received = auditOf(scope, sms, addressOf(req));
   received.about(connectionId);
   const gone = new AbortController();
   res.on("close", () => gone.abort());
-  // A number of ours that answers a number of ours would never end.
+  // Two connected numbers that answer each other would never stop.
   const receipt = own
     ? undefined
-    : await scope.audited(received).of(Receipts).accept(connectionId, sms, !bells.crowded);
+    : await scope.audited(received).of(Receipts).accept(connectionId, sms, !waiters.isFull);
   metrics.countSms(receipt ? "accepted" : "own-number");
-  const answer = receipt ? await answerSms(scope, receipt, bells, gone.signal) : NOTHING;
+  const answer = receipt ? await answerSms(scope, receipt, waiters, gone.signal) : NOTHING;
   if (!noteWhenSent(scope, answer, res, logger)) return;
   const { type, body } = provider.answer(answer.texts);
   res.writeHead(200, { "Content-Type": type });
   res.end(body);
 }
 
-/** The audit entry of a text: the sender and the words stand there as digests. */
+/** The audit entry of a text, with digests of the sender and the content. */
 const auditOf = (scope: Scope, { from, text }: ReceivedSms, address: string) =>
   callbackOf(scope, {
     operation: "interceptSms",
@@ -80,7 +86,7 @@ const auditOf = (scope: Scope, { from, text }: ReceivedSms, address: string) =>
     address,
   });
 
-/** Records whether the provider gets the answer. @returns false if it has gone already */
+/** Records whether the provider received the answer. @returns false if it has already disconnected */
 function noteWhenSent(
   scope: Scope,
   { chatId, taken }: SmsAnswer,
@@ -88,17 +94,20 @@ function noteWhenSent(
   logger: Logger,
 ): boolean {
   if (chatId === undefined || taken.length === 0) return true;
-  const note = (got: boolean) =>
-    void noteAnswered(scope, chatId, taken, got).catch((error: unknown) =>
-      logger.warn({ err: error }, "it was not recorded that an SMS was answered"),
+  const record = (delivered: boolean) =>
+    void noteAnswered(scope, chatId, taken, delivered).catch((error: unknown) =>
+      logger.warn({ err: error }, "could not record the delivery of an SMS answer"),
     );
   const gone = res.closed || res.destroyed;
-  if (gone) note(false);
-  else res.on("close", () => note(res.writableFinished));
+  if (gone) record(false);
+  else res.on("close", () => record(res.writableFinished));
   return !gone;
 }
 
-/** The number that a text came to, where the owner of its account sent the request, and whether it came from a number of ours. */
+/**
+ * The number that a text was sent to, if the request is signed by the number's account, and whether the sender is a
+ * connected number too.
+ */
 async function connectionOf(
   database: Database,
   { to, from }: ReceivedSms,
@@ -111,7 +120,7 @@ async function connectionOf(
   const { provider, interceptUrl } = scope.ports.telephone;
   const line = await scope.of(TelephonyConnections).lineOf(owner.connectionId);
   const signature = headers[provider.signatureHeader];
-  // As the provider knows it: what a proxy in front of us made of host and port does not matter.
+  // The URL as the provider knows it, independent of what a proxy made of host and port.
   const signed = interceptUrl() + url.slice(url.split("?", 1)[0]!.length);
   if (!line || typeof signature !== "string") return undefined;
   if (!provider.signed(line.authToken, signed, parameters, signature)) return undefined;

@@ -3,21 +3,21 @@ import { callbackOf } from "../account/audit/note";
 import type { Database } from "../platform/database/database";
 import { DomainError } from "../platform/errors";
 import type { Parameters } from "../platform/ports/telephony";
-import { keepDelivery } from "../channels/sms/delivery";
+import { storeDelivery } from "../channels/sms/delivery";
 import { TelephonyConnections } from "../assistants/telephony/telephony-connections";
-import type { Serve } from "./engine-callbacks";
+import type { CallbackHandler } from "./engine-callbacks";
 import type { Metrics } from "./metrics";
 
 interface Parts {
   readonly database: Database;
   readonly metrics: Pick<Metrics, "countSmsStatus">;
-  /** Address of the client. */
+  /** IP address of the client. */
   readonly addressOf: (req: IncomingMessage) => string;
 }
 
-/** Takes the telephony provider's reports of how texts were delivered. The body is a form. */
-export const smsStatus = (parts: Parts): { readonly smsStatus: Serve } => ({
-  smsStatus: (req, res, body) => take(parts, req, res, body as Parameters), // as the row says
+/** Handler for the telephony provider's delivery reports. The body is a form. */
+export const smsStatus = (parts: Parts): { readonly smsStatus: CallbackHandler } => ({
+  smsStatus: (req, res, body) => take(parts, req, res, body as Parameters), // the route parses a form
 });
 
 async function take(
@@ -38,12 +38,12 @@ async function take(
     line && typeof signature === "string" && provider.signed(line.authToken, signed, parameters, signature);
   if (!report || !scope || !isSigned) {
     metrics.countSmsStatus("refused");
-    throw new DomainError("FORBIDDEN", "The signature is not the one of this number's account.");
+    throw new DomainError("FORBIDDEN", "The signature does not match this number's account.");
   }
   const about = { operation: "smsStatus", recordType: "Message", address: addressOf(req) };
   const audited = scope.audited(callbackOf(scope, { ...about, fields: [{ name: "metadata.delivery" }] }));
-  const news = await keepDelivery(audited, report);
-  metrics.countSmsStatus(news ? "applied" : "repeated");
+  const changed = await storeDelivery(audited, report);
+  metrics.countSmsStatus(changed ? "applied" : "repeated");
   const { type, body } = provider.answer([]);
   res.writeHead(200, { "Content-Type": type });
   res.end(body);

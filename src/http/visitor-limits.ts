@@ -4,13 +4,13 @@ import type { Caller } from "../account/auth/caller";
 import type { SourceOf } from "./client-address";
 import { count, visitorOf } from "./limits";
 
-/** What each thing that a visitor does counts as. */
+/** Cost of each action of a visitor, in points. */
 const POINTS = { message: 1, chat: 3, session: 3 } as const;
-/** How many visitors one address may stand for. */
-const VISITORS = 10;
-const MINUTE = 60;
+/** Number of visitors whose limit one address may use up. */
+const VISITORS_PER_ADDRESS = 10;
+const WINDOW_SECONDS = 60;
 
-/** Counts what visitors of web pages do in this process: a visitor's messages and chats, and all that comes from one address. */
+/** Limits visitors of web pages in this process: messages and chats per visitor, and the sum per address. */
 export class VisitorLimits {
   private readonly visitor: RateLimiterMemory;
   private readonly address: RateLimiterMemory;
@@ -19,21 +19,24 @@ export class VisitorLimits {
     messages: number,
     private readonly sourceOf: SourceOf,
   ) {
-    this.visitor = new RateLimiterMemory({ points: messages, duration: MINUTE });
-    this.address = new RateLimiterMemory({ points: messages * VISITORS, duration: MINUTE });
+    this.visitor = new RateLimiterMemory({ points: messages, duration: WINDOW_SECONDS });
+    this.address = new RateLimiterMemory({
+      points: messages * VISITORS_PER_ADDRESS,
+      duration: WINDOW_SECONDS,
+    });
   }
 
-  /** Counts what is done; callers on loopback are counted only where the settings say so. @throws RATE_LIMITED */
+  /** Counts an action; clients on loopback are counted only if the settings say so. @throws RATE_LIMITED */
   async spend(
     req: IncomingMessage,
     res: ServerResponse,
     caller: Caller | undefined,
-    what: keyof typeof POINTS,
+    action: keyof typeof POINTS,
   ): Promise<void> {
     const source = this.sourceOf(req);
     if (source === undefined) return;
-    await count(res, "address", this.address, source, POINTS[what]);
+    await count(res, "address", this.address, source, POINTS[action]);
     const visitor = caller?.visitor;
-    if (visitor) await count(res, "visitor", this.visitor, visitorOf(visitor), POINTS[what]);
+    if (visitor) await count(res, "visitor", this.visitor, visitorOf(visitor), POINTS[action]);
   }
 }

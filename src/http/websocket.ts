@@ -10,7 +10,7 @@ import { KEYS_CHANNEL, type Credentials } from "../account/auth/credentials";
 import type { Listener } from "../platform/database/listener";
 import { newId } from "../platform/database/ids";
 import { DomainError } from "../platform/errors";
-import { BoundedSocket, PARTING, TOO_MANY, TOO_SLOW } from "./bounded-socket";
+import { BoundedSocket, CLOSE_TIMEOUT_MS, TOO_MANY, TOO_SLOW } from "./bounded-socket";
 import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
@@ -21,16 +21,16 @@ export interface SocketOptions {
   readonly introspection: boolean;
   readonly credentials: Credentials;
   readonly listener: Pick<Listener, "on">;
-  /** @param tooSlow gives up on a subscriber for whom too much is waiting */
+  /** @param tooSlow closes the socket of a subscriber that reads too slowly */
   readonly makeContext: (
     caller: Caller,
     options: { readonly requestId: string; readonly tooSlow: () => void },
   ) => unknown;
   readonly limits: RateLimits;
-  /** Most open sockets of one address and of one organization. */
+  /** Most open sockets per address and per organization. */
   readonly most: { readonly address: number; readonly organization: number };
   readonly metrics: Pick<Metrics, "countSocket">;
-  /** An error as a client may see it. */
+  /** Formats an error for the client. */
   readonly format: (error: GraphQLError, context: { readonly requestId: string }) => GraphQLFormattedError;
 }
 
@@ -42,23 +42,23 @@ interface Extra extends Record<PropertyKey, unknown> {
 }
 type Payload = Record<string, unknown>;
 
-/** How often a socket is pinged, in milliseconds; one that does not answer is closed. */
-const KEEP_ALIVE = 12_000;
-/** Subscriptions at once on one socket: of a visitor, whose page follows one chat, and of others. */
-const MOST_FOLLOWED = { visitor: 10, others: 100 } as const;
-/** Open sockets of one visitor. */
-const MOST_OF_VISITOR = 20;
-const tooMany = (most: number) =>
-  new GraphQLError(`At most ${most} subscriptions run at once on one connection.`, {
+/** Interval between pings, in ms; a socket that does not answer is closed. */
+const PING_INTERVAL_MS = 12_000;
+/** Most simultaneous subscriptions per socket: of visitors, whose page follows one chat, and of others. */
+const MAX_SUBSCRIPTIONS = { visitor: 10, others: 100 } as const;
+/** Most open sockets per visitor. */
+const MAX_VISITOR_SOCKETS = 20;
+const tooMany = (limit: number) =>
+  new GraphQLError(`A connection may have at most ${limit} simultaneous subscriptions.`, {
     extensions: { code: "RATE_LIMITED" },
   });
 const lowerCase = (payload: Payload) =>
   Object.fromEntries(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** Subscriptions at /graphql over graphql-ws. The credential stands in the payload of `connection_init`. */
+/** Serves subscriptions at /graphql over graphql-ws. The credential is in the payload of `connection_init`. */
 export function subscriptions(server: Server, options: SocketOptions): { close(): Promise<void> } {
   const open = new OpenSockets();
-  // Not `{ server }`: the server's own errors, such as a port in use, would be printed as the WebSocket's.
+  // Not `{ server }`: the WebSocket library would then report the server's own errors, such as a port in use.
   const sockets = new WebSocketServer<typeof BoundedSocket>({
     noServer: true,
     path: "/graphql",
@@ -74,44 +74,48 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
     if (options.limits.sourceOf(request) !== undefined) socket.limitFrames();
     socket.onGivenUp = (reason) => options.metrics.countSocket(reason === TOO_SLOW ? "slow" : "limited");
   });
-  const closing = useServer<Payload, Extra>(protocol(options, open), sockets, KEEP_ALIVE);
+  const closing = useServer<Payload, Extra>(protocol(options, open), sockets, PING_INTERVAL_MS);
   return {
     close: async () => {
-      const late = setTimeout(() => sockets.clients.forEach((socket) => socket.terminate()), PARTING);
+      const late = setTimeout(
+        () => sockets.clients.forEach((socket) => socket.terminate()),
+        CLOSE_TIMEOUT_MS,
+      );
       await closing.dispose();
       clearTimeout(late);
     },
   };
 }
 
-/** Counts a new connection for its address, and answers one too many with 429. */
+/** Counts a new connection for its address; answers 429 if the limit is reached. */
 async function admit(
   { limits, most, metrics }: SocketOptions,
   open: OpenSockets,
   request: IncomingMessage,
   socket: Duplex,
 ): Promise<boolean> {
-  socket.on("error", () => socket.destroy()); // the client may go away meanwhile
+  socket.on("error", () => socket.destroy()); // the client may disconnect
   const source = limits.sourceOf(request);
   if (source === undefined) return true;
-  const leave = (await limits.admits("connection", request)) && open.open(`address ${source}`, most.address);
-  if (leave) socket.once("close", leave);
+  const release =
+    (await limits.admits("connection", request)) && open.open(`address ${source}`, most.address);
+  if (release) socket.once("close", release);
   else {
     metrics.countSocket("limited");
     socket.end(
       "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
     );
   }
-  return leave !== false && leave !== undefined;
+  return release !== false && release !== undefined;
 }
 
 function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payload, Extra> {
   const rules = subscriptionRules();
   const { limits } = options;
-  // Every operation is a request of its own, and has an id as those by HTTP have.
+  // Every operation counts as a request and has its own id, as over HTTP.
   const ids = new WeakMap<object, string>();
-  const shown = (payload: object, errors: readonly GraphQLError[]) =>
-    errors.map((error) => options.format(error, { requestId: ids.get(payload)! })); // set as it is subscribed
+  const formatted = (payload: object, errors: readonly GraphQLError[]) =>
+    errors.map((error) => options.format(error, { requestId: ids.get(payload)! })); // set in onSubscribe
   return {
     schema: options.schema,
     connectionInitWaitTimeout: 10_000,
@@ -121,8 +125,8 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
       const { request, caller, socket } = extra;
       const requestId = newId();
       ids.set(payload, requestId);
-      const most = caller!.kind === "VISITOR" ? MOST_FOLLOWED.visitor : MOST_FOLLOWED.others;
-      if (Object.keys(subscriptions).length > most) return [tooMany(most)];
+      const limit = caller!.kind === "VISITOR" ? MAX_SUBSCRIPTIONS.visitor : MAX_SUBSCRIPTIONS.others;
+      if (Object.keys(subscriptions).length > limit) return [tooMany(limit)];
       try {
         await limits.take(request, undefined, caller);
         const tooSlow = () => socket.giveUp(TOO_SLOW);
@@ -134,15 +138,15 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
         return [new GraphQLError(originalError.message, { originalError })];
       }
     },
-    onError: (_context, _id, payload, errors) => shown(payload, errors),
+    onError: (_context, _id, payload, errors) => formatted(payload, errors),
     onNext: (_context, _id, payload, _args, result) => ({
       ...result,
-      ...(result.errors && { errors: shown(payload, result.errors) }),
+      ...(result.errors && { errors: formatted(payload, result.errors) }),
     }),
   };
 }
 
-/** Finds whose connection it is, and counts it. @returns false where it is nobody's */
+/** Authenticates a connection and counts it. @returns false without a valid credential */
 async function connect(
   options: SocketOptions,
   open: OpenSockets,
@@ -152,26 +156,32 @@ async function connect(
   const { request, socket } = extra;
   const caller = await options.credentials.caller(lowerCase(headers)).catch(() => undefined);
   const within = await isWithin(options.limits.take(request, undefined, caller));
-  if (!within || (caller && !hold(options, open, extra, caller))) socket.giveUp(TOO_MANY);
+  if (!within || (caller && !countSocket(options, open, extra, caller))) socket.giveUp(TOO_MANY);
   if (!caller) return false;
   extra.caller = caller;
-  extra.unwatch = watch(options, caller, () =>
-    socket.close(CloseCode.Forbidden, "The credential has ended."),
+  extra.unwatch = watchCredential(options, caller, () =>
+    socket.close(CloseCode.Forbidden, "The credential is no longer valid."),
   );
   return true;
 }
 
-/** Counts a socket for its credential while it is open. @returns false when there are too many */
-function hold({ limits, most }: SocketOptions, open: OpenSockets, extra: Extra, caller: Caller): boolean {
+/** Counts a socket for its credential while it is open. @returns false if a limit is reached */
+function countSocket(
+  { limits, most }: SocketOptions,
+  open: OpenSockets,
+  extra: Extra,
+  caller: Caller,
+): boolean {
   if (limits.sourceOf(extra.request) === undefined) return true;
   const { organizationId, visitor } = caller;
-  const places = [open.open(`organization ${organizationId}`, most.organization)];
-  if (visitor) places.push(open.open(`visitor ${organizationId} ${visitorOf(visitor)}`, MOST_OF_VISITOR));
-  for (const leave of places) if (leave) extra.socket.once("close", leave);
-  return places.every((leave) => leave !== undefined);
+  const releases = [open.open(`organization ${organizationId}`, most.organization)];
+  if (visitor)
+    releases.push(open.open(`visitor ${organizationId} ${visitorOf(visitor)}`, MAX_VISITOR_SOCKETS));
+  for (const release of releases) if (release) extra.socket.once("close", release);
+  return releases.every((release) => release !== undefined);
 }
 
-/** @throws what is no refusal */
+/** Whether the limit was not exceeded. @throws other errors than RATE_LIMITED */
 const isWithin = (counted: Promise<void>): Promise<boolean> =>
   counted.then(
     () => true,
@@ -181,28 +191,32 @@ const isWithin = (counted: Promise<void>): Promise<boolean> =>
     },
   );
 
-/** Most milliseconds between two looks at a credential that ends. */
-const LOOK_AGAIN = 60_000;
+/** Longest pause between two checks of a credential that expires, in ms. */
+const MAX_CHECK_INTERVAL_MS = 60_000;
 
-/** Calls `over` when the caller's token or key ends, or the key behind it no longer stands. */
-function watch({ credentials, listener }: SocketOptions, caller: Caller, over: () => void): () => void {
+/** Calls `onExpired` when the caller's token or key expires or its key is deactivated. */
+function watchCredential(
+  { credentials, listener }: SocketOptions,
+  caller: Caller,
+  onExpired: () => void,
+): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isWatched = true;
   const check = async () => {
-    if (!(await credentials.stillValid(caller).catch(() => true))) over();
-    else look();
+    if (!(await credentials.stillValid(caller).catch(() => true))) onExpired();
+    else schedule();
   };
-  const look = () => {
+  const schedule = () => {
     clearTimeout(timer);
     if (!caller.expiresAt || !isWatched) return;
     const left = caller.expiresAt.getTime() - currentTime() + 50;
-    timer = setTimeout(() => void check(), Math.min(Math.max(left, 1_000), LOOK_AGAIN));
+    timer = setTimeout(() => void check(), Math.min(Math.max(left, 1_000), MAX_CHECK_INTERVAL_MS));
   };
-  look();
-  const silence = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
+  schedule();
+  const unsubscribe = listener.on(KEYS_CHANNEL, ({ keyId }) => void (keyId === caller.keyId && check()));
   return () => {
     isWatched = false;
     clearTimeout(timer);
-    silence();
+    unsubscribe();
   };
 }

@@ -9,7 +9,7 @@ import { Widgets } from "../channels/visitors/widgets";
 import { targetOf } from "../conversation/workflows/target";
 import type { Callers } from "./callers";
 import { parameterOf, queryOf } from "./query";
-import { assets, NOTHING_ELSE, page, send, setPolicy, type Policy } from "./served-pages";
+import { assets, BASE_POLICY, page, send, setPolicy, type Policy } from "./served-pages";
 
 export interface WidgetPagesOptions {
   readonly publicDir: string;
@@ -17,16 +17,16 @@ export interface WidgetPagesOptions {
   readonly callers: Pick<Callers, "authenticate" | "anonymousSettings" | "defaultOrganization">;
 }
 
-const APPLICATION: Policy = {
-  ...NOTHING_ELSE,
+const APPLICATION_POLICY: Policy = {
+  ...BASE_POLICY,
   "style-src": "'self'",
   "img-src": "'self' data: https:",
-  // Not every browser counts a socket to the same host as 'self'.
+  // Some browsers do not match 'self' with WebSockets to the same host.
   "connect-src": "'self' ws: wss:",
 };
-const DEMO: Policy = { ...APPLICATION, "frame-src": "'self'" };
+const DEMO_POLICY: Policy = { ...APPLICATION_POLICY, "frame-src": "'self'" };
 
-/** `*` leaves out a page that was opened from a file, as one is tried out. */
+/** `*` does not match pages opened from a local file, which people use to try the widget. */
 const ANY_PAGE = "* file:";
 const SCRIPT = "/widget/companion-widget.js";
 
@@ -35,7 +35,7 @@ const openToAll: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** The script for web pages, the application in its frame, and the pages to talk and to try on. */
+/** Serves the widget's script, its frame, the call page and the demo page. */
 export function widgetPages(options: WidgetPagesOptions): Router {
   const root = join(options.publicDir, "widget");
   const router = Router();
@@ -44,12 +44,12 @@ export function widgetPages(options: WidgetPagesOptions): Router {
   router.get("/widget/frame", async (request, response, next) => {
     const origins = await framingOrigins(options, request, response);
     setPolicy(response, {
-      ...APPLICATION,
+      ...APPLICATION_POLICY,
       "frame-ancestors": origins.length > 0 ? ["'self'", ...origins].join(" ") : ANY_PAGE,
     });
     send(response, next, root, "frame.html");
   });
-  router.get("/widget/voice", page(root, "voice.html", APPLICATION));
+  router.get("/widget/voice", page(root, "voice.html", APPLICATION_POLICY));
   router.get("/widget/demo", demoPage(options, root));
   router.post("/widget/demo/assistant", async (request, response) => {
     const { organizationId } = await options.callers.anonymousSettings(request);
@@ -59,31 +59,34 @@ export function widgetPages(options: WidgetPagesOptions): Router {
   return router;
 }
 
-/** Whose pages may show the assistant; none where there is no such assistant: the page says so then, to everybody. */
+/**
+ * Origins that may frame the assistant; none if the assistant does not exist, in which case every page may show the
+ * error.
+ */
 async function framingOrigins(
   { callers, scopeOf }: WidgetPagesOptions,
   request: Request,
   response: Response,
 ): Promise<readonly string[]> {
-  const asked = queryOf(request);
-  const value = (name: string) => asked.get(name) ?? undefined;
+  const query = queryOf(request);
+  const value = (name: string) => query.get(name) ?? undefined;
   try {
     const caller = await callers.authenticate(request, response, { "x-api-key": value("publicKey") });
     if (caller?.kind !== "PUBLIC") return [];
     const target = targetOf({ assistantId: value("assistantId"), deploymentId: value("deploymentId") });
     const scope = scopeOf(caller.organizationId);
-    return (await scope.of(Widgets).of(target as WidgetVisitor["target"])).allowedOrigins; // one of these two
+    return (await scope.of(Widgets).of(target as WidgetVisitor["target"])).allowedOrigins; // one of these two is set
   } catch (error) {
     if (error instanceof DomainError && error.code !== "RATE_LIMITED") return [];
     throw error;
   }
 }
 
-/** The page to try on, with what it needs in it. */
+/** Serves the demo page with its data embedded. */
 const demoPage =
   ({ callers, scopeOf }: WidgetPagesOptions, root: string): RequestHandler =>
   async (request, response, next) => {
-    setPolicy(response, DEMO);
+    setPolicy(response, DEMO_POLICY);
     const html = await readFile(join(root, "demo.html"), "utf8").catch(() => undefined);
     if (html === undefined) return send(response, next, root, "demo.html");
     const trusted = await callers.anonymousSettings(request).then(
@@ -96,8 +99,8 @@ const demoPage =
     response
       .set("Cache-Control", "no-store")
       .type("html")
-      .send(html.replace(EMPTY, () => EMPTY.replace("null", () => data)));
+      .send(html.replace(DATA_ELEMENT, () => DATA_ELEMENT.replace("null", () => data)));
   };
 
-/** Where the page's data stands in its file. */
-const EMPTY = '<script type="application/json" id="demo-data">null</script>';
+/** Placeholder for the data in the page's file. */
+const DATA_ELEMENT = '<script type="application/json" id="demo-data">null</script>';

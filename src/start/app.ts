@@ -11,32 +11,32 @@ import { loadCatalog, type Catalog } from "../platform/catalog/load-catalog";
 import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";
 import { Drain } from "../http/drain";
-import { shownBy } from "../http/shown-error";
-import { unreadable } from "../http/unreadable";
+import { errorFormatter } from "../http/error-formatter";
+import { answerMalformed } from "../http/malformed-request";
 import { subscriptions } from "../http/websocket";
 import { httpApp, type Interfaces } from "./http-app";
 import { openService, type Service } from "./open-service";
 
-/** Everything a running service is made of. */
+/** A running service. */
 export interface App {
   readonly server: Server;
   readonly database: Database;
-  /** Whether this server sees the installation's files. */
+  /** Whether this server can reach the installation's files. */
   readonly filesInReach: () => Promise<boolean>;
-  /** Takes no new requests and lets those that run finish; resolves when nothing is open any more. */
+  /** Stops accepting requests and waits for running ones; resolves when everything is closed. */
   close(): Promise<void>;
 }
 
 /**
- * Puts the service together on a migrated database.
- * @param jobsUrl the same database as the role that takes jobs
+ * Starts the service on a migrated database, without listening yet.
+ * @param jobsUrl URL of the same database for the role that runs jobs
  */
 export async function createApp(config: Config, url: string, logger: Logger, jobsUrl = url): Promise<App> {
   const service = await openService(config, url, logger, jobsUrl);
   const { server, database, fileStore } = service;
   const { answer, stop } = await compose(service);
-  server.on("request", answer).on("clientError", unreadable);
-  server.on("checkExpectation", answer); // one that nobody knows is no reason to refuse a request
+  server.on("request", answer).on("clientError", answerMalformed);
+  server.on("checkExpectation", answer); // requests with an unknown Expect header are answered
   return {
     server,
     database,
@@ -48,7 +48,7 @@ export async function createApp(config: Config, url: string, logger: Logger, job
   };
 }
 
-/** Compiles both interfaces: the schema, and the REST rows on it. */
+/** Compiles both interfaces: the GraphQL schema and the REST routes on top of it. */
 export function faces(
   catalog: Catalog,
   config: Pick<Config, "VOICE_ENGINE" | "TELEPHONY_PROVIDER">,
@@ -59,7 +59,7 @@ export function faces(
   return { schema, engine, rows: routes.map((row) => compileRoute(engine, row, segments)) };
 }
 
-/** The documents that are generated and committed, by path; a test keeps them fresh. */
+/** The generated documents by path. They are committed; a test checks that they are up to date. */
 export function generatedDocuments(): Readonly<Record<string, string>> {
   const { schema, rows } = faces(loadCatalog(), readConfig({}));
   return {
@@ -69,21 +69,21 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
   };
 }
 
-async function compose(parts: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
-  const { config, database, ports, server } = parts;
+async function compose(service: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
+  const { config, database, ports, server } = service;
   const compiled = faces(ports.catalog, config);
   const drain = new Drain(server);
-  const answer = await httpApp(parts, compiled, drain.hasBegun);
+  const answer = await httpApp(service, compiled, drain.isDraining);
   const sockets = subscriptions(server, {
     schema: compiled.schema,
     introspection: config.GRAPHQL_INTROSPECTION,
-    credentials: parts.credentials,
-    listener: parts.listener,
+    credentials: service.credentials,
+    listener: service.listener,
     makeContext: (caller, more) => makeContext(database, caller, more),
-    limits: parts.limits,
+    limits: service.limits,
     most: { address: config.SOCKETS_PER_ADDRESS, organization: config.SOCKETS_PER_ORGANIZATION },
-    metrics: parts.metrics,
-    format: shownBy(parts.logger),
+    metrics: service.metrics,
+    format: errorFormatter(service.logger),
   });
   return {
     answer,

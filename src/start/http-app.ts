@@ -18,28 +18,28 @@ import { graphqlHandler } from "../http/graphql-handler";
 import { health } from "../http/health";
 import { explorer, pages } from "../http/pages";
 import { recordings } from "../http/recordings";
-import { refusalOf } from "../http/refusal";
+import { toDomainError } from "../http/parser-errors";
 import { refuseMethod } from "../http/refuse-method";
 import { requestLog } from "../http/request-log";
 import { errorSender, type SendError } from "../http/send-error";
-import { shownBy } from "../http/shown-error";
+import { errorFormatter } from "../http/error-formatter";
 import { smsIntercept } from "../http/sms-intercept";
-import { start } from "../http/start";
+import { home } from "../http/home";
 import { widgetPages } from "../http/widget-pages";
 import { DomainError, invalid } from "../platform/errors";
 import type { Service } from "./open-service";
 
-/** The schema, and the REST rows compiled against it. */
+/** The GraphQL schema and the REST routes compiled against it. */
 export interface Interfaces {
   readonly schema: GraphQLSchema;
   readonly engine: Engine;
   readonly rows: readonly CompiledRoute[];
 }
 
-/** Bundles of the pages; both the compiled and the TypeScript form of this file find them. */
+/** Bundles of the pages, relative to the working directory, so that compiled and uncompiled servers find them. */
 const PUBLIC_DIR = join(process.cwd(), "dist", "public");
 
-/** Paths beside the REST rows that take GET only. */
+/** Paths besides the REST routes that support only GET. */
 const READ_ONLY = [
   "/",
   "/rest/docs",
@@ -52,28 +52,28 @@ const READ_ONLY = [
   "/metrics",
 ];
 
-/** Answers every HTTP request, by the first handler below that takes it. WebSockets are opened by the server itself. */
+/** Handles every HTTP request with the first matching handler below. WebSockets are handled by the server itself. */
 export async function httpApp(
-  parts: Service,
+  service: Service,
   interfaces: Interfaces,
-  draining: () => boolean,
+  isDraining: () => boolean,
 ): Promise<RequestListener> {
-  const { logger, database, crypto, metrics, limits, ports } = parts;
+  const { logger, database, crypto, metrics, limits, ports } = service;
   const { schema, engine, rows } = interfaces;
   const sendError = errorSender(logger);
-  const callers = new Callers({ ...parts, publicUrl: ports.publicUrl });
+  const callers = new Callers({ ...service, publicUrl: ports.publicUrl });
   const document = openApi(rows, schema);
-  const app = parts.app.disable("x-powered-by").disable("etag").disable("query parser");
+  const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
   const first = [identify, harden, allowAnyOrigin, metrics.time];
   if (logger.isLevelEnabled("info")) first.push(requestLog(logger));
   app.use(first, requireHost);
 
-  app.use(restRouter(restServer(parts, callers, sendError), rows));
+  app.use(restRouter(restServer(service, callers, sendError), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
-  app.use("/graphql", await graphqlOf(parts, engine, callers, sendError));
+  app.use("/graphql", await graphqlOf(service, engine, callers, sendError));
 
-  app.use(health(database, parts.fileStore, draining));
+  app.use(health(database, service.fileStore, isDraining));
   app.get("/metrics", metrics.page);
 
   app.use(limits.pages);
@@ -82,46 +82,45 @@ export async function httpApp(
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   app.use(downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
-  app.get("/", start);
+  app.get("/", home);
 
   app.all(READ_ONLY, (req, res) => refuseMethod(req, res, ["get"]));
-  app.use(nothingHere);
-  app.use(((error, _req, res, _next) => sendError(res, refusalOf(error))) satisfies ErrorRequestHandler);
+  app.use(notFound);
+  app.use(((error, _req, res, _next) => sendError(res, toDomainError(error))) satisfies ErrorRequestHandler);
   const answer: Answer = app;
-  return (req, res) => answer(req, res, lastResort(req as Request, res as Response, first, sendError));
+  return (req, res) => answer(req, res, finalHandler(req as Request, res as Response, first, sendError));
 }
 
 type Answer = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
 
 /**
- * Replaces Express's last handler, which answers HTML. Express calls it when no other is left, and before any other for a
- * URL that it cannot parse.
- * @param first the handlers that every request goes through
+ * Replaces Express's final handler, which answers HTML. Express calls it if no other handler answers, and before all
+ * other handlers for a URL that it cannot parse.
+ * @param first the handlers that every request passes
  */
-const lastResort =
+const finalHandler =
   (req: Request, res: Response, first: readonly RequestHandler[], sendError: SendError) =>
   (error?: unknown) => {
     if (!res.hasHeader("X-Request-Id")) for (const handler of first) void handler(req, res, () => undefined);
-    sendError(res, error ?? nothingAt(req.url));
+    sendError(res, error ?? noSuchPath(req.url));
   };
 
-const nothingAt = (path: string) =>
-  new DomainError("NOT_FOUND", `There is nothing at ${path.slice(0, 200)}.`);
+const noSuchPath = (path: string) => new DomainError("NOT_FOUND", `No such path: ${path.slice(0, 200)}`);
 
-const nothingHere: RequestHandler = ({ path }) => {
-  throw nothingAt(path);
+const notFound: RequestHandler = ({ path }) => {
+  throw noSuchPath(path);
 };
 
-/** Node's own check is off, as it would answer with an empty body. */
+/** Node's own check is disabled, because it answers with an empty body. */
 const requireHost: RequestHandler = (req, _res, next) => {
   if (!req.headers.host && req.httpVersion === "1.1")
     throw invalid([{ path: "Host", message: "is required" }]);
   next();
 };
 
-/** The parts of this server that REST needs. */
-function restServer(parts: Service, callers: Callers, sendError: SendError): RestServer {
-  const { config, database, ports } = parts;
+/** The services that REST needs from this server. */
+function restServer(service: Service, callers: Callers, sendError: SendError): RestServer {
+  const { config, database, ports } = service;
   const { addressOf } = callers;
   return {
     callers,
@@ -136,8 +135,8 @@ function restServer(parts: Service, callers: Callers, sendError: SendError): Res
     once: ({ scope, caller, source }, request, work) =>
       scope.of(Idempotency).once(request, work, { caller, source }),
     streams: {
-      ...engineCallbacks({ ...parts, engine: ports.voice.engine, addressOf }),
-      ...smsIntercept({ ...parts, addressOf }),
+      ...engineCallbacks({ ...service, engine: ports.voice.engine, addressOf }),
+      ...smsIntercept({ ...service, addressOf }),
     },
     sendError,
     maxFileBytes: config.MAX_FILE_BYTES,
@@ -145,7 +144,7 @@ function restServer(parts: Service, callers: Callers, sendError: SendError): Res
   };
 }
 
-/** GraphQL over HTTP: Apollo, running documents that the engine of REST compiles. */
+/** GraphQL over HTTP: Apollo runs documents compiled by REST's engine. */
 async function graphqlOf(
   { config, database, logger }: Service,
   engine: Engine,
@@ -157,14 +156,14 @@ async function graphqlOf(
     schema,
     introspection: config.GRAPHQL_INTROSPECTION,
     compile: (document, operationName) => {
-      const operation = getOperationAST(document, operationName)!; // Apollo has found it before
+      const operation = getOperationAST(document, operationName)!; // Apollo has already found it
       return {
         coerce: (values) => coerce(schema, operation, values),
         run: engine.compile(document, operationName),
       };
     },
     warnings: ({ scope }) => scope.warnings,
-    format: shownBy(logger),
+    format: errorFormatter(logger),
   });
   await apollo.start();
   return graphqlHandler({
@@ -177,7 +176,7 @@ async function graphqlOf(
         ...callers.visit(req, res, caller),
       });
     },
-    askerOf: ({ scope }) => scope,
+    pieceOwnerOf: ({ scope }) => scope,
     maxFileBytes: config.MAX_FILE_BYTES,
     sendError,
   });

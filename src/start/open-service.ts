@@ -36,7 +36,7 @@ import { threadChecker } from "../platform/providers/thread-checker";
 import { SMS_CHANNEL } from "../channels/sms/receipts";
 import { startBackground, type Background } from "./start-background";
 
-/** Everything behind the two interfaces: open, and working. */
+/** The open service without its two interfaces. */
 export interface Service extends ExpressServer {
   readonly config: Config;
   readonly logger: Logger;
@@ -48,7 +48,7 @@ export interface Service extends ExpressServer {
   readonly metrics: Metrics;
   readonly fileStore: FileStore;
   readonly limits: RateLimits;
-  /** Stops what works in the background, then lets go of the database. */
+  /** Stops background work, then closes the database connections. */
   close(): Promise<void>;
 }
 
@@ -64,8 +64,8 @@ const CHANNELS = [
 ];
 
 /**
- * Opens the service on a migrated database.
- * @param jobsUrl the same database as the role that takes jobs
+ * Opens the service on a migrated database and starts its background work.
+ * @param jobsUrl URL of the same database for the role that runs jobs
  */
 export async function openService(
   config: Config,
@@ -92,7 +92,7 @@ export async function openService(
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
-  // Whatever jobs do, requests find a connection, and find it first.
+  // Jobs wait for connections while requests are queueing for them.
   const giveWay = () => database.crowded;
   const metrics = new Metrics();
   background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, giveWay });
@@ -106,18 +106,18 @@ export async function openService(
   return { ...open, app, metrics, limits: new RateLimits(config) };
 }
 
-/** Refuses files of another installation, and removes none while a backup runs. */
+/** Refuses access to another installation's files, and deletes none while a backup runs. */
 const installationStorage = (storage: Storage, knex: Knex, fileStore: () => FileStore): Storage =>
   keptStorage(
     guardedStorage(storage, () => fileStore().inReach()),
     () => backupRuns(knex),
   );
 
-/** Named after the encryption keys, by which a rotation sees that every server has the new one. */
+/** Named after the encryption keys, so that a key rotation can check that every server has the new key. */
 const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
   new Listener(url, CHANNELS, new Crypto(keys).ids.slice(0, 5).join(","));
 
-/** Ends simulated calls that another server was told to end. */
+/** Ends simulated calls of this server when another server asks for it. */
 function hangUpSimulated({ voice: { engine }, listener }: Ports): void {
   if (engine.real) return;
   const call = ({ chatId }: Readonly<Record<string, string>>) => ({ callId: chatId!, since: new Date(0) });
@@ -133,18 +133,18 @@ async function closePorts({ voice, telephone, outbound, checker }: Ports, listen
   await checker.close();
 }
 
-/** @throws Error that names the setting, if the storage can't be reached or written */
+/** @throws Error naming the setting, if the storage cannot be reached or written */
 async function claimFileStore(fileStore: FileStore, config: Config): Promise<void> {
   await fileStore.claim().catch((error: unknown) => {
-    const place =
+    const location =
       config.S3_BUCKET === undefined ? `DATA_DIR ${config.filesDir}` : `S3_BUCKET ${config.S3_BUCKET}`;
-    throw new Error(`${place} cannot store files: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${location} cannot store files: ${(error as Error).message}`, { cause: error });
   });
 }
 
 const boundedAnswers = (logger: Logger) =>
   new BoundedAnswers((err, provider, bound) =>
-    logger.error({ err, provider, bound }, "an answer is too long"),
+    logger.error({ err, provider, bound }, "a provider's response is too long"),
   );
 
 function portsOf(
@@ -152,9 +152,9 @@ function portsOf(
   server: Server,
   listener: Listener,
   vectors: boolean,
-  given: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & { readonly answers: BoundedAnswers },
+  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & { readonly answers: BoundedAnswers },
 ): Ports {
-  const { answers, ...later } = given;
+  const { answers, ...later } = lateParts;
   const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);
   const ownUrl = () => addressOf(server, config.HOST);
   const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();

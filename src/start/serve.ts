@@ -5,34 +5,34 @@ import { toldOf } from "../platform/database/holds";
 import { serverDatabase, type OpenDatabase } from "../platform/database/open";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
-import { settingsOpenTo } from "../http/settings-door";
+import { settingsAccess } from "../http/settings-access";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { prepare } from "./prepare";
 
-/** How long requests that run may go on at the end, in milliseconds. */
-const GRACE = 10_000;
+/** How long running requests may take to finish at shutdown, in ms. */
+const SHUTDOWN_GRACE_MS = 10_000;
 
 /**
- * Starts the service on its database and tells its operator where it is.
- * @returns what ends both
+ * Starts the service on its database and prints its addresses.
+ * @returns a function that stops both
  */
 export async function serve(config: Config): Promise<() => Promise<void>> {
-  const log = pino.destination(2).on("error", () => undefined); // a log that nobody reads any more
+  const log = pino.destination(2).on("error", () => undefined); // the reader of the log has closed the pipe
   const logger = pino(
     { level: config.LOG_LEVEL, redact: { paths: ["err.bindings", "err.config"], remove: true } },
     log,
   );
   const database = await serverDatabase(config, (line) => console.log(line));
   try {
-    const made = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
+    const created = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
     const app = await createApp(config, database.url, logger, database.jobsUrl);
     await listen(app.server, config);
     const hold = await app.database.hold();
     if (hold) console.log(`${toldOf(hold)}\n`);
-    console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), made));
+    console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), created));
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
-      await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
+      await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_GRACE_MS))]);
       await database.stop();
     };
   } catch (error) {
@@ -41,7 +41,7 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
   }
 }
 
-/** What to do when another server has stored files in a place that this one does not use. */
+/** The message for a server whose file storage differs from that of the other servers. */
 function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
   const own = bucket === undefined ? `the folder ${filesDir}` : `the bucket ${bucket}`;
   return [
@@ -52,7 +52,7 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
   ].join("\n");
 }
 
-/** @throws Error when the roles of the database cannot do what the settings ask for */
+/** @throws Error if the database roles cannot do what the settings require */
 async function refuseUnfitRoles(config: Config, { url, jobsUrl }: OpenDatabase): Promise<void> {
   const problem =
     (config.ROW_LEVEL_SECURITY ? await unfitToServe(url) : undefined) ??
@@ -60,27 +60,27 @@ async function refuseUnfitRoles(config: Config, { url, jobsUrl }: OpenDatabase):
   if (problem !== undefined) throw new Error(problem);
 }
 
-/** What a person sees who started the service. */
-function welcome(config: Config, url: string, made: NewOrganization | undefined): string {
-  const given = config.BOOTSTRAP_SECRET_KEY !== undefined;
-  const open = settingsOpenTo(config);
-  const lines = ["Parley is ready.", "", ...placesOf(config, url), ""];
-  if (made && given)
+/** The message printed after startup. */
+function welcome(config: Config, url: string, created: NewOrganization | undefined): string {
+  const hasOwnKeys = config.BOOTSTRAP_SECRET_KEY !== undefined;
+  const access = settingsAccess(config);
+  const lines = ["Parley is ready.", "", ...addressesOf(config, url), ""];
+  if (created && hasOwnKeys)
     lines.push(
       "Created the default organization with the keys in BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
       "",
     );
-  if (made && !given) {
+  if (created && !hasOwnKeys) {
     lines.push("New keys of the default organization (not shown again):", "");
-    lines.push(`  SECRET  ${made.secretKey}`, `  PUBLIC  ${made.publicKey}`, "");
+    lines.push(`  SECRET  ${created.secretKey}`, `  PUBLIC  ${created.publicKey}`, "");
     lines.push(
       "Try it:",
       "",
-      `  curl -H 'X-API-Key: ${made.secretKey}' ${url}/rest/v1/assistants/templates`,
+      `  curl -H 'X-API-Key: ${created.secretKey}' ${url}/rest/v1/assistants/templates`,
       "",
     );
   } else {
-    const path = open === "none" ? "/health/ready" : "/rest/v1/settings";
+    const path = access === "none" ? "/health/ready" : "/rest/v1/settings";
     lines.push(
       "Try it:",
       "",
@@ -93,15 +93,15 @@ function welcome(config: Config, url: string, made: NewOrganization | undefined)
   return lines.join("\n");
 }
 
-/** What runs where. */
-function placesOf(config: Config, url: string): string[] {
-  const open = settingsOpenTo(config);
+/** The addresses of the interfaces and the state of the main settings. */
+function addressesOf(config: Config, url: string): string[] {
+  const access = settingsAccess(config);
   return [
     `  GraphQL        ${url}/graphql   (open in a browser for the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
-    `  Widget         ${url}/widget/demo${open === "none" ? "?assistantId=…   (set the id of an assistant" : "   (an assistant to talk with"})`,
+    `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
     `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL at DATABASE_URL"}`,
-    `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "made by Vapi"}`,
-    `  /rest/v1/settings without a credential: ${open === "none" ? "refused" : open === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
+    `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
+    `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
   ];
 }

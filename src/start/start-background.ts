@@ -13,7 +13,7 @@ import type { Ports } from "../platform/ports/ports";
 /** Pause between two sweeps of the file storage, in milliseconds. */
 const SWEEP_INTERVAL_MS = 3_600_000;
 
-/** What works without being asked. */
+/** The background work of a server. */
 export interface Background extends Pick<Ports, "jobSlot"> {
   readonly stop: () => Promise<void>;
 }
@@ -25,11 +25,14 @@ interface BackgroundOptions {
   readonly ports: Ports;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Whether those who are in more of a hurry need the connections. */
+  /** Whether requests are queueing for connections. */
   readonly giveWay: () => boolean;
 }
 
-/** The clock, jobs, and the sweeping of files that a crash left, with connections of their own. */
+/**
+ * Starts the clock check, the jobs and the hourly removal of files that a crash left behind, with their own
+ * connections.
+ */
 export async function startBackground(options: BackgroundOptions): Promise<Background> {
   const { config, url, jobsUrl, ports, logger, metrics, giveWay } = options;
   const { listener, outbound } = ports;
@@ -59,7 +62,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
       clearInterval(timer);
       await jobs?.stop();
     },
-    failed: (error) => logger.error({ err: error }, "jobs could not be started after the release"),
+    failed: (error) => logger.error({ err: error }, "could not start jobs after the release"),
   });
   return {
     jobSlot: (organizationId) => held.started()?.jobs?.slot(organizationId),
@@ -74,7 +77,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
 function keepSweeping(database: Database, storage: Ports["storage"], logger: Logger): NodeJS.Timeout {
   const sweep = () =>
     void sweepFiles(database, storage).catch((error: unknown) =>
-      logger.warn({ err: error }, "files were not swept"),
+      logger.warn({ err: error }, "could not remove orphaned files"),
     );
   sweep();
   return setInterval(sweep, SWEEP_INTERVAL_MS).unref();

@@ -6,10 +6,10 @@ import { startCall } from "../channels/calls/start-call";
 import { watchCall } from "../channels/calls/watch-call";
 import { enforceRetention } from "../privacy/retention/enforce";
 import { expireSms } from "../channels/sms/expire-sms";
-import { giveUpReceived, giveUpSending, giveUpSentence } from "../channels/sms/give-up";
+import { giveUpReceived, giveUpSending, giveUpNotice } from "../channels/sms/give-up";
 import { receiveSms } from "../channels/sms/receive-sms";
 import { sendSms } from "../channels/sms/send-sms";
-import { tellBySms } from "../channels/sms/tell-by-sms";
+import { sendNotice } from "../channels/sms/send-notice";
 import { giveUpTurn, takeTurn } from "../conversation/turns/turn";
 import { jobOf } from "../account/audit/note";
 import type { Database } from "../platform/database/database";
@@ -57,8 +57,8 @@ export const tasks = {
   },
   "sms.tell": {
     run: (scope, { smsId, connectionId, to, text }) =>
-      tellBySms(scope, { smsId, connectionId: connectionId!, to: to!, text: text! }),
-    givenUp: (scope, { smsId }) => giveUpSentence(scope, smsId),
+      sendNotice(scope, { smsId, connectionId: connectionId!, to: to!, text: text! }),
+    givenUp: (scope, { smsId }) => giveUpNotice(scope, smsId),
     record: { type: "Text", id: "smsId" },
   },
   "call.start": {

@@ -10,7 +10,7 @@ import { Credentials, KEYS_CHANNEL } from "../../src/account/auth/credentials";
 import { Crypto } from "../../src/platform/crypto";
 import { Listener } from "../../src/platform/database/listener";
 import { harden } from "../../src/http/answer-headers";
-import { anonymousSettings } from "../../src/http/settings-door";
+import { anonymousSettings } from "../../src/http/settings-access";
 import { widgetPages } from "../../src/http/widget-pages";
 import { useApp } from "../support/app";
 import { configOf } from "../support/config";

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import { newId } from "../../src/platform/database/ids";
 import { Deadline, NotSent } from "../../src/platform/outbound/deadline";
-import { Sent } from "../../src/channels/sms/sent";
+import { OutgoingTexts } from "../../src/channels/sms/outgoing-texts";
 import { Threads } from "../../src/channels/sms/threads";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
@@ -21,7 +21,7 @@ async function waiting() {
   const { id: chatId } = await scope.of(ChatStart).start({ assistantId, channel: "SMS", phoneNumber });
   await scope.of(Threads).open({ chatId, connectionId, assistantId, phoneNumber });
   await scope.insertAll("sms_sent", [{ id: newId(), chatId, via: "API", body: "Hello!" }]);
-  const sent = scope.of(Sent);
+  const sent = scope.of(OutgoingTexts);
   const read = async () => (await sent.open(chatId))[0]!;
   return { sent, read };
 }
@@ -30,26 +30,26 @@ test("a text is sent by the server that claimed it last, while its claim is fres
   const { sent, read } = await waiting();
   const first = await read();
   expect(await sent.claim(first)).toBe(true);
-  await sent.notTakenOver(first, TIMEOUT);
+  await sent.checkClaim(first, TIMEOUT);
   expect(await sent.claim(first)).toBe(false);
   const second = await read();
   expect(await sent.claim(second)).toBe(true);
-  await expect(sent.notTakenOver(first, TIMEOUT)).rejects.toThrow(NotSent);
-  await sent.notTakenOver(second, TIMEOUT);
+  await expect(sent.checkClaim(first, TIMEOUT)).rejects.toThrow(NotSent);
+  await sent.checkClaim(second, TIMEOUT);
   await running.database.query("update sms_sent set asked_at = asked_at - interval '11 seconds'");
-  await expect(sent.notTakenOver(second, TIMEOUT)).rejects.toThrow(NotSent);
+  await expect(sent.checkClaim(second, TIMEOUT)).rejects.toThrow(NotSent);
 });
 
 test("an attempt in which nothing was sent is taken back, unless another server has claimed the text since", async () => {
   const { sent, read } = await waiting();
   const first = await read();
   await sent.claim(first);
-  await sent.giveBack(first);
+  await sent.releaseClaim(first);
   expect(await read()).toEqual(first);
   await sent.claim(first);
   const second = await read();
   await sent.claim(second);
-  await sent.giveBack(first);
+  await sent.releaseClaim(first);
   expect((await read()).attempts).toBe(2);
 });
 

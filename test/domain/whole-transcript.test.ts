@@ -1,14 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import { wholeTranscript, type Heard } from "../../src/channels/calls/whole-transcript";
-import type { Said } from "../../src/platform/ports/voice-engine";
+import { wholeTranscript, type TimedUtterance } from "../../src/channels/calls/whole-transcript";
+import type { Utterance } from "../../src/platform/ports/voice-engine";
 
-const user = (text: string, at?: number): Heard => ({ role: "USER", text, ...(at !== undefined && { at }) });
-const bot = (text: string, at?: number): Heard => ({
+const user = (text: string, at?: number): TimedUtterance => ({
+  role: "USER",
+  text,
+  ...(at !== undefined && { at }),
+});
+const bot = (text: string, at?: number): TimedUtterance => ({
   role: "ASSISTANT",
   text,
   ...(at !== undefined && { at }),
 });
-const lines = (heard: readonly Heard[], told: readonly Said[]) =>
+const lines = (heard: readonly TimedUtterance[], told: readonly Utterance[]) =>
   wholeTranscript(heard, told).map(({ role, text }) => `${role}: ${text}`);
 
 /** All orders of a list. */
@@ -18,7 +22,7 @@ const orders = <T>(list: readonly T[]): T[][] =>
     : list.flatMap((one, index) => orders(list.toSpliced(index, 1)).map((rest) => [one, ...rest]));
 
 describe("the whole transcript of a call", () => {
-  test.each<[string, readonly Heard[], readonly Said[], readonly string[]]>([
+  test.each<[string, readonly TimedUtterance[], readonly Utterance[], readonly string[]]>([
     [
       "takes what no transcript has from the report",
       [user("When do you open?", 2)],

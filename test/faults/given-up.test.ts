@@ -7,7 +7,7 @@ import { newId } from "../../src/platform/database/ids";
 import type { Scope } from "../../src/platform/database/scope";
 import { freeJobs, MAX_DEATHS } from "../../src/platform/jobs/free-jobs";
 import { periodicTasks, slowTasks, soleTasks, tasks, type Task as Job } from "../../src/worker/tasks";
-import { enqueueSentence } from "../../src/channels/sms/tell-by-sms";
+import { enqueueNotice } from "../../src/channels/sms/send-notice";
 import { eraseTextsAtProvider } from "../../src/privacy/erasure/at-providers";
 import { Threads } from "../../src/channels/sms/threads";
 import { useApp } from "../support/app";
@@ -108,7 +108,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "sms.tell": async () => {
     const to = newPerson();
     const sentence = { connectionId: newId(), to, text: "Secret words" };
-    await (await scope()).transaction((scope) => enqueueSentence(scope, sentence));
+    await (await scope()).transaction((scope) => enqueueNotice(scope, sentence));
     const consequence = async () => {
       const text = "select body, problem from sms_sent where phone_number = $1";
       expect(await running.database.query(text, [to])).toEqual([

@@ -5,59 +5,61 @@ import { Ledger, type EventHead, type LedgerPosition } from "../../events/events
 import { follow, type ChangeListener } from "../../events/events/organization-events";
 import { Calls, type Call } from "./calls";
 
-/** A change of a call's status. Its id is the event's, and resumes the stream behind it. */
+/** A change of a call's status. */
 export interface CallEvent {
+  /** Id of the stored event; a subscription with `after` set to it resumes after this event. */
   readonly id: string;
   readonly status: string;
   readonly endedReason: string | null;
   readonly createdAt: Date;
-  /** As it stands now, which may be further. */
+  /** The call in its current state, which may be later than `status`. */
   readonly call: Call;
 }
 
-interface Wanted {
-  /** All calls without it. */
+interface CallEventFilter {
+  /** Restricts the events to one call; null for all calls. */
   readonly callId?: string | null;
   readonly after?: string | null;
 }
 
-const MOST = 500;
+const PAGE_SIZE = 500;
 
 /**
- * How the status of calls changes, behind the event `after` or from now on: of one call until it has ended, or of all
- * calls of the organization.
+ * Streams status changes from now, or after the given event: of one call until it ends, or of all calls of the
+ * organization.
  * @throws CALL_NOT_FOUND, EVENT_NOT_FOUND
  */
 export async function callEvents(
   fresh: () => Scope,
   listener: ChangeListener,
-  wanted: Wanted,
+  wanted: CallEventFilter,
 ): Promise<Repeater<CallEvent>> {
   if (wanted.callId != null) await fresh().of(Calls).byId(wanted.callId);
-  let nothing: boolean | undefined;
+  let finished: boolean | undefined;
   return follow(fresh, listener, wanted.after, async (scope, from) => {
-    // Once the place is known: a call may have ended while it was looked for.
-    if ((nothing ??= await isPast(scope, wanted))) return { items: [], place: from, more: false, done: true };
-    const { heads, place } = await scope.of(Ledger).headsAfter(from, MOST);
+    // Checked only once the position is known, because the call may end while the position is looked up.
+    if ((finished ??= await isPast(scope, wanted)))
+      return { items: [], place: from, more: false, done: true };
+    const { heads, place } = await scope.of(Ledger).headsAfter(from, PAGE_SIZE);
     const found = await Promise.all(
       heads.filter((head) => isWanted(head, wanted)).map((head) => eventOf(scope, head)),
     );
     const items = found.filter((event) => event !== undefined);
     const over = wanted.callId != null && items.some(({ status }) => status === "ended");
-    return { items, place, more: heads.length === MOST, done: over };
+    return { items, place, more: heads.length === PAGE_SIZE, done: over };
   });
 }
 
-const isWanted = ({ name, type, chatId }: EventHead, { callId }: Wanted): boolean =>
+const isWanted = ({ name, type, chatId }: EventHead, { callId }: CallEventFilter): boolean =>
   name === "status-changed" && type === "VOICE" && (callId == null || chatId === callId);
 
-/** Undefined for a chat by voice that is no call. */
+/** Undefined for a VOICE chat that is not a call. */
 async function eventOf(scope: Scope, { id, chatId }: EventHead): Promise<CallEvent | undefined> {
   const [event, call] = await Promise.all([
     scope.of(Events).byId(id),
     scope
       .of(Calls)
-      .byId(chatId!) // a status is a chat's
+      .byId(chatId!) // status events always name a chat
       .catch(() => undefined),
   ]);
   if (!event || !call) return undefined;
@@ -65,15 +67,15 @@ async function eventOf(scope: Scope, { id, chatId }: EventHead): Promise<CallEve
   return { id, status, endedReason: endedReason ?? null, createdAt: event.createdAt, call };
 }
 
-/** Whether a call's end has been seen already: nothing comes behind it. */
-async function isPast(scope: Scope, { callId, after }: Wanted): Promise<boolean> {
+/** Whether the subscriber has already received the end of the call, so that no more events can follow. */
+async function isPast(scope: Scope, { callId, after }: CallEventFilter): Promise<boolean> {
   if (callId == null) return false;
   const { status } = await scope.of(Calls).byId(callId);
   if (status !== "ended" || after == null) return status === "ended";
   const seen = await scope.of(Ledger).place(after);
   const { nodes } = await scope.of(Events).list({ first: 1 }, { chatId: callId, name: "status-changed" });
-  return nodes[0] === undefined || !isBehind(await scope.of(Ledger).place(nodes[0].id), seen);
+  return nodes[0] === undefined || !isAfter(await scope.of(Ledger).place(nodes[0].id), seen);
 }
 
-const isBehind = (one: LedgerPosition, other: LedgerPosition): boolean =>
+const isAfter = (one: LedgerPosition, other: LedgerPosition): boolean =>
   one.position === other.position ? one.id > other.id : BigInt(one.position) > BigInt(other.position);

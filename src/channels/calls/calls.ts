@@ -7,7 +7,7 @@ import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 
-/** A telephone call, or a call from a web page: a chat, and what is known of its connection. Its id is the chat's. */
+/** A phone or web call: its chat and its connection data. The call's id is the chat's. */
 export interface Call extends Pick<
   Chat,
   | "id"
@@ -28,13 +28,13 @@ export interface Call extends Pick<
   readonly kind: "PHONE" | "WEB";
   readonly workflowId: string | null;
   readonly deploymentId: string | null;
-  /** When the engine said that it dials. */
+  /** When the engine confirmed that it dials. */
   readonly dialedAt: Date | null;
   readonly answeredAt: Date | null;
   readonly createdAt: Date;
 }
 
-/** Holds a call that no engine does. */
+/** Engine name of web calls that run in the widget's own page, without a voice engine. */
 export const PAGE = "page";
 
 export interface CallFilter {
@@ -45,38 +45,38 @@ export interface CallFilter {
   readonly phoneNumber?: string | null;
   readonly externalId?: string | null;
   readonly userId?: string | null;
-  /** Placed at or after this moment. */
+  /** Placed at or after this time. */
   readonly from?: Date | null;
-  /** Placed before this moment. */
+  /** Placed before this time. */
   readonly to?: Date | null;
 }
 
-/** What is kept of a call beside its chat. */
+/** The stored columns of a call beside its chat's. */
 export interface CallRow extends Pick<
   Call,
   "kind" | "workflowId" | "deploymentId" | "dialedAt" | "answeredAt" | "createdAt"
 > {
   readonly chatId: string;
-  /** `PAGE` for a call that a web page of ours holds. */
+  /** Name of the voice engine; `PAGE` for a call in the widget's own page. */
   readonly engine: string;
-  /** Whose limits of dialling hold; null where there are none. */
+  /** Id of the line whose dialing limits apply; null if none apply. */
   readonly line: string | null;
   readonly sealedSecret: string;
   readonly engineCallId: string | null;
   readonly dialAttempts: number;
-  /** Since when the engine may have been asked. */
+  /** When the engine was first asked to dial. */
   readonly dialingSince: Date | null;
-  /** When it was asked last. */
+  /** When the engine was last asked to dial. */
   readonly askedAt: Date | null;
   /** When the engine last called back. */
   readonly heardAt: Date | null;
-  /** Whether its transcripts come one by one. */
+  /** Whether the engine sends transcripts one by one. */
   readonly transcribed: boolean;
-  /** Stands on what the assistant is heard to say. */
+  /** Metadata added to each message that the assistant speaks. */
   readonly spoken: Record<string, unknown>;
 }
 
-const OF_CHAT = [
+const CHAT_COLUMNS = [
   "id",
   "assistantId",
   "status",
@@ -93,7 +93,7 @@ const OF_CHAT = [
   "endedAt",
   "endedReason",
 ] as const satisfies (keyof Rows["chats"])[];
-const OF_CALL = [
+const CALL_COLUMNS = [
   "kind",
   "workflowId",
   "deploymentId",
@@ -101,9 +101,13 @@ const OF_CALL = [
   "answeredAt",
   "createdAt",
 ] as const satisfies (keyof Rows["calls"])[];
-const COLUMNS = [...OF_CHAT.map((name) => `chats.${name}`), ...OF_CALL.map((name) => `calls.${name}`)];
+const COLUMNS = [
+  ...CHAT_COLUMNS.map((name) => `chats.${name}`),
+  ...CALL_COLUMNS.map((name) => `calls.${name}`),
+];
 
-type Joined = Pick<Rows["chats"], (typeof OF_CHAT)[number]> & Pick<Rows["calls"], (typeof OF_CALL)[number]>;
+type JoinedRow = Pick<Rows["chats"], (typeof CHAT_COLUMNS)[number]> &
+  Pick<Rows["calls"], (typeof CALL_COLUMNS)[number]>;
 
 /** The calls of an organization, live and ended. */
 export class Calls {
@@ -119,7 +123,7 @@ export class Calls {
     return (await loader.load(id)) ?? missing("Call");
   }
 
-  /** The newest first. */
+  /** Lists calls, newest first. */
   async list({ first, after }: ConnectionQuery, filter: CallFilter = {}): Promise<Connection<Call>> {
     const take = first ?? 20;
     const rows = this.joined()
@@ -146,7 +150,7 @@ export class Calls {
     return connectionOf((await rows).map(labelled), take);
   }
 
-  /** Ends a live call, also one that waits to be dialled. @throws CALL_NOT_FOUND; CHAT_ENDED when it had ended before */
+  /** Ends a live call, even one that is still queued. @throws CALL_NOT_FOUND; CHAT_ENDED if it had already ended */
   async cancel(id: string): Promise<Call> {
     return this.scope.transaction(async (scope) => {
       await scope.of(Calls).byId(id);
@@ -157,7 +161,7 @@ export class Calls {
     });
   }
 
-  /** A call without its chat. */
+  /** The stored row of a call, without its chat. */
   async row(chatId: string): Promise<CallRow | undefined> {
     const [row] = await this.scope.table("calls").where({ chatId });
     return row;
@@ -168,7 +172,7 @@ export class Calls {
   }
 
   private joined() {
-    const calls = this.scope.table("calls").select<Joined[]>(COLUMNS);
+    const calls = this.scope.table("calls").select<JoinedRow[]>(COLUMNS);
     return this.scope.join(calls, "chats", "calls.chatId", "chats.id");
   }
 }

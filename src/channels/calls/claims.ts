@@ -1,16 +1,21 @@
 import type { Scope } from "../../platform/database/scope";
-import type { Said } from "../../platform/ports/voice-engine";
-import { wordsOf, type Heard } from "./whole-transcript";
+import type { Utterance } from "../../platform/ports/voice-engine";
+import { wordsOf, type TimedUtterance } from "./whole-transcript";
 
-/** Words are reported late: after the end of a call they are taken for this long, in milliseconds. */
-export const WORDS_LATE = 3_600_000;
+/** How long after the end of a call transcripts are still accepted, in ms: engines report them late. */
+export const TRANSCRIPT_GRACE_MS = 3_600_000;
 
 /**
- * Notes that a callback has its effect now.
- * @param heard the transcript that it is
- * @returns whether it is the first with this digest
+ * Records a callback, so that it takes effect only once.
+ * @param heard the transcript that the callback carries
+ * @returns false if a callback with this digest was already recorded
  */
-export async function claim(scope: Scope, chatId: string, digest: string, heard?: Heard): Promise<boolean> {
+export async function claim(
+  scope: Scope,
+  chatId: string,
+  digest: string,
+  heard?: TimedUtterance,
+): Promise<boolean> {
   const rows = await scope
     .insert("engine_callbacks", { chatId, digest, ...(heard && { answer: { heard } }) })
     .onConflict(["organizationId", "chatId", "digest"])
@@ -18,7 +23,7 @@ export async function claim(scope: Scope, chatId: string, digest: string, heard?
   return rows.length > 0;
 }
 
-/** What a claimed callback was answered; undefined while that is not known. */
+/** The answer given to a recorded callback; undefined until it is known. */
 export async function answerTo(
   scope: Scope,
   chatId: string,
@@ -28,7 +33,7 @@ export async function answerTo(
   return row?.answer ?? undefined;
 }
 
-export async function keepAnswer(
+export async function storeAnswer(
   scope: Scope,
   chatId: string,
   digest: string,
@@ -40,52 +45,61 @@ export async function keepAnswer(
     .update({ answer: scope.json(answer) });
 }
 
-/** Which report of the whole conversation: one during the call, or the one at its end. */
-export type Teller = "conversation" | "report";
+/** Source of a report of the whole conversation: a message during the call, or the report at its end. */
+export type ReportSource = "conversation" | "report";
 
-/** Keeps the fullest report of the whole conversation, in a transaction that holds the chat's row. */
-export async function keepTold(
+/**
+ * Stores a report of the whole conversation if it has more words than the stored one. Runs in a transaction that has
+ * locked the chat's row.
+ */
+export async function storeReport(
   scope: Scope,
   chatId: string,
-  teller: Teller,
-  told: readonly Said[],
+  source: ReportSource,
+  told: readonly Utterance[],
 ): Promise<void> {
-  const before = (await answerTo(scope, chatId, teller)) as { told: readonly Said[] } | undefined; // written below
+  const before = (await answerTo(scope, chatId, source)) as { told: readonly Utterance[] } | undefined; // written below
   if (lengthOf(told) <= lengthOf(before?.told ?? [])) return;
   await scope
-    .insert("engine_callbacks", { chatId, digest: teller, answer: { told } })
+    .insert("engine_callbacks", { chatId, digest: source, answer: { told } })
     .onConflict(["organizationId", "chatId", "digest"])
     .merge(["answer"]);
 }
 
-const lengthOf = (told: readonly Said[]): number =>
+const lengthOf = (told: readonly Utterance[]): number =>
   told.reduce((length, { text }) => length + wordsOf(text).length, 0);
 
-/** What the engine has reported of a call's words: its transcripts, and the conversation, preferably as told at the end. */
+/**
+ * The words of a call that the engine has reported: single transcripts, and the whole conversation (preferably from
+ * the report at the end).
+ */
 export async function reportsOf(
   scope: Scope,
   chatId: string,
-): Promise<{ heard: readonly Heard[]; told: readonly Said[] }> {
+): Promise<{ heard: readonly TimedUtterance[]; told: readonly Utterance[] }> {
   const rows = (await scope
     .table("engine_callbacks")
     .where({ chatId })
     .whereNotNull("answer")
-    .orderBy(["createdAt", "digest"])) as { digest: string; answer: { heard?: Heard; told?: Said[] } }[];
-  const toldBy = (teller: Teller) => rows.find(({ digest }) => digest === teller)?.answer.told;
+    .orderBy(["createdAt", "digest"])) as {
+    digest: string;
+    answer: { heard?: TimedUtterance; told?: Utterance[] };
+  }[];
+  const toldBy = (teller: ReportSource) => rows.find(({ digest }) => digest === teller)?.answer.told;
   return {
     heard: rows.flatMap(({ answer: { heard } }) => (heard ? [heard] : [])),
     told: toldBy("report") ?? toldBy("conversation") ?? [],
   };
 }
 
-/** Deletes the reports of an ended call once no more are taken. @returns when to do so, if it is too early */
+/** Deletes the reports of an ended call once no more are accepted. @returns when to try again if it is too early */
 export async function forgetReports(scope: Scope, chatId: string, endedAt: Date): Promise<Date | undefined> {
   const over = scope
     .table("chats")
     .select("id")
     .where({ id: chatId })
-    .where("endedAt", "<=", scope.now(-WORDS_LATE));
-  if ((await over).length === 0) return new Date(endedAt.getTime() + WORDS_LATE);
+    .where("endedAt", "<=", scope.now(-TRANSCRIPT_GRACE_MS));
+  if ((await over).length === 0) return new Date(endedAt.getTime() + TRANSCRIPT_GRACE_MS);
   await scope.table("engine_callbacks").where({ chatId }).delete();
   return undefined;
 }

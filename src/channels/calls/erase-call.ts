@@ -1,6 +1,8 @@
 import type { Scope } from "../../platform/database/scope";
 
-/** Ends a call at the engine, and has the engine delete what it keeps of it. Of the call nothing need be stored here any more. */
+/**
+ * Ends a call at the engine and deletes the engine's data about it. Works even if the call is no longer stored here.
+ */
 export async function eraseCall(
   scope: Scope,
   { callId, engineCallId, since }: Partial<CallAtEngine>,
@@ -15,14 +17,14 @@ export async function eraseCall(
   await engine.erase(call, AbortSignal.timeout(timeoutMs));
 }
 
-/** How a call is found at the engine when nothing of it is stored here any more. */
+/** Identifies a call at the engine after it has been deleted here. */
 export interface CallAtEngine {
   readonly callId: string;
   readonly engineCallId?: string;
   readonly since: string;
 }
 
-/** Those of these calls that the engine was ever asked for. */
+/** The given calls that the engine was ever asked to dial. */
 export async function callsAtEngine(scope: Scope, chatIds: readonly string[]): Promise<CallAtEngine[]> {
   const calls = await scope.table("calls").whereIn("chatId", chatIds);
   return calls
@@ -35,7 +37,7 @@ export async function callsAtEngine(scope: Scope, chatIds: readonly string[]): P
     }));
 }
 
-/** Has a job delete what the engine keeps of these calls. In a transaction. */
-export async function eraseAtEngine(scope: Scope, chatIds: readonly string[]): Promise<void> {
+/** Enqueues deletion of the engine's data about these calls. Runs in a transaction. */
+export async function enqueueErasure(scope: Scope, chatIds: readonly string[]): Promise<void> {
   for (const call of await callsAtEngine(scope, chatIds)) await scope.enqueue("call.erase", { ...call });
 }

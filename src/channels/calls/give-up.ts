@@ -3,22 +3,22 @@ import { keepError } from "../../chats/chats/keep-error";
 import type { Scope } from "../../platform/database/scope";
 import { Calls } from "./calls";
 
-/** Fails a call that could not be dialled. If the engine may know it, the engine is told to hang up. */
+/** Fails a call that could not be dialed. If the engine may know the call, a hang-up request is enqueued. */
 export async function giveUpStart(scope: Scope, chatId: string): Promise<void> {
   const call = await scope.of(Calls).row(chatId);
-  if (!call || call.engineCallId !== null || call.heardAt !== null) return; // it was dialled: the watch looks after it
-  await fail(scope, chatId, "call-start-failed", "The call could not be dialed.");
+  if (!call || call.engineCallId !== null || call.heardAt !== null) return; // it was dialed: the call.watch job ends it
+  await endAsFailed(scope, chatId, "call-start-failed", "The call could not be dialed.");
 }
 
-/** Ends a call that nobody looks after any more: its end would never be noticed. */
+/** Ends a call that is no longer watched, because its end would go unnoticed. */
 export const giveUpWatch = (scope: Scope, chatId: string): Promise<void> =>
-  fail(scope, chatId, "engine-lost-call", "The state of the call could not be checked.");
+  endAsFailed(scope, chatId, "engine-lost-call", "The state of the call could not be checked.");
 
-/** The call has ended here; the log says that the engine may not know it. */
+/** Logs that the engine may still hold a call that has ended here. */
 export const giveUpHangUp = (scope: Scope, chatId: string): Promise<void> =>
   keepError(scope, chatId, new Error("The voice engine could not be told to hang up."));
 
-async function fail(scope: Scope, chatId: string, reason: string, message: string): Promise<void> {
+async function endAsFailed(scope: Scope, chatId: string, reason: string, message: string): Promise<void> {
   await scope.transaction(async (scope) => {
     if (await scope.of(Chats).endIfLive(chatId, reason)) await keepError(scope, chatId, new Error(message));
   });

@@ -1,17 +1,17 @@
 import type { Scope } from "../../platform/database/scope";
 import { Calls } from "./calls";
 
-/** The channel on which every server's simulator is told to end a call. */
+/** Notification channel that tells the simulator in every server to end a call. */
 export const HANG_UP_CHANNEL = "parley_hang_ups";
 
-/** Has the engine end a call that was ended here. One that it was never asked to dial is nothing to it. */
+/** Asks the engine to end a call that was ended here, unless the engine was never asked to dial it. */
 export async function hangUpCall(scope: Scope, chatId: string): Promise<void> {
   const { engine, timeoutMs } = scope.ports.voice;
   const call = await scope.of(Calls).row(chatId);
   if (!call || call.engine !== engine.name) return;
   const { engineCallId, dialingSince } = call;
   if (engineCallId === null && dialingSince === null) return;
-  // What the simulator plays is in the memory of one server.
+  // The simulator keeps its calls in the memory of one server.
   if (!engine.real) await scope.notify(HANG_UP_CHANNEL, { chatId });
   const reference = {
     callId: chatId,

@@ -6,22 +6,22 @@ import { Deployments } from "../../conversation/workflows/deployments";
 import { resolve } from "../../conversation/workflows/target";
 import { Calls } from "./calls";
 import { enqueueWatch } from "./jobs";
-import type { Presented } from "./live-call";
+import type { EngineRequest } from "./live-call";
 import { openCall } from "./place-call";
 import { isCommonSecret, lookupOf } from "./secrets";
 
-/** Another request has opened the call meanwhile: what this one stored is undone. */
-class Opened extends Error {}
+/** Another request opened the call concurrently; this transaction rolls back. */
+class AlreadyOpened extends Error {}
 
 /**
- * Opens a call that somebody makes to a connected number, when the engine asks who is to answer it: for the number's
- * enabled PHONE_INBOUND deployment, and only where one secret stands for all calls and the request carries it, as no
- * call has given it one. The engine asks as often as it likes: the call is opened once.
- * @returns whether the call is there now
+ * Opens an incoming call to a connected number when the engine asks which assistant answers. Requires an enabled
+ * PHONE_INBOUND deployment of the number and the common secret for all calls, because an incoming call has no secret
+ * of its own. Repeated requests open the call only once.
+ * @returns whether the call exists now
  */
 export async function openInbound(
   database: Database,
-  { secret, body }: Presented,
+  { secret, body }: EngineRequest,
   address: string,
 ): Promise<boolean> {
   const nobody = database.scope("");
@@ -42,7 +42,7 @@ export async function openInbound(
     "chats",
   );
   await open(scope.audited(operation), deployment.id, engineCallId, callerNumber).catch((error: unknown) => {
-    if (!(error instanceof Opened)) throw error;
+    if (!(error instanceof AlreadyOpened)) throw error;
   });
   return true;
 }
@@ -61,12 +61,17 @@ async function open(
     const call = { kind: "PHONE", engine: engine.name, line: null, phoneNumber, status: "ringing" } as const;
     const chatId = await openCall(scope, resolved, {}, call);
     const lookup = { lookup: lookupOf("engine", engineCallId), organizationId, chatId };
-    const kept = scope.shared("call_lookup").insert(lookup).onConflict("lookup").ignore().returning("chatId");
-    if ((await kept).length === 0) throw new Opened();
-    // Nobody is to be dialled.
+    const inserted = scope
+      .shared("call_lookup")
+      .insert(lookup)
+      .onConflict("lookup")
+      .ignore()
+      .returning("chatId");
+    if ((await inserted).length === 0) throw new AlreadyOpened();
+    // Marks the call as dialed already.
     const now = currentDate();
-    const dialled = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
-    await scope.of(Calls).change(chatId, dialled);
+    const dialed = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
+    await scope.of(Calls).change(chatId, dialed);
     await enqueueWatch(scope, chatId, currentDate(silenceMs));
   });
 }

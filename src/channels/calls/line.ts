@@ -3,21 +3,21 @@ import type { CallingNumber } from "../../platform/ports/voice-engine";
 import { countryOf } from "../../assistants/telephony/connection-row";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
 
-/** The number that calls go out from: the limits of dialling are counted for each. */
+/** The number that calls are placed from. Dialing limits are counted per line. */
 export interface Line {
   readonly id: string;
-  /** The customer's own; without it the engine calls from the number of the server's settings. */
+  /** A connected number of the organization; without it the engine uses the number from the server's settings. */
   readonly from?: CallingNumber;
-  /** ISO 3166-1; its numbers may be called where the settings name no countries. */
+  /** ISO 3166-1 code of the line's country; the only country that may be called if the settings name none. */
   readonly country?: string;
 }
 
-/** The server's own number. */
+/** The number from the server's settings. */
 const SERVER_LINE: Line = { id: "server" };
 
 /**
- * The line that a new call with an assistant goes out from: a number that the organization connected, else the server's.
- * @param connectionId the number that is wanted, where it is still connected
+ * The line for a new call with an assistant: a number connected by the organization, else the server's.
+ * @param connectionId preferred number; ignored if it is no longer connected
  */
 export async function lineFor(scope: Scope, assistantId: string, connectionId?: string): Promise<Line> {
   const connections = scope.of(TelephonyConnections);
@@ -28,7 +28,7 @@ export async function lineFor(scope: Scope, assistantId: string, connectionId?: 
   return { id: connection.id, ...(country !== undefined && { country }) };
 }
 
-/** A line by its id, as it stands when it is dialled; undefined when it was disconnected since. */
+/** The line with this id, with its current credentials; undefined if it has been disconnected. */
 export async function lineById(scope: Scope, id: string): Promise<Line | undefined> {
   if (id === SERVER_LINE.id) return SERVER_LINE;
   const own = await scope.of(TelephonyConnections).lineOf(id);

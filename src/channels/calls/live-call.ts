@@ -5,26 +5,26 @@ import type { Scope } from "../../platform/database/scope";
 import { Calls, type CallRow } from "./calls";
 import { isCommonSecret, lookupOf } from "./secrets";
 
-/** A call that a callback belongs to. */
+/** The call that a callback belongs to. */
 export interface FoundCall {
   readonly scope: Scope;
   readonly chat: ChatRow;
   readonly call: CallRow;
 }
 
-/** What a request of an engine says of itself. */
-export interface Presented {
+/** Credentials and call ids in a request from an engine. */
+export interface EngineRequest {
   readonly secret: string | undefined;
-  /** Our id of the call, from a header of ours. */
+  /** Our id of the call, from the `x-parley-call` header. */
   readonly callId: string | undefined;
   readonly body: unknown;
 }
 
 /**
- * The call whose secret a request carries; with a secret for all calls, the one that it names. Undefined for everything
- * else, and nothing of such a request has an effect.
+ * Finds the call by the secret of a request, or, if one secret serves all calls, by the id that the request names.
+ * Undefined if nothing matches; such a request must have no effect.
  */
-export async function callOf(database: Database, presented: Presented): Promise<FoundCall | undefined> {
+export async function callOf(database: Database, presented: EngineRequest): Promise<FoundCall | undefined> {
   const { voice } = database.scope("").ports;
   const names = voice.engine.names(presented.body);
   const lookups = lookupsOf(database, presented, names);
@@ -40,7 +40,7 @@ export async function callOf(database: Database, presented: Presented): Promise<
 
 function lookupsOf(
   database: Database,
-  { secret, callId }: Presented,
+  { secret, callId }: EngineRequest,
   names: { readonly callId?: string; readonly engineCallId?: string },
 ): string[] {
   const nobody = database.scope("");
@@ -53,21 +53,21 @@ function lookupsOf(
   return names.engineCallId === undefined ? [] : [lookupOf("engine", names.engineCallId)];
 }
 
-/** When an engine was last heard is exact to this many milliseconds, or to a part of the silence that is worth asking about. */
-const HEARD_PRECISION = 5_000;
-const PART = 6;
+/** Precision of `heardAt`, in ms. For short silence limits it is this fraction of the limit. */
+const HEARD_PRECISION_MS = 5_000;
+const SILENCE_FRACTION = 6;
 
-/** Notes that the engine spoke of a call, and what it calls it. */
+/** Records that the engine called back about a call, and the engine's id of the call. */
 export async function noteHeard({ scope, call }: FoundCall, body: unknown): Promise<void> {
   const { engine, silenceMs } = scope.ports.voice;
   const { engineCallId } = engine.names(body);
-  const precision = Math.min(HEARD_PRECISION, silenceMs / PART);
-  const news = call.engineCallId === null && engineCallId !== undefined;
-  if (!news && call.heardAt !== null && currentTime() - call.heardAt.getTime() < precision) return;
+  const precision = Math.min(HEARD_PRECISION_MS, silenceMs / SILENCE_FRACTION);
+  const isNewId = call.engineCallId === null && engineCallId !== undefined;
+  if (!isNewId && call.heardAt !== null && currentTime() - call.heardAt.getTime() < precision) return;
   const now = currentDate();
   await scope.of(Calls).change(call.chatId, {
     heardAt: now,
     ...(call.dialedAt === null && { dialedAt: now }),
-    ...(news && { engineCallId }),
+    ...(isNewId && { engineCallId }),
   });
 }

@@ -7,15 +7,15 @@ import type { Speaker } from "../../conversation/workflows/speaker";
 import { Calls, type CallRow } from "./calls";
 import { openSecret } from "./secrets";
 
-/** The header that a call's secret comes back in, with every callback. */
+/** Header that carries a call's secret in every callback. */
 export const SECRET_HEADER = "x-vapi-secret";
-/** Names the call where one secret stands for all calls. */
+/** Header that names the call if one secret serves all calls. */
 export const CALL_HEADER = "x-parley-call";
 
 const NOT_BUILT_IN = { endCallFunction: false, dialKeypadFunction: false };
 const PHRASES = /[,\n]/;
 
-/** What the engine is told of a call. @param speaker who begins */
+/** The request that describes a call to the engine. @param speaker the assistant that speaks first */
 export async function orderOf(scope: Scope, speaker: Speaker, call: CallRow): Promise<CallOrder> {
   const { voice } = scope.ports;
   const { chat, course } = speaker;
@@ -40,7 +40,7 @@ function callbacksOf(scope: Scope, { chatId, sealedSecret }: CallRow): Callbacks
   };
 }
 
-/** The voice configuration of the assistant that begins, with the call's variables filled in. */
+/** The voice configuration of the assistant that speaks first, with the call's variables filled in. */
 async function spokenAssistant(scope: Scope, { chat, assistant, course }: Speaker): Promise<SpokenAssistant> {
   const configuration = await scope.of(Configurations).of("voice", assistant);
   const values = [chat.variables, assistant.variables];
@@ -54,12 +54,12 @@ async function spokenAssistant(scope: Scope, { chat, assistant, course }: Speake
     maxTokens: configuration.maxTokensOutput,
     voiceProvider: configuration.voiceProvider,
     voice: configuration.voice,
-    // The built-in functions are the engine's own.
+    // The engine implements the built-in functions itself.
     functions: await toolsOf(scope, { ...configuration, ...NOT_BUILT_IN }, values),
-    // The end of a workflow is told to the engine by it.
+    // A workflow ends a call by calling this function.
     endCallFunction: endCallFunction || course !== undefined,
     dialKeypadFunction,
-    // The last words of a workflow are its own: they are said here.
+    // A workflow's closing words come from its own nodes.
     endCallMessage: course ? "" : configuration.endCallMessage.trim(),
     endCallPhrases: endCallPhrases
       .split(PHRASES)

@@ -3,19 +3,19 @@ import type { Scope } from "../../platform/database/scope";
 import { invalid } from "../../platform/errors";
 
 const E164 = /^\+[1-9]\d{1,14}$/;
-/** Of one to three digits, the code of a country, then what is dialled inside it. */
+/** A country calling code of one to three digits, followed by an emergency number. */
 const EMERGENCY = /^\+[1-9]\d{0,2}(000|08|10[0-9]|11[0-9]|122|133|144|15|17|18|19[0-9]|911|99[0-9])$/;
-/** Inside a country no telephone of a person has fewer digits. */
-const SHORT = 6;
+/** Shortest national number of a subscriber, in digits. */
+const MIN_NATIONAL_DIGITS = 6;
 const COSTLY: readonly (NumberType | undefined)[] = ["PREMIUM_RATE", "SHARED_COST"];
 
-/** Satellites and other numbers of no country are no country's: an allow-list does not have them. */
+/** Satellite phones and other global services belong to no country, so allow-lists never include them. */
 const NO_COUNTRY = "no country";
 
 /**
  * Checks that a number may be called.
- * @param countries ISO 3166-1 codes of the countries that may be called; undefined: any
- * @throws BAD_USER_INPUT that names the field and the rule
+ * @param countries ISO 3166-1 codes of the countries that may be called; undefined for any
+ * @throws BAD_USER_INPUT naming the field and the violated rule
  */
 export function checkPhoneNumber(
   { ports }: Pick<Scope, "ports">,
@@ -32,7 +32,8 @@ function problemWith(text: string, countries: readonly string[] | undefined): st
   if (EMERGENCY.test(text)) return "must not be an emergency number";
   const number = parsePhoneNumberFromString(text);
   if (!number) return "must be a telephone number: no country has this calling code, or it is too short";
-  if (number.nationalNumber.length < SHORT && !number.isValid()) return "must not be a short number";
+  if (number.nationalNumber.length < MIN_NATIONAL_DIGITS && !number.isValid())
+    return "must not be a short number";
   if (!number.isValid()) return "must be a valid number of its country";
   if (COSTLY.includes(number.getType())) return "must not be a premium-rate or shared-cost number";
   const country: CountryCode | undefined = number.country;

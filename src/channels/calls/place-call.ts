@@ -15,14 +15,14 @@ import { Calls, type Call, type CallRow } from "./calls";
 import { enqueueStart, enqueueWatch } from "./jobs";
 import { lineFor } from "./line";
 import { checkPhoneNumber } from "./phone-number";
-import { lookupOf, newCallSecret, remember, sealSecret } from "./secrets";
+import { lookupOf, newCallSecret, storeLookups, sealSecret } from "./secrets";
 import { resolveTarget, type CallTarget } from "./target";
 
-/** Who is called, and what to keep with the call. */
+/** The person who is called, and data to store with the call. */
 export interface Callee extends Partial<Visited> {
   readonly userName?: string | null;
   readonly userId?: string | null;
-  /** Whom the assistant remembers; userId, else anonymousId, without it. */
+  /** Key of the assistant's memory of the person; defaults to userId, then anonymousId. */
   readonly uniqueId?: string | null;
   readonly anonymousId?: string | null;
   readonly externalId?: string | null;
@@ -31,12 +31,11 @@ export interface Callee extends Partial<Visited> {
 }
 
 /**
- * Places a call: accepted at once, and dialled by a job. Chat, call and job are stored together, before the engine is
- * asked for anything.
- * @param connectionId the connected number to call from; without it the deployment's, else the organization's own choice
- * @throws BAD_USER_INPUT that names the rule for a number that may not be called; ASSISTANT_NOT_FOUND,
- * WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY,
- * QUOTA_EXCEEDED
+ * Places a call: it is accepted at once and dialed by a job. Chat, call and job are stored in one transaction before
+ * the engine is called.
+ * @param connectionId the connected number to call from; defaults to the deployment's, then the organization's choice
+ * @throws BAD_USER_INPUT naming the rule if the number may not be called; ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND,
+ * WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND, DEPLOYMENT_NOT_CALLABLE, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED
  */
 export async function placeCall(
   scope: Scope,
@@ -57,7 +56,7 @@ export async function placeCall(
     const chatId = await openCall(scope, resolved, callee, {
       kind: "PHONE",
       engine: voice.engine.name,
-      // Where nothing real is dialled, no limits of dialling hold.
+      // The simulator has no dialing limits.
       line: voice.engine.real ? line.id : null,
       phoneNumber,
       status: "queued",
@@ -68,25 +67,28 @@ export async function placeCall(
   });
 }
 
-type Opened = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
+type CallColumns = Pick<CallRow, "kind" | "engine" | "line"> & Pick<ChatRow, "status" | "phoneNumber">;
 
-/** Who is called, as the chat keeps it. An empty text counts as none. */
+/** The person's columns of the chat. An empty string counts as absent. */
 function personOf(callee: Omit<Callee, "variables" | "metadata">) {
   const given = Object.entries(callee).filter(([, value]) => value !== "");
   const person = Object.fromEntries(given) as typeof callee;
-  // Spec gap: the person behind a call is userId, else anonymousId.
+  // Spec gap: the person is identified by userId, else by anonymousId.
   const known = person.uniqueId ?? person.userId ?? person.anonymousId ?? null;
-  // Whoever calls by an anonymousId may have chosen it: nobody vouches for the person.
+  // A client can choose any anonymousId, so it does not prove the identity.
   const identityProven = person.identityProven ?? (person.uniqueId != null || known !== person.anonymousId);
   return { ...person, uniqueId: known === null ? null : indexable(known), identityProven };
 }
 
-/** Stores a call and its chat, in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is stored */
+/**
+ * Stores a call and its chat. Runs in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is
+ * stored
+ */
 export async function openCall(
   scope: Scope,
   { assistant, workflowId, flow, deploymentId }: ResolvedTarget,
   { variables, metadata, ...callee }: Callee,
-  { status, phoneNumber, ...call }: Opened,
+  { status, phoneNumber, ...call }: CallColumns,
 ): Promise<string> {
   const { crypto } = scope.ports;
   await scope.of(Assistants).hold(assistant.id);
@@ -114,7 +116,7 @@ export async function openCall(
   });
   const sealedSecret = sealSecret(scope, id, secret);
   await scope.insert("calls", { ...call, chatId: id, workflowId, deploymentId, sealedSecret });
-  await remember(scope, id, [lookupOf("secret", crypto.lookup(secret)), lookupOf("call", id)]);
+  await storeLookups(scope, id, [lookupOf("secret", crypto.lookup(secret)), lookupOf("call", id)]);
   await scope.of(Events).sessionStarted(chat!);
   await scope.of(Events).statusChanged(chat!);
   return id;

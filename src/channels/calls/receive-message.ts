@@ -4,85 +4,88 @@ import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { oneAtATime } from "../../chats/chats/one-at-a-time";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
-import type { EngineAnswer, EngineMessage, Said } from "../../platform/ports/voice-engine";
+import type { EngineAnswer, EngineMessage, Utterance } from "../../platform/ports/voice-engine";
 import { conclude, speakerOf } from "../../conversation/workflows/speaker";
 import { callTools } from "./call-tools";
 import { Calls, type CallRow } from "./calls";
-import { claim, keepTold, WORDS_LATE } from "./claims";
+import { claim, storeReport, TRANSCRIPT_GRACE_MS } from "./claims";
 import { noteHeard, type FoundCall } from "./live-call";
 import { orderOf } from "./order";
 import { settleTranscript } from "./settle-transcript";
 import { Transcript } from "./transcript";
 
-/** What became of a message. */
-export type Outcome = "applied" | "repeated" | "ignored";
-export interface Received {
-  readonly outcome: Outcome;
+/** Effect of a message from the engine. */
+export type CallbackOutcome = "applied" | "repeated" | "ignored";
+export interface CallbackResult {
+  readonly outcome: CallbackOutcome;
   readonly answer?: Record<string, unknown>;
 }
 
-/** A recording is finished after its call: so long after the end it is still taken, in milliseconds. */
-const RECORDING_LATE = 86_400_000;
+/** How long after the end of a call its recording is still accepted, in ms. */
+const RECORDING_GRACE_MS = 86_400_000;
 const NO_TRANSFER = "This call can't be transferred: no destination is set.";
-const APPLIED: Received = { outcome: "applied" };
-const REPEATED: Received = { outcome: "repeated" };
-const IGNORED: Received = { outcome: "ignored" };
+const APPLIED: CallbackResult = { outcome: "applied" };
+const REPEATED: CallbackResult = { outcome: "repeated" };
+const IGNORED: CallbackResult = { outcome: "ignored" };
 const UNKNOWN = "unknown";
 
-/** Takes what an engine tells of a call. Of an ended call only what completes it is taken: words, recording, reason. */
-export async function receiveMessage(found: FoundCall, body: unknown): Promise<Received> {
+/**
+ * Applies a message from the engine. For an ended call, only messages that complete it are applied: transcript,
+ * recording, end reason.
+ */
+export async function receiveMessage(found: FoundCall, body: unknown): Promise<CallbackResult> {
   const message = found.scope.ports.voice.engine.read(body);
   const ended = found.chat.status === "ended";
   if (!ended) await noteHeard(found, body);
   switch (message.type) {
     case "transcript":
-      return message.final ? keepTranscript(found, body, message) : IGNORED;
+      return message.final ? applyTranscript(found, body, message) : IGNORED;
     case "conversation":
-      return keepConversation(found, message.said);
+      return applyConversation(found, message.said);
     case "report":
-      return keepReport(found, message);
+      return applyReport(found, message);
   }
   if (ended) return IGNORED;
   switch (message.type) {
     case "status":
-      return changeStatus(found, message);
+      return applyStatus(found, message);
     case "tool-calls":
       return callTools(found, message.calls, digestOf(body));
     case "assistant-request":
-      return tellAssistant(found);
+      return sendAssistant(found);
     case "transfer-request":
       return answered(found, { type: "no-transfer", message: NO_TRANSFER });
     case "hang":
-      return slow(found, body);
+      return recordDelay(found, body);
     case "other":
       return IGNORED;
   }
 }
 
-function keepTranscript(
+function applyTranscript(
   found: FoundCall,
   body: unknown,
   { said, at }: EngineMessage & { type: "transcript" },
-): Promise<Received> {
+): Promise<CallbackResult> {
   const heard = { ...said, ...(at !== undefined && { at }) };
-  return held(found, async (scope, chat, call) => {
+  return withLockedCall(found, async (scope, chat, call) => {
     if (!(await claim(scope, chat.id, digestOf(body), heard))) return REPEATED;
     if (chat.status === "ended") await settleTranscript(scope, chat, call);
-    else await new Transcript(scope, call).heard(said);
+    else await new Transcript(scope, call).addTranscript(said);
     return APPLIED;
   });
 }
 
-function keepConversation(found: FoundCall, said: readonly Said[]): Promise<Received> {
-  return held(found, async (scope, chat, call) => {
-    await keepTold(scope, chat.id, "conversation", said);
+function applyConversation(found: FoundCall, said: readonly Utterance[]): Promise<CallbackResult> {
+  return withLockedCall(found, async (scope, chat, call) => {
+    await storeReport(scope, chat.id, "conversation", said);
     if (chat.status === "ended") await settleTranscript(scope, chat, call);
-    else await new Transcript(scope, call).conversation(said);
+    else await new Transcript(scope, call).addConversation(said);
     return APPLIED;
   });
 }
 
-async function tellAssistant(found: FoundCall): Promise<Received> {
+async function sendAssistant(found: FoundCall): Promise<CallbackResult> {
   const { scope, chat, call } = found;
   const speaker = await speakerOf(scope, chat);
   if (!("ending" in speaker))
@@ -91,14 +94,14 @@ async function tellAssistant(found: FoundCall): Promise<Received> {
   return APPLIED;
 }
 
-async function changeStatus(
+async function applyStatus(
   found: FoundCall,
   message: EngineMessage & { type: "status" },
-): Promise<Received> {
+): Promise<CallbackResult> {
   const { status } = message;
   if (status === "ended")
-    return held(found, async (scope, chat, call) => {
-      await settleTranscript(scope, chat, call); // before the end: events tell of the words first
+    return withLockedCall(found, async (scope, chat, call) => {
+      await settleTranscript(scope, chat, call); // before the end, so that the events of the words come first
       const reason = chat.ending ?? message.endedReason ?? UNKNOWN;
       return (await scope.of(Chats).endIfLive(chat.id, reason, false)) ? APPLIED : REPEATED;
     });
@@ -110,39 +113,42 @@ async function changeStatus(
   });
 }
 
-/** The report at the end: the end, if nothing told it before, and what was missing: words, recording, reason. */
-async function keepReport(found: FoundCall, report: EngineMessage & { type: "report" }): Promise<Received> {
+/** Applies the report at the end: ends the call if it is live, and adds missing words, recording and end reason. */
+async function applyReport(
+  found: FoundCall,
+  report: EngineMessage & { type: "report" },
+): Promise<CallbackResult> {
   const { recordingUrl, said, endedReason } = report;
-  const completed = await held(found, async (scope, chat, call) => {
-    await keepTold(scope, chat.id, "report", said);
+  const completed = await withLockedCall(found, async (scope, chat, call) => {
+    await storeReport(scope, chat.id, "report", said);
     const settled = await settleTranscript(scope, chat, call);
     const ended = await scope.of(Chats).endIfLive(chat.id, chat.ending ?? endedReason ?? UNKNOWN, false);
-    const explained = endedReason !== undefined && (await keepReason(scope, chat.id, endedReason));
+    const explained = endedReason !== undefined && (await storeReason(scope, chat.id, endedReason));
     return settled || ended || explained ? APPLIED : REPEATED;
   });
   if (recordingUrl === undefined) return completed;
   const recorded = await found.scope.transaction((scope) =>
-    keepRecording(scope, found.chat.id, recordingUrl),
+    storeRecording(scope, found.chat.id, recordingUrl),
   );
   return recorded ? APPLIED : completed;
 }
 
-/** Why the call ended, if it ended without a reason. */
-async function keepReason(scope: Scope, id: string, endedReason: string): Promise<boolean> {
+/** Stores the end reason if the call ended without one. */
+async function storeReason(scope: Scope, id: string, endedReason: string): Promise<boolean> {
   const unexplained = scope.table("chats").where({ id, status: "ended", endedReason: UNKNOWN });
   const changed = await unexplained.update({ endedReason, counted: false });
   if (changed > 0) {
     await scope.table("conversation_facts_kept").where({ chatId: id }).delete();
-    await scope.storeEntry(); // no event tells of it
+    await scope.storeEntry(); // no event covers this change
   }
   return changed > 0 && endedReason !== UNKNOWN;
 }
 
-async function keepRecording(scope: Scope, id: string, recordingUrl: string): Promise<boolean> {
+async function storeRecording(scope: Scope, id: string, recordingUrl: string): Promise<boolean> {
   const [chat] = await scope
     .table("chats")
     .where({ id, status: "ended" })
-    .where("endedAt", ">", currentDate(-RECORDING_LATE))
+    .where("endedAt", ">", currentDate(-RECORDING_GRACE_MS))
     .whereNull("recordingUrl")
     .update({ recordingUrl })
     .returning("*");
@@ -150,8 +156,8 @@ async function keepRecording(scope: Scope, id: string, recordingUrl: string): Pr
   return chat !== undefined;
 }
 
-/** The engine waited for the assistant: the log tells. */
-const slow = (found: FoundCall, body: unknown): Promise<Received> =>
+/** Logs that the engine waited too long for the assistant. */
+const recordDelay = (found: FoundCall, body: unknown): Promise<CallbackResult> =>
   once(found, body, async (scope, { chatId: id }) => {
     const entry = { at: currentDate(), message: "The voice engine waited too long for the assistant." };
     await scope
@@ -160,20 +166,19 @@ const slow = (found: FoundCall, body: unknown): Promise<Received> =>
       .update({ errors: scope.appended("errors", entry) });
   });
 
-type Work = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<Received>;
+type CallWork = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<CallbackResult>;
 
 /**
- * Does `work` for a call that is live, or that ended a short while ago, one after another over all servers; each sees
- * what those before it stored.
+ * Runs `work` for a call that is live or ended recently, one at a time across all servers.
  */
-function held({ scope, chat: { id } }: FoundCall, work: Work): Promise<Received> {
+function withLockedCall({ scope, chat: { id } }: FoundCall, work: CallWork): Promise<CallbackResult> {
   return oneAtATime(`${scope.organizationId}/${id}`, () =>
     scope.transaction(async (scope) => {
       const [chat] = await scope
         .table("chats")
         .where({ id })
         .where((current) =>
-          current.whereNot({ status: "ended" }).orWhere("endedAt", ">", scope.now(-WORDS_LATE)),
+          current.whereNot({ status: "ended" }).orWhere("endedAt", ">", scope.now(-TRANSCRIPT_GRACE_MS)),
         )
         .forUpdate();
       const call = chat && (await scope.of(Calls).row(id));
@@ -182,9 +187,9 @@ function held({ scope, chat: { id } }: FoundCall, work: Work): Promise<Received>
   );
 }
 
-/** Does `work` for a live call, once for the same body. */
+/** Runs `work` for a live call, once per request body. */
 const once = (found: FoundCall, body: unknown, work: (scope: Scope, call: CallRow) => Promise<void>) =>
-  held(found, async (scope, chat, call) => {
+  withLockedCall(found, async (scope, chat, call) => {
     if (chat.status === "ended") return IGNORED;
     if (!(await claim(scope, call.chatId, digestOf(body)))) return REPEATED;
     await work(scope, call);
@@ -194,7 +199,7 @@ const once = (found: FoundCall, body: unknown, work: (scope: Scope, call: CallRo
 const digestOf = (body: unknown): string =>
   createHash("sha256").update(JSON.stringify(body)).digest("base64url");
 
-const answered = ({ scope }: FoundCall, answer: EngineAnswer): Received => ({
+const answered = ({ scope }: FoundCall, answer: EngineAnswer): CallbackResult => ({
   outcome: "applied",
   answer: scope.ports.voice.engine.answer(answer),
 });

@@ -10,28 +10,28 @@ import { reportsOf } from "./claims";
 import { FROM_CONVERSATION } from "./transcript";
 import { wholeTranscript, wordsOf, type Turn } from "./whole-transcript";
 
-/** A place in the conversation: a stored message, or a turn that is to be stored; both, if its words change. */
+/** One line of the conversation: a stored message, a turn to be stored, or both if the message's text changes. */
 interface Line {
   readonly message?: Message;
   readonly turn?: Turn;
 }
 
-/** Larger than any number of messages in a call. */
-const ASIDE = 1_000_000_000;
+/** Temporary offset of sequence numbers, larger than any number of messages in a call. */
+const SEQUENCE_OFFSET = 1_000_000_000;
 
 /**
- * Makes the messages of a call those of its whole transcript, as far as the engine has reported it. Runs in a
- * transaction that holds the chat's row. Stored messages keep their ids.
- * @returns whether something was changed
+ * Makes the messages of a call match its whole transcript, as far as the engine has reported it. Stored messages keep
+ * their ids. Runs in a transaction that has locked the chat's row.
+ * @returns whether anything changed
  */
 export async function settleTranscript(scope: Scope, chat: ChatRow, call: CallRow): Promise<boolean> {
   const stored = await scope.of(Messages).all(chat.id);
   const { heard, told } = await reportsOf(scope, chat.id);
-  // A transcript from before this server's version, or words that a client posted.
+  // Transcripts stored by an earlier version of the server, or messages that a client posted.
   const others = stored.filter(
     (one) => isSpoken(one) && !isFromReport(one) && !heard.some((it) => isSame(one, it)),
   );
-  const known = [...heard, ...others.map((one) => ({ ...saidIn(one), at: one.createdAt.getTime() }))];
+  const known = [...heard, ...others.map((one) => ({ ...utteranceOf(one), at: one.createdAt.getTime() }))];
   const lines = arrange(stored, wholeTranscript(known, told));
   const changed =
     lines.length !== stored.length ||
@@ -40,20 +40,23 @@ export async function settleTranscript(scope: Scope, chat: ChatRow, call: CallRo
     });
   if (!changed) return false;
   await store(scope, chat, call, stored, lines);
-  await tell(scope, chat, lines);
+  await updateDerived(scope, chat, lines);
   return true;
 }
 
 const isSpoken = ({ role, content }: Message): boolean =>
   (role === "USER" || role === "ASSISTANT") && content !== null;
 const isFromReport = ({ metadata }: Message): boolean => metadata.heard === FROM_CONVERSATION.heard;
-const saidIn = ({ role, content }: Message) => ({ role: role as Turn["role"], text: content ?? "" }); // spoken ones have no other
+const utteranceOf = ({ role, content }: Message) => ({ role: role as Turn["role"], text: content ?? "" }); // spoken messages have no other role
 const isSame = (message: Message, { role, text }: Pick<Turn, "role" | "text">): boolean =>
   message.role === role && isSpoken(message) && sameWords(message.content!, text);
 const sameWords = (one: string, other: string): boolean =>
   one === other || (wordsOf(one).length > 0 && wordsOf(one).join(" ") === wordsOf(other).join(" "));
 
-/** The stored messages in the order of the turns; what is no part of the transcript stays behind what it followed. */
+/**
+ * Orders the stored messages like the turns; a message outside the transcript stays after the message that it
+ * followed.
+ */
 function arrange(stored: readonly Message[], turns: readonly Turn[]): Line[] {
   const free = new Set(stored);
   const lines = turns.map((turn): Line => {
@@ -64,8 +67,8 @@ function arrange(stored: readonly Message[], turns: readonly Turn[]): Line[] {
   const kept = new Set(lines.map(({ message }) => message));
   let anchor: Message | undefined;
   for (const message of stored) {
-    const isOld = isSpoken(message) && isFromReport(message) && !kept.has(message);
-    if (isOld) continue; // its words stand in other turns now
+    const isObsolete = isSpoken(message) && isFromReport(message) && !kept.has(message);
+    if (isObsolete) continue; // other turns contain its words now
     const before = anchor === undefined ? -1 : lines.findIndex((line) => line.message === anchor);
     if (!kept.has(message)) lines.splice(before + 1, 0, { message });
     anchor = message;
@@ -86,7 +89,7 @@ async function store(
   if (gone.length > 0) await messages().whereIn("id", gone).delete();
   const moved = lines.filter(({ message }, index) => message && message.sequence !== index + 1);
   const ids = moved.map(({ message }) => message!.id);
-  if (ids.length > 0) await messages().whereIn("id", ids).increment("sequence", ASIDE);
+  if (ids.length > 0) await messages().whereIn("id", ids).increment("sequence", SEQUENCE_OFFSET);
   for (const [index, { message, turn }] of lines.entries()) {
     const sequence = index + 1;
     const content = turn?.text ?? message?.content;
@@ -115,15 +118,15 @@ const rowOf = (
   metadata: { ...(role === "ASSISTANT" && spoken), ...(!transcribed && FROM_CONVERSATION) },
 });
 
-/** The time of what was said just before, else just after. */
+/** Time of the nearest earlier message, else of the nearest later one. */
 function timeAt(lines: readonly Line[], index: number, chat: ChatRow): Date {
   const before = lines.slice(0, index).findLast(({ message }) => message);
   const after = lines.slice(index).find(({ message }) => message);
   return (before ?? after)?.message?.createdAt ?? chat.endedAt ?? chat.startedAt;
 }
 
-/** Lets the chat, its event, its figures and what is remembered of the person agree with the messages. */
-async function tell(scope: Scope, chat: ChatRow, lines: readonly Line[]): Promise<void> {
+/** Updates the data derived from the messages: the chat, its event, analytics facts and the end user's memory. */
+async function updateDerived(scope: Scope, chat: ChatRow, lines: readonly Line[]): Promise<void> {
   const first = lines
     .map(({ message, turn }) => ({ role: turn?.role ?? message!.role, text: turn?.text ?? message!.content }))
     .find(({ role, text }) => role === "USER" && text?.trim());

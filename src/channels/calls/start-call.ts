@@ -10,34 +10,34 @@ import { turnToDial } from "./dial-limits";
 import { enqueueStart } from "./jobs";
 import { lineById } from "./line";
 import { orderOf } from "./order";
-import { lookupOf, remember } from "./secrets";
+import { lookupOf, storeLookups } from "./secrets";
 
-/** How often an engine is asked to dial that does not answer. */
-const MOST_ATTEMPTS = 3;
-/** Times the engine's time to answer: after so long it has placed a call that it was asked for, or it never will. */
-const SETTLED = 2;
+/** How often dialing is attempted if the engine does not answer. */
+const MAX_ATTEMPTS = 3;
+/** Multiple of the engine's timeout after which a dial request has either been carried out or never will be. */
+const SETTLE_FACTOR = 2;
 
 interface Claim {
   readonly chat: ChatRow;
   readonly call: CallRow;
-  /** Number of the attempt: a later one is another server's. */
+  /** Number of this attempt; a higher stored number means that another server has taken over. */
   readonly attempt: number;
 }
 
 /**
- * Has a call dialled, once. That the engine is about to be asked is stored before it is: whoever finds that looks for
- * the call at the engine first, and asks again only when it can't be there any more.
+ * Dials a call once. The intent is stored before the engine is called; a retry looks the call up at the engine first
+ * and dials again only when the call cannot be there anymore.
  */
 export async function startCall(scope: Scope, chatId: string): Promise<void> {
   const waiting = await scope.of(Calls).row(chatId);
   if (!waiting) return;
-  if (waiting.dialingSince !== null && (await foundAtEngine(scope, waiting, waiting.dialingSince))) return;
+  if (waiting.dialingSince !== null && (await findAtEngine(scope, waiting, waiting.dialingSince))) return;
   const deadline = new Deadline(scope.ports.voice.timeoutMs);
   const claim = await scope.transaction((scope) => claimCall(scope, chatId));
   if (claim) await dial(scope, claim, deadline);
 }
 
-/** @returns the call when the engine is to be asked now */
+/** @returns the claim if the engine is to be called now */
 async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefined> {
   const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
   const call = await scope.of(Calls).row(chatId);
@@ -45,14 +45,14 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
   const { engine, timeoutMs } = scope.ports.voice;
   if (call.engine !== engine.name)
     return void (await scope.of(Chats).endIfLive(chatId, "engine-changed", false));
-  if (call.dialAttempts >= MOST_ATTEMPTS && settled(call, timeoutMs))
+  if (call.dialAttempts >= MAX_ATTEMPTS && isSettled(call, timeoutMs))
     return void (await scope.of(Chats).endIfLive(chatId, "engine-unreachable"));
   const wait =
     call.askedAt === null
       ? call.line === null
         ? 0
         : await turnToDial(scope, call, call.line)
-      : leftToSettle(call, timeoutMs);
+      : msToSettle(call, timeoutMs);
   if (wait > 0) return void (await enqueueStart(scope, chatId, currentDate(wait)));
   const askedAt = scope.now();
   const dialingSince = call.dialingSince ?? askedAt;
@@ -61,26 +61,26 @@ async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefine
   return { chat, call, attempt };
 }
 
-/** Whether the engine has answered for the call, or called back of it. */
+/** Whether the engine has confirmed the call or called back about it. */
 const isKnown = ({ engineCallId, heardAt }: CallRow) => engineCallId !== null || heardAt !== null;
 
-const leftToSettle = ({ askedAt }: CallRow, timeoutMs: number) =>
-  askedAt!.getTime() + timeoutMs * SETTLED - currentTime();
-const settled = (call: CallRow, timeoutMs: number) => leftToSettle(call, timeoutMs) <= 0;
+const msToSettle = ({ askedAt }: CallRow, timeoutMs: number) =>
+  askedAt!.getTime() + timeoutMs * SETTLE_FACTOR - currentTime();
+const isSettled = (call: CallRow, timeoutMs: number) => msToSettle(call, timeoutMs) <= 0;
 
-async function foundAtEngine(scope: Scope, call: CallRow, since: Date): Promise<boolean> {
+async function findAtEngine(scope: Scope, call: CallRow, since: Date): Promise<boolean> {
   if (isKnown(call)) return true;
   const { engine, timeoutMs } = scope.ports.voice;
   const found = await engine
     .find({ callId: call.chatId, since }, AbortSignal.timeout(timeoutMs))
     .catch(async (error: unknown) => {
-      // While it can't be asked nothing may be dialled again.
+      // Dialing again is unsafe until the engine can be asked.
       await keepError(scope, call.chatId, error as Error);
       await enqueueStart(scope, call.chatId, currentDate(timeoutMs));
       return "unanswered" as const;
     });
   if (found === undefined) return false;
-  if (found !== "unanswered") await keepPlaced(scope, call.chatId, found);
+  if (found !== "unanswered") await storePlacedCall(scope, call.chatId, found);
   return true;
 }
 
@@ -96,40 +96,46 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
       throw new CallRefused("The number to call from was disconnected.", "no-phone-number");
     const order = {
       ...(await orderOf(scope, speaker, call)),
-      phoneNumber: phoneNumber!, // a call that is to be dialled has one
+      phoneNumber: phoneNumber!, // phone calls always have a number
       ...(userName !== null && { userName }),
       ...(externalId !== null && { externalId }),
       ...(line?.from && { from: line.from }),
     };
-    await notTakenOver(scope, claim);
-    await keepPlaced(scope, id, await engine.place(order, deadline.signal()));
+    await checkClaim(scope, claim);
+    await storePlacedCall(scope, id, await engine.place(order, deadline.signal()));
   } catch (error) {
-    if (error instanceof NotSent) return giveBack(scope, claim);
+    if (error instanceof NotSent) return releaseClaim(scope, claim);
     await keepError(scope, id, error as Error);
     if (error instanceof CallRefused)
       await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
-    else await enqueueStart(scope, id, currentDate(timeoutMs * SETTLED));
+    else await enqueueStart(scope, id, currentDate(timeoutMs * SETTLE_FACTOR));
   }
 }
 
-/** Asked of the database last, as a server that stalled may have been taken for dead. @throws NotSent if it was */
-async function notTakenOver(scope: Scope, { chat, attempt }: Claim): Promise<void> {
+/**
+ * Checked right before the engine is called: a stalled server's claim may have been taken over. @throws NotSent if it
+ * was
+ */
+async function checkClaim(scope: Scope, { chat, attempt }: Claim): Promise<void> {
   const { timeoutMs } = scope.ports.voice;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
   const mine = claimed.where("askedAt", ">", scope.now(-timeoutMs)).select("chatId");
   if ((await mine).length === 0) throw new NotSent("The call was not dialed: its claim had ended.");
 }
 
-/** Puts the call back as it was before the claim, as the engine was not asked; unless another server has claimed it. */
-async function giveBack(scope: Scope, { chat, call, attempt }: Claim): Promise<void> {
+/**
+ * Restores the call as it was before the claim, because the engine was not called; unless another server has claimed
+ * it.
+ */
+async function releaseClaim(scope: Scope, { chat, call, attempt }: Claim): Promise<void> {
   const { dialingSince, askedAt, dialAttempts } = call;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
   const changed = await claimed.update({ dialingSince, askedAt, dialAttempts });
   if (changed > 0) await enqueueStart(scope, chat.id);
 }
 
-/** Keeps what the engine answered. A call that was ended meanwhile is hung up. */
-async function keepPlaced(
+/** Stores the engine's answer. A call that has ended meanwhile is hung up. */
+async function storePlacedCall(
   scope: Scope,
   chatId: string,
   { id, status, endedReason }: EngineCall,
@@ -137,7 +143,7 @@ async function keepPlaced(
   await scope.transaction(async (scope) => {
     const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
     await scope.of(Calls).change(chatId, { engineCallId: id, dialedAt: currentDate() });
-    await remember(scope, chatId, [lookupOf("engine", id)]);
+    await storeLookups(scope, chatId, [lookupOf("engine", id)]);
     if (chat?.status === "ended") return scope.enqueue("call.hangUp", { chatId });
     if (status === "ended") await scope.of(Chats).endIfLive(chatId, endedReason ?? "unknown", false);
     else await scope.of(Chats).advance(chatId, status);

@@ -3,11 +3,11 @@ import { DomainError } from "../../platform/errors";
 import { CALLING, type Deployment } from "../../conversation/workflows/deployments";
 import { resolve, type ResolvedTarget, type Target } from "../../conversation/workflows/target";
 
-/** Who speaks for us in a call. */
+/** The assistant, workflow or deployment that conducts a call. */
 export type CallTarget = Target;
 
 /**
- * What a call's target comes to.
+ * Resolves the target of a call.
  * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND,
  * DEPLOYMENT_NOT_CALLABLE
  */
@@ -16,13 +16,13 @@ export const resolveTarget = (
   target: CallTarget,
   variables: Readonly<Record<string, unknown>> | null | undefined,
 ): Promise<ResolvedTarget> =>
-  resolve(scope, target, variables ?? {}, { instead: "call with the copy", check: mayCall });
+  resolve(scope, target, variables ?? {}, { instead: "call with the copy", check: checkCallable });
 
-function mayCall({ enabled, type }: Deployment): void {
+function checkCallable({ enabled, type }: Deployment): void {
   if (!enabled) throw new DomainError("DEPLOYMENT_NOT_CALLABLE", "The deployment is switched off.");
   if (!CALLING.includes(type))
     throw new DomainError(
       "DEPLOYMENT_NOT_CALLABLE",
-      `A deployment of the type ${type} calls nobody; one of ${CALLING.join(" or ")} does.`,
+      `Deployments of type ${type} can't place calls. Use one of type ${CALLING.join(" or ")}.`,
     );
 }

@@ -1,16 +1,16 @@
 import { Messages, type Message } from "../../chats/chats/messages";
 import type { Scope } from "../../platform/database/scope";
-import type { Said } from "../../platform/ports/voice-engine";
+import type { Utterance } from "../../platform/ports/voice-engine";
 import type { CallRow } from "./calls";
 import { Calls } from "./calls";
 import { blocksOf, wordsOf } from "./whole-transcript";
 
-/** What stands on messages that came with a report of the whole conversation, and not one by one. */
+/** Metadata of messages that come from a report of the whole conversation instead of a single transcript. */
 export const FROM_CONVERSATION = { heard: "conversation" } as const;
 
 /**
- * What was said in a call becomes its messages. Transcripts tell it one by one, as it was heard. Engines also repeat the
- * whole conversation: that is used where no transcripts come, or as long as none has come.
+ * Stores the words of a call as messages. Single transcripts take precedence; reports of the whole conversation are
+ * used only until the first transcript arrives.
  */
 export class Transcript {
   constructor(
@@ -18,22 +18,22 @@ export class Transcript {
     private readonly call: CallRow,
   ) {}
 
-  /** Adds what was heard just now. */
-  async heard(said: Said): Promise<void> {
+  /** Adds a single transcript. */
+  async addTranscript(said: Utterance): Promise<void> {
     const { chatId, transcribed } = this.call;
     if (!transcribed) await this.scope.of(Calls).change(chatId, { transcribed: true });
     const early = (await this.spoken()).filter(({ metadata }) => metadata.heard === FROM_CONVERSATION.heard);
     if (!covers(early, said)) await this.add(said);
   }
 
-  /** Adds what a report of the whole conversation has beyond what is stored. */
-  async conversation(told: readonly Said[]): Promise<void> {
+  /** Adds the part of a report of the whole conversation that is not stored yet. */
+  async addConversation(told: readonly Utterance[]): Promise<void> {
     if (this.call.transcribed) return;
-    const stored = blocksOf((await this.spoken()).map(toSaid));
+    const stored = blocksOf((await this.spoken()).map(toUtterance));
     for (const said of beyond(stored, blocksOf(told))) await this.add(said, FROM_CONVERSATION);
   }
 
-  private async add({ role, text }: Said, metadata: Record<string, unknown> = {}): Promise<void> {
+  private async add({ role, text }: Utterance, metadata: Record<string, unknown> = {}): Promise<void> {
     const own = role === "ASSISTANT" ? this.call.spoken : {};
     await this.scope.of(Messages).postIfLive({
       aiChatId: this.call.chatId,
@@ -51,10 +51,13 @@ export class Transcript {
   }
 }
 
-const toSaid = ({ role, content }: Message): Said => ({ role: role as Said["role"], text: content ?? "" }); // spoken() has no others
+const toUtterance = ({ role, content }: Message): Utterance => ({
+  role: role as Utterance["role"],
+  text: content ?? "",
+}); // spoken() returns no other roles
 
-/** Whether what somebody said stands among these messages of theirs. */
-function covers(messages: readonly Message[], { role, text }: Said): boolean {
+/** Whether the speaker's stored messages already contain the text. */
+function covers(messages: readonly Message[], { role, text }: Utterance): boolean {
   const stored = messages
     .filter((message) => message.role === role)
     .map(({ content }) => ` ${wordsOf(content ?? "").join(" ")} `);
@@ -62,8 +65,8 @@ function covers(messages: readonly Message[], { role, text }: Said): boolean {
   return stored.some((one) => one.includes(wanted));
 }
 
-/** What `told` has behind `stored`; nothing where the two tell different stories. */
-function beyond(stored: readonly Said[], told: readonly Said[]): Said[] {
+/** The part of `told` after `stored`; nothing if the two disagree about the speakers. */
+function beyond(stored: readonly Utterance[], told: readonly Utterance[]): Utterance[] {
   const same = stored.every(({ role }, index) => told[index]?.role === role);
   if (!same) return [];
   const last = stored.at(-1);
@@ -71,7 +74,7 @@ function beyond(stored: readonly Said[], told: readonly Said[]): Said[] {
   return [...(last && grown !== "" ? [{ role: last.role, text: grown }] : []), ...told.slice(stored.length)];
 }
 
-/** The end of `text` behind the words of `beginning`; empty where it does not begin so. */
+/** The rest of `text` after the words of `beginning`; empty if `text` does not begin with them. */
 function rest(beginning: string, text: string): string {
   const known = wordsOf(beginning);
   const found = [...text.matchAll(/[\p{L}\p{N}']+/gu)];

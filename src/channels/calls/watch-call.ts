@@ -6,8 +6,8 @@ import { forgetReports } from "./claims";
 import { enqueueStart, enqueueWatch } from "./jobs";
 
 /**
- * Looks after a call until it has ended: a call that lasts too long is hung up, and one of which nothing was heard for
- * a while is asked for at the engine, for what was to tell of its end may be lost, or whoever was to tell it dead.
+ * Checks a live call: hangs up a call that lasts too long, and asks the engine about a call that has been silent for
+ * a while, because the callback about its end may be lost, or its sender may have crashed.
  */
 export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   const { silenceMs, maxSeconds } = scope.ports.voice;
@@ -15,10 +15,10 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
   const chat = await scope.of(Chats).row(chatId);
   if (!call || !chat) return;
   if (chat.status === "ended") {
-    const later = await forgetReports(scope, chatId, chat.endedAt!); // an ended chat has it
+    const later = await forgetReports(scope, chatId, chat.endedAt!); // set for every ended chat
     return later && enqueueWatch(scope, chatId, later);
   }
-  // Of a page's call nothing is heard: it is looked after once, when it has lasted long enough.
+  // A call in the widget's page sends no callbacks: it is checked once, at its maximum duration.
   if (call.engine === PAGE) return endFor(scope, chatId, "exceeded-max-duration");
   const now = currentTime();
   const heard = Math.max(call.heardAt?.getTime() ?? 0, call.dialedAt?.getTime() ?? 0);
@@ -27,7 +27,7 @@ export async function watchCall(scope: Scope, chatId: string): Promise<void> {
       scope.of(Chats).endIfLive(chatId, "engine-unreachable", false),
     ));
   if (heard === 0) {
-    // Nobody knows yet whether it was dialled: dialling it finds that out.
+    // It is unknown whether the call was dialed; starting it again finds out.
     await enqueueStart(scope, chatId);
     return enqueueWatch(scope, chatId, new Date(now + silenceMs));
   }

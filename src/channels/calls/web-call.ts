@@ -14,7 +14,7 @@ import { Calls, PAGE } from "./calls";
 import { enqueueWatch } from "./jobs";
 import { orderOf } from "./order";
 import { openCall, type Callee } from "./place-call";
-import { lookupOf, remember } from "./secrets";
+import { lookupOf, storeLookups } from "./secrets";
 import { resolveTarget, type CallTarget } from "./target";
 
 /** Time for the engine to open a web call, in ms: less than the time that the whole request may take. */
@@ -22,19 +22,19 @@ const OPEN_TIMEOUT_MS = 8_000;
 
 export interface WebCall {
   readonly id: string;
-  /** Where a browser holds it. */
+  /** Address of the page that conducts the call. */
   readonly webCallUrl: string;
 }
 
 const WEB = { kind: "WEB", line: null, phoneNumber: null } as const;
 
 /**
- * Opens a call from a web page: at the engine, or on the widget's own page where the engine has none.
- * @param keyId the key behind it: whoever holds the call on the widget's page may so as long as the key stands
- * @param origin of the page that asks, if it is another site's
+ * Opens a call from a web page: at the engine, or in the widget's own page if the engine has no web calls.
+ * @param keyId the API key of the caller; the page can conduct the call as long as the key is valid
+ * @param origin the origin of the requesting page, if it is cross-origin
  * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY, QUOTA_EXCEEDED;
- * FORBIDDEN for an origin that is not allowed; CHANNEL_DISABLED if the theme's mode has no voice;
- * UNAVAILABLE when the engine does not open it
+ * FORBIDDEN if the origin is not allowed; CHANNEL_DISABLED if the theme's mode excludes voice; UNAVAILABLE if the
+ * engine does not open the call
  */
 export async function startWebCall(
   scope: Scope,
@@ -47,10 +47,10 @@ export async function startWebCall(
   await checkPage(scope, resolved, origin);
   if (scope.ports.voice.engine.web) return openEngineCall(scope, resolved, callee);
   const id = await openPageCall(scope, resolved, callee);
-  return { id, webCallUrl: await pageOf(scope, id, keyId) };
+  return { id, webCallUrl: await pageUrl(scope, id, keyId) };
 }
 
-/** A page may open calls where it may show the assistant, and only if the assistant's theme offers voice. */
+/** Checks that the page may show the assistant and that the assistant's theme offers voice. */
 async function checkPage(
   scope: Scope,
   { assistant }: ResolvedTarget,
@@ -61,22 +61,22 @@ async function checkPage(
   if (mode === "CHAT_ONLY")
     throw new DomainError(
       "CHANNEL_DISABLED",
-      "The assistant's theme is CHAT_ONLY: it takes no calls from web pages.",
+      "The assistant's theme has mode CHAT_ONLY, which excludes calls from web pages.",
     );
 }
 
-/** Opens a call that a page of ours holds, by the browser's own speech. @returns its id */
+/** Opens a call in the widget's own page, with the browser's speech functions. @returns its id */
 export async function openPageCall(scope: Scope, resolved: ResolvedTarget, callee: Callee): Promise<string> {
   return scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: PAGE, status: "in-progress" });
     const chat = (await scope.of(Chats).row(id))!; // stored by the line above
     await begin(scope, chat, resolved.flow);
-    await enqueueWatch(scope, id, endOf(scope));
+    await enqueueWatch(scope, id, latestEnd(scope));
     return id;
   });
 }
 
-/** Opens a call at the engine, which must hold such calls. @throws UNAVAILABLE when it does not open it */
+/** Opens a call at the engine, which must support web calls. @throws UNAVAILABLE if the engine does not open it */
 export async function openEngineCall(
   scope: Scope,
   resolved: ResolvedTarget,
@@ -92,48 +92,48 @@ export async function openEngineCall(
   return { id, webCallUrl: await openAtEngine(scope, id, deadline) };
 }
 
-/** When a call that begins now has lasted long enough. */
-const endOf = ({ ports }: Scope) => currentDate(ports.voice.maxSeconds * 1_000);
+/** Latest end of a call that starts now. */
+const latestEnd = ({ ports }: Scope) => currentDate(ports.voice.maxSeconds * 1_000);
 
-/** The fragment keeps the session from servers and their logs. */
-async function pageOf(scope: Scope, chatId: string, keyId: string): Promise<string> {
+/** Address of the widget's call page. The session is in the fragment, which browsers do not send to servers. */
+async function pageUrl(scope: Scope, chatId: string, keyId: string): Promise<string> {
   const { organizationId, ports } = scope;
   const session = {
     kind: "VISITOR",
     organizationId,
     keyId,
     visitor: { chatId },
-    expiresAt: endOf(scope),
+    expiresAt: latestEnd(scope),
   } as const;
   const token = await signToken(ports.crypto, session);
   return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${token}`;
 }
 
-/** Keeps what the engine answered. A call that was ended meanwhile is hung up. */
-async function keepOpened(scope: Scope, chatId: string, engineCallId: string): Promise<void> {
+/** Stores the engine's answer. A call that has ended meanwhile is hung up. */
+async function storeOpenedCall(scope: Scope, chatId: string, engineCallId: string): Promise<void> {
   const ended = await scope.transaction(async (scope) => {
     const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
     const now = scope.now();
     const changes = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };
     await scope.table("calls").where({ chatId }).update(changes);
-    await remember(scope, chatId, [lookupOf("engine", engineCallId)]);
+    await storeLookups(scope, chatId, [lookupOf("engine", engineCallId)]);
     if (chat?.status === "ended") await scope.enqueue("call.hangUp", { chatId });
     return chat?.status === "ended";
   });
   if (ended) throw new CallRefused("The call had ended before the engine opened it.");
 }
 
-/** Nobody is called by it: a browser comes to it, so that it is asked for at once and not by a job. */
+/** Opens the call within the request, not in a job: a browser waits for it, and nobody is dialed. */
 async function openAtEngine(scope: Scope, chatId: string, deadline: Deadline): Promise<string> {
   const { engine } = scope.ports.voice;
-  const chat = (await scope.of(Chats).row(chatId))!; // stored before
-  const call = (await scope.of(Calls).row(chatId))!; // stored before
+  const chat = (await scope.of(Chats).row(chatId))!; // stored by the caller
+  const call = (await scope.of(Calls).row(chatId))!; // stored by the caller
   try {
     const speaker = await speakerOf(scope, chat);
     if ("ending" in speaker) throw new CallRefused("The workflow has ended.", speaker.ending.reason);
     const order = await orderOf(scope, speaker, call);
     const { id, url } = await engine.web!(order, deadline.signal());
-    await keepOpened(scope, chatId, id);
+    await storeOpenedCall(scope, chatId, id);
     return url;
   } catch (error) {
     const reason = error instanceof CallRefused ? error.reason : "engine-unreachable";

@@ -1,29 +1,29 @@
-import type { Said } from "../../platform/ports/voice-engine";
+import type { Utterance } from "../../platform/ports/voice-engine";
 
-/** A transcript, as it was reported. */
-export interface Heard extends Said {
-  /** When it was said, in milliseconds by the engine's clock. */
+/** A single transcript, as reported by the engine. */
+export interface TimedUtterance extends Utterance {
+  /** Time of speaking by the engine's clock, in ms since 1970. */
   readonly at?: number;
 }
 
 /** A turn of the whole transcript. */
-export interface Turn extends Said {
+export interface Turn extends Utterance {
   readonly at?: number;
-  /** Whether the words are those of a transcript, or else of a report of the conversation. */
+  /** Whether the words come from a single transcript rather than a report of the conversation. */
   readonly transcribed: boolean;
 }
 
-/** A transcript whose words differ in part from the report's belongs to them if so many of the words agree. */
-const ALIKE = 0.6;
+/** Share of matching words from which a transcript counts as the same words as a part of the report. */
+const MIN_SIMILARITY = 0.6;
 const WORD = /[\p{L}\p{N}']+/gu;
 
 export const wordsOf = (text: string): string[] => text.toLowerCase().match(WORD) ?? [];
 
 /**
- * The words of a call, which depend on the set of reports and not on their order. The report of the conversation gives
- * the order, and what no transcript has; a transcript that the report lacks takes its place by time.
+ * The words of a call; the result depends on the set of reports, not on their order of arrival. The report of the
+ * conversation gives the order and words that no transcript has; transcripts that it lacks are inserted by time.
  */
-export function wholeTranscript(heard: readonly Heard[], told: readonly Said[]): Turn[] {
+export function wholeTranscript(heard: readonly TimedUtterance[], told: readonly Utterance[]): Turn[] {
   const blocks = blocksOf(told).map((said) => new Block(said));
   const byLength = heard
     .map((one) => ({ one, words: wordsOf(one.text) }))
@@ -38,7 +38,7 @@ export function wholeTranscript(heard: readonly Heard[], told: readonly Said[]):
     );
   });
   const turns = blocks.flatMap((block) => block.turns());
-  const order = (one: Heard) => heard.indexOf(one);
+  const order = (one: TimedUtterance) => heard.indexOf(one);
   const rest = unplaced.map(({ one }) => one).sort((a, b) => timeOf(a) - timeOf(b) || order(a) - order(b));
   for (const one of rest) {
     const next = turns.findIndex(({ at }) => at !== undefined && at > timeOf(one));
@@ -47,12 +47,12 @@ export function wholeTranscript(heard: readonly Heard[], told: readonly Said[]):
   return turns;
 }
 
-/** What comes without a time comes last. */
-const timeOf = ({ at }: Heard): number => at ?? Number.MAX_SAFE_INTEGER;
+/** Transcripts without a time come last. */
+const timeOf = ({ at }: TimedUtterance): number => at ?? Number.MAX_SAFE_INTEGER;
 
-/** One block for all that one side said until the other spoke. */
-export function blocksOf(list: readonly Said[]): Said[] {
-  const blocks: Said[] = [];
+/** Merges consecutive words of the same speaker into one block. */
+export function blocksOf(list: readonly Utterance[]): Utterance[] {
+  const blocks: Utterance[] = [];
   for (const said of list) {
     const last = blocks.at(-1);
     if (last?.role === said.role)
@@ -62,12 +62,12 @@ export function blocksOf(list: readonly Said[]): Said[] {
   return blocks;
 }
 
-/** All that one side said until the other spoke, and which transcripts have its words. */
+/** The words of one speaker until the other speaks, each assigned to at most one transcript. */
 class Block {
   private readonly words: readonly { readonly word: string; readonly start: number }[];
-  private readonly owners: (Heard | undefined)[];
+  private readonly owners: (TimedUtterance | undefined)[];
 
-  constructor(readonly said: Said) {
+  constructor(readonly said: Utterance) {
     this.words = [...said.text.matchAll(WORD)].map((match) => ({
       word: match[0].toLowerCase(),
       start: match.index,
@@ -75,13 +75,13 @@ class Block {
     this.owners = this.words.map(() => undefined);
   }
 
-  /** Takes the whole block, if no other transcript has a part of it. */
-  claimAll(one: Heard, words: readonly string[]): boolean {
+  /** Assigns the whole block to a transcript, if none of it is assigned yet. */
+  claimAll(one: TimedUtterance, words: readonly string[]): boolean {
     return words.length === this.words.length && this.claimRun(one, words);
   }
 
-  /** Takes the first free words that are the same. */
-  claimRun(one: Heard, words: readonly string[]): boolean {
+  /** Assigns the first free run of identical words. */
+  claimRun(one: TimedUtterance, words: readonly string[]): boolean {
     if (words.length === 0) return false;
     const start = this.words.findIndex((_, from) =>
       words.every((word, index) => this.isFree(from + index, word)),
@@ -89,8 +89,8 @@ class Block {
     return start >= 0 && this.claim(one, start, start + words.length);
   }
 
-  /** Takes free words of which most are the same. */
-  claimAlike(one: Heard, words: readonly string[]): boolean {
+  /** Assigns a free run in which most words match. */
+  claimAlike(one: TimedUtterance, words: readonly string[]): boolean {
     const wanted = new Set(words);
     const found = this.words.flatMap(({ word }, index) =>
       wanted.has(word) && this.isFree(index) ? [index] : [],
@@ -99,10 +99,14 @@ class Block {
     if (start === undefined || end === undefined) return false;
     const length = end + 1 - start;
     const free = this.owners.slice(start, end + 1).every((owner) => owner === undefined);
-    return free && found.length >= ALIKE * Math.max(words.length, length) && this.claim(one, start, end + 1);
+    return (
+      free &&
+      found.length >= MIN_SIMILARITY * Math.max(words.length, length) &&
+      this.claim(one, start, end + 1)
+    );
   }
 
-  /** What was said, transcript by transcript, and what none of them has. */
+  /** The turns of this block: one per transcript, and one per run of unassigned words. */
   turns(): Turn[] {
     const { role, text } = this.said;
     if (this.words.length === 0) return [{ role, text, transcribed: false }];
@@ -129,7 +133,7 @@ class Block {
     );
   }
 
-  private claim(one: Heard, start: number, end: number): true {
+  private claim(one: TimedUtterance, start: number, end: number): true {
     this.owners.fill(one, start, end);
     return true;
   }

@@ -4,62 +4,65 @@ import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
 import { Receipts, SMS_CHANNEL, type Receipt } from "./receipts";
 import { enqueueSend } from "./send-sms";
-import { Sent } from "./sent";
+import { OutgoingTexts } from "./outgoing-texts";
 import { takeMessages } from "./take-messages";
 import { Threads } from "./threads";
 
-/** How often an answer is looked for when no notification comes, in milliseconds. */
-const LOOK_AGAIN = 4_000;
+/** How often the answer is polled in case no notification arrives, in ms. */
+const POLL_INTERVAL_MS = 4_000;
 
-/** What is answered to the request that brought a text. */
+/** The answer to the provider's request. */
 export interface SmsAnswer {
   readonly texts: readonly string[];
-  /** Those of them that are sent by this answer, to tell later whether they were. */
+  /** Ids of the stored texts that this answer sends; their delivery is recorded later. */
   readonly taken: readonly string[];
   readonly chatId?: string;
 }
 
-/** Requests that wait for answers in this process at most; the answers of others are sent by the provider's API. */
-const MOST_WAITING = 200;
+/** Most requests that wait for answers in this process; further answers are sent by the provider's API. */
+const MAX_WAITING = 200;
 
-/** Wakes those who wait for something in a chat. */
-export class Bells {
+/** Wakes the requests that wait for an event in a chat. */
+export class Waiters {
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(listener: Pick<Listener, "on">) {
-    const ring = (id: string | undefined) => this.waiting.get(id!)?.forEach((ring) => ring());
-    listener.on(CHATS_CHANNEL, ({ chatId, change }) => void (change !== "USER" && ring(chatId)));
-    listener.on(SMS_CHANNEL, ({ messageSid }) => ring(messageSid));
+    const wake = (id: string | undefined) => this.waiting.get(id!)?.forEach((resume) => resume());
+    listener.on(CHATS_CHANNEL, ({ chatId, change }) => void (change !== "USER" && wake(chatId)));
+    listener.on(SMS_CHANNEL, ({ messageSid }) => wake(messageSid));
   }
 
-  /** Whether so many wait that nobody else should: what is waited for is then found sooner. */
-  get crowded(): boolean {
-    return this.waiting.size >= MOST_WAITING;
+  /** Whether the limit of waiting requests is reached; further requests should not wait. */
+  get isFull(): boolean {
+    return this.waiting.size >= MAX_WAITING;
   }
 
-  /** Resolves when something happened with it, the time is over, or whoever waits has gone. */
-  async rung(id: string, patience: number, signal: AbortSignal): Promise<void> {
-    const rings = this.waiting.get(id) ?? new Set();
-    this.waiting.set(id, rings);
+  /**
+   * Resolves at the next event of a chat or text, after a timeout, or when the request is aborted. @param timeoutMs
+   * longest wait
+   */
+  async next(id: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const waiters = this.waiting.get(id) ?? new Set();
+    this.waiting.set(id, waiters);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, patience);
-      const ring = () => (clearTimeout(timer), rings.delete(ring), resolve());
-      rings.add(ring);
-      signal.addEventListener("abort", ring, { once: true });
+      const timer = setTimeout(resolve, timeoutMs);
+      const resume = () => (clearTimeout(timer), waiters.delete(resume), resolve());
+      waiters.add(resume);
+      signal.addEventListener("abort", resume, { once: true });
     });
-    if (rings.size === 0) this.waiting.delete(id);
+    if (waiters.size === 0) this.waiting.delete(id);
   }
 }
 
 /**
- * Waits for the answer to a text, as long as the request that brought it may. Whoever takes the answer first sends it:
- * this request, another one that brought the same text and gets the same answer, or a job by the provider's API.
- * @param signal aborted when nobody waits any more
+ * Waits for the answer to a text for as long as the provider's request allows. The first taker sends the answer: this
+ * request, another request with the same text (which gets the same answer), or a job that uses the provider's API.
+ * @param signal aborted when the client has disconnected
  */
 export async function answerSms(
   scope: Scope,
   receipt: Receipt,
-  bells: Bells,
+  waiters: Waiters,
   signal: AbortSignal,
 ): Promise<SmsAnswer> {
   const until = (receipt.waitsUntil?.getTime() ?? 0) - 1_000;
@@ -67,25 +70,25 @@ export async function answerSms(
   if (known.answer !== null) return { texts: known.answer, taken: [] };
   while (!signal.aborted) {
     const left = until - currentTime();
-    const id = known.outcome === null ? known.messageSid : known.chatId!; // what waits for an answer has a chat
-    const rung = bells.rung(id, Math.max(0, Math.min(LOOK_AGAIN, left)), signal);
+    const id = known.outcome === null ? known.messageSid : known.chatId!; // a text that awaits an answer has a chat
+    const event = waiters.next(id, Math.max(0, Math.min(POLL_INTERVAL_MS, left)), signal);
     if (known.outcome === null) {
       known = (await scope.of(Receipts).of(known.messageSid)) ?? known;
       if (known.answer === null && known.outcome !== null) continue;
     }
     if (known.answer !== null) return { texts: known.answer, taken: [] };
-    if (known.chatId !== null && (await isThere(scope, known))) {
+    if (known.chatId !== null && (await hasAnswer(scope, known))) {
       const taken = await take(scope, known);
       if (taken) return taken;
     }
     if (left <= 0) break;
-    await rung;
+    await event;
   }
-  return giveUp(scope, known);
+  return stopWaiting(scope, known);
 }
 
-/** Whether it is worth to look closer, which holds the chat. */
-async function isThere(scope: Scope, { chatId, sequence }: Receipt): Promise<boolean> {
+/** Whether an answer may exist; cheap check before the chat is locked. */
+async function hasAnswer(scope: Scope, { chatId, sequence }: Receipt): Promise<boolean> {
   const rows = await scope.named<object>(
     "sms.isThere",
     (table, $) =>
@@ -101,10 +104,10 @@ async function isThere(scope: Scope, { chatId, sequence }: Receipt): Promise<boo
 
 const take = (scope: Scope, { chatId, sequence, messageSid }: Receipt): Promise<SmsAnswer | undefined> =>
   scope.transaction(async (scope) => {
-    await scope.of(Threads).hold(chatId!);
+    await scope.of(Threads).lock(chatId!);
     const receipts = scope.of(Receipts);
-    const given = (await receipts.hold(messageSid))?.answer;
-    if (given) return { texts: given, taken: [] };
+    const answered = (await receipts.lock(messageSid))?.answer;
+    if (answered) return { texts: answered, taken: [] };
     const rows = await takeMessages(scope, chatId!, "TWIML", sequence ?? 0);
     if (!rows) return undefined;
     const texts = rows.map(({ body }) => body);
@@ -112,29 +115,29 @@ const take = (scope: Scope, { chatId, sequence, messageSid }: Receipt): Promise<
     return { texts, taken: rows.map(({ id }) => id), chatId: chatId! };
   });
 
-/** From now on the answer is sent by the provider's API. */
-const giveUp = (scope: Scope, { chatId, messageSid }: Receipt): Promise<SmsAnswer> =>
+/** Gives up waiting; the answer will be sent by the provider's API. */
+const stopWaiting = (scope: Scope, { chatId, messageSid }: Receipt): Promise<SmsAnswer> =>
   scope.transaction(async (scope) => {
-    if (chatId !== null) await scope.of(Threads).hold(chatId);
+    if (chatId !== null) await scope.of(Threads).lock(chatId);
     const receipts = scope.of(Receipts);
-    const given = (await receipts.hold(messageSid))?.answer;
-    if (given) return { texts: given, taken: [] };
+    const answered = (await receipts.lock(messageSid))?.answer;
+    if (answered) return { texts: answered, taken: [] };
     await receipts.setAnswer(messageSid, []);
     if (chatId !== null) await enqueueSend(scope, chatId);
     return { texts: [], taken: [] };
   });
 
-/** Notes whether the provider got the answer; what it did not get is sent by its API. */
+/** Records whether the provider received the answer; undelivered texts are sent by its API. */
 export async function noteAnswered(
   scope: Scope,
   chatId: string,
   taken: readonly string[],
-  got: boolean,
+  delivered: boolean,
 ): Promise<void> {
-  const sent = scope.of(Sent);
-  if (got) return sent.change(taken, { sentAt: currentDate() });
+  const sent = scope.of(OutgoingTexts);
+  if (delivered) return sent.change(taken, { sentAt: currentDate() });
   await scope.transaction(async (scope) => {
-    await scope.of(Sent).change(taken, { via: "API" });
+    await scope.of(OutgoingTexts).change(taken, { via: "API" });
     await enqueueSend(scope, chatId);
   });
 }

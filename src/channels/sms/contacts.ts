@@ -1,7 +1,7 @@
 import { currentDate, currentTime } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 
-/** A person's number and one of ours. */
+/** A person's phone number and the connected number that they texted. */
 export interface NumberPair {
   readonly ownNumber: string;
   readonly phoneNumber: string;
@@ -9,23 +9,26 @@ export interface NumberPair {
 
 interface ContactRow extends NumberPair {
   readonly optedOutAt: Date | null;
-  /** When the last answers were given. */
+  /** Times of the latest answers. */
   readonly answers: readonly string[];
 }
 
-/** Answers to one number, in how many milliseconds. */
-const MOST_ANSWERS = 10;
-const WINDOW = 600_000;
+/** Most answers to one number per window, and the window in ms. */
+const MAX_ANSWERS = 10;
+const WINDOW_MS = 600_000;
 
-/** A person who texted one of our numbers, held: of two texts of theirs the second waits for the first. */
+/**
+ * A person who texted a connected number. The row is locked, so that texts of the same person are processed one after
+ * another.
+ */
 export class Contact {
   private constructor(
     private readonly scope: Scope,
     private readonly row: ContactRow,
   ) {}
 
-  /** In a transaction, and until it ends. */
-  static async hold(scope: Scope, pair: NumberPair): Promise<Contact> {
+  /** Locks the person's row until the end of the transaction. */
+  static async lock(scope: Scope, pair: NumberPair): Promise<Contact> {
     const [row] = await scope
       .insert("sms_contacts", { ...pair })
       .onConflict(["organizationId", "ownNumber", "phoneNumber"])
@@ -33,7 +36,7 @@ export class Contact {
     return new Contact(scope, row!);
   }
 
-  /** Whether a person wants no texts. */
+  /** Whether a person has opted out of texts. */
   static async optedOut(scope: Scope, { ownNumber, phoneNumber }: NumberPair): Promise<boolean> {
     const [row] = await scope.table("sms_contacts").where({ ownNumber, phoneNumber });
     return row?.optedOutAt != null;
@@ -48,11 +51,13 @@ export class Contact {
     await this.change({ optedOutAt: optedOut ? now : null, updatedAt: now });
   }
 
-  /** Counts an answer that is to be given. @returns false when there were too many: it is not given then */
+  /**
+   * Counts an answer that is about to be sent. @returns false if the limit is reached and the answer must not be sent
+   */
   async mayAnswer(): Promise<boolean> {
     const now = currentTime();
-    const recent = this.row.answers.filter((at) => Date.parse(at) > now - WINDOW);
-    if (recent.length >= MOST_ANSWERS) return false;
+    const recent = this.row.answers.filter((at) => Date.parse(at) > now - WINDOW_MS);
+    if (recent.length >= MAX_ANSWERS) return false;
     const answers = JSON.stringify([...recent, new Date(now)]);
     await this.change({ answers, updatedAt: new Date(now) });
     return true;

@@ -1,7 +1,7 @@
 import type { Scope } from "../../platform/database/scope";
 import type { SmsStatus } from "../../platform/ports/telephony";
 
-/** From the first to the last; a report that comes late changes nothing. */
+/** Delivery states in order; a report that arrives late changes nothing. */
 const ORDER = [
   "accepted",
   "queued",
@@ -17,8 +17,8 @@ const FAILED = ["undelivered", "failed", "canceled"];
 
 const rank = (status: string | null): number => ORDER.indexOf(status ?? "");
 
-/** Keeps what the provider reports of a text, and shows it on the message. @returns whether it is news */
-export async function keepDelivery(
+/** Stores a delivery report of a text and shows it in the message's metadata. @returns whether the status changed */
+export async function storeDelivery(
   scope: Scope,
   { messageSid, status, errorCode }: SmsStatus,
 ): Promise<boolean> {
@@ -29,20 +29,20 @@ export async function keepDelivery(
     await texts()
       .where({ id: text.id })
       .update({ delivery: status, deliveryError: errorCode ?? null });
-    if (text.messageId !== null) await show(scope, text.messageId);
+    if (text.messageId !== null) await updateMessage(scope, text.messageId);
     scope.operation?.about(text.messageId);
-    await scope.storeEntry(); // no event tells of it
+    await scope.storeEntry(); // no event covers this change
     return true;
   });
 }
 
-/** Of a message in several texts the one that went worst, or is least far. */
-async function show(scope: Scope, id: string): Promise<void> {
+/** Sets the delivery status of a message: a failed part wins, else the least advanced part. */
+async function updateMessage(scope: Scope, id: string): Promise<void> {
   const parts = await scope.table("sms_sent").where({ messageId: id });
   const failed = parts.find(({ delivery }) => FAILED.includes(delivery ?? ""));
-  const shown = failed ?? parts.toSorted((a, b) => rank(a.delivery) - rank(b.delivery))[0];
-  if (!shown?.delivery) return;
-  const { delivery: status, deliveryError: errorCode } = shown;
+  const decisive = failed ?? parts.toSorted((a, b) => rank(a.delivery) - rank(b.delivery))[0];
+  if (!decisive?.delivery) return;
+  const { delivery: status, deliveryError: errorCode } = decisive;
   const metadata = scope.merged("metadata", {
     delivery: { status, ...(errorCode !== null && { errorCode }) },
   });

@@ -2,17 +2,17 @@ import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 
-/** Of each table in one transaction. */
+/** Rows deleted per table in one transaction. */
 const BATCH = 500;
 /**
- * How many days it is noted that a text came or went. The provider brings one again within minutes, and
- * what is in doubt is looked for there within the hour; what was said stays in the log.
+ * Retention of the records of sent and received texts, in days. The provider repeats a text within minutes, and
+ * uncertain sends are looked up within the hour; the messages themselves stay in the chat.
  */
-const KEPT_DAYS = 7;
+const RETENTION_DAYS = 7;
 
-/** Forgets which texts came in and went out a while ago. */
+/** Deletes old records of sent and received texts. */
 export async function expireSms(database: Database): Promise<void> {
-  for (const organizationId of await database.expiredTexts(KEPT_DAYS))
+  for (const organizationId of await database.expiredTexts(RETENTION_DAYS))
     while (await expireSome(database.scope(organizationId)));
 }
 
@@ -22,7 +22,7 @@ async function expireSome(scope: Scope): Promise<boolean> {
   return scope.audited(operation).transaction(async (scope) => {
     const remove = async (table: "sms_received" | "sms_sent", key: string): Promise<number> => {
       const old = scope.table(table).select(key).limit(BATCH);
-      old.whereRaw("created_at < now() - ? * interval '1 day'", [KEPT_DAYS]);
+      old.whereRaw("created_at < now() - ? * interval '1 day'", [RETENTION_DAYS]);
       return await scope.table(table).whereIn(key, old).delete();
     };
     const gone = {

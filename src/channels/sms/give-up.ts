@@ -1,23 +1,23 @@
 import { keepError } from "../../chats/chats/keep-error";
 import type { Scope } from "../../platform/database/scope";
 import { Receipts } from "./receipts";
-import { Sent } from "./sent";
+import { OutgoingTexts } from "./outgoing-texts";
 import { takeMessages } from "./take-messages";
 
-/** Marks a text that could not be handled as failed, and lets the request that brought it end without an answer. */
+/** Marks a received text that could not be processed as failed and ends the waiting request without an answer. */
 export async function giveUpReceived(scope: Scope, messageSid: string): Promise<void> {
   await scope.transaction(async (scope) => {
     const receipts = scope.of(Receipts);
-    const held = await receipts.hold(messageSid);
+    const held = await receipts.lock(messageSid);
     if (held?.outcome === null)
       await receipts.settle(messageSid, { outcome: "failed", answer: held.answer ?? [] });
   });
 }
 
-/** Marks the texts of a chat that were not sent as failed. */
+/** Marks the unsent texts of a chat as failed. */
 export async function giveUpSending(scope: Scope, chatId: string): Promise<void> {
   await scope.transaction(async (scope) => {
-    const sent = scope.of(Sent);
+    const sent = scope.of(OutgoingTexts);
     await takeMessages(scope, chatId, "API");
     const open = await sent.open(chatId);
     if (open.length === 0) return;
@@ -29,9 +29,9 @@ export async function giveUpSending(scope: Scope, chatId: string): Promise<void>
   });
 }
 
-/** Marks a sentence that was not sent as failed. */
-export async function giveUpSentence(scope: Scope, smsId: string | undefined): Promise<void> {
-  const sent = scope.of(Sent);
-  if (smsId !== undefined && (await sent.openSentence(smsId)))
+/** Marks an unsent notice as failed. */
+export async function giveUpNotice(scope: Scope, smsId: string | undefined): Promise<void> {
+  const sent = scope.of(OutgoingTexts);
+  if (smsId !== undefined && (await sent.openNotice(smsId)))
     await sent.change([smsId], { problem: "given-up" });
 }

@@ -2,30 +2,30 @@ import { currentDate } from "../../platform/clock";
 import { TRIES, type Build, type Scope } from "../../platform/database/scope";
 import type { ReceivedSms } from "../../platform/ports/telephony";
 
-/** The channel on which texts that were dealt with are told to every server process. */
+/** Notification channel that announces processed texts to all servers. */
 export const SMS_CHANNEL = "parley_sms";
 
-/** What a text that came in led to. */
+/** A received text and its outcome. */
 export interface Receipt {
   readonly messageSid: string;
   readonly connectionId: string;
-  /** The text itself. */
+  /** The text as received from the provider. */
   readonly sms: ReceivedSms;
-  /** Null until it was dealt with. */
+  /** Null until the text has been processed. */
   readonly outcome: string | null;
-  /** The chat that it is a message of, and its place there. */
+  /** The chat that the text was added to, and its sequence number there. */
   readonly chatId: string | null;
   readonly sequence: number | null;
-  /** What is answered to the request that brought it; null while that is open. */
+  /** Texts in the answer to the provider's request; null until decided. */
   readonly answer: readonly string[] | null;
-  /** So long requests wait for the answer. */
+  /** When requests stop waiting for the answer. */
   readonly waitsUntil: Date | null;
 }
 
-/** A request may be later than it says, in milliseconds. */
-const MARGIN = 1_000;
+/** Extra time for requests that arrive late, in ms. */
+const MARGIN_MS = 1_000;
 
-/** The texts that came in. */
+/** The received texts of an organization. */
 export class Receipts {
   constructor(private readonly scope: Scope) {}
 
@@ -39,13 +39,13 @@ export class Receipts {
   }
 
   /**
-   * Stores a text, and has it dealt with by a job, once, all by one statement.
-   * @param waits whether the request that brought it waits for the answer
+   * Stores a text once and enqueues its processing, in one statement.
+   * @param waits whether the provider's request waits for the answer
    */
   async accept(connectionId: string, sms: ReceivedSms, waits: boolean): Promise<Receipt> {
     const { messageSid } = sms;
     const { answerTimeoutMs } = this.scope.ports.telephone;
-    const waitsUntil = waits ? currentDate(answerTimeoutMs + MARGIN) : null;
+    const waitsUntil = waits ? currentDate(answerTimeoutMs + MARGIN_MS) : null;
     const job = JSON.stringify(this.scope.owned({ messageSid }));
     const { operation } = this.scope;
     const audit = JSON.stringify(operation?.entry ? [operation.entry] : []);
@@ -60,10 +60,10 @@ export class Receipts {
     ];
     const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
     if (row) operation?.stored();
-    return row ?? (await this.of(messageSid))!; // somebody stored it before
+    return row ?? (await this.of(messageSid))!; // another request has stored it
   }
 
-  /** The texts of the same person that came before one and still wait to be dealt with, the oldest first. */
+  /** Unprocessed earlier texts of the same person, oldest first. */
   before({ messageSid, connectionId, sms }: Receipt): Promise<Receipt[]> {
     return this.scope.named<Receipt>(
       "sms.before",
@@ -82,7 +82,7 @@ export class Receipts {
     );
   }
 
-  /** Notes what a text led to, in the transaction that did it. */
+  /** Records the outcome of a text, in the transaction that processed it. */
   async settle(messageSid: string, decision: Partial<Receipt>): Promise<void> {
     const { answer, ...changes } = decision;
     const given = answer ? { answer: this.scope.json(answer) } : {};
@@ -93,8 +93,8 @@ export class Receipts {
     await this.scope.notify(SMS_CHANNEL, { messageSid });
   }
 
-  /** The same as `of`, held until the transaction ends. */
-  async hold(messageSid: string): Promise<Receipt | undefined> {
+  /** Like `of`, with the row locked until the end of the transaction. */
+  async lock(messageSid: string): Promise<Receipt | undefined> {
     const [row] = await this.scope.table("sms_received").where({ messageSid }).forUpdate();
     return row;
   }
@@ -106,7 +106,7 @@ export class Receipts {
       .update({ answer: this.scope.json(answer) });
   }
 
-  /** Until when a request waits for what is said in a chat; undefined when none does. */
+  /** The latest time until which a request waits for an answer in this chat; undefined if none waits. */
   async waitingUntil(chatId: string): Promise<Date | undefined> {
     const open = this.scope
       .table("sms_received")

@@ -14,24 +14,24 @@ import type { TelephonyConnection } from "../../assistants/telephony/connection-
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
 import { Contact } from "./contacts";
 import { Receipts, type Receipt } from "./receipts";
-import { enqueueSentence } from "./tell-by-sms";
+import { enqueueNotice } from "./send-notice";
 import { Threads } from "./threads";
-import { firstNamed, SENTENCES, wishIn } from "./words";
+import { firstNamed, FIXED_ANSWERS, commandIn } from "./words";
 
-/** A text, and the number that it came to. */
-export interface Arrival {
+/** A received text and the number that it was sent to. */
+export interface IncomingText {
   readonly connection: Pick<TelephonyConnection, "id" | "phoneNumber">;
   readonly sms: ReceivedSms;
 }
 
 type Decision = Pick<Receipt, "chatId" | "sequence" | "answer"> & { readonly outcome: string };
 
-/** Who can be texted back. Short codes and names can't. */
+/** Senders that can be texted back; excludes short codes and alphanumeric senders. */
 const REACHABLE = /^\+[1-9]\d{6,14}$/;
-/** Longest text that is kept; a text of a telephone is much shorter. */
-const LONGEST = 10_000;
+/** Longest text that is stored, in UTF-16 code units; real texts are much shorter. */
+const MAX_LENGTH = 10_000;
 
-/** Deals with a text that came in, behind those of the same person that came before it. */
+/** Processes a received text, after earlier texts of the same person. */
 export async function receiveSms(scope: Scope, messageSid: string): Promise<void> {
   const receipts = scope.of(Receipts);
   const receipt = await receipts.of(messageSid);
@@ -39,82 +39,82 @@ export async function receiveSms(scope: Scope, messageSid: string): Promise<void
   if (!line) return;
   const { phoneNumber } = line;
   for (const before of await receipts.before(receipt))
-    await deal(scope, phoneNumber, before).catch(() => undefined); // a job of its own tries again
-  await deal(scope, phoneNumber, receipt);
+    await processText(scope, phoneNumber, before).catch(() => undefined); // its own job retries
+  await processText(scope, phoneNumber, receipt);
 }
 
-/** Deals with a text once: what it leads to is stored together with that it was dealt with. */
-async function deal(scope: Scope, ownNumber: string, receipt: Receipt): Promise<void> {
+/** Processes a text once; its effects and its outcome are stored in one transaction. */
+async function processText(scope: Scope, ownNumber: string, receipt: Receipt): Promise<void> {
   const { messageSid, connectionId: id, sms } = receipt;
   await scope.transaction(async (scope) => {
     const receipts = scope.of(Receipts);
-    const contact = await Contact.hold(scope, { ownNumber, phoneNumber: sms.from });
-    const held = await receipts.hold(messageSid);
-    if (!held || held.outcome !== null) return;
+    const contact = await Contact.lock(scope, { ownNumber, phoneNumber: sms.from });
+    const locked = await receipts.lock(messageSid);
+    if (!locked || locked.outcome !== null) return;
     const connection = { id, phoneNumber: ownNumber };
     const { answer, ...decision } = await decide(scope, { connection, sms }, contact);
-    // Where no request waits any more, what it would have been answered is sent.
-    if (held.answer !== null)
-      for (const text of answer ?? []) await enqueueSentence(scope, { connectionId: id, to: sms.from, text });
-    await receipts.settle(messageSid, { ...decision, answer: held.answer ?? answer });
+    // If no request waits for the answer, it is sent as separate texts.
+    if (locked.answer !== null)
+      for (const text of answer ?? []) await enqueueNotice(scope, { connectionId: id, to: sms.from, text });
+    await receipts.settle(messageSid, { ...decision, answer: locked.answer ?? answer });
   });
 }
 
-const said = (outcome: string, ...answer: string[]): Decision => ({
+const decisionFor = (outcome: string, ...answer: string[]): Decision => ({
   outcome,
   chatId: null,
   sequence: null,
   answer,
 });
 
-async function decide(scope: Scope, arrival: Arrival, contact: Contact): Promise<Decision> {
-  const { sms } = arrival;
-  if (!REACHABLE.test(sms.from)) return said("unreachable");
-  const wish = sms.answered ?? wishIn(sms.text, contact.optedOut);
-  if (wish === "STOP") return stop(scope, arrival, contact);
-  if (wish === "START") {
+async function decide(scope: Scope, incoming: IncomingText, contact: Contact): Promise<Decision> {
+  const { sms } = incoming;
+  if (!REACHABLE.test(sms.from)) return decisionFor("unreachable");
+  const command = sms.answered ?? commandIn(sms.text, contact.optedOut);
+  if (command === "STOP") return stop(scope, incoming, contact);
+  if (command === "START") {
     await contact.setOptedOut(false);
-    return sentence("started", SENTENCES.started, sms, contact);
+    return fixedAnswer("started", FIXED_ANSWERS.started, sms, contact);
   }
-  if (wish === "HELP") return sentence("help", SENTENCES.help, sms, contact);
-  if (contact.optedOut) return said("opted-out");
-  if (sms.text === "" && sms.attachments === 0) return said("empty");
-  return converse(scope, arrival, contact, wish === "CALL");
+  if (command === "HELP") return fixedAnswer("help", FIXED_ANSWERS.help, sms, contact);
+  if (contact.optedOut) return decisionFor("opted-out");
+  if (sms.text === "" && sms.attachments === 0) return decisionFor("empty");
+  return converse(scope, incoming, contact, command === "CALL");
 }
 
-/** A fixed answer, where the provider has not given its own, and not too many were given. */
-async function sentence(
+/** Sends a fixed answer, unless the provider has sent its own or the limit of answers is reached. */
+async function fixedAnswer(
   outcome: string,
   text: string,
   sms: ReceivedSms,
   contact: Contact,
 ): Promise<Decision> {
-  if (sms.answered) return said(outcome);
-  return (await contact.mayAnswer()) ? said(outcome, text) : said(outcome);
+  if (sms.answered) return decisionFor(outcome);
+  return (await contact.mayAnswer()) ? decisionFor(outcome, text) : decisionFor(outcome);
 }
 
-async function stop(scope: Scope, { connection, sms }: Arrival, contact: Contact): Promise<Decision> {
-  const before = contact.optedOut;
+async function stop(scope: Scope, { connection, sms }: IncomingText, contact: Contact): Promise<Decision> {
+  const wasOptedOut = contact.optedOut;
   await contact.setOptedOut(true);
   for (const { chatId } of await scope.of(Threads).live(connection.id, sms.from))
     await scope.of(Chats).endIfLive(chatId, "opted-out");
-  return before ? said("stopped") : sentence("stopped", SENTENCES.stopped, sms, contact);
+  return wasOptedOut ? decisionFor("stopped") : fixedAnswer("stopped", FIXED_ANSWERS.stopped, sms, contact);
 }
 
 async function converse(
   scope: Scope,
-  arrival: Arrival,
+  incoming: IncomingText,
   contact: Contact,
   wantsCall: boolean,
 ): Promise<Decision> {
-  const { connection, sms } = arrival;
-  const found = await route(scope, arrival);
-  if (!found) return said("no-assistant");
+  const { connection, sms } = incoming;
+  const found = await route(scope, incoming);
+  if (!found) return decisionFor("no-assistant");
   const { assistantId, configuration } = found;
-  if (!configuration.smsMode) return sentence("switched-off", SENTENCES.switchedOff, sms, contact);
+  if (!configuration.smsMode) return fixedAnswer("switched-off", FIXED_ANSWERS.switchedOff, sms, contact);
   const calls = wantsCall && configuration.voiceCallMode;
-  const chatId = await unlessFull(chatOf(scope, arrival, found, calls));
-  if (chatId === undefined) return sentence("quota-exceeded", SENTENCES.busy, sms, contact);
+  const chatId = await unlessFull(chatOf(scope, incoming, found, calls));
+  if (chatId === undefined) return fixedAnswer("quota-exceeded", FIXED_ANSWERS.busy, sms, contact);
   const answers = await contact.mayAnswer();
   const metadata = {
     messageSid: sms.messageSid,
@@ -125,41 +125,44 @@ async function converse(
     role: "USER",
     channel: "SMS",
     content:
-      sms.text.slice(0, LONGEST).toWellFormed() || attachmentNote(sms.attachments, sms.attachmentTypes),
+      sms.text.slice(0, MAX_LENGTH).toWellFormed() || attachmentNote(sms.attachments, sms.attachmentTypes),
     metadata,
     unanswered: !answers || calls,
   });
-  // It ended just now: the next text opens another.
-  if (!message) return said("chat-ended");
-  if (!answers) return { ...said("too-many"), chatId };
+  // The chat has just ended: the next text starts a new one.
+  if (!message) return decisionFor("chat-ended");
+  if (!answers) return { ...decisionFor("too-many"), chatId };
   if (calls) await callBack(scope, connection.id, { chatId, assistantId, phoneNumber: sms.from });
   return { outcome: calls ? "call" : "turn", chatId, sequence: message.sequence, answer: null };
 }
 
-/** The live chat that goes on, or a new one. @throws QUOTA_EXCEEDED before anything is stored */
-async function chatOf(scope: Scope, arrival: Arrival, found: Routed, calls: boolean): Promise<string> {
+/** Continues the live chat or starts a new one. @throws QUOTA_EXCEEDED before anything is stored */
+async function chatOf(scope: Scope, incoming: IncomingText, found: Route, calls: boolean): Promise<string> {
   await scope.of(Quotas).checkStorage();
-  return found.chatId ?? open(scope, arrival, found, calls);
+  return found.chatId ?? open(scope, incoming, found, calls);
 }
 
-/** Undefined if the organization may store no more, or have no more live chats: then nothing was stored. */
+/** Undefined if a quota is exceeded; nothing has been stored then. */
 const unlessFull = (opening: Promise<string>): Promise<string | undefined> =>
   opening.catch((error: unknown) => {
     if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED") return undefined;
     throw error;
   });
 
-interface Routed {
+interface Route {
   readonly assistantId: string;
-  /** By which the assistant answers; without it the number names the assistant itself. */
+  /** The deployment of the number; absent if the number is assigned to the assistant directly. */
   readonly deploymentId?: string;
   readonly configuration: SmsConfiguration;
-  /** The live chat that goes on. */
+  /** The live chat to continue. */
   readonly chatId?: string;
 }
 
-/** Who answers: whose keyword the text holds first, else who talks with the person, else the first of the number. */
-async function route(scope: Scope, { connection, sms }: Arrival): Promise<Routed | undefined> {
+/**
+ * Chooses who answers: the assistant with the first keyword in the text, else the one that the person is talking to,
+ * else the first of the number.
+ */
+async function route(scope: Scope, { connection, sms }: IncomingText): Promise<Route | undefined> {
   const assistants = await scope.of(TelephonyConnections).assistants(connection.id);
   const answering = [
     ...assistants.map((assistant) => ({ assistant })),
@@ -173,13 +176,13 @@ async function route(scope: Scope, { connection, sms }: Arrival): Promise<Routed
   );
   const live = await scope.of(Threads).live(connection.id, sms.from);
   const talking = candidates.find(({ assistantId }) => assistantId === live[0]?.assistantId);
-  const chosen = firstNamed(sms.text.slice(0, LONGEST), candidates) ?? talking ?? candidates[0];
+  const chosen = firstNamed(sms.text.slice(0, MAX_LENGTH), candidates) ?? talking ?? candidates[0];
   if (!chosen) return undefined;
   const thread = live.find(({ assistantId }) => assistantId === chosen.assistantId);
   return { ...chosen, ...(thread && { chatId: thread.chatId }) };
 }
 
-/** Who answers by SMS deployments of the number; one that can't run now is passed over. */
+/** The assistants of the number's SMS deployments; deployments that cannot run now are skipped. */
 async function deployed(scope: Scope, connectionId: string) {
   const purpose = { instead: "text with the copy", check: () => undefined };
   const found = await Promise.all(
@@ -193,16 +196,16 @@ async function deployed(scope: Scope, connectionId: string) {
   return found.flatMap((one) => (one ? [{ assistant: one.assistant, deploymentId: one.deploymentId! }] : []));
 }
 
-/** Spec gap: an assistant greets a person who texts when it meets them, not in each chat, and not before it calls them. */
+/** Spec gap: an assistant greets a person on their first text, not in each chat, and not before it calls them. */
 async function open(
   scope: Scope,
-  { connection, sms }: Arrival,
-  { assistantId, deploymentId }: Pick<Routed, "assistantId" | "deploymentId">,
+  { connection, sms }: IncomingText,
+  { assistantId, deploymentId }: Pick<Route, "assistantId" | "deploymentId">,
   calls: boolean,
 ): Promise<string> {
   const threads = scope.of(Threads);
   const thread = { connectionId: connection.id, assistantId, phoneNumber: sms.from };
-  const greets = !calls && !(await threads.met(thread));
+  const greets = !calls && !(await threads.exists(thread));
   const target = deploymentId === undefined ? { assistantId } : { deploymentId };
   const start = { ...target, channel: "SMS", phoneNumber: sms.from, greets } as const;
   const { id: chatId } = await scope.of(ChatStart).start(start);
@@ -210,7 +213,7 @@ async function open(
   return chatId;
 }
 
-/** Calls the person with the assistant that they texted. */
+/** Calls the person back with the assistant that they texted. */
 async function callBack(
   scope: Scope,
   connectionId: string,
@@ -218,11 +221,11 @@ async function callBack(
 ): Promise<void> {
   const metadata = { requestedBy: "sms", chatId };
   const text = await placeCall(scope, { assistantId }, phoneNumber, { metadata }, connectionId)
-    .then(() => SENTENCES.calling)
+    .then(() => FIXED_ANSWERS.calling)
     .catch((error: unknown) => {
-      // Both are refused before anything is stored. The number is of a country or a kind that is not called:
-      if (error instanceof DomainError && error.code === "BAD_USER_INPUT") return SENTENCES.notCallable;
-      if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED") return SENTENCES.busy;
+      // Both errors occur before anything is stored. BAD_USER_INPUT: the number's country or kind may not be called.
+      if (error instanceof DomainError && error.code === "BAD_USER_INPUT") return FIXED_ANSWERS.notCallable;
+      if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED") return FIXED_ANSWERS.busy;
       throw error;
     });
   const answer = { aiChatId: chatId, role: "ASSISTANT", channel: "SMS", content: text } as const;

@@ -4,19 +4,19 @@ import type { TelephonyLine } from "../../platform/ports/telephony";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
 import { Receipts } from "./receipts";
 import { sendOne } from "./send-one";
-import { Sent } from "./sent";
+import { OutgoingTexts } from "./outgoing-texts";
 import { takeMessages } from "./take-messages";
 import { Threads, type ThreadRow } from "./threads";
 
-/** Has the texts of a chat sent: one such job at a time for a chat, so that they keep their order. */
+/** Enqueues sending the texts of a chat: one job at a time per chat keeps their order. */
 export function enqueueSend(scope: Scope, chatId: string, runAt?: Date): Promise<void> {
   const { task, payload, key } = sendingOf(chatId);
   return scope.enqueue(task, payload, { key, ...(runAt && { runAt }) });
 }
 
 /**
- * Sends what is to be sent of a chat by the provider's API. While the request that brought a text waits for the
- * answer, that has the first chance to take it.
+ * Sends the texts of a chat by the provider's API. A provider request that still waits for the answer may take it
+ * first.
  */
 export async function sendSms(scope: Scope, chatId: string): Promise<void> {
   const thread = await scope.of(Threads).of(chatId);
@@ -29,9 +29,9 @@ export async function sendSms(scope: Scope, chatId: string): Promise<void> {
   if (next) await enqueueSend(scope, chatId, next);
 }
 
-/** Sends text after text. @returns when to go on, where one has to wait */
+/** Sends the texts in order. @returns when to continue, if a wait is needed */
 async function sendOpen(scope: Scope, thread: ThreadRow, line: TelephonyLine): Promise<Date | undefined> {
-  for (const row of await scope.of(Sent).open(thread.chatId)) {
+  for (const row of await scope.of(OutgoingTexts).open(thread.chatId)) {
     const later = await sendOne(scope, line, thread.phoneNumber, row);
     if (later) return later;
   }

@@ -1,14 +1,16 @@
-/** Most characters in one text at the provider, and most segments that a text is made of on its way to a telephone. */
-const MOST_CHARACTERS = 1_600;
-const MOST_SEGMENTS = 10;
-/** In one of several segments: 7-bit characters of the GSM alphabet, or UTF-16 code units where one is not of it. */
+/** The provider's limits per text: characters, and segments on the way to the phone. */
+const MAX_CHARACTERS = 1_600;
+const MAX_SEGMENTS = 10;
+/**
+ * Capacity of one of several segments: 7-bit GSM characters, or UTF-16 code units if the text has other characters.
+ */
 const SEGMENT = { gsm: 153, unicode: 67 } as const;
-/** Stands for the number of a part at its end. */
-const NUMBER = " (999/999)";
+/** Room reserved for the part number at the end. */
+const PART_NUMBER = " (999/999)";
 
 const GSM =
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
-/** These take two places. */
+/** These cost two GSM characters. */
 const GSM_EXTENDED = "\f^{}\\[~]|€";
 const cost = new Map([
   ...[...GSM].map((one) => [one, 1] as const),
@@ -18,12 +20,12 @@ const cost = new Map([
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
-/** Whether every character of a text is of the GSM alphabet: twice as many fit into a segment then. */
+/** Whether all characters are in the GSM alphabet, which more than doubles the capacity of a segment. */
 export const isGsm = (text: string): boolean => [...text].every((one) => cost.has(one));
 
-/** Whether a text is one that can be sent. What takes two places is never parted by two segments. */
+/** Whether a text fits the provider's limits. A character of two units is never split between segments. */
 function fits(text: string, gsm: boolean): boolean {
-  if (text.length > MOST_CHARACTERS) return false;
+  if (text.length > MAX_CHARACTERS) return false;
   const segment = gsm ? SEGMENT.gsm : SEGMENT.unicode;
   let [segments, left] = [0, 0];
   for (const one of text) {
@@ -31,26 +33,26 @@ function fits(text: string, gsm: boolean): boolean {
     if (size > left) [segments, left] = [segments + 1, segment];
     left -= size;
   }
-  return segments <= MOST_SEGMENTS;
+  return segments <= MAX_SEGMENTS;
 }
 
 /**
- * A text in parts that can be sent: each at most 10 segments and 1,600 characters. It is cut between paragraphs,
- * else sentences, else words, and inside a word only where that is longer than a part; never inside a character that
- * a reader sees. Several parts are numbered, as they may arrive in another order.
+ * Splits a text into parts of at most 10 segments and 1,600 characters. It is cut between paragraphs, else sentences,
+ * else words; inside a word only if the word exceeds a part, and never inside a grapheme. Several parts are numbered,
+ * because they may arrive out of order.
  */
 export function split(text: string): string[] {
   const whole = text.trim();
   if (whole === "") return [];
   const gsm = isGsm(whole);
   if (fits(whole, gsm)) return [whole];
-  const parts = pack(whole, (part) => fits(part + NUMBER, gsm), CUTS);
+  const parts = pack(whole, (part) => fits(part + PART_NUMBER, gsm), CUTS);
   return parts.map((part, index) => `${part} (${index + 1}/${parts.length})`);
 }
 
 type Cut = (text: string) => string[];
 
-/** Where a text may be cut, the best places first. Each keeps what stands between two pieces at the end of the first. */
+/** Possible cuts, best first. Separators stay at the end of the piece before them. */
 const CUTS: readonly Cut[] = [
   (text) => text.split(/(?<=\n\s*\n)/),
   (text) => text.split(/(?<=\n)/),
@@ -59,11 +61,11 @@ const CUTS: readonly Cut[] = [
   (text) => [...graphemes.segment(text)].map(({ segment }) => segment),
 ];
 
-/** As few parts as may be, each as long as it can be; a piece that does not fit alone is cut at the next best places. */
+/** Packs pieces into as few parts as possible; a piece that does not fit alone is cut by the next finer rule. */
 function pack(text: string, fits: (part: string) => boolean, [cut, ...finer]: readonly Cut[]): string[] {
   const parts: string[] = [];
   let open = "";
-  const close = () => {
+  const flush = () => {
     if (open.trim() !== "") parts.push(open.trim());
     open = "";
   };
@@ -72,7 +74,7 @@ function pack(text: string, fits: (part: string) => boolean, [cut, ...finer]: re
       open += piece;
       continue;
     }
-    close();
+    flush();
     if (fits(piece.trim()) || finer.length === 0) {
       open = piece;
       continue;
@@ -81,6 +83,6 @@ function pack(text: string, fits: (part: string) => boolean, [cut, ...finer]: re
     parts.push(...inner.slice(0, -1));
     open = `${inner.at(-1) ?? ""} `;
   }
-  close();
+  flush();
   return parts;
 }

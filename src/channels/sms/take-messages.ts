@@ -2,24 +2,24 @@ import type { Message } from "../../chats/chats/messages";
 import { Messages } from "../../chats/chats/messages";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
-import type { SentRow } from "./sent";
+import type { OutgoingTextRow } from "./outgoing-texts";
 import { split } from "./split";
 import { Threads } from "./threads";
 
 /**
- * Takes what an assistant said in a chat and nobody has taken yet, to send it: in a transaction, so that of all who
- * would send it one does.
- * @param behind only where the answer stands behind this place in the chat
- * @returns the texts to send; undefined where nothing is to be said yet
+ * Claims the assistant's unsent messages of a chat and stores them as outgoing texts. Runs in a transaction, so that
+ * only one caller sends them.
+ * @param behind claims only if the answer has a higher sequence number than this
+ * @returns the texts to send; undefined if there is no answer yet
  */
 export async function takeMessages(
   scope: Scope,
   chatId: string,
-  via: SentRow["via"],
+  via: OutgoingTextRow["via"],
   behind = 0,
-): Promise<readonly Pick<SentRow, "id" | "body">[] | undefined> {
+): Promise<readonly Pick<OutgoingTextRow, "id" | "body">[] | undefined> {
   const threads = scope.of(Threads);
-  const thread = await threads.hold(chatId);
+  const thread = await threads.lock(chatId);
   if (!thread) return undefined;
   const messages = await scope.of(Messages).after(chatId, thread.sentSequence);
   if (!messages.some((message) => isAnswer(message) && message.sequence > behind)) return undefined;
@@ -34,6 +34,6 @@ export async function takeMessages(
   return rows;
 }
 
-/** A greeting, and words before a function is called, go out with the answer behind them. */
+/** Greetings and words before a function call are sent together with the answer that follows. */
 const isAnswer = ({ role, content, toolCalls, metadata }: Message): boolean =>
   role === "ASSISTANT" && toolCalls === null && metadata.greeting !== true && !!content?.trim();

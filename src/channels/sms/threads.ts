@@ -1,16 +1,16 @@
 import type { Scope } from "../../platform/database/scope";
 
-/** A chat by SMS, and how far it was sent to the person. */
+/** An SMS chat and how far its messages have been sent. */
 export interface ThreadRow {
   readonly chatId: string;
   readonly connectionId: string;
   readonly assistantId: string;
   readonly phoneNumber: string;
-  /** Place of the last message that somebody took to send it. */
+  /** Sequence number of the last message that was claimed for sending. */
   readonly sentSequence: number;
 }
 
-/** The chats that a connected number has with people. */
+/** The SMS chats of connected numbers. */
 export class Threads {
   constructor(private readonly scope: Scope) {}
 
@@ -19,13 +19,13 @@ export class Threads {
     return row;
   }
 
-  /** The same, held until the transaction ends: one at a time takes messages of a chat to send them. */
-  async hold(chatId: string): Promise<ThreadRow | undefined> {
+  /** Like `of`, with the row locked until the end of the transaction: one caller at a time claims messages. */
+  async lock(chatId: string): Promise<ThreadRow | undefined> {
     const [row] = await this.scope.table("sms_threads").where({ chatId }).forUpdate();
     return row;
   }
 
-  /** The live chats with a person, the newest first. */
+  /** Live chats with a person, newest first. */
   async live(connectionId: string, phoneNumber: string): Promise<ThreadRow[]> {
     const threads = this.scope
       .table("sms_threads")
@@ -37,8 +37,8 @@ export class Threads {
     return await this.scope.join(threads, "chats", "sms_threads.chatId", "chats.id");
   }
 
-  /** Whether an assistant has met a person before. */
-  async met({
+  /** Whether an assistant has had a chat with a person before. */
+  async exists({
     connectionId,
     assistantId,
     phoneNumber,

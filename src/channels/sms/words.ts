@@ -1,15 +1,15 @@
-import { FirstPlaces } from "./first-places";
+import { PhraseIndex } from "./phrase-index";
 
-/** What a whole text may ask for. */
-export type Wish = "STOP" | "START" | "HELP" | "CALL";
+/** Command that a whole text can express. */
+export type SmsCommand = "STOP" | "START" | "HELP" | "CALL";
 
 const STOP = "stop stopp stopall stop-all unsubscribe cancel end quit optout opt-out revoke arret arrêt";
-const WORDS: Readonly<Record<string, Wish>> = Object.fromEntries([
+const WORDS: Readonly<Record<string, SmsCommand>> = Object.fromEntries([
   ...STOP.split(" ").map((word) => [word, "STOP"] as const),
   ...["start", "unstop", "subscribe"].map((word) => [word, "START"] as const),
   ...["help", "info", "hilfe", "aide", "ayuda"].map((word) => [word, "HELP"] as const),
 ]);
-/** Wanted texts again, of somebody who wanted none; of all others it is an answer. */
+/** Opts in again if the person has opted out; otherwise an ordinary answer. */
 const YES = /^(yes|ja|oui|si|sí)$/;
 
 const CALL = [
@@ -21,29 +21,29 @@ const CALL = [
   /^(mi )?chiam(ami|ate(mi)?)( per favore)?$/,
 ];
 
-/** Only a text that consists of such words is a wish: «please stop by tomorrow» is none. */
-export function wishIn(text: string, optedOut: boolean): Wish | undefined {
-  const said = text
+/** The command in a text. Only a text that consists of nothing else counts: “please stop by tomorrow” does not. */
+export function commandIn(text: string, optedOut: boolean): SmsCommand | undefined {
+  const command = text
     .toLowerCase()
     .replace(/[’`]/g, "'")
     .replace(/[.,!?]/g, " ")
     .trim()
     .replace(/\s+/g, " ");
-  if (optedOut && YES.test(said)) return "START";
-  if (CALL.some((form) => form.test(said))) return "CALL";
-  return Object.hasOwn(WORDS, said) ? WORDS[said] : undefined;
+  if (optedOut && YES.test(command)) return "START";
+  if (CALL.some((form) => form.test(command))) return "CALL";
+  return Object.hasOwn(WORDS, command) ? WORDS[command] : undefined;
 }
 
 /**
- * Whose keyword comes first in a text: as a whole word, in any case; of two at the same place the longer one. Takes time
- * in proportion to the text and the keywords.
- * @param keywords of each, separated by commas or line breaks
+ * The candidate whose keyword comes first in a text: whole words, ignoring case; the longer keyword wins at the same
+ * position. Takes time linear in the text and the keywords.
+ * @param candidates `keywords` are separated by commas or line breaks
  */
 export function firstNamed<T extends { readonly keywords: string }>(
   text: string,
   candidates: readonly T[],
 ): T | undefined {
-  const places = new FirstPlaces(wordsOf(text));
+  const places = new PhraseIndex(wordsOf(text));
   let first: { readonly candidate: T; readonly at: number; readonly length: number } | undefined;
   for (const candidate of candidates)
     for (const keyword of candidate.keywords.split(/[,\n]/)) {
@@ -63,8 +63,8 @@ const wordsOf = (text: string): readonly string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 
-/** What is answered without an assistant. */
-export const SENTENCES = {
+/** Fixed answers, sent without an assistant. */
+export const FIXED_ANSWERS = {
   stopped: "You will get no more messages from this number. Text START to get them again.",
   started: "You will get messages from this number again. Text HELP for help, STOP to stop.",
   help: "An automatic assistant answers messages to this number. Text STOP to get no more messages, START to get them again. Message and data rates may apply.",

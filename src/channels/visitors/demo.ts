@@ -3,7 +3,7 @@ import { Templates } from "../../assistants/configurations/templates";
 import type { Scope } from "../../platform/database/scope";
 import { Keys } from "../../account/organization/keys";
 
-/** What the page for trying the widget out works with. */
+/** Data for the widget's demo page. */
 export interface Demo {
   readonly publicKey: string | null;
   readonly assistantId: string | null;
@@ -13,9 +13,9 @@ export interface Demo {
 const FIRST = { order: "asc", page: 1, take: 20 } as const;
 
 /**
- * A PUBLIC key and assistants of the organization. Whoever does not speak for it is told of the assistant that they
- * name, and of no other: a PUBLIC key is meant for pages, names of assistants are not.
- * @param trusted whether the caller speaks for the organization
+ * A PUBLIC key and assistants of the organization. An untrusted caller learns only the assistant that it names: a
+ * PUBLIC key is meant for pages, names of assistants are not.
+ * @param trusted whether the caller may see all assistants of the organization
  */
 export async function demoOf(scope: Scope, assistantId: string | undefined, trusted: boolean): Promise<Demo> {
   const named = assistantId === undefined ? undefined : await find(scope, assistantId);
@@ -28,12 +28,12 @@ export async function demoOf(scope: Scope, assistantId: string | undefined, trus
   };
 }
 
-/** An assistant to talk with: the organization's first, or where there is none one that is made from a template. */
+/** An assistant for the demo: the organization's first, or one created from a template. */
 export async function demoAssistant(scope: Scope): Promise<{ id: string }> {
   const [first] = (await scope.of(Assistants).list({ ...FIRST, take: 1 })).data;
   if (first) return { id: first.id };
   const [template] = (await scope.of(Templates).list({ ...FIRST, take: 1 })).data;
-  const { id } = await scope.of(Assistants).duplicate(template!.id); // the service ships some
+  const { id } = await scope.of(Assistants).duplicate(template!.id); // templates are seeded at startup
   return { id };
 }
 

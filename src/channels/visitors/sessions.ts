@@ -25,20 +25,20 @@ export interface WidgetSession {
   readonly widget: Widget;
 }
 
-/** How long a session lasts, and how long a browser is known, in milliseconds. */
-const SESSION = 3_600_000;
-const VISITOR = 90 * 86_400_000;
+/** Lifetimes of a session and of the token that recognizes a browser, in ms. */
+const SESSION_MS = 3_600_000;
+const VISITOR_MS = 90 * 86_400_000;
 
-/** The sessions of visitors of web pages. */
+/** Sessions of visitors of web pages. */
 export class Sessions {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * Begins or renews a session.
-   * @param caller the key of the page; the session ends with it
-   * @param origin of the page that asks, where it is another site's
-   * @throws what `Widgets.of` throws; FORBIDDEN for an origin that is not allowed, and for a `uniqueId` that isn't
-   * signed where it must be
+   * Starts or renews a session.
+   * @param caller credential of the page; the session ends when it does
+   * @param origin the origin of the requesting page, if it is cross-origin
+   * @throws the errors of `Widgets.of`; FORBIDDEN if the origin is not allowed or a required signature of `uniqueId`
+   * is missing
    */
   async start(input: SessionInput, caller: Caller, origin: string | undefined): Promise<WidgetSession> {
     const { uniqueId, uniqueIdSignature, visitorToken } = input;
@@ -46,7 +46,7 @@ export class Sessions {
     const target = targetOf({
       assistantId: input.assistantId,
       deploymentId: input.deploymentId,
-    }) as WidgetVisitor["target"]; // one of these two
+    }) as WidgetVisitor["target"]; // one of these two is set
     const widget = await this.scope.of(Widgets).of(target);
     checkOrigin(widget.allowedOrigins, origin);
     if (uniqueId != null) await this.scope.of(EndUsers).checkIdentity(uniqueId, uniqueIdSignature);
@@ -57,7 +57,7 @@ export class Sessions {
     const id = known ?? newId();
     const signed = uniqueId != null && uniqueIdSignature != null;
     const visitor = { id, target, signed, ...(uniqueId != null && { uniqueId }) };
-    const expiresAt = ending(caller);
+    const expiresAt = sessionEnd(caller);
     return {
       token: await signToken(ports.crypto, {
         kind: "VISITOR",
@@ -67,15 +67,15 @@ export class Sessions {
         expiresAt,
       }),
       expiresAt,
-      visitorToken: await signVisitor(ports.crypto, { organizationId, id, target }, currentDate(VISITOR)),
+      visitorToken: await signVisitor(ports.crypto, { organizationId, id, target }, currentDate(VISITOR_MS)),
       historyAvailable: known !== undefined || signed,
       widget,
     };
   }
 }
 
-/** A session that a token began ends no later than that; whole seconds, as tokens have them. */
-function ending({ expiresAt: limit }: Caller): Date {
-  const wanted = new Date(Math.floor((currentTime() + SESSION) / 1_000) * 1_000);
+/** End of a session, in whole seconds as in tokens; a session started with a token ends no later than the token. */
+function sessionEnd({ expiresAt: limit }: Caller): Date {
+  const wanted = new Date(Math.floor((currentTime() + SESSION_MS) / 1_000) * 1_000);
   return limit !== undefined && limit < wanted ? limit : wanted;
 }

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../platform/json/json-object";
 const text = (value: unknown) => typeof value === "string" && value.length <= 500;
 const address = (value: unknown) => text(value) && /^https:\/\//i.test(value as string);
 
-/** What of a theme is for pages, and of which kind it must be; other keys are the organization's own. */
-const KEYS: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The keys of a theme that pages receive, with their validators; other keys are private to the organization. */
+const PUBLIC_KEYS: Readonly<Record<string, (value: unknown) => boolean>> = {
   primaryColor: text,
   backgroundColor: text,
   textColor: text,
@@ -17,8 +17,8 @@ const KEYS: Readonly<Record<string, (value: unknown) => boolean>> = {
   borderRadius: (value) => typeof value === "number" || text(value),
 };
 
-/** The part of a theme that a page is shown. */
-export const shownTheme = (theme: JsonObject): JsonObject =>
+/** The part of a theme that pages receive. */
+export const publicTheme = (theme: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(KEYS).flatMap(([key, fits]) => (fits(theme[key]) ? [[key, theme[key]]] : [])),
+    Object.entries(PUBLIC_KEYS).flatMap(([key, fits]) => (fits(theme[key]) ? [[key, theme[key]]] : [])),
   );

@@ -11,10 +11,10 @@ import { encoded } from "../../platform/database/encoded";
 import { byAge } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
-import { shownMessage, type VisitorMessage } from "./visitor-messages";
+import { visibleMessage, type VisitorMessage } from "./visitor-messages";
 import { Widgets } from "./widgets";
 
-export interface Passed {
+export interface ChatContext {
   readonly variables?: JsonObject | null;
   readonly metadata?: JsonObject | null;
 }
@@ -24,12 +24,12 @@ export interface NewVisitorMessage {
   readonly clientId?: string | null;
 }
 
-/** Most chats in the list of a visitor. */
-const MOST_CHATS = 20;
-/** Of two that store the same message, the second finds it. */
-const DUPLICATE = "23505";
+/** Longest list of a visitor's chats. */
+const MAX_CHATS = 20;
+/** SQLSTATE of a unique violation: another request has stored the same message. */
+const UNIQUE_VIOLATION = "23505";
 
-/** The chats of visitors of web pages. Each sees its own; another's is as one that does not exist. */
+/** Chats of visitors of web pages. A visitor sees only their own; others are reported as not found. */
 export class VisitorChats {
   constructor(private readonly scope: Scope) {}
 
@@ -39,55 +39,58 @@ export class VisitorChats {
     return labelled(row ?? missing("Chat"));
   }
 
-  /** The newest first. */
+  /** The visitor's chats, newest first. */
   async list(visitor: Visitor): Promise<Chat[]> {
-    const rows = await this.own(visitor).orderBy(byAge("desc", "startedAt")).limit(MOST_CHATS);
+    const rows = await this.own(visitor).orderBy(byAge("desc", "startedAt")).limit(MAX_CHATS);
     return rows.map(labelled);
   }
 
-  /** @throws what `Widgets.speaker` throws, QUOTA_EXCEEDED; CHANNEL_DISABLED where the widget does not offer the channel */
-  async start(visitor: Visitor, channel: "TEXT" | "VOICE", passed: Passed): Promise<Chat> {
-    const { target, ...person } = await this.beginning(visitor, channel);
-    if (channel === "TEXT") return this.scope.of(ChatStart).start({ ...passed, ...target, ...person });
-    const speaker = await this.scope.of(Widgets).speaker(target, passed.variables ?? {});
-    return this.scope.of(Chats).byId(await openPageCall(this.scope, speaker, { ...passed, ...person }));
+  /**
+   * @throws the errors of `Widgets.speaker`; QUOTA_EXCEEDED; CHANNEL_DISABLED if the widget does not offer the
+   * channel
+   */
+  async start(visitor: Visitor, channel: "TEXT" | "VOICE", context: ChatContext): Promise<Chat> {
+    const { target, ...person } = await this.newChat(visitor, channel);
+    if (channel === "TEXT") return this.scope.of(ChatStart).start({ ...context, ...target, ...person });
+    const speaker = await this.scope.of(Widgets).speaker(target, context.variables ?? {});
+    return this.scope.of(Chats).byId(await openPageCall(this.scope, speaker, { ...context, ...person }));
   }
 
-  /** A call that the voice engine holds. @throws as `start`; UNAVAILABLE when the engine does not open it */
-  async call(visitor: Visitor, passed: Passed): Promise<WebCall> {
-    const { target, ...person } = await this.beginning(visitor, "VOICE");
+  /** Starts a call at the voice engine. @throws as `start`; UNAVAILABLE if the engine does not open it */
+  async call(visitor: Visitor, context: ChatContext): Promise<WebCall> {
+    const { target, ...person } = await this.newChat(visitor, "VOICE");
     if (!this.scope.ports.voice.engine.web)
       throw new DomainError(
         "CHANNEL_DISABLED",
-        "No voice engine holds calls from web pages here: start a chat of the channel VOICE.",
+        "The voice engine does not support web calls. Start a chat with channel VOICE instead.",
       );
-    const speaker = await this.scope.of(Widgets).speaker(target, passed.variables ?? {});
-    return openEngineCall(this.scope, speaker, { ...passed, ...person });
+    const speaker = await this.scope.of(Widgets).speaker(target, context.variables ?? {});
+    return openEngineCall(this.scope, speaker, { ...context, ...person });
   }
 
-  /** Adds a message, once for each `clientId`. @throws CHAT_NOT_FOUND, CHAT_ENDED */
+  /** Adds a message, once per `clientId`. @throws CHAT_NOT_FOUND, CHAT_ENDED */
   async post(visitor: Visitor, { chatId, content, clientId }: NewVisitorMessage): Promise<VisitorMessage> {
     const { channel } = await this.byId(visitor, chatId);
-    if (channel === "VOICE") await this.checkHeldHere(chatId);
-    const sent = () => (clientId == null ? undefined : this.sent(chatId, clientId));
-    const stored = await sent();
+    if (channel === "VOICE") await this.checkNotAtEngine(chatId);
+    const findByClientId = () => (clientId == null ? undefined : this.sent(chatId, clientId));
+    const stored = await findByClientId();
     if (stored) return stored;
     const message = { aiChatId: chatId, role: "USER", channel, content, metadata: {} } as const;
     try {
       const own = clientId != null && { clientId };
-      return shownMessage(await this.scope.of(Messages).post({ ...message, ...own }))!; // somebody said it
+      return visibleMessage(await this.scope.of(Messages).post({ ...message, ...own }))!; // a USER message is always visible
     } catch (error) {
-      const meanwhile = (error as { code?: unknown }).code === DUPLICATE && (await sent());
+      const meanwhile = (error as { code?: unknown }).code === UNIQUE_VIOLATION && (await findByClientId());
       if (meanwhile) return meanwhile;
       throw error;
     }
   }
 
   /**
-   * Gives a chat other variables and metadata, for what is said from now on. Variables that a function or the workflow
-   * has set stay. @throws CHAT_NOT_FOUND, CHAT_ENDED
+   * Replaces variables and metadata of a chat, for later messages. Variables set by a function or the workflow stay.
+   * @throws CHAT_NOT_FOUND, CHAT_ENDED
    */
-  async update(visitor: Visitor, id: string, { variables, metadata }: Passed): Promise<Chat> {
+  async update(visitor: Visitor, id: string, { variables, metadata }: ChatContext): Promise<Chat> {
     await this.byId(visitor, id);
     if (!variables && !metadata) return this.byId(visitor, id);
     return this.scope.transaction(async (scope) => {
@@ -124,15 +127,14 @@ export class VisitorChats {
       });
   }
 
-  /** Who begins a chat, and with whom. */
-  private async beginning(visitor: Visitor, channel: "TEXT" | "VOICE") {
-    if ("chatId" in visitor)
-      throw new DomainError("FORBIDDEN", "This session holds one chat: it starts no others.");
+  /** The target and the person of a new chat. @throws FORBIDDEN, CHANNEL_DISABLED */
+  private async newChat(visitor: Visitor, channel: "TEXT" | "VOICE") {
+    if ("chatId" in visitor) throw new DomainError("FORBIDDEN", "This session is limited to one chat.");
     const { id: visitorId, target, uniqueId, signed } = visitor;
     const { textEnabled, voiceEnabled } = await this.scope.of(Widgets).of(target);
     if (!(channel === "TEXT" ? textEnabled : voiceEnabled))
       throw new DomainError("CHANNEL_DISABLED", `The assistant's ${channel} channel is switched off.`);
-    // It may have to be signed since the session began.
+    // Signatures may have become mandatory since the session started.
     if (uniqueId !== undefined && !signed) await this.scope.of(EndUsers).checkIdentity(uniqueId, undefined);
     return {
       target,
@@ -142,15 +144,15 @@ export class VisitorChats {
     };
   }
 
-  /** @throws CONFLICT for a call that the voice engine holds: it hears what is said by itself */
-  private async checkHeldHere(chatId: string): Promise<void> {
+  /** @throws CONFLICT for a call at the voice engine, which hears the visitor itself */
+  private async checkNotAtEngine(chatId: string): Promise<void> {
     const call = await this.scope.of(Calls).row(chatId);
     if (call && call.engine !== PAGE)
-      throw new DomainError("CONFLICT", "The voice engine holds this call: what is said comes from there.");
+      throw new DomainError("CONFLICT", "The voice engine hears this call itself: messages can't be posted.");
   }
 
   private async sent(chatId: string, clientId: string): Promise<VisitorMessage | undefined> {
     const [row] = await this.scope.table("messages").where({ chatId, clientId });
-    return row && shownMessage(row);
+    return row && visibleMessage(row);
   }
 }

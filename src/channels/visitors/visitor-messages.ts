@@ -8,16 +8,16 @@ export interface VisitorMessage {
   readonly content: string;
   readonly clientId: string | null;
   readonly quickReplies: readonly string[];
-  /** It says that no answer could be made. */
+  /** Whether the message reports that no answer could be generated. */
   readonly failed: boolean;
   readonly createdAt: Date;
 }
 
-/** Most messages of a chat that are shown at once. */
-const MOST = 200;
+/** Most messages returned at once. */
+const MAX_MESSAGES = 200;
 
-/** The message as visitors see it; undefined for what is not said to anybody, such as a function's reply. */
-export function shownMessage(message: Message): VisitorMessage | undefined {
+/** The message as visitors see it; undefined for messages that are hidden from them, such as function results. */
+export function visibleMessage(message: Message): VisitorMessage | undefined {
   const { id, role, content, metadata, clientId, createdAt } = message as MessageRow; // as it was stored
   if ((role !== "USER" && role !== "ASSISTANT") || content === null) return undefined;
   const { quickReplies } = metadata;
@@ -34,13 +34,16 @@ export function shownMessage(message: Message): VisitorMessage | undefined {
   };
 }
 
-/** What was said in a chat, oldest first; of many chats by one statement. @param after id of the last message that was seen */
-export async function shownMessages(
+/**
+ * Messages of a chat as visitors see them, oldest first. Calls for several chats are batched into one statement.
+ * @param after id of the last message already received
+ */
+export async function visibleMessages(
   scope: Scope,
   chatId: string,
   after: string | null | undefined,
 ): Promise<VisitorMessage[]> {
-  const messages = await scope.of(Messages).last(chatId, MOST);
+  const messages = await scope.of(Messages).last(chatId, MAX_MESSAGES);
   const seen = after == null ? -1 : messages.findLastIndex(({ id }) => id <= after);
-  return messages.slice(seen + 1).flatMap((message) => shownMessage(message) ?? []);
+  return messages.slice(seen + 1).flatMap((message) => visibleMessage(message) ?? []);
 }

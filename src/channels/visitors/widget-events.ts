@@ -3,10 +3,10 @@ import type { Visitor } from "../../account/auth/caller";
 import { chatEvents, type ChatEvent, type Followed } from "../../chats/chats/chat-events";
 import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
-import { shownMessage, type VisitorMessage } from "./visitor-messages";
+import { visibleMessage, type VisitorMessage } from "./visitor-messages";
 import { VisitorChats } from "./visitor-chats";
 
-/** Something that happened in a visitor's chat. Its id resumes the stream behind it. */
+/** An event in a visitor's chat. A subscription with `after` set to its id resumes after it. */
 export interface WidgetChatEvent {
   readonly id: string;
   readonly name: "message" | "status" | "token" | "token-reset" | "activity";
@@ -24,7 +24,7 @@ const NAMES = {
   activity: "activity",
 } as const;
 
-/** What happens in a visitor's chat, as `chatEvents` has it. @throws CHAT_NOT_FOUND, also for another's chat */
+/** Streams the events of a visitor's chat; see `chatEvents`. @throws CHAT_NOT_FOUND, also for other people's chats */
 export async function widgetChatEvents(
   fresh: () => Scope,
   listener: Pick<Listener, "on" | "onRenewed">,
@@ -33,13 +33,13 @@ export async function widgetChatEvents(
 ): Promise<AsyncIterable<WidgetChatEvent>> {
   await fresh().of(VisitorChats).byId(visitor, followed.chatId);
   const events = await chatEvents(fresh, listener, { ...followed, withActivity: true });
-  return pipe(events, map(shown), filter(isShown));
+  return pipe(events, map(toWidgetEvent), filter(isVisible));
 }
 
-function shown({ id, name, message, status, text, activity }: ChatEvent): WidgetChatEvent {
-  const said = message && shownMessage(message);
+function toWidgetEvent({ id, name, message, status, text, activity }: ChatEvent): WidgetChatEvent {
+  const said = message && visibleMessage(message);
   return { id, name: NAMES[name], message: said ?? null, status, text, activity };
 }
 
-/** A message that visitors don't see is no event for them. */
-const isShown = ({ name, message }: WidgetChatEvent): boolean => name !== "message" || message !== null;
+/** Drops messages that are hidden from visitors. */
+const isVisible = ({ name, message }: WidgetChatEvent): boolean => name !== "message" || message !== null;

@@ -14,9 +14,9 @@ import {
 } from "../../conversation/workflows/deployments";
 import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
 import type { JsonObject } from "../../platform/json/json-object";
-import { shownTheme } from "./theme";
+import { publicTheme } from "./theme";
 
-/** What a page shows of an assistant. */
+/** An assistant as a web page shows it. */
 export interface Widget {
   readonly assistant: Assistant;
   readonly assistantId: string;
@@ -29,58 +29,60 @@ export interface Widget {
   readonly allowedOrigins: readonly string[];
 }
 
-/** Deployments that are met on web pages. */
-const ON_PAGES: readonly DeploymentType[] = ["TEXT_IFRAME", "TEXT_BUBBLE", "VOICE_BUBBLE", "VOICE_IFRAME"];
-/** The channel that each mode leaves out. */
-const LEFT_OUT: Readonly<Record<string, Channel>> = { CHAT_ONLY: "VOICE", VOICE_ONLY: "TEXT" };
+/** Types of deployments on web pages. */
+const WEB_PAGE_TYPES: readonly DeploymentType[] = [
+  "TEXT_IFRAME",
+  "TEXT_BUBBLE",
+  "VOICE_BUBBLE",
+  "VOICE_IFRAME",
+];
+/** The channel that each mode disables. */
+const DISABLED_CHANNELS: Readonly<Record<string, Channel>> = { CHAT_ONLY: "VOICE", VOICE_ONLY: "TEXT" };
 
-/** What web pages show of assistants. */
+/** The assistants and deployments that web pages may show. */
 export class Widgets {
   constructor(private readonly scope: Scope) {}
 
-  /**
-   * Who speaks on the page.
-   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, CHANNEL_DISABLED
-   */
+  /** Resolves the assistant that speaks on the page. */
   speaker(target: WidgetVisitor["target"], variables: JsonObject = {}): Promise<ResolvedTarget> {
-    return resolve(this.scope, target, variables, { instead: "use the copy", check: mayBeMet });
+    return resolve(this.scope, target, variables, { instead: "use the copy", check: checkOnPage });
   }
 
   /** @throws as `speaker` */
   async of(target: WidgetVisitor["target"]): Promise<Widget> {
     const { assistant } = await this.speaker(target);
-    return this.shown(assistant, await this.channelsOf(target));
+    return this.widgetOf(assistant, await this.channelsOf(target));
   }
 
-  /** Of the assistant that a visitor talks with. */
+  /** The widget of a visitor's session. */
   async ofVisitor(visitor: Visitor): Promise<Widget> {
     if (!("chatId" in visitor)) return this.of(visitor.target);
     const { assistantId } = await this.scope.of(Chats).byId(visitor.chatId);
-    return this.shown(await this.scope.of(Assistants).evenDeleted(assistantId), ["VOICE"]);
+    return this.widgetOf(await this.scope.of(Assistants).evenDeleted(assistantId), ["VOICE"]);
   }
 
-  /** The greeting with variables filled in; null where the assistant says none. */
+  /** The greeting with variables filled in; null if the assistant has none. */
   async greeting({ assistant, textEnabled }: Widget, variables: JsonObject): Promise<string | null> {
     const kind = textEnabled ? "chat" : "voice";
     const { initialMessage } = await this.scope.of(Configurations).of(kind, assistant);
     return fill(initialMessage, [variables, assistant.variables]).trim() || null;
   }
 
-  private async shown(assistant: Assistant, channels: readonly Channel[]): Promise<Widget> {
+  private async widgetOf(assistant: Assistant, channels: readonly Channel[]): Promise<Widget> {
     const configurations = this.scope.of(Configurations);
     const [{ theme, mode, allowedOrigins }, { chatMode }] = await Promise.all([
       configurations.of("theme", assistant),
       configurations.of("chat", assistant),
     ]);
-    const offered = (channel: Channel) => channels.includes(channel) && LEFT_OUT[mode] !== channel;
-    const voiceEnabled = offered("VOICE");
+    const isOffered = (channel: Channel) => channels.includes(channel) && DISABLED_CHANNELS[mode] !== channel;
+    const voiceEnabled = isOffered("VOICE");
     return {
       assistant,
       assistantId: assistant.id,
       name: assistant.name,
       mode,
-      theme: shownTheme(theme),
-      textEnabled: offered("TEXT") && chatMode,
+      theme: publicTheme(theme),
+      textEnabled: isOffered("TEXT") && chatMode,
       voiceEnabled,
       engineVoice: voiceEnabled && this.scope.ports.voice.engine.web !== undefined,
       allowedOrigins,
@@ -93,11 +95,11 @@ export class Widgets {
   }
 }
 
-function mayBeMet({ enabled, type }: Deployment): void {
+function checkOnPage({ enabled, type }: Deployment): void {
   if (!enabled) throw new DomainError("CHANNEL_DISABLED", "The deployment is switched off.");
-  if (!ON_PAGES.includes(type))
+  if (!WEB_PAGE_TYPES.includes(type))
     throw new DomainError(
       "CHANNEL_DISABLED",
-      `A deployment of the type ${type} is not met on web pages; one of ${ON_PAGES.join(", ")} is.`,
+      `Deployments of type ${type} are not available on web pages. Use one of type ${WEB_PAGE_TYPES.join(", ")}.`,
     );
 }

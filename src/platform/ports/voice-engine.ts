@@ -124,18 +124,18 @@ export type EngineMessage =
   | { readonly type: "status"; readonly status: EngineStatus; readonly endedReason?: string }
   | {
       readonly type: "transcript";
-      readonly said: Said;
+      readonly said: Utterance;
       readonly final: boolean;
       /** Time of the words in ms since 1970, by the engine's clock; absent if the engine does not send it. */
       readonly at?: number;
     }
-  | { readonly type: "conversation"; readonly said: readonly Said[] }
+  | { readonly type: "conversation"; readonly said: readonly Utterance[] }
   | { readonly type: "tool-calls"; readonly calls: readonly ToolCall[] }
   | {
       readonly type: "report";
       readonly endedReason?: string;
       readonly recordingUrl?: string;
-      readonly said: readonly Said[];
+      readonly said: readonly Utterance[];
     }
   | {
       readonly type: "assistant-request";
@@ -147,7 +147,7 @@ export type EngineMessage =
   | { readonly type: "hang" }
   | { readonly type: "other" };
 
-export interface Said {
+export interface Utterance {
   readonly role: "USER" | "ASSISTANT";
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-import { eraseAtEngine } from "../../channels/calls/erase-call";
+import { enqueueErasure } from "../../channels/calls/erase-call";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
@@ -24,7 +24,7 @@ export async function expireRecordings(
     const ids = old.map(({ id }) => id);
     const told = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
     operation.count({ recordings: ids.length, events: await told.delete() });
-    await eraseAtEngine(scope, ids);
+    await enqueueErasure(scope, ids);
     await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
     return old.length === MOST;
   });

@@ -1,9 +1,9 @@
-import type { EngineMessage, EngineStatus, Said, ToolCall } from "../../ports/voice-engine";
+import type { EngineMessage, EngineStatus, Utterance, ToolCall } from "../../ports/voice-engine";
 
 type Json = Readonly<Record<string, unknown>>;
 
 const STATUSES: readonly unknown[] = ["queued", "ringing", "in-progress", "forwarding", "ended"];
-const ROLES = new Map<unknown, Said["role"]>([
+const ROLES = new Map<unknown, Utterance["role"]>([
   ["user", "USER"],
   ["assistant", "ASSISTANT"],
   ["bot", "ASSISTANT"],
@@ -98,7 +98,7 @@ function timeIn(value: unknown): number | undefined {
 }
 
 /** The transcript, from either of Vapi's two formats. */
-function conversationOf({ messages, messagesOpenAIFormatted }: Json): Said[] {
+function conversationOf({ messages, messagesOpenAIFormatted }: Json): Utterance[] {
   const formatted = list(messagesOpenAIFormatted);
   return (formatted.length > 0 ? formatted : list(messages)).flatMap((item) => {
     const { role, content, message } = object(item);

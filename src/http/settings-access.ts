@@ -5,47 +5,47 @@ import { DomainError } from "../platform/errors";
 import { isLoopback } from "./client-address";
 import { foreignOrigin } from "./origin";
 
-type Openness = "all" | "loopback" | "none";
+type SettingsAccess = "all" | "loopback" | "none";
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** To whom the settings paths are open without a credential. */
-export const settingsOpenTo = ({
+/** Who may read the settings without a credential. */
+export const settingsAccess = ({
   OPEN_SETTINGS,
   embedded,
-}: Pick<Config, "OPEN_SETTINGS" | "embedded">): Openness => {
+}: Pick<Config, "OPEN_SETTINGS" | "embedded">): SettingsAccess => {
   if (OPEN_SETTINGS === true) return "all";
   return OPEN_SETTINGS === "loopback" || (OPEN_SETTINGS === undefined && embedded) ? "loopback" : "none";
 };
 
 /**
- * Who a request without credential on the settings paths stands for: the default organization, and only where that
- * is open. The Host must be ours and no other site's page may have sent it, or any page in a browser on this machine
- * could read the secrets.
+ * The caller for a settings request without a credential: the default organization, if the server allows it. The Host
+ * header must be ours and no page of another site may have sent the request; otherwise any page in a browser on this
+ * machine could read the secrets.
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
 export function anonymousSettings(
   req: IncomingMessage,
-  open: Openness,
+  access: SettingsAccess,
   publicUrl: string,
   organizationId: string,
 ): Caller {
-  // A proxy that isn't trusted hides who called: its own socket on loopback proves nothing.
+  // An untrusted proxy hides the client's address, so a loopback socket alone proves nothing.
   const direct = req.headers["x-forwarded-for"] === undefined && req.headers.forwarded === undefined;
   const local = isLoopback(req.socket.remoteAddress) && direct;
-  if (open === "none" || (open === "loopback" && !local))
+  if (access === "none" || (access === "loopback" && !local))
     throw new DomainError(
       "UNAUTHENTICATED",
-      "The settings need a credential here: the header X-API-Key, or Authorization: Bearer <token>.",
+      "Authentication required: send X-API-Key, or Authorization: Bearer <token>.",
     );
   if (!hostIsOurs(req.headers.host, publicUrl))
     throw new DomainError(
       "FORBIDDEN",
-      "Without a credential the settings answer only under this service's own address.",
+      "Without a credential the settings are available only under this service's own address.",
     );
   if (fromOtherSite(req, publicUrl))
     throw new DomainError(
       "FORBIDDEN",
-      "Without a credential the settings do not answer pages of other sites.",
+      "Without a credential the settings are not available to pages of other sites.",
     );
   return { organizationId, kind: "ANONYMOUS" };
 }

@@ -4,25 +4,25 @@ import { newId } from "../platform/database/ids";
 import type { PublicError } from "../platform/errors";
 import { errorBody } from "./error-body";
 
-const BROKEN: PublicError = { code: "BAD_USER_INPUT", message: "The request is no HTTP that can be read." };
-const LONG: PublicError = {
+const MALFORMED: PublicError = { code: "BAD_USER_INPUT", message: "Malformed HTTP request." };
+const TOO_LONG: PublicError = {
   code: "PAYLOAD_TOO_LARGE",
-  message: "The address and the headers of a request may have 16 KiB together.",
+  message: "The request line and headers exceed 16 KiB.",
 };
-const SLOW: PublicError = { code: "TIMEOUT", message: "The request did not come in time." };
+const TOO_SLOW: PublicError = { code: "TIMEOUT", message: "The request did not arrive in time." };
 
-/** By the codes of Node's parser; all else is a 400. */
+/** Status and error by the code of Node's HTTP parser; other codes are a 400. */
 const STATUS: Readonly<Record<string, readonly [number, PublicError]>> = {
-  HPE_HEADER_OVERFLOW: [431, LONG],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, SLOW],
+  HPE_HEADER_OVERFLOW: [431, TOO_LONG],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, TOO_SLOW],
 };
 
-/** Answers a connection whose bytes are no HTTP request; Node would send a status without a body. */
-export function unreadable({ code = "" }: NodeJS.ErrnoException, socket: Duplex): void {
-  // As Node's own answer: none into the middle of another.
+/** Answers a connection whose bytes are not valid HTTP; Node would send a status without a body. */
+export function answerMalformed({ code = "" }: NodeJS.ErrnoException, socket: Duplex): void {
+  // Like Node's default handler, never writes into a response that has started.
   const { _httpMessage: running } = socket as { _httpMessage?: ServerResponse | null };
   if (!socket.writable || code === "ECONNRESET" || running?.headersSent) return void socket.destroy();
-  const [status, error] = STATUS[code] ?? [400, BROKEN];
+  const [status, error] = STATUS[code] ?? [400, MALFORMED];
   const body = errorBody(error, status, newId());
   const text = JSON.stringify(body);
   const head = [

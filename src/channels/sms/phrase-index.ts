@@ -1,20 +1,20 @@
 interface State {
   readonly next: Map<string, number>;
-  /** Length of the longest phrase that leads here. */
+  /** Length of the longest phrase that ends in this state. */
   readonly length: number;
-  /** The state of the longest phrases that end these and lead elsewhere. */
+  /** State of the longest suffix of these phrases that ends in another state. */
   link: number;
-  /** Where the phrases of this state first end. */
+  /** Index of the last word of the first occurrence. */
   readonly end: number;
 }
 
 const NONE = -1;
 
 /**
- * Finds where phrases first stand in a list of words: a suffix automaton, built in linear time, in which each phrase is
- * looked up in as many steps as it has words.
+ * Finds the first occurrence of phrases in a list of words. A suffix automaton, built in linear time; looking up a
+ * phrase takes one step per word.
  */
-export class FirstPlaces {
+export class PhraseIndex {
   private readonly states: State[] = [{ next: new Map(), length: 0, link: NONE, end: NONE }];
   private last = 0;
 
@@ -22,7 +22,7 @@ export class FirstPlaces {
     words.forEach((word, index) => this.append(word, index));
   }
 
-  /** The index of the first word of the phrase where it first stands; undefined where it stands nowhere. */
+  /** Index of the first word of the first occurrence; undefined if there is none. */
   of(phrase: readonly string[]): number | undefined {
     let state = this.states[0]!;
     for (const word of phrase) {
@@ -40,20 +40,22 @@ export class FirstPlaces {
     this.last = added;
     for (; from !== NONE && !states[from]!.next.has(word); from = states[from]!.link)
       states[from]!.next.set(word, added);
-    if (from !== NONE) states[added]!.link = this.ending(from, word);
+    if (from !== NONE) states[added]!.link = this.split(from, word);
   }
 
-  /** The state of exactly the phrases of `from` with the word behind them; divided from one that has longer ones too. */
-  private ending(from: number, word: string): number {
+  /**
+   * The state of exactly the phrases of `from` followed by the word, split from a state that also has longer ones.
+   */
+  private split(from: number, word: string): number {
     const { states } = this;
-    const shared = states[from]!.next.get(word)!; // the caller found it
+    const shared = states[from]!.next.get(word)!; // the caller has found this transition
     const { next, length, link, end } = states[shared]!;
     if (length === states[from]!.length + 1) return shared;
-    const divided = this.add({ next: new Map(next), length: states[from]!.length + 1, link, end });
-    states[shared]!.link = divided;
+    const clone = this.add({ next: new Map(next), length: states[from]!.length + 1, link, end });
+    states[shared]!.link = clone;
     for (let at = from; at !== NONE && states[at]!.next.get(word) === shared; at = states[at]!.link)
-      states[at]!.next.set(word, divided);
-    return divided;
+      states[at]!.next.set(word, clone);
+    return clone;
   }
 
   private add(state: State): number {
