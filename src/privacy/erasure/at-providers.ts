@@ -6,7 +6,10 @@ import { TextRefused, type TelephonyLine } from "../../platform/ports/telephony"
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
 import { noteKept, settle } from "./settle";
 
-/** Texts of one connected number that the provider is to delete: by their ids, and those with a person in a time. */
+/**
+ * Texts of one connected number that the provider is to delete: single texts by their ids, and all texts exchanged
+ * with a person in a period.
+ */
 export interface TextsTarget {
   readonly connectionId: string;
   readonly sids: readonly string[];
@@ -20,14 +23,14 @@ interface Row {
   readonly sealedTarget: string;
 }
 
-/** Attempts, the last of them after some hours. */
+/** Number of attempts; the last one is some hours after the first. */
 const TRIES = 10;
-/** For each request, in milliseconds. */
-const TIMEOUT = 10_000;
-/** For all pages of a list, in milliseconds. */
-const LIST_TIMEOUT = 60_000;
+/** Timeout of each request, in ms. */
+const TIMEOUT_MS = 10_000;
+/** Timeout for all pages of a list together, in ms. */
+const LIST_TIMEOUT_MS = 60_000;
 
-/** Has a job delete at the provider what it keeps of conversations. Call it in the transaction that removes them. */
+/** Enqueues deletion of the providers' data about conversations. Runs in the transaction that removes them. */
 export async function eraseAtProviders(
   scope: Scope,
   chatIds: readonly string[],
@@ -37,7 +40,7 @@ export async function eraseAtProviders(
   for (const target of await callsAtEngine(scope, chatIds)) await request(scope, "CALL", target, erasureId);
 }
 
-/** The same for texts that belong to no conversation. */
+/** Like `eraseAtProviders`, for texts outside any conversation. */
 export const eraseTextsAtProvider = (scope: Scope, target: TextsTarget, erasureId: string): Promise<void> =>
   request(scope, "TEXTS", target, erasureId);
 
@@ -53,7 +56,10 @@ async function request(
   await scope.enqueue("provider.erase", { providerErasureId: id }, { tries: TRIES });
 }
 
-/** Texts whose ids are noted for some days only, and answers in TwiML whose ids nobody tells, are found by their time. */
+/**
+ * Texts of chats. Ids are stored for some days only, and answers in TwiML have no known id, so the provider also
+ * searches by time.
+ */
 async function textsOf(scope: Scope, chatIds: readonly string[]): Promise<TextsTarget[]> {
   const threads = scope
     .table("sms_threads")
@@ -65,17 +71,20 @@ async function textsOf(scope: Scope, chatIds: readonly string[]): Promise<TextsT
   const rows = await scope.join(threads, "chats", "sms_threads.chatId", "chats.id");
   const targets: TextsTarget[] = [];
   for (const { chatId, connectionId, phoneNumber, startedAt, endedAt } of rows) {
-    const noted = (["sms_received", "sms_sent"] as const).map((table) =>
+    const stored = (["sms_received", "sms_sent"] as const).map((table) =>
       scope.table(table).select("messageSid").where({ chatId }).whereNotNull("messageSid"),
     );
-    const found = (await Promise.all(noted)).flat();
+    const found = (await Promise.all(stored)).flat();
     const exchange = { phoneNumber, from: startedAt.toISOString(), to: endedAt!.toISOString() };
     targets.push({ connectionId, sids: found.map(({ messageSid }) => messageSid!), exchange });
   }
   return targets;
 }
 
-/** Deletes at a provider what one row names. @throws Error when the provider does not answer: then it is tried again */
+/**
+ * Deletes the data that one row names at the provider. @throws Error if the provider does not answer, so that the job
+ * is retried
+ */
 export async function eraseAtProvider(scope: Scope, id: string): Promise<void> {
   const row = await rowOf(scope, id);
   if (!row) return;
@@ -84,7 +93,7 @@ export async function eraseAtProvider(scope: Scope, id: string): Promise<void> {
   await conclude(scope, row, kept);
 }
 
-/** Tells in the receipt that a provider never did. */
+/** Records in the receipt that a provider has not deleted the data. */
 export async function giveUpAtProvider(scope: Scope, id: string): Promise<void> {
   const row = await rowOf(scope, id);
   if (!row) return;
@@ -98,27 +107,27 @@ async function conclude(scope: Scope, { id, kind, erasureId }: Row, kept: number
     if (gone === 0 || erasureId === null) return;
     await noteKept(scope, erasureId, kind === "TEXTS" ? { textsKept: kept } : { callsKept: kept });
   });
-  // After the commit: of several that end at once, the last sees no other.
+  // After the commit, so that the last of several concurrent transactions sees none left.
   if (erasureId !== null) await settle(scope, erasureId);
 }
 
 /** @returns how many texts the provider refused to delete */
 async function eraseTexts(scope: Scope, { connectionId, sids, exchange }: TextsTarget): Promise<number> {
   const line = await scope.of(TelephonyConnections).lineOf(connectionId);
-  if (!line) return sids.length; // nobody has the account's token any more
-  const erasing = new Erasing(scope, line);
-  await erasing.all(sids);
+  if (!line) return sids.length; // the account's token is no longer stored
+  const eraser = new TextEraser(scope, line);
+  await eraser.all(sids);
   if (exchange) {
     const { phoneNumber, from, to } = exchange;
     const times = { phoneNumber, from: new Date(from), to: new Date(to) };
     const { provider } = scope.ports.telephone;
-    await erasing.all(await provider.exchanged(line, times, AbortSignal.timeout(LIST_TIMEOUT)));
+    await eraser.all(await provider.exchanged(line, times, AbortSignal.timeout(LIST_TIMEOUT_MS)));
   }
-  return erasing.refused;
+  return eraser.refused;
 }
 
 /** Deletes texts one after another, each once. */
-class Erasing {
+class TextEraser {
   refused = 0;
   private readonly tried = new Set<string>();
 
@@ -133,7 +142,7 @@ class Erasing {
       if (this.tried.has(sid)) continue;
       this.tried.add(sid);
       try {
-        await provider.erase(this.line, sid, AbortSignal.timeout(TIMEOUT));
+        await provider.erase(this.line, sid, AbortSignal.timeout(TIMEOUT_MS));
       } catch (error) {
         if (!(error instanceof TextRefused)) throw error;
         this.refused++;

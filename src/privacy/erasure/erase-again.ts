@@ -5,26 +5,26 @@ import { digesting, type ErasureDigest } from "../people/digests";
 import { Erasures, SUBJECTS } from "./erasures";
 import { IDENTIFIER_KINDS, type IdentifierKind, type Person } from "../people/person";
 
-/** Rows that are looked at by one statement. */
-const ROWS = 2_000;
+/** Rows read per statement. */
+const BATCH_SIZE = 2_000;
 
 const KIND_OF = Object.fromEntries(
   Object.entries(SUBJECTS).map(([kind, subject]) => [subject, kind]),
 ) as Record<string, IdentifierKind>;
 
-/** An erasure as a backup's manifest has it. */
+/** An erasure in a backup's manifest. */
 export interface BackedUpErasure extends Omit<ErasureDigest, "kind"> {
   readonly subject: string;
 }
 
-/** The digests in a backup, for the database that an older backup is restored into. */
+/** Converts the erasures in a backup's manifest, for the database that an older backup is restored into. */
 export const digestsIn = (erasures: readonly BackedUpErasure[]): ErasureDigest[] =>
-  erasures.map(({ subject, ...digest }) => ({ ...digest, kind: KIND_OF[subject]! })); // only persons have digests
+  erasures.map(({ subject, ...digest }) => ({ ...digest, kind: KIND_OF[subject]! })); // only erasures of people have digests
 
 /**
- * Erases again, after a restore, everybody whose digest is among these: what began after their erasure stays. Each
- * erasure runs as a job and has a receipt. Safe to repeat.
- * @returns how many people were found
+ * Repeats erasures after a restore: erases everyone whose digest is among these, except for data newer than their
+ * erasure. Each erasure runs as a job and has a receipt. Safe to repeat.
+ * @returns the number of people found
  */
 export async function eraseAgain(database: Database, digests: Iterable<ErasureDigest>): Promise<number> {
   const byOrganization = new Map<string, ErasureDigest[]>();
@@ -41,11 +41,11 @@ export async function eraseAgain(database: Database, digests: Iterable<ErasureDi
 
 async function eraseIn(scope: Scope, digests: readonly ErasureDigest[]): Promise<number> {
   const people = new Map<string, Person & { readonly until: string }>();
-  // Keys of digests differ where two backups were made by different installations.
+  // Backups of different installations have different digest keys.
   for (const sealedKey of new Set(digests.map((one) => one.sealedKey))) {
-    const own = digests.filter((one) => one.sealedKey === sealedKey);
-    // Of somebody who was erased twice the later time counts.
-    const wanted = new Map(own.map(({ digest, until }) => [digest, until] as const).sort(byTime));
+    const sameKey = digests.filter((one) => one.sealedKey === sealedKey);
+    // Sorted so that the latest erasure of a person wins.
+    const wanted = new Map(sameKey.map(({ digest, until }) => [digest, until] as const).sort(byTime));
     const digest = digesting(scope, sealedKey);
     for await (const value of identifiers(scope))
       for (const kind of IDENTIFIER_KINDS) {
@@ -64,7 +64,7 @@ async function eraseIn(scope: Scope, digests: readonly ErasureDigest[]): Promise
 const byTime = ([, one]: readonly [string, string], [, other]: readonly [string, string]): number =>
   Date.parse(one) - Date.parse(other);
 
-/** Everything that a person may be known by here, each some times. */
+/** All identifiers stored here, possibly repeated. */
 async function* identifiers(scope: Scope): AsyncIterable<string> {
   const SOURCES = [
     ["chats", ["uniqueId", "userId", "anonymousId", "visitorId", "phoneNumber"]],
@@ -79,7 +79,7 @@ async function* identifiers(scope: Scope): AsyncIterable<string> {
   yield* contacts.map(({ phoneNumber }) => phoneNumber);
 }
 
-/** Every row of a table, page by page. */
+/** All rows of a table, page by page. */
 async function* walk<R extends object = Record<string, string | null>>(
   scope: Scope,
   table: "chats" | "end_users" | "files",
@@ -91,9 +91,9 @@ async function* walk<R extends object = Record<string, string | null>>(
       .select("id", ...columns)
       .where("id", ">", last)
       .orderBy("id")
-      .limit(ROWS)) as (Awaited<R> & { id: string })[];
+      .limit(BATCH_SIZE)) as (Awaited<R> & { id: string })[];
     yield* rows;
-    if (rows.length < ROWS) return;
+    if (rows.length < BATCH_SIZE) return;
     last = rows.at(-1)!.id;
   }
 }

@@ -16,26 +16,26 @@ import {
   type Person,
   type Reach,
 } from "../people/person";
-import { MOST_CHATS, removeChats, type Count, type RemovedChat } from "./remove-chats";
+import { CHAT_BATCH, removeChats, type Count, type RemovedChat } from "./remove-chats";
 
-/** Live chats that one round ends. */
-const MOST_LIVE = 50;
+/** Live chats ended per round. */
+const LIVE_BATCH = 50;
 
-/** An erasure at work. */
-interface ErasureOf {
+/** A running erasure. */
+interface RunningErasure {
   readonly until: string;
   readonly count: Count;
   readonly erasureId: string;
 }
 
 /**
- * Erases what was stored of a person up to a moment. Every step finds what is left of its work, so that an erasure
- * that was broken off goes on when it is begun again. Chats go last, as all else is found by them.
+ * Erases the data of a person up to a moment. Every step continues where it stopped, so that an interrupted erasure
+ * can be repeated. Chats are removed last, because they lead to all other data.
  */
 export async function erasePerson(
   scope: Scope,
   person: Person,
-  { until, count, erasureId }: ErasureOf,
+  { until, count, erasureId }: RunningErasure,
 ): Promise<void> {
   await endLive(scope, person, until);
   const reach = await reachOf(scope, person, until);
@@ -45,8 +45,8 @@ export async function erasePerson(
   await scope.of(Idempotency).forget([...names, ...ids]);
   await scope.write("erasure.jobs", jobs, [ids, person.kind === "phoneNumber" ? person.value : null]);
   await removeFiles(scope, reach, count);
-  for (let at = 0; at < ids.length; at += MOST_CHATS)
-    await removeChats(scope, ids.slice(at, at + MOST_CHATS), {
+  for (let at = 0; at < ids.length; at += CHAT_BATCH)
+    await removeChats(scope, ids.slice(at, at + CHAT_BATCH), {
       count,
       erasureId,
       also: (scope, removed) => forgetFacts(scope, namesIn(removed), until, count),
@@ -58,17 +58,17 @@ export async function erasePerson(
   });
 }
 
-/** Archives written for somebody who is known by one of these names, or about to be. */
+/** Withdraws exports, finished or not, for a person known by one of these names. */
 const withdraw = async (scope: Scope, digests: readonly string[], count: Count): Promise<void> =>
   count(scope, { exports: await withdrawExports(scope, { digests }) });
 
-/** A name may be an identifier of any kind. */
+/** Digests of each name as an identifier of every kind. */
 async function digestsOf(scope: Scope, names: readonly string[]): Promise<string[]> {
   const digest = digesting(scope, await scope.of(DigestKey).sealed());
   return names.flatMap((value) => IDENTIFIER_KINDS.map((kind) => digest({ kind, value })));
 }
 
-/** Jobs that wait and are told of one of these chats, or of the number. */
+/** Deletes waiting jobs for one of these chats or the phone number. */
 const jobs: Build = (_table, _$, db) => db.raw("select parley_forget_jobs($1, $2::text[], $3)");
 
 const namesIn = (chats: readonly RemovedChat[]): string[] => [
@@ -77,14 +77,17 @@ const namesIn = (chats: readonly RemovedChat[]): string[] => [
 
 async function endLive(scope: Scope, person: Person, until: string): Promise<void> {
   for (;;) {
-    const live = chatsOf(scope, person, until).whereNot({ status: "ended" }).select("id").limit(MOST_LIVE);
+    const live = chatsOf(scope, person, until).whereNot({ status: "ended" }).select("id").limit(LIVE_BATCH);
     const ids = (await live).map(({ id }) => id);
     if (ids.length === 0) return;
     for (const id of ids) await scope.transaction((scope) => scope.of(Chats).endIfLive(id, "erased"));
   }
 }
 
-/** What assistants remember under these ids. A turn that still runs remembers nothing more, as its chat is gone. */
+/**
+ * Deletes the assistants' memory of these end users. A turn that is still running cannot add to it, because its chat
+ * is removed.
+ */
 async function forgetFacts(
   scope: Scope,
   uniqueIds: readonly string[],
@@ -116,30 +119,30 @@ function ignoreMissing(error: Error): void {
   if (!(error instanceof DomainError)) throw error;
 }
 
-/** Texts from and to a number that belong to no chat, and what is noted of the number. */
+/** Removes texts from and to a number outside any chat, and the contact of the number. */
 async function removeTexts(
   scope: Scope,
   phoneNumber: string,
-  { until, count, erasureId }: ErasureOf,
+  { until, count, erasureId }: RunningErasure,
 ): Promise<void> {
   const received = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
   const sent = scope.table("sms_sent").where({ phoneNumber }).whereNull("chatId");
-  const gone: Noted[] = [];
-  gone.push(
+  const removed: StoredText[] = [];
+  removed.push(
     ...(await received.where("createdAt", "<=", until).delete().returning(["connectionId", "messageSid"])),
     ...(await sent.where("createdAt", "<=", until).delete().returning(["connectionId", "messageSid"])),
   );
-  for (const connectionId of new Set(gone.flatMap((text) => text.connectionId ?? []))) {
-    const own = gone.filter((text) => text.connectionId === connectionId);
+  for (const connectionId of new Set(removed.flatMap((text) => text.connectionId ?? []))) {
+    const own = removed.filter((text) => text.connectionId === connectionId);
     const sids = own.flatMap(({ messageSid }) => messageSid ?? []);
     if (sids.length > 0) await eraseTextsAtProvider(scope, { connectionId, sids }, erasureId);
   }
   await scope.table("sms_contacts").where({ phoneNumber }).delete();
-  await count(scope, { texts: gone.length });
+  await count(scope, { texts: removed.length });
 }
 
-/** A text, and by what the provider knows it. */
-interface Noted {
+/** A stored text and the provider's id of it. */
+interface StoredText {
   readonly connectionId: string | null;
   readonly messageSid: string | null;
 }

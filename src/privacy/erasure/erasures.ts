@@ -10,20 +10,20 @@ import { chatsOf, type IdentifierKind, type Person } from "../people/person";
 import { removeChats, type Count, type Counts, type RemoveOptions } from "./remove-chats";
 import { COUNTED, settle } from "./settle";
 
-/** Logs that are looked for at once. */
-const MOST_LOGS = 100;
+/** Logs removed per round. */
+const LOG_BATCH = 100;
 
 export type ErasureStatus = "PENDING" | "RUNNING" | "DONE";
 export type ErasureSubject = (typeof SUBJECTS)[IdentifierKind] | "LOGS";
 
-/** What was erased, without saying of whom. */
+/** The receipt of an erasure; it does not identify the person. */
 export interface Erasure extends Counts {
   readonly id: string;
   readonly subject: ErasureSubject;
   readonly status: ErasureStatus;
-  /** Chats that there were when it was asked for. */
+  /** Number of chats when the erasure was requested. */
   readonly matched: number;
-  /** What providers refused to delete. */
+  /** Texts and calls that providers did not delete. */
   readonly textsKept: number;
   readonly callsKept: number;
   readonly requestedAt: Date;
@@ -31,9 +31,9 @@ export interface Erasure extends Counts {
 }
 
 interface ErasureRow extends Erasure {
-  /** Who or what it is; null when nothing of it is stored here any more. */
+  /** The person or filter, encrypted; null once nothing of it is stored here anymore. */
   readonly sealedTarget: string | null;
-  /** What began later stays. */
+  /** Chats that started later are not erased. */
   readonly until: string;
 }
 
@@ -49,8 +49,8 @@ export class Erasures {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * Has everything erased that is stored of a person by now.
-   * @param until a moment in its stead, for an erasure that is made once more after a restore
+   * Requests the erasure of everything stored about a person.
+   * @param until erases data up to this moment instead of now; for erasures repeated after a restore
    */
   async ofPerson(person: Person, until?: string): Promise<Erasure> {
     return this.scope.transaction(async (scope) => {
@@ -63,8 +63,8 @@ export class Erasures {
   }
 
   /**
-   * Has the ended logs deleted that a filter wants now. @throws BAD_USER_INPUT for a filter without a condition;
-   * ASSISTANT_NOT_FOUND
+   * Requests the deletion of the ended logs that currently match a filter.
+   * @throws BAD_USER_INPUT for a filter without a condition; ASSISTANT_NOT_FOUND
    */
   async ofLogs(filter: LogFilter): Promise<Erasure> {
     if (Object.values(filter).every((value) => value == null || value === ""))
@@ -76,7 +76,7 @@ export class Erasures {
     });
   }
 
-  /** Deletes one log, at once. @throws LOG_NOT_FOUND; CHAT_LIVE while the conversation goes on */
+  /** Deletes one log at once. @throws LOG_NOT_FOUND; CHAT_LIVE if the conversation is live */
   async removeLog(assistantId: string, id: string): Promise<{ id: string }> {
     const [row] = await this.scope.table("chats").select("status").where({ id, assistantId });
     if (!row) return missing("Log");
@@ -86,7 +86,7 @@ export class Erasures {
     return { id };
   }
 
-  /** The newest first. */
+  /** Lists erasures, newest first. */
   list(query: ConnectionQuery): Promise<Connection<Erasure>> {
     return connectionByAge<ErasureRow>(this.scope.table("erasures"), query, "requestedAt");
   }
@@ -97,7 +97,7 @@ export class Erasures {
     return row ?? missing("Erasure");
   }
 
-  /** Does the work of one, or what is left of it. */
+  /** Runs an erasure, or continues an interrupted one. */
   async run(id: string): Promise<void> {
     const { scope } = this;
     const [row] = await scope.write<Pick<ErasureRow, "sealedTarget" | "until">>("erasures.begin", begin, [
@@ -108,7 +108,7 @@ export class Erasures {
       await this.erase(id, { ...row, sealedTarget: row.sealedTarget });
       await scope.table("erasures").where({ id }).update({ sealedTarget: null });
     }
-    await settle(scope, id); // unless providers are still asked
+    await settle(scope, id); // has no effect while providers still delete
   }
 
   private async erase(
@@ -116,28 +116,28 @@ export class Erasures {
     { sealedTarget, until }: { readonly sealedTarget: string; readonly until: string },
   ): Promise<void> {
     const { scope } = this;
-    const count: Count = (scope, gone) => scope.of(Erasures).add(erasureId, gone);
+    const count: Count = (scope, counts) => scope.of(Erasures).add(erasureId, counts);
     const target = JSON.parse(scope.ports.crypto.open(sealedTarget, contextOf(scope, erasureId))) as
       Person | { readonly filter: LogFilter };
     if ("filter" in target) await eraseLogs(scope, target.filter, until, { count, erasureId });
     else await erasePerson(scope, target, { until, count, erasureId });
   }
 
-  /** Stores what is to be erased, with the job that does it. */
+  /** Stores an erasure and enqueues its job. */
   private async request(
-    given: Pick<ErasureRow, "subject" | "matched"> & { digest?: string; until?: string | undefined },
+    values: Pick<ErasureRow, "subject" | "matched"> & { digest?: string; until?: string | undefined },
     target: object,
   ): Promise<Erasure> {
     const { scope } = this;
     const id = newId();
     const sealedTarget = scope.ports.crypto.seal(JSON.stringify(target), contextOf(scope, id));
-    const [row] = await scope.insert("erasures", { id, sealedTarget, ...given });
+    const [row] = await scope.insert("erasures", { id, sealedTarget, ...values });
     await enqueueErasure(scope, id);
     return row!;
   }
 
-  private async add(id: string, gone: Partial<Counts>): Promise<void> {
-    await this.scope.write("erasures.count", count, [id, ...COUNTED.map((kind) => gone[kind] ?? 0)]);
+  private async add(id: string, counts: Partial<Counts>): Promise<void> {
+    await this.scope.write("erasures.count", count, [id, ...COUNTED.map((kind) => counts[kind] ?? 0)]);
   }
 }
 
@@ -158,7 +158,7 @@ async function eraseLogs(
   options: RemoveOptions,
 ): Promise<void> {
   for (;;) {
-    const found = await scope.of(AllLogs).ended(filter, until).select("id").limit(MOST_LOGS);
+    const found = await scope.of(AllLogs).ended(filter, until).select("id").limit(LOG_BATCH);
     if (found.length === 0) return;
     await removeChats(
       scope,
@@ -168,7 +168,7 @@ async function eraseLogs(
   }
 }
 
-/** One job waits for each erasure. */
+/** Enqueues the job of an erasure; at most one waits per erasure. */
 export const enqueueErasure = (scope: Scope, erasureId: string): Promise<void> =>
   scope.enqueue("erasure.run", { erasureId }, { key: `erasure.run:${erasureId}` });
 

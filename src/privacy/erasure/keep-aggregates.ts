@@ -3,18 +3,21 @@ import { readFunction } from "../../assistants/configurations/functions";
 import { newId } from "../../platform/database/ids";
 import type { Build, Scope } from "../../platform/database/scope";
 
-/** Reasons for which conversations end. Another one may be words of a person, and is counted as `other`. */
-const REASONS =
+/** Known end reasons. Other reasons may contain a person's words and are counted as `other`. */
+const KNOWN_REASONS =
   `assistant-deleted assistant-ended assistant-ended-call assistant-forwarded-call assistant-said-end-call-phrase
   call-start-failed cancelled customer-busy customer-did-not-answer customer-ended-call ended-by-api ended-by-visitor
   engine-changed engine-lost-call engine-unreachable erased exceeded-max-duration idle-timeout manually-canceled
   no-phone-number opted-out silence-timed-out unknown voicemail workflow-deleted workflow-ended workflow-stuck`.split(
     /\s+/,
   );
-/** Functions of the service itself. */
-const OWN_FUNCTIONS = ["end_call", "dial_keypad", "search_knowledge", "remember_fact"];
+/** The service's built-in functions. */
+const BUILT_IN_FUNCTIONS = ["end_call", "dial_keypad", "search_knowledge", "remember_fact"];
 
-/** Counts ended chats that no job has counted yet, before what was said in them goes. In a transaction that holds them. */
+/**
+ * Stores the analytics facts of ended chats that are not counted yet, before their content is removed. Runs in a
+ * transaction that has locked the chats.
+ */
 export async function keepAggregates(scope: Scope, chatIds: readonly string[]): Promise<void> {
   await scope.write("erasure.keepConversations", conversations, [chatIds]);
   await scope.write("erasure.keepFunctions", functions, [chatIds]);
@@ -22,8 +25,8 @@ export async function keepAggregates(scope: Scope, chatIds: readonly string[]): 
 }
 
 /**
- * Cuts what was counted from the chats it was counted in: ids that nobody knows, times by the hour, and no text but
- * names that the organization and the service gave.
+ * Anonymizes the analytics facts of chats: random ids, times by the hour, and no text except names given by the
+ * organization or the service.
  */
 export async function detachAggregates(
   scope: Scope,
@@ -31,13 +34,13 @@ export async function detachAggregates(
 ): Promise<void> {
   const ids = chats.map(({ id }) => id);
   const fresh = ids.map(() => newId());
-  const known = [...OWN_FUNCTIONS, ...(await functionNames(scope, chats))];
+  const known = [...BUILT_IN_FUNCTIONS, ...(await functionNames(scope, chats))];
   await scope.table("function_facts_kept").whereIn("chatId", ids).whereNotIn("name", known).delete();
   await scope.write("erasure.detachFunctions", detachFunctions, [ids, fresh]);
-  await scope.write("erasure.detachConversations", detachConversations, [ids, fresh, REASONS]);
+  await scope.write("erasure.detachConversations", detachConversations, [ids, fresh, KNOWN_REASONS]);
 }
 
-/** Names of the functions that the assistants of these chats are configured with. */
+/** Names of the functions in the configurations of these chats' assistants. */
 async function functionNames(
   scope: Scope,
   chats: readonly { readonly assistantId: string }[],

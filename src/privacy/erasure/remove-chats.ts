@@ -5,7 +5,7 @@ import { withdrawExports } from "../people/withdraw";
 import { eraseAtProviders } from "./at-providers";
 import { detachAggregates, keepAggregates } from "./keep-aggregates";
 
-/** What went, by kind. */
+/** Counts of removed items, by kind. */
 export interface Counts {
   readonly chats: number;
   readonly messages: number;
@@ -18,18 +18,18 @@ export interface Counts {
   readonly exports: number;
 }
 
-/** Adds to the counts of a receipt, in the transaction that removes what is counted. */
-export type Count = (scope: Scope, gone: Partial<Counts>) => Promise<void>;
+/** Adds to the counts of a receipt, in the transaction that removes the items. */
+export type Count = (scope: Scope, counts: Partial<Counts>) => Promise<void>;
 
 export interface RemoveOptions {
   readonly count?: Count;
-  /** Makes the operation that records each batch of chats in the audit log, for jobs that nobody asked for. */
+  /** Creates the operation that records each batch in the audit log, for jobs without a caller. */
   readonly operation?: () => AuditedOperation;
-  /** Does more in the transaction that removes the chats. */
+  /** Runs in the transaction that removes the chats. */
   readonly also?: (scope: Scope, chats: readonly RemovedChat[]) => Promise<void>;
-  /** Whether archives that hold the chats stay for their day: so they do when a chat goes for its age alone. */
+  /** Whether exports with these chats stay available; true if chats are removed because of their age alone. */
   readonly keepsExports?: boolean;
-  /** Whose receipt tells what providers refuse to delete. */
+  /** Id of the erasure whose receipt records what providers refuse to delete. */
   readonly erasureId?: string;
 }
 
@@ -38,17 +38,17 @@ export type RemovedChat = Pick<
   "id" | "assistantId" | "uniqueId" | "recordingUrl" | "endedAt" | "identityProven"
 >;
 
-/** Of one statement: deliveries go with events. */
-const MOST_EVENTS = 500;
-const MOST_MESSAGES = 2_000;
-/** Chats that one transaction removes. */
-export const MOST_CHATS = 20;
-/** A turn that began before its chat ended may still tell of itself so long after, in milliseconds. */
-const TURN_MS = 900_000;
+/** Events per statement (their deliveries are deleted with them), and messages per statement. */
+const EVENT_BATCH = 500;
+const MESSAGE_BATCH = 2_000;
+/** Chats removed per transaction. */
+export const CHAT_BATCH = 20;
+/** How long after the end of a chat a running turn may still write events, in ms. */
+const TURN_GRACE_MS = 900_000;
 
 /**
- * Removes ended chats with all that belongs to them: messages, recordings, texts, calls, events and their deliveries.
- * Counts stay, cut from the chats. Live chats among them stay too. Begun again after a crash it goes on.
+ * Removes ended chats with their messages, recordings, texts, calls, events and deliveries. Anonymous counts stay;
+ * live chats are skipped. An interrupted run can be repeated.
  */
 export async function removeChats(
   scope: Scope,
@@ -56,33 +56,34 @@ export async function removeChats(
   options: RemoveOptions = {},
 ): Promise<void> {
   const { count: add = () => Promise.resolve(), operation } = options;
-  for (let at = 0; at < chatIds.length; at += MOST_CHATS) {
-    const some = chatIds.slice(at, at + MOST_CHATS);
+  for (let at = 0; at < chatIds.length; at += CHAT_BATCH) {
+    const some = chatIds.slice(at, at + CHAT_BATCH);
     const batch = operation?.();
-    const count: Count = async (scope, gone) => {
-      batch?.count(gone);
-      await add(scope, gone);
+    const count: Count = async (scope, counts) => {
+      batch?.count(counts);
+      await add(scope, counts);
     };
     const ended = await scope.transaction(async (scope) => {
-      const rows = await held(scope, some);
+      const rows = await lockEnded(scope, some);
       const ids = rows.map(({ id }) => id);
       await keepAggregates(scope, ids);
       return ids;
     });
-    await drain(scope, "events", ended, MOST_EVENTS, count);
-    await drain(scope, "messages", ended, MOST_MESSAGES, count);
+    await deleteInBatches(scope, "events", ended, EVENT_BATCH, count);
+    await deleteInBatches(scope, "messages", ended, MESSAGE_BATCH, count);
     const recorded = batch ? scope.audited(batch) : scope;
-    await recorded.transaction((scope) => removeEmptied(scope, ended, { ...options, count }));
+    await recorded.transaction((scope) => removeRows(scope, ended, { ...options, count }));
   }
 }
 
-/** Removes what was still written of chats that are gone. */
+/** Removes events that were written after their chat had been removed. */
 export async function sweepChat(scope: Scope, chatId: string): Promise<void> {
   const chats = await scope.table("chats").select("id").where({ id: chatId });
-  if (chats.length === 0) await drain(scope, "events", [chatId], MOST_EVENTS, () => Promise.resolve());
+  if (chats.length === 0)
+    await deleteInBatches(scope, "events", [chatId], EVENT_BATCH, () => Promise.resolve());
 }
 
-function held(scope: Scope, ids: readonly string[]): Promise<RemovedChat[]> {
+function lockEnded(scope: Scope, ids: readonly string[]): Promise<RemovedChat[]> {
   const rows = scope.table("chats").whereIn("id", ids).where({ status: "ended" });
   return rows
     .select("id", "assistantId", "uniqueId", "recordingUrl", "endedAt", "identityProven")
@@ -90,28 +91,28 @@ function held(scope: Scope, ids: readonly string[]): Promise<RemovedChat[]> {
     .forUpdate();
 }
 
-async function drain(
+async function deleteInBatches(
   scope: Scope,
   table: "events" | "messages",
   chatIds: readonly string[],
-  most: number,
+  batch: number,
   count: Count,
 ): Promise<void> {
-  for (let gone = most; gone === most;)
-    gone = await scope.transaction(async (scope) => {
-      const some = scope.table(table).select("id").whereIn("chatId", chatIds).limit(most);
-      const deleted = await scope.table(table).whereIn("id", some).delete();
-      if (deleted > 0) await count(scope, { [table]: deleted });
-      return deleted;
+  for (let deleted = batch; deleted === batch;)
+    deleted = await scope.transaction(async (scope) => {
+      const some = scope.table(table).select("id").whereIn("chatId", chatIds).limit(batch);
+      const rows = await scope.table(table).whereIn("id", some).delete();
+      if (rows > 0) await count(scope, { [table]: rows });
+      return rows;
     });
 }
 
-async function removeEmptied(
+async function removeRows(
   scope: Scope,
   ids: readonly string[],
   { count, also, keepsExports = false, erasureId }: RemoveOptions & { readonly count: Count },
 ): Promise<void> {
-  const chats = await held(scope, ids);
+  const chats = await lockEnded(scope, ids);
   const exports = keepsExports ? 0 : await withdrawExports(scope, { chatIds: ids });
   await detachAggregates(scope, chats);
   await also?.(scope, chats);
@@ -132,7 +133,7 @@ async function removeEmptied(
   });
 }
 
-/** How a conversation ended is kept for the next one, in the person's words. */
+/** Deletes the memory of how these conversations ended, which the next conversation would refer to. */
 async function forgetEnds(scope: Scope, chats: readonly RemovedChat[]): Promise<void> {
   for (const { id, assistantId, uniqueId, identityProven } of chats)
     if (uniqueId !== null) {
@@ -153,5 +154,5 @@ async function sweepLater(scope: Scope, chatIds: readonly string[]): Promise<voi
     .whereIn("id", chatIds)
     .whereRaw("ended_at > now() - interval '1 hour'");
   for (const { id: chatId, endedAt } of recent)
-    await scope.enqueue("chat.sweep", { chatId }, { runAt: new Date(endedAt!.getTime() + TURN_MS) });
+    await scope.enqueue("chat.sweep", { chatId }, { runAt: new Date(endedAt!.getTime() + TURN_GRACE_MS) });
 }

@@ -2,13 +2,13 @@ import { jobOf } from "../../account/audit/note";
 import type { Build, Scope } from "../../platform/database/scope";
 import type { Counts } from "./remove-chats";
 
-/** What a provider refused to delete, or did not answer about, by kind. */
-export interface Kept {
+/** Counts of items that a provider refused to delete or did not answer about. */
+export interface NotErased {
   readonly textsKept?: number;
   readonly callsKept?: number;
 }
 
-/** Ends an erasure of which nothing is left, here or at providers. */
+/** Completes an erasure if nothing is left to erase, here or at providers. */
 export async function settle(scope: Scope, erasureId: string): Promise<void> {
   await scope.transaction(async (scope) => {
     const [counts] = await scope.write<Counts>("erasures.settle", finish, [erasureId]);
@@ -19,11 +19,11 @@ export async function settle(scope: Scope, erasureId: string): Promise<void> {
   });
 }
 
-/** Adds to a receipt what a provider keeps. */
+/** Adds items that a provider has not deleted to a receipt. */
 export const noteKept = async (
   scope: Scope,
   erasureId: string,
-  { textsKept = 0, callsKept = 0 }: Kept,
+  { textsKept = 0, callsKept = 0 }: NotErased,
 ): Promise<void> => {
   await scope.write("erasures.kept", keep, [erasureId, textsKept, callsKept]);
 };

@@ -8,13 +8,13 @@ export interface Entry {
   readonly content: AsyncIterable<string | Uint8Array>;
 }
 
-/** A ZIP archive, written while it is read: entry after entry, of which no more is held than streams buffer. */
+/** Creates a ZIP archive that is written while it is read; memory is limited to the stream buffers. */
 export function archiveOf(entries: AsyncIterable<Entry>): Readable {
   const zip = new ZipFile();
-  const output = zip.outputStream as Readable; // a PassThrough
+  const output = zip.outputStream as Readable; // yazl's PassThrough
   let current: Readable | undefined;
-  // Whoever reads the archive may give up.
-  output.on("close", () => current?.destroy(new Error("The archive is not read any further.")));
+  // The reader may stop early.
+  output.on("close", () => current?.destroy(new Error("The reader of the archive has stopped.")));
   const failed = (error: unknown) => void output.destroy(error as Error);
   zip.on("error", failed);
   const fill = async () => {

@@ -8,38 +8,38 @@ import { Files } from "../../assistants/files/files";
 import type { Entry } from "./archive";
 import { fetchRecording } from "./recording";
 
-/** What an archive holds, by kind. */
-export interface Tally {
+/** Counts of an archive's contents, by kind. */
+export interface ExportCounts {
   chats: number;
   messages: number;
   events: number;
   files: number;
   recordings: number;
-  /** Files and recordings that could not be had. */
+  /** Files and recordings whose content was not available. */
   absent: number;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows of one statement: one of them may have a megabyte. */
-const ROWS = 20;
-/** Columns that say nothing about a person: how the service keeps its records. */
-const INTERNAL = new Set(
+/** Rows read per statement; a single row may have a megabyte. */
+const BATCH_SIZE = 20;
+/** Internal columns, which contain no data about a person. */
+const INTERNAL_COLUMNS = new Set(
   `organizationId transaction statusEventId statusPlaces eventCount answeredSequence counted claimedUntil line
   nextAttemptAt chatSequence`.split(/\s+/),
 );
 
-/** A row as it is told: without secrets and what keeps the records in order. */
-const shown = (row: Row): Row =>
+/** A row without secrets and internal columns. */
+const publicRow = (row: Row): Row =>
   Object.fromEntries(
-    Object.entries(row).filter(([name]) => !INTERNAL.has(name) && !name.startsWith("sealed")),
+    Object.entries(row).filter(([name]) => !INTERNAL_COLUMNS.has(name) && !name.startsWith("sealed")),
   );
 
 const lineOf = (row: object): string => `${JSON.stringify(row)}\n`;
 
-/** Everything that is stored of a person, file by file, as it goes into the archive. */
+/** Reads all data about a person, as the files of an archive. */
 export class Contents {
-  readonly tally: Tally = { chats: 0, messages: 0, events: 0, files: 0, recordings: 0, absent: 0 };
+  readonly counts: ExportCounts = { chats: 0, messages: 0, events: 0, files: 0, recordings: 0, absent: 0 };
 
   constructor(
     private readonly scope: Scope,
@@ -51,11 +51,11 @@ export class Contents {
     const { scope } = this;
     const { chatIds } = this.reach;
     yield this.list("people", this.people());
-    yield this.list("chats", rowsOf(scope, "chats", "id", chatIds), () => this.tally.chats++);
-    yield this.list("messages", this.messages(), () => this.tally.messages++);
+    yield this.list("chats", rowsOf(scope, "chats", "id", chatIds), () => this.counts.chats++);
+    yield this.list("messages", this.messages(), () => this.counts.messages++);
     yield this.list("calls", rowsOf(scope, "calls", "chatId", chatIds));
     yield this.list("texts", this.texts());
-    yield this.list("events", this.events(), () => this.tally.events++);
+    yield this.list("events", this.events(), () => this.counts.events++);
     yield this.list("deliveries", this.deliveries());
     yield* this.files();
     yield* this.recordings();
@@ -66,13 +66,13 @@ export class Contents {
     async function* content() {
       for await (const row of rows) {
         count();
-        yield lineOf(shown(row));
+        yield lineOf(publicRow(row));
       }
     }
     return { path: `${name}.ndjson`, content: content() };
   }
 
-  /** What assistants remember, and what is noted of a phone number. */
+  /** The assistants' memory of the person, and the contact of a phone number. */
   private async *people(): AsyncGenerator<Row> {
     const { scope, person, reach } = this;
     yield* await scope
@@ -91,14 +91,14 @@ export class Contents {
           .where({ chatId })
           .where("sequence", ">", last)
           .orderBy("sequence")
-          .limit(ROWS);
+          .limit(BATCH_SIZE);
         yield* rows;
-        if (rows.length < ROWS) break;
+        if (rows.length < BATCH_SIZE) break;
         last = rows.at(-1)!.sequence;
       }
   }
 
-  /** Texts as they came in and went out, while they are noted. */
+  /** Received and sent texts that are still stored. */
   private async *texts(): AsyncGenerator<Row> {
     const { scope, person, reach } = this;
     for (const chatId of reach.chatIds)
@@ -106,9 +106,9 @@ export class Contents {
         yield* await scope.table(table).where({ chatId }).orderBy("createdAt");
     if (person.kind !== "phoneNumber") return;
     const { value: phoneNumber } = person;
-    const lost = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
-    const sentences = scope.table("sms_sent").where({ phoneNumber });
-    for (const rows of [lost, sentences]) yield* await rows.whereNull("chatId").orderBy("createdAt");
+    const received = scope.table("sms_received").whereRaw("sms_received.sms ->> 'from' = ?", [phoneNumber]);
+    const notices = scope.table("sms_sent").where({ phoneNumber });
+    for (const rows of [received, notices]) yield* await rows.whereNull("chatId").orderBy("createdAt");
   }
 
   private async *events(): AsyncGenerator<Row> {
@@ -122,12 +122,13 @@ export class Contents {
       yield* await this.scope.table("deliveries").whereIn("eventId", ids).orderBy("createdAt");
   }
 
-  /** In the order in which they happened in each chat, some at a time. */
+  /** Ids of events in the order of each chat, in batches. */
   private async *eventIds(): AsyncGenerator<string[]> {
     for (const chatId of this.reach.chatIds) {
       const events = this.scope.table("events").select("id").where({ chatId });
       const rows = await events.orderBy(["chatSequence", "createdAt", "id"]);
-      for (let at = 0; at < rows.length; at += ROWS) yield rows.slice(at, at + ROWS).map(({ id }) => id);
+      for (let at = 0; at < rows.length; at += BATCH_SIZE)
+        yield rows.slice(at, at + BATCH_SIZE).map(({ id }) => id);
     }
   }
 
@@ -135,14 +136,14 @@ export class Contents {
     const list: Row[] = [];
     const found = await filesOf(this.scope, this.reach).orderBy("createdAt");
     for (const file of found) {
-      const about = { ...shown({ ...file }), size: Number(file.size) };
+      const about = { ...publicRow({ ...file }), size: Number(file.size) };
       const content = await this.contentOf(file);
       if (content === undefined) {
-        this.tally.absent++;
+        this.counts.absent++;
         list.push({ ...about, problem: "The content is missing from the file storage." });
         continue;
       }
-      this.tally.files++;
+      this.counts.files++;
       const path = `files/${file.id}/${file.name}`;
       list.push({ ...about, path });
       yield { path, content };
@@ -150,7 +151,7 @@ export class Contents {
     yield { path: "files.ndjson", content: Readable.from(list.map(lineOf)) };
   }
 
-  /** Undefined if there is none: also of a file that was deleted just now. */
+  /** The content of a file; undefined if it is missing, or if the file was deleted meanwhile. */
   private async contentOf({ id }: { readonly id: string }): Promise<Readable | undefined> {
     try {
       return (await this.scope.of(Files).content(id)).content;
@@ -163,42 +164,45 @@ export class Contents {
 
   private async *recordings(): AsyncGenerator<Entry> {
     const list: Row[] = [];
-    const { scope, tally } = this;
+    const { scope, counts } = this;
     for (const chatId of this.reach.chatIds) {
       const [chat] = await scope.table("chats").select("recordingUrl").where({ id: chatId });
       if (chat?.recordingUrl == null) continue;
-      const told: { chatId: string; url: string; path?: string; problem?: string } = {
+      const recording: { chatId: string; url: string; path?: string; problem?: string } = {
         chatId,
         url: chat.recordingUrl,
       };
-      list.push(told);
+      list.push(recording);
       try {
-        const { ending, content } = await fetchRecording(scope, told.url);
-        told.path = `recordings/${chatId}${ending}`;
-        yield { path: told.path, content: whole(content, (problem) => (told.problem = problem)) };
+        const { extension, content } = await fetchRecording(scope, recording.url);
+        recording.path = `recordings/${chatId}${extension}`;
+        yield {
+          path: recording.path,
+          content: untilError(content, (problem) => (recording.problem = problem)),
+        };
       } catch (error) {
-        told.problem = (error as Error).message;
+        recording.problem = (error as Error).message;
       }
-      if (told.problem === undefined) tally.recordings++;
-      else tally.absent++;
+      if (recording.problem === undefined) counts.recordings++;
+      else counts.absent++;
     }
     yield { path: "recordings.ndjson", content: Readable.from(list.map(lineOf)) };
   }
 
   private manifest(): object {
-    return { format: 1, subject: this.person.kind, identifier: this.person.value, counts: this.tally };
+    return { format: 1, subject: this.person.kind, identifier: this.person.value, counts: this.counts };
   }
 }
 
-/** Rows of a table by their ids, in the order of these. */
+/** Rows of a table by their ids, in the order of the ids. */
 async function* rowsOf(
   scope: Scope,
   table: "chats" | "calls",
   key: string,
   ids: readonly string[],
 ): AsyncGenerator<Row> {
-  for (let at = 0; at < ids.length; at += ROWS) {
-    const some = ids.slice(at, at + ROWS);
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+    const some = ids.slice(at, at + BATCH_SIZE);
     const rows: Row[] = await scope.table(table).whereIn(key, some);
     for (const id of some) yield* rows.filter((row) => row[key] === id);
   }
@@ -209,11 +213,11 @@ async function eventRows(scope: Scope, ids: readonly string[]): Promise<(Row & {
   return ids.flatMap((id) => rows.find((row) => row.id === id) ?? []);
 }
 
-/** What comes of a recording, and what kept the rest of it from coming. */
-async function* whole(content: AsyncIterable<Uint8Array>, failed: (problem: string) => void) {
+/** Passes a recording on up to its end or the first error, which is reported. */
+async function* untilError(content: AsyncIterable<Uint8Array>, failed: (problem: string) => void) {
   try {
     yield* content;
   } catch (error) {
-    failed(`It broke off: ${(error as Error).message}`);
+    failed(`The download was interrupted: ${(error as Error).message}`);
   }
 }

@@ -2,7 +2,7 @@ import { jobOf } from "../../account/audit/note";
 import type { Database } from "../../platform/database/database";
 import { EndUserExports } from "./exports";
 
-/** Removes the archives of all organizations that have been kept for long enough. */
+/** Removes expired archives of all organizations. */
 export async function expireExports(database: Database): Promise<void> {
   for (const { organizationId, exportId } of await database.expiredExports())
     await database

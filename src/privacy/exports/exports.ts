@@ -9,18 +9,18 @@ import { reachOf, type IdentifierKind, type Person, type Reach } from "../people
 import { downloadLink, type DownloadLink } from "../../assistants/files/links";
 import { Quotas } from "../../account/organization/quotas";
 import { archiveOf } from "./archive";
-import { Contents, type Tally } from "./contents";
+import { Contents, type ExportCounts } from "./contents";
 import { archiveKey, drop, lockExports, removeArchive } from "../people/withdraw";
 
 export type ExportStatus = "PENDING" | "RUNNING" | "DONE" | "FAILED" | "EXPIRED" | "WITHDRAWN";
 
-/** An export of what is stored of a person, without saying of whom. */
-export interface EndUserExport extends Tally {
+/** An export of the data about a person; it does not identify the person. */
+export interface EndUserExport extends ExportCounts {
   readonly id: string;
   readonly subject: (typeof SUBJECTS)[IdentifierKind];
   readonly status: ExportStatus;
   readonly problem: string | null;
-  /** Of the archive, in bytes. */
+  /** Size of the archive in bytes. */
   readonly size: number;
   readonly requestedAt: Date;
   readonly finishedAt: Date | null;
@@ -28,22 +28,22 @@ export interface EndUserExport extends Tally {
 }
 
 interface ExportRow extends Omit<EndUserExport, "size"> {
-  /** PostgreSQL's bigint comes as text. */
+  /** A bigint, which the driver returns as text. */
   readonly size: string | number;
   readonly sealedTarget: string | null;
   readonly attempt: number;
   readonly archiveId: string | null;
 }
 
-/** How long an archive is kept, in hours. */
-const KEPT_HOURS = 24;
-const GIVEN_UP = "The archive could not be written. Ask for it again, or see the server's log.";
+/** Retention of an archive, in hours. */
+const RETENTION_HOURS = 24;
+const WRITE_FAILED = "The archive could not be written. Request it again, or see the server's log.";
 
-/** Exports of an organization: each a job that writes one archive, which is kept for a day. */
+/** Exports of an organization: each is a job that writes one archive, which is available for a day. */
 export class EndUserExports {
   constructor(private readonly scope: Scope) {}
 
-  /** Has an archive written of everything that is stored of a person when the job runs. */
+  /** Enqueues an export of everything stored about a person when the job runs. */
   async request(person: Person): Promise<EndUserExport> {
     return this.scope.transaction(async (scope) => {
       const id = newId();
@@ -56,7 +56,7 @@ export class EndUserExports {
     });
   }
 
-  /** The newest first. */
+  /** Lists exports, newest first. */
   async list(query: ConnectionQuery): Promise<Connection<EndUserExport>> {
     const { nodes, edges, pageInfo } = await connectionByAge<ExportRow>(
       this.scope.table("end_user_exports"),
@@ -75,26 +75,29 @@ export class EndUserExports {
     return toExport(await this.row(id));
   }
 
-  /** A link that needs no credential; undefined unless there is an archive. @throws EXPORT_NOT_FOUND */
+  /** A signed link to the archive; undefined if there is no archive. @throws EXPORT_NOT_FOUND */
   async download(id: string): Promise<DownloadLink | undefined> {
     const row = await this.archived(id);
     const path = `/exports/${this.scope.organizationId}/${id}`;
     return row && downloadLink(this.scope, path, row.expiresAt!);
   }
 
-  /** The archive, for whoever came by a valid link. @throws EXPORT_NOT_FOUND, also if it is not there any longer */
+  /**
+   * The archive's content, for requests with a valid link. @throws EXPORT_NOT_FOUND, also if the archive has been
+   * removed
+   */
   async content(id: string) {
     const { size, archiveId } = (await this.archived(id)) ?? missing("Export");
     const content = await this.scope.ports.storage.get(archiveKey(this.scope, archiveId!));
     return { file: { name: `export-${id}.zip`, mimeType: "application/zip", size: Number(size) }, content };
   }
 
-  /** Writes the archive, from its beginning in each attempt. */
+  /** Writes the archive; each attempt starts from the beginning. */
   async run(id: string): Promise<void> {
     const { scope } = this;
-    const begun = await this.begin(id);
-    if (!begun) return;
-    const { person, reach, attempt } = begun;
+    const started = await this.begin(id);
+    if (!started) return;
+    const { person, reach, attempt } = started;
     const contents = new Contents(scope, person, reach);
     const archiveId = newId();
     try {
@@ -102,18 +105,18 @@ export class EndUserExports {
       const room = await quotas.roomForBytes();
       const archive = quotas.bounded(archiveOf(contents.entries()), room);
       const size = await scope.ports.storage.put(archiveKey(scope, archiveId), archive);
-      if (await this.finish(id, attempt, { archiveId, size, ...contents.tally })) return;
+      if (await this.finish(id, attempt, { archiveId, size, ...contents.counts })) return;
     } catch (error) {
       await removeArchive(scope, archiveId);
       if (error instanceof DomainError && error.code === "QUOTA_EXCEEDED")
         return this.fail(id, error.message);
       throw error;
     }
-    await removeArchive(scope, archiveId); // somebody was erased meanwhile, or another server has written it
+    await removeArchive(scope, archiveId); // a person was erased meanwhile, or another server has written the archive
   }
 
-  /** Ends an export without an archive. */
-  async fail(id: string, problem = GIVEN_UP): Promise<void> {
+  /** Marks an export as failed. */
+  async fail(id: string, problem = WRITE_FAILED): Promise<void> {
     await this.scope
       .table("end_user_exports")
       .where({ id })
@@ -121,14 +124,14 @@ export class EndUserExports {
       .update({ status: "FAILED", problem, sealedTarget: null, chatIds: [] });
   }
 
-  /** Removes the archive when its time has come. */
+  /** Removes the archive of an expired export. */
   async expire(id: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
       await drop(scope, scope.table("end_user_exports").where({ id, status: "DONE" }), "EXPIRED");
     });
   }
 
-  /** Notes what is about to be read before it is, so that an erasure finds it. */
+  /** Stores which chats will be read before reading them, so that an erasure finds the export. */
   private begin(id: string): Promise<{ person: Person; reach: Reach; attempt: number } | undefined> {
     return this.scope.transaction(async (scope) => {
       await lockExports(scope);
@@ -146,12 +149,12 @@ export class EndUserExports {
   private finish(
     id: string,
     attempt: number,
-    { archiveId, size, chats, messages, events, files, recordings, absent }: Finished,
+    { archiveId, size, chats, messages, events, files, recordings, absent }: FinishedExport,
   ): Promise<boolean> {
     return this.scope.transaction(async (scope) => {
       await scope.of(Quotas).checkBytes(size);
       const counts = [chats, messages, events, files, recordings, absent];
-      const values = [id, attempt, KEPT_HOURS, archiveId, size, ...counts];
+      const values = [id, attempt, RETENTION_HOURS, archiveId, size, ...counts];
       return (await scope.write("exports.finish", finish, values)).length > 0;
     });
   }
@@ -167,7 +170,7 @@ export class EndUserExports {
   }
 }
 
-interface Finished extends Tally {
+interface FinishedExport extends ExportCounts {
   readonly archiveId: string;
   readonly size: number;
 }

@@ -4,13 +4,13 @@ import type { Scope } from "../../platform/database/scope";
 import type { IdentifierKind, Person } from "./person";
 
 /**
- * The key of an organization's digests: random, and stored sealed, so that digests stay comparable when ENCRYPTION_KEYS
- * change, and tell nothing to who has the database alone.
+ * The key of an organization's digests: random and stored encrypted, so that digests stay comparable when
+ * ENCRYPTION_KEYS change, and reveal nothing to readers of the database alone.
  */
 export class DigestKey {
   constructor(private readonly scope: Scope) {}
 
-  /** The key as it is stored, made when it is first asked for. */
+  /** The encrypted key, created on first use. */
   async sealed(): Promise<string> {
     const { organizationId: id, ports } = this.scope;
     const organizations = () => this.scope.shared("organizations").where({ id });
@@ -26,20 +26,23 @@ export class DigestKey {
   }
 }
 
-/** Digests under a stored key of the scope's organization. */
+/** Returns a digest function with an encrypted key of the scope's organization. */
 export function digesting(scope: Scope, sealedKey: string): (person: Person) => string {
   const key = scope.ports.crypto.open(sealedKey, contextOf(scope));
   return ({ kind, value }) => createHmac("sha256", key).update(`${kind}:${value}`).digest("base64url");
 }
 
-/** An erasure as a backup carries it: who it was is known only by comparing. */
+/** An erasure in a backup; the person can only be found by comparing digests. */
 export interface ErasureDigest {
   readonly organizationId: string;
   readonly kind: IdentifierKind;
   readonly digest: string;
-  /** The key of the digest, sealed under ENCRYPTION_KEYS. */
+  /** The digest key, encrypted with ENCRYPTION_KEYS. */
   readonly sealedKey: string;
-  /** What began later is not erased: the person came back. ISO 8601 with microseconds, by the database's clock. */
+  /**
+   * Chats that started later are not erased, because the person came back. ISO 8601 with microseconds, by the
+   * database's clock.
+   */
   readonly until: string;
 }
 

@@ -2,10 +2,10 @@ import { indexable, whereText } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { invalid } from "../../platform/errors";
 
-/** What a person is known by, and the columns of their chats that hold it. */
+/** Kinds of identifiers, and the columns of chats that contain them. */
 const COLUMNS = {
   uniqueId: ["uniqueId"],
-  // The person behind a call is remembered under userId, else anonymousId.
+  // Calls store userId, else anonymousId, as the uniqueId of the person.
   userId: ["userId", "uniqueId"],
   anonymousId: ["anonymousId", "uniqueId", "visitorId"],
   phoneNumber: ["phoneNumber"],
@@ -14,13 +14,13 @@ const COLUMNS = {
 export type IdentifierKind = keyof typeof COLUMNS;
 export const IDENTIFIER_KINDS = Object.keys(COLUMNS) as IdentifierKind[];
 
-/** A person, by one identifier. */
+/** A person, identified by one identifier. */
 export interface Person {
   readonly kind: IdentifierKind;
   readonly value: string;
 }
 
-/** The same as arguments of an operation. */
+/** A person in the arguments of an operation. */
 export type PersonInput = { readonly [K in IdentifierKind]?: string | null };
 
 /** @throws BAD_USER_INPUT unless exactly one identifier is given */
@@ -33,13 +33,16 @@ export function personOf(input: PersonInput): Person {
     throw invalid([
       {
         path: given[1]?.kind ?? given[0]?.kind ?? "uniqueId",
-        message: `name the person by exactly one of ${IDENTIFIER_KINDS.join(", ")}; got ${given.length === 1 ? "an empty text" : given.length}`,
+        message: `identify the person by exactly one of ${IDENTIFIER_KINDS.join(", ")}; got ${given.length === 1 ? "an empty text" : given.length}`,
       },
     ]);
   return given[0]!;
 }
 
-/** The chats of a person that began up to a moment, which is text as only the database's own form keeps microseconds. */
+/**
+ * Chats of a person that started by a moment, which is text because only the database's own format keeps
+ * microseconds.
+ */
 export const chatsOf = (scope: Scope, { kind, value }: Person, until?: string) => {
   const rows = scope.table("chats").where((either) => {
     for (const column of COLUMNS[kind])
@@ -50,13 +53,13 @@ export const chatsOf = (scope: Scope, { kind, value }: Person, until?: string) =
   return until === undefined ? rows : rows.where("startedAt", "<=", until);
 };
 
-/** All that belongs to a person, by their chats and by every name that their facts and files stand under. */
+/** The keys that lead to all data about a person: chat ids, and all names under which memory and files are stored. */
 export interface Reach {
   readonly chatIds: readonly string[];
   readonly names: readonly string[];
 }
 
-/** The oldest chats first. */
+/** Finds the chats and names of a person, oldest chats first. */
 export async function reachOf(scope: Scope, person: Person, until?: string): Promise<Reach> {
   const rows = chatsOf(scope, person, until).select("id", "uniqueId").orderBy(["startedAt", "id"]);
   const chats = await rows;
@@ -66,7 +69,7 @@ export async function reachOf(scope: Scope, person: Person, until?: string): Pro
   };
 }
 
-/** Files whose metadata names the person, or one of their chats. */
+/** Files whose metadata names the person or one of their chats. */
 export const filesOf = (scope: Scope, { names, chatIds }: Reach) =>
   scope.table("files").where((either) => {
     for (const kind of IDENTIFIER_KINDS)
@@ -74,5 +77,5 @@ export const filesOf = (scope: Scope, { names, chatIds }: Reach) =>
     either.orWhereRaw("files.metadata ->> 'chatId' = any(?::text[])", [[...chatIds]]);
   });
 
-/** Whether assistants remember somebody directly under an identifier of this kind. */
+/** Whether the assistants' memory uses identifiers of this kind directly. */
 export const isRemembered = ({ kind }: Person): boolean => kind !== "phoneNumber";

@@ -1,25 +1,28 @@
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 
-/** What erasures and exports exclude each other by: neither reads what the other writes at the same time. */
+/** Lock between erasures and exports: neither reads data that the other is changing. */
 const LOCK = "exports";
 
-/** Until the transaction ends, no erasure removes what an export is about to read. */
+/** Until the end of the transaction, no erasure removes data that an export is about to read. */
 export const lockExports = (scope: Scope): Promise<void> => scope.lock(LOCK);
 
-/** Whose exports are withdrawn. */
-export interface Erased {
-  /** Keyed digests of everything that the person may have been named by. */
+/** The people or chats whose exports are withdrawn. */
+export interface ErasedData {
+  /** Keyed digests of all names of the person. */
   readonly digests?: readonly string[];
   readonly chatIds?: readonly string[];
 }
 
 /**
- * Withdraws the exports that hold something of an erased person or chat, finished or not. Call it in the transaction
- * of the erasure. A job removes the archives.
- * @returns how many
+ * Withdraws exports with data of an erased person or chat, finished or not. Runs in the transaction of the erasure. A
+ * job removes the archives.
+ * @returns the number of withdrawn exports
  */
-export async function withdrawExports(scope: Scope, { digests = [], chatIds = [] }: Erased): Promise<number> {
+export async function withdrawExports(
+  scope: Scope,
+  { digests = [], chatIds = [] }: ErasedData,
+): Promise<number> {
   await lockExports(scope);
   return drop(
     scope,
@@ -34,7 +37,7 @@ export async function withdrawExports(scope: Scope, { digests = [], chatIds = []
   );
 }
 
-/** Ends exports, and has their archives removed. In a transaction. @returns how many */
+/** Ends exports and enqueues removal of their archives. Runs in a transaction. @returns the number of exports */
 export async function drop(
   scope: Scope,
   which: RowsOf<"end_user_exports">,
@@ -53,10 +56,10 @@ export async function drop(
   return rows.length;
 }
 
-/** Removes the bytes of an archive whose record no longer names it. */
+/** Removes the content of an archive that its export no longer refers to. */
 export const removeArchive = (scope: Scope, archiveId: string): Promise<void> =>
   scope.ports.storage.remove(archiveKey(scope, archiveId));
 
-/** Where an archive lies in the storage. */
+/** Storage key of an archive. */
 export const archiveKey = ({ organizationId }: Scope, archiveId: string): string =>
   `${organizationId}/${archiveId}`;

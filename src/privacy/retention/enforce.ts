@@ -6,20 +6,20 @@ import { expireEvents } from "../../events/events/expire-events";
 import { Retention } from "./retention";
 import { expireRecordings } from "./expire-recordings";
 
-/** Of one organization, before the next one's turn comes. */
-const MOST_LOGS = 100;
-const MOST_TEXTS = 500;
-/** After so long the next run goes on, so that one does not hold up other slow jobs, in milliseconds. */
-const RUN_MS = 120_000;
+/** Logs and texts deleted per organization in each round. */
+const LOG_BATCH = 100;
+const TEXT_BATCH = 500;
+/** Time limit of one run, in ms; the next run continues, so that other slow jobs are not blocked. */
+const MAX_RUN_MS = 120_000;
 
-/** Deletes what organizations keep no longer, some of each in turn. */
+/** Deletes expired data of all organizations, in rounds of one batch each. */
 export async function enforceRetention(database: Database): Promise<void> {
-  const begun = performance.now();
-  let left = await database.everyOrganization();
-  while (left.length > 0 && performance.now() - begun < RUN_MS) {
+  const startedAt = performance.now();
+  let remaining = await database.everyOrganization();
+  while (remaining.length > 0 && performance.now() - startedAt < MAX_RUN_MS) {
     const more: string[] = [];
-    for (const id of left) if (await enforceOnce(database.scope(id))) more.push(id);
-    left = more;
+    for (const id of remaining) if (await enforceOnce(database.scope(id))) more.push(id);
+    remaining = more;
   }
 }
 
@@ -31,7 +31,7 @@ async function settle(scope: Scope) {
   return held;
 }
 
-/** One batch, as the audit log records it. */
+/** The audit operation of one batch. */
 const retentionOf = (recordType: string) => jobOf("retention.enforce", recordType, null);
 
 /** @returns whether there is more to delete */
@@ -46,7 +46,7 @@ async function enforceOnce(scope: Scope): Promise<boolean> {
   return more.includes(true);
 }
 
-/** With their messages, recordings, texts and events. Live conversations stay. */
+/** Deletes old logs with their messages, recordings, texts and events. Live conversations stay. */
 async function expireLogs(scope: Scope, days: number): Promise<boolean> {
   const old = await scope
     .table("chats")
@@ -55,16 +55,16 @@ async function expireLogs(scope: Scope, days: number): Promise<boolean> {
     .whereRaw("started_at < now() - ? * interval '1 day'", [days])
     .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
     .orderBy("startedAt")
-    .limit(MOST_LOGS);
+    .limit(LOG_BATCH);
   await removeChats(
     scope,
     old.map(({ id }) => id),
     { keepsExports: true, operation: () => retentionOf("Log") },
   );
-  return old.length === MOST_LOGS;
+  return old.length === LOG_BATCH;
 }
 
-/** Records of texts that belong to no conversation. */
+/** Deletes old texts outside any conversation. */
 async function expireTexts(scope: Scope, days: number): Promise<boolean> {
   const [received, sent] = [
     await expireOf(scope, "sms_received", "messageSid", days),
@@ -86,9 +86,9 @@ async function expireOf(
       .select(key)
       .whereNull("chatId")
       .whereRaw("created_at < now() - ? * interval '1 day'", [days])
-      .limit(MOST_TEXTS);
+      .limit(TEXT_BATCH);
     const texts = await scope.table(table).whereIn(key, old).delete();
     operation.count({ texts });
-    return texts === MOST_TEXTS;
+    return texts === TEXT_BATCH;
   });
 }

@@ -2,9 +2,12 @@ import { enqueueErasure } from "../../channels/calls/erase-call";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
-const MOST = 100;
+const BATCH_SIZE = 100;
 
-/** Removes recordings of calls that ended so many days ago: their addresses, the events that tell them, and what the engine keeps. @returns whether there are more */
+/**
+ * Removes recordings of calls that ended at least `days` ago: their URLs, their events and the engine's copies.
+ * @returns whether there are more
+ */
 export async function expireRecordings(
   scope: Scope,
   days: number,
@@ -19,13 +22,13 @@ export async function expireRecordings(
       .whereRaw("started_at < now() - ? * interval '1 day'", [days])
       .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
       .orderBy("startedAt")
-      .limit(MOST)
+      .limit(BATCH_SIZE)
       .forUpdate();
     const ids = old.map(({ id }) => id);
-    const told = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
-    operation.count({ recordings: ids.length, events: await told.delete() });
+    const recordingEvents = scope.table("events").whereIn("chatId", ids).where({ name: "call-recording" });
+    operation.count({ recordings: ids.length, events: await recordingEvents.delete() });
     await enqueueErasure(scope, ids);
     await scope.table("chats").whereIn("id", ids).update({ recordingUrl: null });
-    return old.length === MOST;
+    return old.length === BATCH_SIZE;
   });
 }

@@ -4,10 +4,10 @@ export type RetentionKind = "LOGS" | "RECORDINGS" | "EVENTS";
 const KINDS: readonly RetentionKind[] = ["LOGS", "RECORDINGS", "EVENTS"];
 const NAMES = { LOGS: "Logs", RECORDINGS: "Recordings", EVENTS: "Events" } as const;
 
-/** Days for which things are kept; null: for ever. */
+/** Retention in days; null means forever. */
 type Days = number | null;
 
-/** For how long an organization keeps things. */
+/** Retention of an organization's data. */
 export interface RetentionState {
   readonly logsDays: Days;
   readonly recordingsDays: Days;
@@ -15,14 +15,14 @@ export interface RetentionState {
   readonly pending: readonly PendingRetention[];
 }
 
-/** A shorter retention that deletes nothing yet. */
+/** A shorter retention that is announced but not yet in effect. */
 export interface PendingRetention {
   readonly kind: RetentionKind;
   readonly days: number;
   readonly from: Date;
 }
 
-/** What is left out stays as it was; null: as the settings say. */
+/** New retention values: undefined leaves a value unchanged; null resets it to the server's default. */
 export interface RetentionInput {
   readonly logsDays?: Days;
   readonly recordingsDays?: Days;
@@ -35,11 +35,11 @@ interface Row {
   readonly heldDays: Days;
   readonly toldDays: Days;
   readonly toldAt: Date | null;
-  /** Whether the notice has been there for long enough, by the database's clock. */
+  /** Whether the notice period is over, by the database's clock. */
   readonly due: boolean;
 }
 
-interface Settled {
+interface RetentionSettlement {
   readonly held: Readonly<Record<RetentionKind, Days>>;
   readonly changed: readonly RetentionKind[];
 }
@@ -47,16 +47,16 @@ interface Settled {
 interface Changes {
   readonly heldDays?: Days;
   readonly toldDays?: Days;
-  /** That the notice begins now. */
+  /** True if the notice period starts now. */
   readonly isTold?: true;
 }
 
-const UNTOLD = { toldDays: null };
+const NO_NOTICE = { toldDays: null };
 const DAY_MS = 86_400_000;
 
 /**
- * How long an organization keeps logs, recordings and events. A shorter time holds only after the organization was told
- * of it for some days; a longer one holds at once.
+ * Retention of logs, recordings and events. A shorter retention takes effect after a notice period; a longer one at
+ * once.
  */
 export class Retention {
   constructor(private readonly scope: Scope) {}
@@ -85,19 +85,21 @@ export class Retention {
     });
   }
 
-  /** What will be deleted, and from when on. */
+  /** Warnings about announced deletions and their dates. */
   async warnings(): Promise<string[]> {
     const rows = await this.rows();
     return rows.flatMap((row) => {
       const pending = this.pendingOf(row);
       if (!pending) return [];
-      const before = row.heldDays === null ? "for ever" : `for ${row.heldDays} days`;
+      const before = row.heldDays === null ? "forever" : `for ${row.heldDays} days`;
       return `${NAMES[row.kind]} older than ${pending.days} days will be deleted from ${pending.from.toISOString()} on; until then they are kept ${before}. Change it with updateRetention.`;
     });
   }
 
-  /** Lets the chosen days hold where they may. @returns the days that hold now, and the kinds whose row has changed */
-  async settle(): Promise<Settled> {
+  /**
+   * Applies chosen values where the notice period allows. @returns the values in effect, and the kinds that changed
+   */
+  async settle(): Promise<RetentionSettlement> {
     const held: Partial<Record<RetentionKind, Days>> = {};
     const changed: RetentionKind[] = [];
     for (const row of await this.rows()) {
@@ -115,11 +117,11 @@ export class Retention {
     const wanted = this.wanted(row);
     const { heldDays, toldDays, due } = row;
     if (!isShorter(wanted, heldDays))
-      return wanted === heldDays && toldDays === null ? undefined : { heldDays: wanted, ...UNTOLD };
-    // Of something still shorter the organization is told anew.
+      return wanted === heldDays && toldDays === null ? undefined : { heldDays: wanted, ...NO_NOTICE };
+    // A still shorter retention starts a new notice period.
     if (toldDays === null || isShorter(wanted, toldDays))
-      return this.noticeDays === 0 ? { heldDays: wanted, ...UNTOLD } : { toldDays: wanted, isTold: true };
-    if (due) return { heldDays: wanted, ...UNTOLD };
+      return this.noticeDays === 0 ? { heldDays: wanted, ...NO_NOTICE } : { toldDays: wanted, isTold: true };
+    if (due) return { heldDays: wanted, ...NO_NOTICE };
     return wanted === toldDays ? undefined : { toldDays: wanted };
   }
 
@@ -136,11 +138,11 @@ export class Retention {
     return this.scope.ports.retention.noticeDays;
   }
 
-  /** One row of each kind; made when they are first asked for. */
+  /** One row per kind, created on first use. */
   private async rows(): Promise<Row[]> {
     const found = await this.read();
     if (found.length === KINDS.length) return found;
-    // Events have always been kept for the days of the settings, logs and recordings for ever.
+    // Initial values: the server's setting for events; forever for logs and recordings.
     const held = { LOGS: null, RECORDINGS: null, EVENTS: this.scope.ports.retention.EVENTS };
     for (const kind of KINDS)
       await this.scope
