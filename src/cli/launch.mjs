@@ -25,10 +25,12 @@ const STEPS = [
 const SHARED = ["tsconfig.json", "package-lock.json"];
 const stampOf = (name) => join("dist", `.built-${name}`);
 
-const newest = (path) =>
-  statSync(path).isDirectory()
-    ? Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))))
-    : statSync(path).mtimeMs;
+/** A folder changes when a file is added, renamed or removed. */
+const newest = (path) => {
+  const entry = statSync(path);
+  const inside = entry.isDirectory() ? readdirSync(path).map((name) => newest(join(path, name))) : [];
+  return Math.max(entry.mtimeMs, ...inside);
+};
 
 /** Whether sources are newer than the build. Browser sources do not make the server's build stale. */
 function isStale({ name, sources }) {

@@ -1,7 +1,8 @@
 // Transpiles each changed TypeScript file without checking types. `isolatedModules` makes files independent, so a
-// change costs one file instead of the whole program.
-import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+// change costs one file instead of the whole program. Removes the output of deleted files, because the migrations are
+// the files of their folder.
+import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 
 const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
@@ -16,9 +17,18 @@ const sources = [
 ];
 const settings = statSync("tsconfig.json").mtimeMs;
 
+const targetOf = (source) =>
+  join(options.outDir, relative(options.rootDir, resolve(source))).replace(/\.ts$/, ".js");
+const targets = new Set(sources.map(targetOf));
+const emitted = raw.include
+  .map((folder) => join(options.outDir, folder))
+  .filter(ts.sys.directoryExists)
+  .flatMap((folder) => ts.sys.readDirectory(folder, [".js", ".json"]));
+for (const target of emitted) if (!targets.has(target)) rmSync(target);
+
 for (const source of sources) {
   if (source.endsWith(".d.ts")) continue;
-  const target = join(options.outDir, relative(options.rootDir, source)).replace(/\.ts$/, ".js");
+  const target = targetOf(source);
   if (isFresh(target, source)) continue;
   mkdirSync(dirname(target), { recursive: true });
   if (source.endsWith(".json")) copyFileSync(source, target);
