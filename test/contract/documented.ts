@@ -1,5 +1,5 @@
-/** Fields by their type in JSON; `!` marks those that are required. */
-export type Fields = Readonly<Partial<Record<"string" | "number" | "boolean" | "object" | "array", string>>>;
+import { ASSISTANT, configurationOf, patchOf, type Fields } from "../support/shapes";
+
 type Answered = Fields | { readonly page: Fields } | { readonly list: Fields } | "string";
 
 export interface Documented {
@@ -12,32 +12,8 @@ export interface Documented {
   readonly takes?: Fields;
 }
 
-const RAG = { boolean: "isRagEnabled! forceRag! preserveRagResult!", string: "ragTriggerTopics!" };
-const ASSISTANT = { string: "id! name! description", boolean: "template", object: "variables" };
-const VOICE = {
-  string:
-    "initialMessage! prompt! resources! provider! model! voiceProvider! voice! backgroundSound! endCallMessage! endCallPhrases!",
-  number: "temperature! maxTokensOutput!",
-  boolean: "backchanneling! endCallFunction! dialKeypadFunction!",
-  array: "functions!",
-};
-const SMS = {
-  string: "initialMessage! prompt! resources! provider! model! keywords!",
-  number: "temperature! maxTokensOutput!",
-  boolean: "smsMode! voiceCallMode!",
-  array: "functions!",
-};
-const CHAT = {
-  string: "initialMessage! prompt! resources! provider! model!",
-  number: "temperature! maxTokensOutput!",
-  boolean: "chatMode! quickRepliesEnabled!",
-  array: "functions!",
-};
-const THEME = { object: "theme!", string: "mode!" };
 const WEBHOOK = { string: "id! url! name! secret! createdAt! updatedAt!" };
-/** What a key has beside what the document shows is an extension, in an answer only if it was set. */
-const KEY = { string: "id! value! type! status! name expiresAt", array: "assistantIds permissions" };
-const NEW_KEY = { string: "type status name expiresAt", array: "assistantIds permissions" };
+const KEY = { string: "id! value! type! status!" };
 const FILE = {
   string: "id! name! organizationId! mimeType! createdAt!",
   number: "size!",
@@ -57,14 +33,6 @@ const WEB_CALL = { string: "webCallUrl!" };
 const WEB_CALLEE = { string: "assistantId workflowId externalId", object: "metadata variables" };
 const DELETED = { string: "id!" };
 
-const optional = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([type, names]) => [type, names.replaceAll("!", "")]));
-const withRag = (fields: { string: string; boolean: string }) => ({
-  ...fields,
-  string: `${fields.string} ${RAG.string}`,
-  boolean: `${fields.boolean} ${RAG.boolean}`,
-});
-
 /** `METHOD path` of a row, its success status, what it answers and what its body is. */
 type Line = readonly [string, number, Answered?, Fields?];
 const section = (auth: string, lines: readonly Line[]): Documented[] =>
@@ -75,7 +43,7 @@ const section = (auth: string, lines: readonly Line[]): Documented[] =>
 
 const V1 = "/rest/v1";
 
-/** The document's Endpoints tables, written out by hand: the contract. */
+/** The document's Endpoints tables, written out by hand: the contract. Fields marked `x-extension` are not in it. */
 export const DOCUMENTED: readonly Documented[] = [
   ...section("key or bearer", [
     [`POST ${V1}/assistants`, 200, ASSISTANT, { string: "name! description", object: "variables" }],
@@ -85,20 +53,20 @@ export const DOCUMENTED: readonly Documented[] = [
     [`PATCH ${V1}/assistants/{id}`, 200, ASSISTANT, { string: "name description", object: "variables" }],
     [`DELETE ${V1}/assistants/{id}`, 200, DELETED],
     [`POST ${V1}/assistants/duplicate/{id}`, 200, ASSISTANT],
-    [`GET ${V1}/assistants/{assistantId}/voice`, 200, withRag(VOICE)],
-    [`PATCH ${V1}/assistants/{assistantId}/voice`, 200, withRag(VOICE), optional(VOICE)],
-    [`GET ${V1}/assistants/{assistantId}/sms`, 200, withRag(SMS)],
-    [`PATCH ${V1}/assistants/{assistantId}/sms`, 200, withRag(SMS), optional(SMS)],
-    [`GET ${V1}/assistants/{assistantId}/chat`, 200, withRag(CHAT)],
-    [`PATCH ${V1}/assistants/{assistantId}/chat`, 200, withRag(CHAT), optional(CHAT)],
-    [`GET ${V1}/assistants/{assistantId}/theme`, 200, THEME],
-    [`PATCH ${V1}/assistants/{assistantId}/theme`, 200, THEME, { object: "theme" }],
+    [`GET ${V1}/assistants/{assistantId}/voice`, 200, configurationOf("voice")],
+    [`PATCH ${V1}/assistants/{assistantId}/voice`, 200, configurationOf("voice"), patchOf("voice")],
+    [`GET ${V1}/assistants/{assistantId}/sms`, 200, configurationOf("sms")],
+    [`PATCH ${V1}/assistants/{assistantId}/sms`, 200, configurationOf("sms"), patchOf("sms")],
+    [`GET ${V1}/assistants/{assistantId}/chat`, 200, configurationOf("chat")],
+    [`PATCH ${V1}/assistants/{assistantId}/chat`, 200, configurationOf("chat"), patchOf("chat")],
+    [`GET ${V1}/assistants/{assistantId}/theme`, 200, configurationOf("theme")],
+    [`PATCH ${V1}/assistants/{assistantId}/theme`, 200, configurationOf("theme"), patchOf("theme")],
     [`GET ${V1}/assistants/{assistantId}/logs`, 200, { list: { string: "id! type! label! createdAt!" } }],
     [`GET ${V1}/assistants/{assistantId}/log/{logId}`, 200, LOG],
     [`GET ${V1}/organization`, 200, { string: "id! analyticUrl" }],
     [`POST ${V1}/organization/token`, 200, { string: "token! expiresAt!" }, { string: "userId expiresIn" }],
     [`GET ${V1}/organization/keys`, 200, { list: KEY }],
-    [`POST ${V1}/organization/keys`, 200, KEY, NEW_KEY],
+    [`POST ${V1}/organization/keys`, 200, KEY, { string: "type status" }],
     [`GET ${V1}/organization/keys/public`, 200, KEY],
     [`GET ${V1}/organization/keys/{keyId}`, 200, KEY],
     [`PATCH ${V1}/organization/keys/{keyId}`, 200, KEY, { string: "status!" }],

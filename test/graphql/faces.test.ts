@@ -1,42 +1,34 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, said, say } from "../support/factories";
+import { ASSISTANT, assistantWith, configurationOf, KINDS, namesOf } from "../support/shapes";
 
 const running = useApp();
 
-const COMMON = `initialMessage prompt resources provider model temperature maxTokensOutput functions
-  isRagEnabled forceRag ragTriggerTopics preserveRagResult`;
-const FIELDS = {
-  voice: `${COMMON} voiceProvider voice backgroundSound backchanneling endCallFunction dialKeypadFunction endCallMessage endCallPhrases`,
-  sms: `${COMMON} smsMode voiceCallMode keywords`,
-  chat: `${COMMON} chatMode quickRepliesEnabled`,
-  theme: "theme mode",
-};
 const INPUTS = {
   voice: ["Voice", { prompt: "Speak.", voice: "nova", functions: [{ b: 1, a: [null] }] }],
   sms: ["Sms", { keywords: "info", voiceCallMode: true }],
   chat: ["Chat", { model: "MIXTRAL", temperature: 1.5 }],
   theme: ["Theme", { theme: { title: "Ask", own: { none: null } } }],
 } as const;
-const KINDS = ["voice", "sms", "chat", "theme"] as const;
 const REST = "/rest/v1/assistants";
-const ASSISTANT = "id name description template variables";
+const FIELDS = namesOf(ASSISTANT).join(" ");
 
 describe("an assistant", () => {
   test("made by REST is read by GraphQL", async () => {
     const { api } = running;
     const rest = await api.post(REST, { name: "Ada", description: "d", variables: { a: { b: null } } }, 200);
-    const { assistant } = await api.gql(`query ($id: ID!) { assistant(id: $id) { ${ASSISTANT} } }`, rest);
+    const { assistant } = await api.gql(`query ($id: ID!) { assistant(id: $id) { ${FIELDS} } }`, rest);
     expect(assistant).toEqual(rest);
   });
 
   test("made, changed and deleted by GraphQL is so for REST", async () => {
     const { api } = running;
-    const create = `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { ${ASSISTANT} } }`;
+    const create = `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { ${FIELDS} } }`;
     const made = (await api.gql(create, { input: { name: "Bea" } })).createAssistant;
     expect(made).toMatchObject({ description: null, variables: null });
-    expect(await api.get(`${REST}/${made.id}`, 200)).toEqual({ id: made.id, name: "Bea", template: false });
-    const update = `mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ${ASSISTANT} } }`;
+    expect(await api.get(`${REST}/${made.id}`, 200)).toEqual(assistantWith({ id: made.id, name: "Bea" }));
+    const update = `mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { ${FIELDS} } }`;
     const changed = await api.gql(update, { id: made.id, input: { description: "now" } });
     expect(await api.get(`${REST}/${made.id}`, 200)).toEqual({
       ...changed.updateAssistant,
@@ -52,7 +44,7 @@ describe("an assistant", () => {
     const id = await newAssistant(api, { name: "Ada", variables: { a: 1 } });
     await api.patch(`${REST}/${id}/chat`, { prompt: "Copied." }, 200);
     const { duplicateAssistant } = await api.gql(
-      `mutation ($id: ID!) { duplicateAssistant(id: $id) { ${ASSISTANT} chat { prompt } } }`,
+      `mutation ($id: ID!) { duplicateAssistant(id: $id) { ${FIELDS} chat { prompt } } }`,
       { id },
     );
     const { chat, ...copy } = duplicateAssistant;
@@ -95,7 +87,7 @@ describe("an assistant", () => {
   });
 
   test("template is the same on both faces", async () => {
-    const document = `query { assistantTemplates { data { ${ASSISTANT} } meta { itemCount } } }`;
+    const document = `query { assistantTemplates { data { ${FIELDS} } meta { itemCount } } }`;
     const { data } = (await running.api.gql(document)).assistantTemplates;
     expect(data).toEqual((await running.api.get(`${REST}/templates`, 200)).data);
   });
@@ -103,7 +95,8 @@ describe("an assistant", () => {
 
 describe.each(KINDS)("the %s configuration", (kind) => {
   const [name, input] = INPUTS[kind];
-  const read = `query ($id: ID!) { assistant(id: $id) { result: ${kind} { ${FIELDS[kind]} } } }`;
+  const fields = namesOf(configurationOf(kind)).join(" ");
+  const read = `query ($id: ID!) { assistant(id: $id) { result: ${kind} { ${fields} } } }`;
 
   test("changed by REST is read by GraphQL, and the reverse", async () => {
     const { api } = running;
@@ -112,7 +105,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     const rest = await api.patch(path, input, 200);
     expect((await api.gql(read, { id })).assistant.result).toEqual(rest);
     const update = `mutation ($id: ID!, $input: Update${name}ConfigurationInput!) {
-      result: update${name}Configuration(assistantId: $id, input: $input) { ${FIELDS[kind]} } }`;
+      result: update${name}Configuration(assistantId: $id, input: $input) { ${fields} } }`;
     const other = await newAssistant(api);
     const { result } = await api.gql(update, { id: other, input });
     expect(result).toEqual(rest);

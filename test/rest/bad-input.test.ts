@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { hostileJson } from "../support/hostile";
 import { closeRaw } from "../support/raw";
+import { assistantWith, KINDS, namesOf, patchOf, type Kind } from "../support/shapes";
 
 const running = useApp();
 const ASSISTANTS = "/rest/v1/assistants";
-const KINDS = ["voice", "sms", "chat", "theme"] as const;
 const JSON_BODY = { "Content-Type": "application/json" };
 const MEBIBYTE = 1_048_576;
 let id = "";
@@ -37,28 +37,16 @@ async function wrongPaths(method: string, path: string, body: unknown): Promise<
 const patch = (kind: string, body: unknown) => wrongPaths("PATCH", `${ASSISTANTS}/${id}/${kind}`, body);
 const create = (body: unknown) => wrongPaths("POST", ASSISTANTS, body);
 
-const TEXTS = ["initialMessage", "prompt", "resources"];
-const COMMON = ["functions", "maxTokensOutput", "model", "provider", "temperature", ...TEXTS];
-const FIELDS = {
-  voice: [
-    ...COMMON,
-    ...["backchanneling", "backgroundSound", "dialKeypadFunction", "endCallFunction", "endCallMessage"],
-    ...["endCallPhrases", "voice", "voiceProvider"],
-  ].sort(),
-  sms: [...COMMON, "keywords", "smsMode", "voiceCallMode"].sort(),
-  chat: [...COMMON, "chatMode", "quickRepliesEnabled"].sort(),
-  theme: ["theme"],
-} as const;
-const all = (kind: keyof typeof FIELDS, value: unknown) =>
-  Object.fromEntries(FIELDS[kind].map((name) => [name, value]));
+const fieldsOf = (kind: Kind) => namesOf(patchOf(kind));
+const all = (kind: Kind, value: unknown) => Object.fromEntries(fieldsOf(kind).map((name) => [name, value]));
 
 describe("a wrong value", () => {
   test.each(KINDS)("in every field of %s at once is told field by field", async (kind) => {
-    expect(await patch(kind, all(kind, null))).toEqual(FIELDS[kind]);
+    expect(await patch(kind, all(kind, null))).toEqual(fieldsOf(kind));
     expect(await patch(kind, all(kind, [[1]]))).toEqual(
-      FIELDS[kind].map((name) => (name === "functions" ? "functions.0" : name)),
+      fieldsOf(kind).map((name) => (name === "functions" ? "functions.0" : name)),
     );
-    const objects = FIELDS[kind].filter((name) => name !== "theme");
+    const objects = fieldsOf(kind).filter((name) => name !== "theme");
     expect(await patch(kind, { ...all(kind, { a: 1 }), theme: "dark" })).toEqual(
       expect.arrayContaining(objects),
     );
@@ -142,7 +130,7 @@ describe("null", () => {
     const { api } = running;
     const made = await api.post(ASSISTANTS, { name: "A", description: "d", variables: { a: 1 } }, 200);
     const cleared = await api.patch(`${ASSISTANTS}/${made.id}`, { description: null, variables: null }, 200);
-    expect(cleared).toEqual({ id: made.id, name: "A", template: false });
+    expect(cleared).toEqual(assistantWith({ id: made.id, name: "A" }));
     expect(await wrongPaths("PATCH", `${ASSISTANTS}/${made.id}`, { name: null })).toEqual(["name"]);
     expect(await api.patch(`/rest/v1/settings/${webhookId}`, { name: null }, 200)).toMatchObject({
       name: null,

@@ -1,74 +1,15 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant } from "../support/factories";
+import { changesOf, defaultsOf, KINDS } from "../support/shapes";
 
 const running = useApp();
 const at = (id: string, kind: string) => `/rest/v1/assistants/${id}/${kind}`;
 
-const RAG = { isRagEnabled: false, forceRag: false, ragTriggerTopics: "", preserveRagResult: false };
-const COMMON = {
-  initialMessage: "Hello! How can I help you today?",
-  prompt: expect.stringMatching(/^You are .+\.$/),
-  resources: "",
-  provider: "OPENAI",
-  model: "GPT_4_O_MINI",
-  temperature: 0.7,
-  maxTokensOutput: 1024,
-  functions: [],
-  ...RAG,
-};
-const DEFAULTS = {
-  voice: {
-    ...COMMON,
-    voiceProvider: expect.stringMatching(/^(ELEVENLABS|PLAYHT|OPENAI)$/),
-    voice: expect.stringMatching(/^[a-z]+$/),
-    backgroundSound: expect.stringMatching(/^(DEFAULT|OFF|OFFICE)$/),
-    backchanneling: expect.any(Boolean),
-    endCallFunction: expect.any(Boolean),
-    dialKeypadFunction: expect.any(Boolean),
-    endCallMessage: expect.any(String),
-    endCallPhrases: expect.any(String),
-  },
-  sms: { ...COMMON, smsMode: true, voiceCallMode: expect.any(Boolean), keywords: expect.any(String) },
-  chat: { ...COMMON, chatMode: true, quickRepliesEnabled: expect.any(Boolean) },
-  theme: { theme: {}, mode: "VOICE_AND_CHAT" },
-};
-const KINDS = Object.entries(DEFAULTS);
-
-/** A change of every field that a PATCH of the kind may name. */
-const TEXT_FIELDS = {
-  initialMessage: "Hi {name}",
-  prompt: "You are brief.",
-  resources: "Open at 9.\nSee https://example.com",
-  provider: "GROQ",
-  model: "LLAMA_3_8B",
-  temperature: 0,
-  maxTokensOutput: 16384,
-  functions: [{ name: "look_up", description: "d" }],
-};
-const CHANGES: Record<string, Record<string, unknown>> = {
-  voice: {
-    ...TEXT_FIELDS,
-    provider: "ANTHROPIC",
-    model: "CLAUDE_3_5_SONNET",
-    voiceProvider: "PLAYHT",
-    voice: "michael",
-    backgroundSound: "OFFICE",
-    backchanneling: true,
-    endCallFunction: true,
-    dialKeypadFunction: true,
-    endCallMessage: "Good-bye",
-    endCallPhrases: "bye,\nsee you",
-  },
-  sms: { ...TEXT_FIELDS, smsMode: false, voiceCallMode: true, keywords: "info\nhelp, more" },
-  chat: { ...TEXT_FIELDS, chatMode: false, quickRepliesEnabled: true },
-  theme: { theme: { primaryColor: "#4338ca", own: { nested: [1, { two: null }] } } },
-};
-
 describe("a new assistant", () => {
-  test.each(KINDS)("has a %s configuration with every field and working defaults", async (kind, defaults) => {
+  test.each(KINDS)("has a %s configuration with every field and working defaults", async (kind) => {
     const id = await newAssistant(running.api);
-    expect(await running.api.get(at(id, kind), 200)).toEqual(defaults);
+    expect(await running.api.get(at(id, kind), 200)).toEqual(defaultsOf(kind));
   });
 
   test("has nothing in its configurations that would not work", async () => {
@@ -83,8 +24,8 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     const { api } = running;
     const path = at(await newAssistant(api), kind);
     const before = await api.get(path, 200);
-    const changed = await api.patch(path, CHANGES[kind], 200);
-    expect(changed).toEqual({ ...before, ...CHANGES[kind] });
+    const changed = await api.patch(path, changesOf(kind), 200);
+    expect(changed).toEqual({ ...before, ...changesOf(kind) });
     expect(await api.get(path, 200)).toEqual(changed);
   });
 
@@ -92,7 +33,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     const { api } = running;
     const path = at(await newAssistant(api), kind);
     let expected = await api.get(path, 200);
-    for (const [name, value] of Object.entries(CHANGES[kind]!)) {
+    for (const [name, value] of Object.entries(changesOf(kind))) {
       expected = { ...expected, [name]: value };
       expect(await api.patch(path, { [name]: value }, 200)).toEqual(expected);
     }
@@ -102,7 +43,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     const { api } = running;
     const path = at(await newAssistant(api), kind);
     const before = await api.get(path, 200);
-    for (const name of Object.keys(CHANGES[kind]!)) {
+    for (const name of Object.keys(changesOf(kind))) {
       const { details } = await api.patch(path, { [name]: null }, 400);
       expect(details).toEqual([{ path: name, message: "must not be null" }]);
     }
@@ -128,7 +69,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     const { api } = running;
     const [one, two] = [await newAssistant(api), await newAssistant(api)];
     const before = await api.get(at(two, kind), 200);
-    await api.patch(at(one, kind), CHANGES[kind], 200);
+    await api.patch(at(one, kind), changesOf(kind), 200);
     expect(await api.get(at(two, kind), 200)).toEqual(before);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
+import { examples } from "../support/examples";
 import { newAssistant, newChat } from "../support/factories";
 
 const running = useApp();
@@ -13,9 +14,9 @@ describe("duplicating", () => {
     theme: { theme: { title: "Ask", unknown: { kept: true } } },
   };
 
-  test("copies description, variables and all four configurations, what only GraphQL sets included", async () => {
+  test("copies every field and all four configurations, including settings that only GraphQL changes", async () => {
     const { api } = running;
-    const id = await newAssistant(api, { name: "Ada", description: "first", variables: { a: { b: 1 } } });
+    const id = await newAssistant(api, { ...examples.createAssistant().body, name: "Ada" });
     for (const [kind, change] of Object.entries(CHANGED))
       await api.patch(`${PATH}/${id}/${kind}`, change, 200);
     await api.gql(
@@ -25,13 +26,7 @@ describe("duplicating", () => {
       { id },
     );
     const copy = await api.post(`${PATH}/duplicate/${id}`, undefined, 200);
-    expect(copy).toEqual({
-      id: expect.any(String),
-      name: "Ada (copy)",
-      description: "first",
-      template: false,
-      variables: { a: { b: 1 } },
-    });
+    expect(copy).toEqual({ ...(await api.get(`${PATH}/${id}`, 200)), id: copy.id, name: "Ada (copy)" });
     expect(copy.id).not.toBe(id);
     for (const [kind, change] of Object.entries(CHANGED)) {
       const copied = await api.get(`${PATH}/${copy.id}/${kind}`, 200);

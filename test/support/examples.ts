@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { Route } from "../../rest-compat/route";
 import type { RouteId } from "../../rest-compat/routes/index";
 import type { Answer, Api } from "./api";
+import { changesOf } from "./shapes";
 import { form, type World } from "./world";
 
 /** What a request for a row carries. */
@@ -13,17 +14,6 @@ export interface Call {
 }
 
 const PAGE = { order: "asc", page: "1", take: "5" };
-const FUNCTION = { name: "book", description: "Books.", parameters: { type: "object", properties: {} } };
-const CHANNEL = {
-  initialMessage: "Hello, this is {company}.",
-  prompt: "You answer for {company}.",
-  resources: "Open from 9 to 17.",
-  provider: "GROQ",
-  model: "MIXTRAL",
-  temperature: 0.3,
-  maxTokensOutput: 300,
-  functions: [FUNCTION],
-};
 
 const FREE = { metadata: { campaign: 7 }, variables: { name: "Bea" } };
 const CALLEE = {
@@ -55,35 +45,13 @@ export const examples = {
   duplicateAssistant: assistant,
 
   getVoiceConfiguration: ofAssistant,
-  updateVoiceConfiguration: (world) => ({
-    ...ofAssistant(world),
-    body: {
-      ...CHANNEL,
-      voiceProvider: "PLAYHT",
-      voice: "jennifer",
-      backgroundSound: "OFFICE",
-      backchanneling: true,
-      endCallFunction: true,
-      dialKeypadFunction: true,
-      endCallMessage: "Goodbye.",
-      endCallPhrases: "goodbye, see you",
-    },
-  }),
+  updateVoiceConfiguration: (world) => ({ ...ofAssistant(world), body: changesOf("voice") }),
   getSmsConfiguration: ofAssistant,
-  updateSmsConfiguration: (world) => ({
-    ...ofAssistant(world),
-    body: { ...CHANNEL, smsMode: false, voiceCallMode: true, keywords: "BOOK, VISIT" },
-  }),
+  updateSmsConfiguration: (world) => ({ ...ofAssistant(world), body: changesOf("sms") }),
   getChatConfiguration: ofAssistant,
-  updateChatConfiguration: (world) => ({
-    ...ofAssistant(world),
-    body: { ...CHANNEL, chatMode: true, quickRepliesEnabled: true },
-  }),
+  updateChatConfiguration: (world) => ({ ...ofAssistant(world), body: changesOf("chat") }),
   getThemeConfiguration: ofAssistant,
-  updateThemeConfiguration: (world) => ({
-    ...ofAssistant(world),
-    body: { theme: { primaryColor: "#0f766e" } },
-  }),
+  updateThemeConfiguration: (world) => ({ ...ofAssistant(world), body: changesOf("theme") }),
 
   listLogs: (world) => ({ ...ofAssistant(world), query: { ...PAGE, type: "TEXT", search: "open" } }),
   getLog: ({ assistantId, chatId }) => ({ params: { assistantId, logId: chatId } }),
