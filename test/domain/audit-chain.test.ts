@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
 import { exportAudit, chainOf, readExport } from "../../src/account/audit/audit-export";
+import { hashOf } from "../../src/account/audit/chain";
 import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
 import type { Api } from "../support/api";
@@ -95,6 +96,25 @@ describe("the audit log", () => {
     );
     expect(await verdict()).toBeUndefined();
     expect(await verdict(published)).toMatchObject({ position, problem: expect.stringContaining("missing") });
+  });
+
+  test("shows that its end was rewritten with hashes that fit, to who has a published head", async () => {
+    await change(2);
+    await log().seal();
+    const published = await log().head();
+    const [last] = await log().after(published.position - 1, 1);
+    const hash = hashOf({ ...last!, operation: "deleteProject" });
+    await asOwner(
+      "update audit_events set operation = 'deleteProject', hash = $2 where organization_id = $1 and position = $3",
+      hash,
+      published.position,
+    );
+    await asOwner("update audit_heads set hash = $2 where organization_id = $1", hash);
+    expect(await verdict()).toBeUndefined();
+    expect(await verdict(published)).toMatchObject({
+      position: published.position,
+      problem: expect.stringContaining("replaced"),
+    });
   });
 
   test("shows where rows changed places", async () => {

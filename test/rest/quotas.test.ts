@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { Quotas } from "../../src/account/organization/quotas";
 import type { Answer } from "../support/api";
 import { useApp } from "../support/app";
 import { expectError } from "../support/errors";
@@ -91,6 +92,15 @@ describe("files over the quota", () => {
     expectExceeded(large.body.errors[0], "QUOTA_STORED_BYTES");
     expect(storedBy(organizationId)).toEqual([id]);
     await upload(api, { content: "x".repeat(50_000) }); // rows take some of it too
+  });
+
+  test("are refused from the first byte for which there is no room", async () => {
+    const { organizationId } = await running.otherOrganization();
+    const scope = running.app.database.scope(organizationId);
+    const room = await scope.of(Quotas).roomForFile();
+    const check = (size: number) => scope.transaction((scope) => scope.of(Quotas).checkFile(size));
+    await expect(check(room)).resolves.toBeUndefined();
+    await expect(check(room + 1)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
   });
 
   test.each([
