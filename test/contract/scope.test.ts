@@ -134,7 +134,7 @@ describe("nothing leaves its organization", () => {
     expect(breaches(/^insert$/, (call) => onTable(call) || unscoped(call))).toEqual([]);
   });
 
-  test("`db` of a named statement is used for pieces of SQL only, never to reach a table", () => {
+  test("`db` of a statement is used for pieces of SQL only, never to reach a table", () => {
     const uses: string[] = [];
     for (const file of bound)
       each(file, (node) => {
@@ -170,6 +170,30 @@ describe("nothing leaves its organization", () => {
     const parts =
       "with a as (select 1 from chats), b as (insert into files (id) select 1 from a) select 1 from b";
     expect(tablesWithoutOrganization(parts)).toEqual(["chats", "files"]);
+  });
+
+  test("statements are made when their module is loaded, so that their text is built once", () => {
+    const makers = /^(statement|unprepared|perId|factsOf|changing|List|Filtered)$/;
+    const isMethod = (node: ts.Node) => ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node);
+    const isAsync = (node: ts.Node) =>
+      (ts.isArrowFunction(node) || ts.isFunctionDeclaration(node)) &&
+      node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) === true;
+    const takesScope = (node: ts.Node) =>
+      (ts.isArrowFunction(node) || ts.isFunctionDeclaration(node)) &&
+      node.parameters.some(({ name }) => /\bscope\b/.test(name.getText()));
+    const made: string[] = [];
+    const late: string[] = [];
+    for (const file of bound)
+      each(file, (node) => {
+        if (!ts.isCallExpression(node) && !ts.isNewExpression(node)) return;
+        if (!makers.test(node.expression.getText())) return;
+        made.push(place(file, node));
+        for (let above: ts.Node = node; above.parent; above = above.parent)
+          if (isMethod(above) || isAsync(above) || takesScope(above))
+            return void late.push(place(file, node));
+      });
+    expect(made.length).toBeGreaterThan(40);
+    expect(late).toEqual([]);
   });
 
   test("Knex itself is imported in src/platform/database only", () => {

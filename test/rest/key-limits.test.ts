@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { statement } from "../../src/platform/database/statement";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
@@ -97,11 +98,10 @@ describe("a key that expires", () => {
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await byKey(value).get("/rest/v1/organization", 200);
     const scope = running.app.database.scope(organizationId);
-    const past = await scope.named<{ past: Date }>(
-      undefined,
-      (_table, _$, db) => db.raw("select now() - interval '1 second' as past where $1::text is not null"),
-      [],
+    const aSecondAgo = statement<{ past: Date }>(({ db }) =>
+      db.raw("select now() - interval '1 second' as past where $1::text is not null"),
     );
+    const past = await scope.read(aSecondAgo);
     await scope.table("api_keys").where({ id }).update({ expiresAt: past[0]!.past });
     await running.api.patch(`${KEYS}/${id}`, { status: "ACTIVE" }, 200); // so that what is remembered of it is dropped
     expect((await byKey(value).request("GET", "/rest/v1/organization")).status).toBe(401);

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { currentTime } from "../../platform/clock";
 import type { Database } from "../../platform/database/database";
+import { statement } from "../../platform/database/statement";
 import type { Listener } from "../../platform/database/listener";
 import { DomainError } from "../../platform/errors";
 import type { Caller } from "./caller";
@@ -31,6 +32,12 @@ interface CachedKey extends StoredKey {
 export const KEYS_CHANNEL = "parley_keys";
 /** Precision of a key's `lastUsedAt`. */
 const LAST_USED_PRECISION_MS = 60_000;
+
+const KEY_BY_ID = statement<StoredKey>(({ table, $, db }) =>
+  table("api_keys")
+    .select("*", db.raw("date_part('epoch', expires_at - now()) * 1000 as remaining_ms"))
+    .where({ id: $(1) }),
+);
 
 /** Authenticates callers. Keys are cached until a notification says that they have changed. */
 export class Credentials {
@@ -124,14 +131,7 @@ export class Credentials {
     if (cached) return cached;
     const { generation } = this;
     const scope = this.database.scope(organizationId);
-    const [stored] = await scope.named<StoredKey>(
-      "credential",
-      (table, $, db) =>
-        table("api_keys")
-          .select("*", db.raw("date_part('epoch', expires_at - now()) * 1000 as remaining_ms"))
-          .where({ id: $(1) }),
-      [id],
-    );
+    const [stored] = await scope.read(KEY_BY_ID, [id]);
     const key = stored && { ...stored, endsAt: performance.now() + (stored.remainingMs ?? Infinity) };
     if (key && generation === this.generation) this.keys.set(id, key);
     return key;

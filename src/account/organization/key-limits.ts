@@ -1,6 +1,7 @@
 import type { Caller } from "../auth/caller";
 import type { LimitColumns } from "../auth/limits";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { KeyInput } from "./keys";
 
@@ -37,26 +38,25 @@ export async function limitsFor(
   };
 }
 
+const ASSISTANT_BY_ID = statement(({ table, $ }) =>
+  table("assistants")
+    .select("id")
+    .where({ id: $(1) })
+    .whereNull("deletedAt"),
+);
+
+const HAS_PASSED = statement<{ past: boolean }>(({ db, $ }) =>
+  db.raw("select now() >= ?::timestamptz as past where $1::text is not null", [$(1)]),
+);
+
 /** Rejects templates too: all organizations share them, so a key cannot be limited to one. */
 async function checkAssistant(scope: Scope, id: string): Promise<void> {
-  const found = await scope.named(
-    "assistants.own",
-    (table, $) =>
-      table("assistants")
-        .select("id")
-        .where({ id: $(1) })
-        .whereNull("deletedAt"),
-    [id],
-  );
+  const found = await scope.read(ASSISTANT_BY_ID, [id]);
   if (found.length === 0) missing("Assistant");
 }
 
 async function checkEnd(scope: Scope, expiresAt: Date, latest: Date | undefined): Promise<void> {
-  const [now] = await scope.named<{ past: boolean }>(
-    undefined,
-    (_table, $, db) => db.raw("select now() >= ?::timestamptz as past where $1::text is not null", [$(1)]),
-    [expiresAt],
-  );
+  const [now] = await scope.read(HAS_PASSED, [expiresAt]);
   if (now!.past) throw invalid([{ path: "expiresAt", message: "must be in the future" }]);
   if (latest && expiresAt > latest) throw tooWide(`it ends at ${latest.toISOString()} itself`);
 }

@@ -1,5 +1,6 @@
 import type { Database } from "../../platform/database/database";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 
 /** Rows measured by one statement. */
 const BATCH_SIZE = 5_000;
@@ -43,7 +44,7 @@ export async function measureSizes(database: Database): Promise<void> {
 /** Measures one organization. @returns whether something is left to measure */
 async function measure(scope: Scope, tables: readonly string[]): Promise<boolean> {
   await scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
-  const [row] = await scope.write<{ walk: Measurement | null }>("sizes.begin", beginning, []);
+  const [row] = await scope.write(BEGIN_WALK);
   let walk = row?.walk ?? { tables, behind: null, bytes: 0 };
   for (
     let statement = 0;
@@ -51,8 +52,8 @@ async function measure(scope: Scope, tables: readonly string[]): Promise<boolean
     statement++
   )
     walk = await next(scope, walk);
-  if (walk.tables.length > 0) await scope.write("sizes.pause", pausing, [JSON.stringify(walk)]);
-  else await scope.write("sizes.finish", finishing, [walk.bytes]);
+  if (walk.tables.length > 0) await scope.write(PAUSE_WALK, [JSON.stringify(walk)]);
+  else await scope.write(FINISH_WALK, [walk.bytes]);
   return walk.tables.length > 0;
 }
 
@@ -63,11 +64,7 @@ const canPause = ({ behind }: Measurement): boolean => behind === null || behind
 
 async function next(scope: Scope, { tables, behind, bytes }: Measurement): Promise<Measurement> {
   const [name, ...left] = tables;
-  const [row] = await scope.named<{ measured: BatchResult }>("sizes.measure", measuring, [
-    name,
-    behind,
-    BATCH_SIZE,
-  ]);
+  const [row] = await scope.read(MEASURE, [name, behind, BATCH_SIZE]);
   const { found, last, bytes: size } = row!.measured; // the function returns one row
   const sum = bytes + size;
   return found === BATCH_SIZE && last !== null
@@ -75,19 +72,23 @@ async function next(scope: Scope, { tables, behind, bytes }: Measurement): Promi
     : { tables: left, behind: null, bytes: sum };
 }
 
-const measuring: Build = (_table, _$, db) =>
-  db.raw("select row_to_json(parley_measure($1, $2, $3::text[], $4)) as measured");
+const MEASURE = statement<{ measured: BatchResult }>(({ db }) =>
+  db.raw("select row_to_json(parley_measure($1, $2, $3::text[], $4)) as measured"),
+);
 
 /** Resets `grown` at the start: rows written during the measurement are added to its result. */
-const beginning: Build = (_table, _$, db) =>
+const BEGIN_WALK = statement<{ walk: Measurement | null }>(({ db }) =>
   db.raw(`
   update stored_sizes set grown = case when walk is null then 0 else grown end
-  where stored_sizes.organization_id = $1 returning walk`);
+  where stored_sizes.organization_id = $1 returning walk`),
+);
 
-const pausing: Build = (_table, _$, db) =>
-  db.raw(`update stored_sizes set walk = $2::jsonb where stored_sizes.organization_id = $1`);
+const PAUSE_WALK = statement(({ db }) =>
+  db.raw(`update stored_sizes set walk = $2::jsonb where stored_sizes.organization_id = $1`),
+);
 
-const finishing: Build = (_table, _$, db) =>
+const FINISH_WALK = statement(({ db }) =>
   db.raw(`
   update stored_sizes set bytes = $2::bigint + grown, grown = 0, walk = null, measured_at = now()
-  where stored_sizes.organization_id = $1`);
+  where stored_sizes.organization_id = $1`),
+);

@@ -1,6 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { invalid } from "../../platform/errors";
 import type { ModelEntry } from "../../platform/catalog/load-catalog";
 import type { ModelCredential } from "../../platform/ports/text-model";
@@ -16,6 +17,8 @@ interface CredentialRow extends Omit<StoredCredential, "keyHint"> {
   readonly sealedKey: string | null;
 }
 
+const CREDENTIALS = statement(({ table }) => table("model_credentials").orderBy("provider"));
+
 /** Credentials for providers of text models. An organization's own take precedence over the server's settings. */
 export class ModelCredentials {
   private rows: Promise<CredentialRow[]> | undefined;
@@ -28,11 +31,7 @@ export class ModelCredentials {
 
   /** Reads the organization's credentials, once. Can be called early to read them in parallel with other data. */
   read(): Promise<CredentialRow[]> {
-    this.rows ??= this.scope.named<CredentialRow>(
-      "model_credentials",
-      (table) => table("model_credentials").orderBy("provider"),
-      [],
-    );
+    this.rows ??= this.scope.read(CREDENTIALS);
     return this.rows;
   }
 

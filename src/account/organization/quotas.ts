@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { growthOf } from "../../platform/database/growth";
 import { DomainError } from "../../platform/errors";
 import { StoredSize } from "./stored-size";
@@ -10,18 +11,30 @@ const COUNTED_RECORDS = {
     noun: "assistants",
     setting: "QUOTA_ASSISTANTS",
     remedy: "Delete some",
-    rows: (...[table, , db]: Parameters<Build>) =>
-      table("assistants").select(db.raw("1 as one")).whereNull("deletedAt"),
+    fromPlace: statement<{ one: number }>(({ table, $, db }) => {
+      const rows = table("assistants").select(db.raw("1 as one")).whereNull("deletedAt");
+      return db.raw("? limit 1 offset ?", [rows, $(1)]);
+    }),
   },
   liveChats: {
     noun: "live chats and calls",
     setting: "QUOTA_LIVE_CHATS",
     remedy: "End some",
     // A literal, because the planner matches this text with the partial index.
-    rows: (...[table, , db]: Parameters<Build>) =>
-      table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'"),
+    fromPlace: statement<{ one: number }>(({ table, $, db }) => {
+      const rows = table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'");
+      return db.raw("? limit 1 offset ?", [rows, $(1)]);
+    }),
   },
 } as const;
+
+const FILES = statement<{ files: string; bytes: string }>(({ table, db }) =>
+  table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
+);
+
+const ARCHIVES = statement<{ bytes: string }>(({ table, db }) =>
+  table("end_user_exports").whereNotNull("archiveId").select(db.raw("coalesce(sum(size), 0) as bytes")),
+);
 
 /** An organization this far below its limit is not counted again for `COUNT_LIFETIME_MS`. */
 const SPARE_RECORDS = 1_000;
@@ -138,29 +151,12 @@ export class Quotas {
   /** Whether there are at least `count` records. Reads at most that many index entries. */
   private async hasAtLeast(kind: keyof typeof COUNTED_RECORDS, count: number): Promise<boolean> {
     if (count <= 0) return true;
-    const tail = " limit 1 offset $2";
-    return (
-      (await this.whole.named(`quotas.${kind}`, COUNTED_RECORDS[kind].rows, [count - 1], tail)).length > 0
-    );
+    return (await this.whole.read(COUNTED_RECORDS[kind].fromPlace, [count - 1])).length > 0;
   }
 
   /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */
   private async stored(): Promise<{ files: number; bytes: number }> {
-    const [[files], [archives]] = await Promise.all([
-      this.whole.named<{ files: string; bytes: string }>(
-        "quotas.files",
-        (table, _, db) => table("files").select(db.raw("count(*) as files, coalesce(sum(size), 0) as bytes")),
-        [],
-      ),
-      this.whole.named<{ bytes: string }>(
-        "quotas.archives",
-        (table, _, db) =>
-          table("end_user_exports")
-            .select(db.raw("coalesce(sum(size), 0) as bytes"))
-            .whereNotNull("archiveId"),
-        [],
-      ),
-    ]);
+    const [[files], [archives]] = await Promise.all([this.whole.read(FILES), this.whole.read(ARCHIVES)]);
     return { files: Number(files!.files), bytes: Number(files!.bytes) + Number(archives!.bytes) };
   }
 }

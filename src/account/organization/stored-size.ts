@@ -1,5 +1,6 @@
 import { giveBackGrowth, growing, takeGrowth } from "../../platform/database/growth";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import type { Database } from "../../platform/database/database";
 
 const ADD_INTERVAL_MS = 5_000;
@@ -13,7 +14,7 @@ export class StoredSize {
 
   /** Bytes of rows, without those that processes have not added yet. */
   async bytes(): Promise<number> {
-    const [row] = await this.scope.named<{ bytes: string }>("sizes.read", reading, []);
+    const [row] = await this.scope.read(READ_SIZE);
     return Number(row?.bytes ?? 0);
   }
 
@@ -24,7 +25,7 @@ export class StoredSize {
     if (bytes === 0) return;
     try {
       await this.scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
-      await this.scope.write("sizes.add", adding, [bytes]);
+      await this.scope.write(ADD_GROWTH, [bytes]);
     } catch (error) {
       if ((error as { code?: unknown }).code === UNKNOWN_ORGANIZATION) return; // the organization was deleted
       giveBackGrowth(organizationId, bytes);
@@ -33,13 +34,15 @@ export class StoredSize {
   }
 }
 
-const reading: Build = (_table, _$, db) =>
-  db.raw(`select bytes::text as bytes from stored_sizes where stored_sizes.organization_id = $1`);
+const READ_SIZE = statement<{ bytes: string }>(({ db }) =>
+  db.raw(`select bytes::text as bytes from stored_sizes where stored_sizes.organization_id = $1`),
+);
 
-const adding: Build = (_table, _$, db) =>
+const ADD_GROWTH = statement(({ db }) =>
   db.raw(`
   update stored_sizes set bytes = bytes + $2::bigint, grown = grown + $2::bigint
-  where stored_sizes.organization_id = $1`);
+  where stored_sizes.organization_id = $1`),
+);
 
 /** Adds the growth of every organization every 5 s. @returns a function that stops it after a last addition */
 export function startAddingGrowth(database: Database, failed: (error: unknown) => void): () => Promise<void> {

@@ -1,10 +1,11 @@
 import { currentDate } from "../../platform/clock";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
-import { page, type Page, type PageQuery } from "../../platform/database/page";
+import { List, page, type Page, type PageQuery } from "../../platform/database/page";
 import { encoded } from "../../platform/database/encoded";
 import { columnsExcept, type Input, type Shown } from "../../platform/database/rows";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { Quotas } from "../../account/organization/quotas";
@@ -26,6 +27,30 @@ export interface AssistantQuery extends PageQuery {
 }
 
 const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt");
+
+const ASSISTANT_BY_ID = statement(({ table, $ }) =>
+  table("assistants")
+    .select(...COLUMNS)
+    .where({ id: $(1) })
+    .whereNull("deletedAt"),
+);
+
+const ASSISTANTS_BY_ID = statement(({ table, $, db }) =>
+  table("assistants")
+    .select(...COLUMNS)
+    .where("id", db.raw("any(?::text[])", [$(1)])),
+);
+
+const LIST = new List<AssistantRow, "search" | "projectId">({
+  rows: ({ table }) => table("assistants").whereNull("deletedAt"),
+  columns: COLUMNS,
+  unbounded: { description: null, variables: null },
+  conditions: {
+    search: (rows, pattern) => rows.whereRaw("(name ilike ? or description ilike ?)", [pattern, pattern]),
+    projectId: (rows, value) => rows.where({ projectId: value }),
+  },
+});
+
 const SUFFIX = " (copy)";
 const NAME_LENGTH = 255;
 
@@ -41,14 +66,7 @@ export class Assistants {
   /** Assistants by their ids, deleted ones too: what was said with them can still be read. */
   evenDeleted(id: string): Promise<Assistant> {
     const loader = this.scope.loader<Assistant | undefined>("assistants.evenDeleted", async (ids) => {
-      const rows = await this.scope.named<AssistantRow>(
-        "assistants.evenDeleted",
-        (table, $, db) =>
-          table("assistants")
-            .select(...COLUMNS)
-            .where("id", db.raw("any(?::text[])", [$(1)])),
-        [ids],
-      );
+      const rows = await this.scope.read(ASSISTANTS_BY_ID, [ids]);
       const found = new Map(rows.map((row) => [row.id, own(row)]));
       return ids.map((id) => found.get(id));
     });
@@ -57,23 +75,8 @@ export class Assistants {
 
   /** @param query.search part of a name or description, in any case */
   async list({ search, projectId, ...query }: AssistantQuery): Promise<Page<Assistant>> {
-    const values = [
-      ...(search ? [`%${search.replace(/[\\%_]/g, "\\$&")}%`] : []),
-      ...(projectId != null ? [projectId] : []),
-    ];
-    const live = (...[table]: Parameters<Build>) => table("assistants").whereNull("deletedAt");
-    const rows = (...parts: Parameters<Build>) => {
-      const [, $] = parts;
-      const found = live(...parts);
-      if (search) found.whereRaw("(name ilike ? or description ilike ?)", [$(1), $(1)]);
-      return projectId == null ? found : found.where({ projectId: $(values.length) });
-    };
-    const key = `assistants${search ? ".search" : ""}${projectId == null ? "" : ".project"}`;
-    const { data, meta } = await page<AssistantRow>(
-      this.scope,
-      { key, rows, live, columns: COLUMNS, unbounded: { description: null, variables: null }, values },
-      query,
-    );
+    const pattern = search ? `%${search.replace(/[\\%_]/g, "\\$&")}%` : null;
+    const { data, meta } = await page(this.scope, LIST, query, { search: pattern, projectId });
     return { data: data.map(own), meta };
   }
 
@@ -130,15 +133,7 @@ export class Assistants {
   }
 
   private async own(id: string): Promise<Assistant | undefined> {
-    const [row] = await this.scope.named<AssistantRow>(
-      "assistants.byId",
-      (table, $) =>
-        table("assistants")
-          .select(...COLUMNS)
-          .where({ id: $(1) })
-          .whereNull("deletedAt"),
-      [id],
-    );
+    const [row] = await this.scope.read(ASSISTANT_BY_ID, [id]);
     return row && own(row);
   }
 

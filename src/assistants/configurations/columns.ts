@@ -1,5 +1,16 @@
+import type { Knex } from "knex";
 import { columnsExcept } from "../../platform/database/rows";
-import type { ConfigurationKind } from "./configurations";
+import { Statement } from "../../platform/database/statement";
+import type { Kinds } from "./configurations";
+
+/** The configurations of an assistant and their tables. */
+export const CONFIGURATIONS = {
+  voice: "voice_configurations",
+  sms: "sms_configurations",
+  chat: "chat_configurations",
+  theme: "theme_configurations",
+} as const;
+export type ConfigurationKind = keyof typeof CONFIGURATIONS;
 
 /** Columns of every configuration that are no fields of it. */
 const HIDDEN = ["organizationId", "assistantId", "updatedAt"] as const;
@@ -12,32 +23,61 @@ export const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
   theme: columnsExcept("theme_configurations", ...HIDDEN),
 };
 
-/** Some columns of a kind, and what a loader of them is called. */
-export interface Cut {
+/** Some columns of a kind of configuration, with the statement that reads them. */
+export interface Cut<K extends ConfigurationKind> {
+  /** Names the loader of these columns. */
   readonly name: string;
-  readonly columns: readonly string[];
-  /** The name of a prepared statement; of rare cuts none. */
-  readonly key: string | undefined;
+  readonly rows: Statement<Kinds[K] & { readonly assistantId: string }>;
 }
 
-/** Cuts that have a prepared statement: PostgreSQL keeps each as long as a connection is open. */
-const MOST_KEYS = 100;
-const keys = new Map<string, string>();
-const cuts: Readonly<Record<ConfigurationKind, WeakMap<readonly string[], Cut>>> = {
-  voice: new WeakMap(),
-  sms: new WeakMap(),
-  chat: new WeakMap(),
-  theme: new WeakMap(),
+/** Cuts with a prepared statement: clients choose among many, and PostgreSQL keeps each as long as a connection is open. */
+const MAX_PREPARED = 100;
+let preparedCount = 0;
+
+/** The known cuts of a kind. */
+class Cuts<K extends ConfigurationKind> {
+  private readonly byWanted = new WeakMap<readonly string[], Cut<K>>();
+  private readonly prepared = new Map<string, Cut<K>>();
+
+  constructor(private readonly kind: K) {}
+
+  of(wanted: readonly string[]): Cut<K> {
+    const known = this.byWanted.get(wanted);
+    if (known) return known;
+    const columns = COLUMNS[this.kind].filter((column) => wanted.includes(column));
+    const name = `configurations.${this.kind}: ${columns.join()}`;
+    const cut = this.prepared.get(name) ?? this.make(name, columns);
+    this.byWanted.set(wanted, cut);
+    return cut;
+  }
+
+  private make(name: string, columns: readonly string[]): Cut<K> {
+    const isPrepared = preparedCount < MAX_PREPARED;
+    const rows = new Statement<Kinds[K] & { assistantId: string }>(
+      ({ table, $, db }) => {
+        const configurations: Knex.QueryBuilder = table(CONFIGURATIONS[this.kind]);
+        return configurations
+          .select("assistantId", ...columns)
+          .where("assistantId", db.raw("any(?::text[])", [$(1)]));
+      },
+      { isPrepared },
+    );
+    const cut = { name, rows };
+    if (isPrepared) {
+      preparedCount++;
+      this.prepared.set(name, cut);
+    }
+    return cut;
+  }
+}
+
+const CUTS: { readonly [K in ConfigurationKind]: Cuts<K> } = {
+  voice: new Cuts("voice"),
+  sms: new Cuts("sms"),
+  chat: new Cuts("chat"),
+  theme: new Cuts("theme"),
 };
 
 /** The columns of a kind that `wanted` names, found once for each list of names; other names in it are passed over. */
-export function cutOf(kind: ConfigurationKind, wanted: readonly string[]): Cut {
-  const known = cuts[kind].get(wanted);
-  if (known) return known;
-  const columns = COLUMNS[kind].filter((column) => wanted.includes(column));
-  const name = `configurations.${kind}: ${columns.join()}`;
-  if (!keys.has(name) && keys.size < MOST_KEYS) keys.set(name, `configurations.${keys.size}`);
-  const cut = { name, columns, key: keys.get(name) };
-  cuts[kind].set(wanted, cut);
-  return cut;
-}
+export const cutOf = <K extends ConfigurationKind>(kind: K, wanted: readonly string[]): Cut<K> =>
+  CUTS[kind].of(wanted);

@@ -5,18 +5,11 @@ import type { Shown } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { notFound } from "../../platform/errors";
 import { Templates } from "./templates";
-import { COLUMNS, cutOf, type Cut } from "./columns";
+import { COLUMNS, CONFIGURATIONS, cutOf, type ConfigurationKind, type Cut } from "./columns";
 import { originsOf } from "./origins";
 import { served } from "./served";
 
-/** The configurations of an assistant and their tables. */
-export const CONFIGURATIONS = {
-  voice: "voice_configurations",
-  sms: "sms_configurations",
-  chat: "chat_configurations",
-  theme: "theme_configurations",
-} as const;
-export type ConfigurationKind = keyof typeof CONFIGURATIONS;
+export { CONFIGURATIONS, type ConfigurationKind };
 
 /** The configuration that rules a channel. */
 export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const satisfies Record<
@@ -39,7 +32,7 @@ export type RagSettings = Pick<
   ChannelConfiguration,
   "isRagEnabled" | "forceRag" | "ragTriggerTopics" | "preserveRagResult"
 >;
-interface Kinds {
+export interface Kinds {
   readonly voice: VoiceConfiguration;
   readonly sms: SmsConfiguration;
   readonly chat: ChatConfiguration;
@@ -77,8 +70,8 @@ export class Configurations {
     return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
   }
 
-  private loader<K extends ConfigurationKind>(kind: K, cut: Cut) {
-    return this.scope.loader<Kinds[K]>(cut.name, (ids) => this.byAssistants(kind, cut, ids));
+  private loader<K extends ConfigurationKind>(kind: K, cut: Cut<K>) {
+    return this.scope.loader<Kinds[K]>(cut.name, (ids) => this.byAssistants(cut, ids));
   }
 
   /** Changes what `input` names and nothing else. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
@@ -109,18 +102,10 @@ export class Configurations {
   }
 
   private async byAssistants<K extends ConfigurationKind>(
-    kind: K,
-    { key, columns }: Cut,
+    cut: Cut<K>,
     ids: readonly string[],
   ): Promise<(Kinds[K] | Error)[]> {
-    const rows = await this.scope.named<Kinds[K] & { assistantId: string }>(
-      key,
-      (table, $, db) =>
-        table(CONFIGURATIONS[kind])
-          .select("assistantId", ...columns)
-          .where("assistantId", db.raw("any(?::text[])", [$(1)])),
-      [ids],
-    );
+    const rows = await this.scope.read(cut.rows, [ids]);
     const found = new Map(rows.map((row) => [row.assistantId, row]));
     return ids.map((id) => found.get(id) ?? notFound("Assistant"));
   }

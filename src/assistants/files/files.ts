@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { newId } from "../../platform/database/ids";
-import { page, type Page, type PageQuery } from "../../platform/database/page";
-import type { Build, Scope } from "../../platform/database/scope";
+import { List, page, type Page, type PageQuery } from "../../platform/database/page";
+import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
 import { Quotas } from "../../account/organization/quotas";
 import { cleanName, cleanType, detectType } from "./describe";
@@ -30,20 +30,18 @@ export interface Upload {
 
 const COLUMNS = ["id", "name", "organizationId", "mimeType", "detectedType", "size", "metadata", "createdAt"];
 
+const LIST = new List<FileRow>({
+  rows: ({ table }) => table("files"),
+  columns: COLUMNS,
+  unbounded: { metadata: {} },
+});
+
 /** The files of an organization. Their bytes lie in the storage, under our id. */
 export class Files {
   constructor(private readonly scope: Scope) {}
 
   async list(query: PageQuery): Promise<Page<File>> {
-    const rows = (...[table]: Parameters<Build>) => table("files");
-    const source = {
-      key: "files.list",
-      rows,
-      live: rows,
-      columns: COLUMNS,
-      unbounded: { metadata: {} },
-    };
-    const { data, meta } = await page<FileRow>(this.scope, source, query);
+    const { data, meta } = await page(this.scope, LIST, query);
     return { data: data.map(toFile), meta };
   }
 

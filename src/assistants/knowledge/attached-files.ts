@@ -1,6 +1,7 @@
 import { Templates } from "../configurations/templates";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { invalid } from "../../platform/errors";
 import { Files } from "../files/files";
 import { isReadable, READABLE, type ReadResult } from "../../platform/ports/document-reader";
@@ -31,6 +32,15 @@ interface AttachmentRow extends Pick<AttachedFile, "status" | "problem" | "passa
 /** Files of one assistant. */
 const MOST_FILES = 100;
 
+const FILES_OF_ASSISTANTS = statement<AttachedFile & { assistantId: string; size: string }>(({ db }) =>
+  db.raw(`
+  select assistant_files.assistant_id, files.id, files.name, files.detected_type, files.size, assistant_files.status,
+    assistant_files.problem, assistant_files.passages, assistant_files.created_at as attached_at
+  from assistant_files join files on files.organization_id = $1 and files.id = assistant_files.file_id
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = any($2::text[])
+  order by assistant_files.created_at, files.id`),
+);
+
 /**
  * The files that assistants answer from. What is in a file is kept once, for all assistants that have it, and for as
  * long as one has it.
@@ -41,17 +51,7 @@ export class AttachedFiles {
   /** The files of an assistant in the order in which they were attached; those of many by one statement. */
   of(assistantId: string): Promise<AttachedFile[]> {
     const loader = this.scope.loader<AttachedFile[]>("attached_files", async (ids) => {
-      const rows = await this.scope.named<AttachedFile & { assistantId: string; size: string }>(
-        "attached_files",
-        (_table, _place, db) =>
-          db.raw(`
-            select assistant_files.assistant_id, files.id, files.name, files.detected_type, files.size, assistant_files.status,
-              assistant_files.problem, assistant_files.passages, assistant_files.created_at as attached_at
-            from assistant_files join files on files.organization_id = $1 and files.id = assistant_files.file_id
-            where assistant_files.organization_id = $1 and assistant_files.assistant_id = any($2::text[])
-            order by assistant_files.created_at, files.id`),
-        [ids],
-      );
+      const rows = await this.scope.read(FILES_OF_ASSISTANTS, [ids]);
       const shown = rows.map((row) => ({ ...row, size: Number(row.size) }));
       return ids.map((id) => shown.filter((row) => row.assistantId === id));
     });

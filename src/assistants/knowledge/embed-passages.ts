@@ -1,6 +1,7 @@
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import { unprepared } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
 import { split } from "./knowledge";
 
@@ -25,12 +26,8 @@ export async function embedPassages(
   if (assistantId !== undefined) await storeResources(scope, assistantId);
   const owner = fileId ?? assistantId ?? "";
   for (;;) {
-    const wanted = await withoutVector(
-      scope,
-      fileId === undefined ? BY_ASSISTANT : BY_FILE,
-      owner,
-      embeddings.model,
-    );
+    const statement = fileId === undefined ? OF_ASSISTANT : OF_FILE;
+    const wanted = await scope.read(statement, [owner, embeddings.model]);
     if (wanted.length === 0) return;
     const vectors = await scope.of(Embeddings).of(wanted.map(({ content }) => content));
     if (!vectors) return;
@@ -38,28 +35,21 @@ export async function embedPassages(
   }
 }
 
-const BY_FILE = "passages.file_id = $2";
-const BY_ASSISTANT = `(passages.assistant_id = $2 or passages.file_id in (
-  select assistant_files.file_id from assistant_files
-  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))`;
-
-const withoutVector = (
-  scope: Scope,
-  condition: typeof BY_FILE | typeof BY_ASSISTANT,
-  owner: string,
-  model: string,
-): Promise<Wanted[]> =>
-  scope.named<Wanted>(
-    undefined,
-    (_table, _place, db) =>
-      db.raw(`
-        select passages.id, passages.content from passages
-        where passages.organization_id = $1 and ${condition} and not exists (
-          select 1 from passage_embeddings where passage_embeddings.organization_id = $1
-            and passage_embeddings.passage_id = passages.id and passage_embeddings.model = $3)
-        order by passages.id limit ${BATCH}`),
-    [owner, model],
+const ofOwner = (condition: string) =>
+  unprepared<Wanted>(({ db }) =>
+    db.raw(`
+    select passages.id, passages.content from passages
+    where passages.organization_id = $1 and ${condition} and not exists (
+      select 1 from passage_embeddings where passage_embeddings.organization_id = $1
+        and passage_embeddings.passage_id = passages.id and passage_embeddings.model = $3)
+    order by passages.id limit ${BATCH}`),
   );
+
+/** Passages without a vector. */
+const OF_FILE = ofOwner("passages.file_id = $2");
+const OF_ASSISTANT = ofOwner(`(passages.assistant_id = $2 or passages.file_id in (
+  select assistant_files.file_id from assistant_files
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))`);
 
 /** Passages that went meanwhile are left out. */
 async function store(

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ModelCredentials } from "../../account/organization/model-credentials";
 import type { Scope } from "../../platform/database/scope";
+import { unprepared } from "../../platform/database/statement";
 import type { ModelCredential } from "../../platform/ports/text-model";
 import type { Passage } from "./knowledge";
 
@@ -24,6 +25,27 @@ const lookedThrough = new LRUCache<string, true>({ max: 10_000, ttl: LOOK_AGAIN 
 /** Whose passages are meant: a file's, or all that an assistant knows. */
 export type PassageOwner = { readonly fileId: string } | { readonly assistantId: string };
 
+interface Found {
+  readonly text: string;
+  readonly source: string | null;
+  readonly fileId: string | null;
+  readonly page: number | null;
+}
+
+const NEAREST = unprepared<Found>(({ db }) =>
+  db.raw(`
+  select passages.content as text, files.name as source, passages.file_id, passages.page
+  from passage_embeddings
+  join passages on passages.organization_id = $1 and passages.id = passage_embeddings.passage_id
+  left join files on files.organization_id = $1 and files.id = passages.file_id
+  where passage_embeddings.organization_id = $1 and passage_embeddings.model = $3
+    and vector_dims(embedding) = vector_dims($4::vector)
+    and ((passages.assistant_id = $2 and passages.content = any($5::text[])) or passages.file_id in (
+      select assistant_files.file_id from assistant_files
+      where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))
+  order by embedding <=> $4::vector limit $6`),
+);
+
 /** What passages mean: found by vectors, where the database keeps them and somebody has given a key. */
 export class Embeddings {
   constructor(private readonly scope: Scope) {}
@@ -40,27 +62,8 @@ export class Embeddings {
     const vector = await this.ofQuestion(question);
     if (!vector) return [];
     await this.lookThrough(assistantId, resources);
-    const rows = await this.scope.named<{
-      text: string;
-      source: string | null;
-      fileId: string | null;
-      page: number | null;
-    }>(
-      undefined,
-      (_table, _place, db) =>
-        db.raw(`
-          select passages.content as text, files.name as source, passages.file_id, passages.page
-          from passage_embeddings
-          join passages on passages.organization_id = $1 and passages.id = passage_embeddings.passage_id
-          left join files on files.organization_id = $1 and files.id = passages.file_id
-          where passage_embeddings.organization_id = $1 and passage_embeddings.model = $3
-            and vector_dims(embedding) = vector_dims($4::vector)
-            and ((passages.assistant_id = $2 and passages.content = any($5::text[])) or passages.file_id in (
-              select assistant_files.file_id from assistant_files
-              where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))
-          order by embedding <=> $4::vector limit ${Math.floor(most)}`),
-      [assistantId, embeddings.model, JSON.stringify(vector), resources],
-    );
+    const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, most];
+    const rows = await this.scope.read(NEAREST, values);
     return rows.map(({ text, source, fileId, page }) => ({
       text,
       source: source ?? "resources",

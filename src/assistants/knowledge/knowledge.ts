@@ -1,5 +1,6 @@
 import type { ChannelConfiguration } from "../configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
+import { statement, unprepared } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
 
 /** Something that was found, and where. */
@@ -64,45 +65,16 @@ export class Knowledge {
 
   private async rank(question: string, texts: readonly string[]): Promise<{ text: string; rank: number }[]> {
     if (texts.length === 0) return [];
-    return this.scope.named<{ text: string; rank: number }>(
-      undefined,
-      (_table, _place, db) =>
-        db.raw(`
-          select text, ts_rank(to_tsvector('english', text), query)::float8 as rank
-          from unnest($2::text[]) as text, ${QUERY.replace("?", "$3")} as query
-          where $1::text is not null and to_tsvector('english', text) @@ query order by rank desc limit ${CANDIDATES}`),
-      [texts, question],
-    );
+    return this.scope.read(RANKED, [texts, question]);
   }
 
   private async beginnings(assistantId: string): Promise<string[]> {
-    const found = await this.scope.named<{ text: string }>(
-      "knowledge.beginnings",
-      (_table, _place, db) =>
-        db.raw(`
-          select passages.content as text from assistant_files
-          join passages on passages.organization_id = $1 and passages.file_id = assistant_files.file_id
-          where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and passages.ordinal < ${MOST}
-          order by passages.ordinal, assistant_files.created_at limit ${CANDIDATES}`),
-      [assistantId],
-    );
+    const found = await this.scope.read(BEGINNINGS, [assistantId]);
     return found.map(({ text }) => text);
   }
 
   private async inFiles(question: string, assistantId: string): Promise<Ranked[]> {
-    const found = await this.scope.named<Ranked & { page: number | null }>(
-      undefined,
-      (_table, _place, db) =>
-        db.raw(`
-          select passages.content as text, files.name as source, files.id as file_id, passages.page,
-            ts_rank(words, query)::float8 as rank
-          from ${QUERY.replace("?", "$3")} as query, assistant_files
-          join files on files.organization_id = $1 and files.id = assistant_files.file_id
-          join passages on passages.organization_id = $1 and passages.file_id = files.id
-          where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and words @@ query
-          order by rank desc limit ${CANDIDATES}`),
-      [assistantId, question],
-    );
+    const found = await this.scope.read(IN_FILES, [assistantId, question]);
     return found.map(({ page, ...passage }) => ({ ...passage, ...(page !== null && { page }) }));
   }
 }
@@ -122,7 +94,33 @@ function fused(lists: readonly (readonly Passage[])[]): Passage[] {
 }
 
 /** Any of the words, not all of them: a question has words that its answer lacks. */
-const QUERY = `cast(replace(cast(plainto_tsquery('english', ?) as text), '&', '|') as tsquery)`;
+const QUERY = `cast(replace(cast(plainto_tsquery('english', $3) as text), '&', '|') as tsquery)`;
+
+const RANKED = unprepared<{ text: string; rank: number }>(({ db }) =>
+  db.raw(`
+  select text, ts_rank(to_tsvector('english', text), query)::float8 as rank
+  from unnest($2::text[]) as text, ${QUERY} as query
+  where $1::text is not null and to_tsvector('english', text) @@ query order by rank desc limit ${CANDIDATES}`),
+);
+
+const BEGINNINGS = statement<{ text: string }>(({ db }) =>
+  db.raw(`
+  select passages.content as text from assistant_files
+  join passages on passages.organization_id = $1 and passages.file_id = assistant_files.file_id
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and passages.ordinal < ${MOST}
+  order by passages.ordinal, assistant_files.created_at limit ${CANDIDATES}`),
+);
+
+const IN_FILES = unprepared<Ranked & { page: number | null }>(({ db }) =>
+  db.raw(`
+  select passages.content as text, files.name as source, files.id as file_id, passages.page,
+    ts_rank(words, query)::float8 as rank
+  from ${QUERY} as query, assistant_files
+  join files on files.organization_id = $1 and files.id = assistant_files.file_id
+  join passages on passages.organization_id = $1 and passages.file_id = files.id
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and words @@ query
+  order by rank desc limit ${CANDIDATES}`),
+);
 
 /** Paragraphs, long ones cut between sentences or words. */
 export function split(text: string): string[] {

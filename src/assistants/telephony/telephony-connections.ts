@@ -4,6 +4,7 @@ import { newId } from "../../platform/database/ids";
 import { OLDEST_FIRST } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
 import { shownConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
@@ -26,6 +27,8 @@ export interface UpdateTelephonyConnectionInput {
 
 /** The provider is asked for a few things, one after another; in all, in milliseconds. */
 const CHECK_TIMEOUT_MS = 8_000;
+
+const CONNECTION_BY_ID = statement(({ table, $ }) => table("telephony_connections").where({ id: $(1) }));
 
 /** The telephone numbers that an organization has at a provider. Tokens go in and never out. */
 export class TelephonyConnections {
@@ -155,11 +158,7 @@ export class TelephonyConnections {
   }
 
   private async row(id: string): Promise<ConnectionRow | undefined> {
-    const [row] = await this.scope.named<ConnectionRow>(
-      "telephony.byId",
-      (table, $) => table("telephony_connections").where({ id: $(1) }),
-      [id],
-    );
+    const [row] = await this.scope.read(CONNECTION_BY_ID, [id]);
     return row;
   }
 

@@ -2,6 +2,7 @@ import { currentDate, currentTime } from "../../platform/clock";
 import { CHATS_CHANNEL } from "../../events/events/record";
 import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { Receipts, SMS_CHANNEL, type Receipt } from "./receipts";
 import { enqueueSend } from "./send-sms";
 import { OutgoingTexts } from "./outgoing-texts";
@@ -87,18 +88,17 @@ export async function answerSms(
   return stopWaiting(scope, known);
 }
 
+const ANSWERS_BEHIND = statement<{ sequence: number }>(({ table, $, db }) => {
+  const rows = table("messages")
+    .select("sequence")
+    .where({ chatId: $(1), role: $(3) })
+    .where("sequence", ">", $(2));
+  return db.raw("? limit 1", [rows]);
+});
+
 /** Whether an answer may exist; cheap check before the chat is locked. */
 async function hasAnswer(scope: Scope, { chatId, sequence }: Receipt): Promise<boolean> {
-  const rows = await scope.named<object>(
-    "sms.isThere",
-    (table, $) =>
-      table("messages")
-        .select("sequence")
-        .where({ chatId: $(1), role: $(3) })
-        .where("sequence", ">", $(2)),
-    [chatId, sequence, "ASSISTANT"],
-    " limit 1",
-  );
+  const rows = await scope.read(ANSWERS_BEHIND, [chatId, sequence, "ASSISTANT"]);
   return rows.length > 0;
 }
 

@@ -1,5 +1,6 @@
 import { currentDate } from "../../platform/clock";
-import { TRIES, type Build, type Scope } from "../../platform/database/scope";
+import { TRIES, type Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import type { ReceivedSms } from "../../platform/ports/telephony";
 
 /** Notification channel that announces processed texts to all servers. */
@@ -25,16 +26,26 @@ export interface Receipt {
 /** Extra time for requests that arrive late, in ms. */
 const MARGIN_MS = 1_000;
 
+const BY_MESSAGE = statement(({ table, $ }) => table("sms_received").where({ messageSid: $(1) }));
+
+const WAITING_BEFORE = statement(({ table, $ }) => {
+  const stored = table("sms_received")
+    .select("createdAt")
+    .where({ messageSid: $(1) });
+  return table("sms_received")
+    .where({ connectionId: $(2) })
+    .whereRaw("sms ->> 'from' = ?", $(3))
+    .whereNull("outcome")
+    .where("createdAt", "<", stored)
+    .orderBy("createdAt");
+});
+
 /** The received texts of an organization. */
 export class Receipts {
   constructor(private readonly scope: Scope) {}
 
   async of(messageSid: string): Promise<Receipt | undefined> {
-    const [row] = await this.scope.named<Receipt>(
-      "sms.received",
-      (table, $) => table("sms_received").where({ messageSid: $(1) }),
-      [messageSid],
-    );
+    const [row] = await this.scope.read(BY_MESSAGE, [messageSid]);
     return row;
   }
 
@@ -58,28 +69,14 @@ export class Receipts {
       job,
       audit,
     ];
-    const [row] = await this.scope.write<Receipt>("sms.accept", accepting, values);
+    const [row] = await this.scope.write(ACCEPT, values);
     if (row) operation?.stored();
     return row ?? (await this.of(messageSid))!; // another request has stored it
   }
 
   /** Unprocessed earlier texts of the same person, oldest first. */
   before({ messageSid, connectionId, sms }: Receipt): Promise<Receipt[]> {
-    return this.scope.named<Receipt>(
-      "sms.before",
-      (table, $) => {
-        const stored = table("sms_received")
-          .select("createdAt")
-          .where({ messageSid: $(1) });
-        return table("sms_received")
-          .where({ connectionId: $(2) })
-          .whereRaw("sms ->> 'from' = ?", $(3))
-          .whereNull("outcome")
-          .where("createdAt", "<", stored)
-          .orderBy("createdAt");
-      },
-      [messageSid, connectionId, sms.from],
-    );
+    return this.scope.read(WAITING_BEFORE, [messageSid, connectionId, sms.from]);
   }
 
   /** Records the outcome of a text, in the transaction that processed it. */
@@ -118,7 +115,7 @@ export class Receipts {
   }
 }
 
-const accepting: Build = (_table, _$, db, all) =>
+const ACCEPT = statement<Receipt>(({ db, all }) =>
   db.raw(`
   with stored as (
     insert into sms_received (organization_id, message_sid, connection_id, sms, waits_until, answer)
@@ -129,4 +126,5 @@ const accepting: Build = (_table, _$, db, all) =>
     select $1, asked.id, asked.entry from stored, json_to_recordset($8::json) as asked(id text, entry jsonb)
   )
   select stored.* from stored
-  cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${TRIES})) as job`);
+  cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${TRIES})) as job`),
+);

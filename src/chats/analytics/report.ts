@@ -1,6 +1,7 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
-import { Facts } from "./facts";
+import { statement } from "../../platform/database/statement";
+import { Facts, factsOf, type FactsStatement } from "./facts";
 import { bucketsOf, LENGTH_BOUNDS, MESSAGE_BOUNDS, type Bucket } from "./histogram";
 import { daysOf, periodOf, type AnalyticsInput, type Period } from "./period";
 import { slicesOf, summary, together, type Slice, type Summary } from "./slices";
@@ -46,6 +47,67 @@ export interface UnansweredQuestion {
 
 const CHANNELS: readonly Channel[] = ["TEXT", "VOICE", "SMS"];
 
+interface InBucket {
+  readonly bucket: number;
+  readonly count: number;
+}
+
+const ASSISTANTS = factsOf<Omit<AssistantUse, "name" | "deleted">>("conversation_facts", (rows, { db }) =>
+  rows
+    .select("assistantId", db.raw("count(*)::float8 as conversations"))
+    .select(db.raw("sum(messages)::float8 as messages, sum(questions)::float8 as questions"))
+    .select(db.raw("sum(not_known + errors + no_answer)::float8 as unanswered"))
+    .groupBy("assistantId")
+    .orderByRaw("2 desc, 1"),
+);
+
+const ASSISTANT_NAMES = statement<{ id: string; name: string; deleted: boolean }>(({ table, $, db }) =>
+  table("assistants")
+    .where("id", db.raw("any(?::text[])", [$(1)]))
+    .select(db.raw("id, name, deleted_at is not null as deleted")),
+);
+
+const END_REASONS = factsOf<{ reason: string; conversations: number }>("conversation_facts", (rows, { db }) =>
+  rows
+    .whereNotNull("endedReason")
+    .select(db.raw("ended_reason as reason, count(*)::float8 as conversations"))
+    .groupBy("endedReason")
+    .orderByRaw("2 desc, 1"),
+);
+
+const FUNCTIONS = factsOf<FunctionUse>("function_facts", (rows, { db }) =>
+  rows
+    .select("name", db.raw("sum(calls)::float8 as calls, sum(failed)::float8 as failed"))
+    .select(db.raw("sum(calls - failed)::float8 as succeeded"))
+    .groupBy("name")
+    .orderByRaw("2 desc, 1"),
+);
+
+/** Takes how many questions. */
+const UNANSWERED = factsOf<UnansweredQuestion>("conversation_facts", (rows, { table, $ }) => {
+  const chats = rows
+    .select("chatId")
+    .whereRaw("not_known + errors + no_answer > 0")
+    .orderBy("startedAt", "desc");
+  return table("question_outcomes")
+    .select("id as messageId", "chatId", "assistantId", "channel", "question", "answer", "askedAt")
+    .select("outcome as reason")
+    .whereRaw("chat_id in (? limit ?)", [chats, $(3)])
+    .whereRaw("outcome in ('NOT_KNOWN', 'ERROR', 'NO_ANSWER')")
+    .orderByRaw("asked_at desc, id limit ?", [$(3)]);
+});
+
+const lengthsOf = (column: "messages" | "seconds", bounds: readonly number[]) =>
+  factsOf<InBucket>("conversation_facts", (rows, { db }) =>
+    rows
+      .whereNotNull("endedReason")
+      .select(db.raw(`width_bucket(??, array[${bounds.join(", ")}]) as bucket`, [column]))
+      .select(db.raw("count(*)::float8 as count"))
+      .groupByRaw("1"),
+  );
+const MESSAGES = lengthsOf("messages", MESSAGE_BOUNDS);
+const SECONDS = lengthsOf("seconds", LENGTH_BOUNDS);
+
 /** The statistics of a period. Each is read when it is asked for; those that share a statement share its answer. */
 export class Report {
   readonly period: Period;
@@ -76,74 +138,35 @@ export class Report {
 
   /** Those with the most conversations first. */
   async assistants(): Promise<AssistantUse[]> {
-    const used = await this.facts.read<Omit<AssistantUse, "name" | "deleted">>(
-      "conversation_facts",
-      (rows, [, , db]) =>
-        rows
-          .select("assistantId", db.raw("count(*)::float8 as conversations"))
-          .select(db.raw("sum(messages)::float8 as messages, sum(questions)::float8 as questions"))
-          .select(db.raw("sum(not_known + errors + no_answer)::float8 as unanswered"))
-          .groupBy("assistantId")
-          .orderByRaw("2 desc, 1"),
-    );
+    const used = await this.facts.read(ASSISTANTS);
     const ids = used.map(({ assistantId }) => assistantId);
-    const names = await this.scope.named<{ id: string; name: string; deleted: boolean }>(
-      undefined,
-      (table, $, db) =>
-        table("assistants")
-          .select("id", "name", db.raw("deleted_at is not null as deleted"))
-          .where("id", db.raw("any(?::text[])", [$(1)])),
-      [ids],
-    );
+    const names = await this.scope.read(ASSISTANT_NAMES, [ids]);
     const byId = new Map(names.map(({ id, name, deleted }) => [id, { name, deleted }]));
     return used.map((use) => ({ ...use, ...byId.get(use.assistantId)! })); // a foreign key keeps them
   }
 
   /** Why conversations ended, the commonest first. */
   endReasons(): Promise<{ reason: string; conversations: number }[]> {
-    return this.facts.read("conversation_facts", (rows, [, , db]) =>
-      rows
-        .whereNotNull("endedReason")
-        .select(db.raw("ended_reason as reason, count(*)::float8 as conversations"))
-        .groupBy("endedReason")
-        .orderByRaw("2 desc, 1"),
-    );
+    return this.facts.read(END_REASONS);
   }
 
   /** How long conversations were that have ended. */
   async lengths(): Promise<{ messages: Bucket[]; seconds: Bucket[] }> {
     const [messages, seconds] = await Promise.all([
-      this.distribution("messages", MESSAGE_BOUNDS),
-      this.distribution("seconds", LENGTH_BOUNDS),
+      this.distribution(MESSAGES, MESSAGE_BOUNDS),
+      this.distribution(SECONDS, LENGTH_BOUNDS),
     ]);
     return { messages, seconds };
   }
 
   /** Those called most first. */
   functions(): Promise<FunctionUse[]> {
-    return this.facts.read("function_facts", (rows, [, , db]) =>
-      rows
-        .select("name", db.raw("sum(calls)::float8 as calls, sum(failed)::float8 as failed"))
-        .select(db.raw("sum(calls - failed)::float8 as succeeded"))
-        .groupBy("name")
-        .orderByRaw("2 desc, 1"),
-    );
+    return this.facts.read(FUNCTIONS);
   }
 
   /** Of the conversations that began last, the newest question first. @param first 1 to 100 */
   unansweredQuestions(first: number): Promise<UnansweredQuestion[]> {
-    return this.facts.read("conversation_facts", (rows, [table]) => {
-      const chats = rows
-        .select("chatId")
-        .whereRaw("not_known + errors + no_answer > 0")
-        .orderBy("startedAt", "desc");
-      return table("question_outcomes")
-        .select("id as messageId", "chatId", "assistantId", "channel", "question", "answer", "askedAt")
-        .select("outcome as reason")
-        .whereRaw(`chat_id in (? limit ${Number(first)})`, [chats])
-        .whereRaw("outcome in ('NOT_KNOWN', 'ERROR', 'NO_ANSWER')")
-        .orderByRaw(`asked_at desc, id limit ${Number(first)}`);
-    });
+    return this.facts.read(UNANSWERED, [first]);
   }
 
   /** Of the organization, or of the project; other filters don't apply to deliveries. None to who reaches some assistants only. */
@@ -159,16 +182,11 @@ export class Report {
     return (this.slices ??= slicesOf(this.facts));
   }
 
-  private async distribution(column: "messages" | "seconds", bounds: readonly number[]): Promise<Bucket[]> {
-    const found = await this.facts.read<{ bucket: number; count: number }>(
-      "conversation_facts",
-      (rows, [, , db]) =>
-        rows
-          .whereNotNull("endedReason")
-          .select(db.raw(`width_bucket(??, array[${bounds.join(", ")}]) as bucket`, [column]))
-          .select(db.raw("count(*)::float8 as count"))
-          .groupByRaw("1"),
-    );
+  private async distribution(
+    lengths: FactsStatement<InBucket>,
+    bounds: readonly number[],
+  ): Promise<Bucket[]> {
+    const found = await this.facts.read(lengths);
     const counts = new Map(found.map(({ bucket, count }) => [bucket, count]));
     return bucketsOf(
       bounds,

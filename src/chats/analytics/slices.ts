@@ -1,5 +1,5 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
-import type { Facts } from "./facts";
+import { factsOf, type Facts } from "./facts";
 import { added, ANSWER_BOUNDS, bucketsOf, percentile, type Bucket } from "./histogram";
 
 /** What is counted of some conversations: those of a day and a channel, or of several of them added up. */
@@ -26,30 +26,29 @@ export interface Slice extends Counts {
   readonly channel: Channel;
 }
 
+const TIMES = [...ANSWER_BOUNDS, Infinity].map((_, index) => `sum(answer_times[${index + 1}])`).join(", ");
+
+/** Takes the time zone. */
+const SLICES = factsOf<Slice>("conversation_facts", (rows, { $, db }) =>
+  rows
+    .select(db.raw("(started_at at time zone ?)::date::text as day", [$(3)]), "channel")
+    .select(
+      db.raw(
+        "count(*)::float8 as conversations, count(*) filter (where ended_reason is null)::float8 as live",
+      ),
+    )
+    .select(db.raw("sum(messages)::float8 as messages, coalesce(sum(seconds), 0)::float8 as seconds"))
+    .select(db.raw("sum(questions)::float8 as questions, sum(answers)::float8 as answers"))
+    .select(db.raw("sum(answer_ms)::float8 as answer_ms"))
+    .select(db.raw(`array[${TIMES}]::float8[] as times`))
+    .select(db.raw("sum(not_known)::float8 as not_known, sum(errors)::float8 as errors"))
+    .select(db.raw("sum(no_answer)::float8 as no_answer"))
+    // By days and not by their names, which it would take longer to write for each row than to count it.
+    .groupByRaw("(started_at at time zone ?)::date, channel", [$(3)]),
+);
+
 /** By day and channel. */
-export function slicesOf(facts: Facts): Promise<Slice[]> {
-  const times = [...ANSWER_BOUNDS, Infinity].map((_, index) => `sum(answer_times[${index + 1}])`).join(", ");
-  return facts.read<Slice>(
-    "conversation_facts",
-    (rows, [, , db], timezone) =>
-      rows
-        .select(db.raw("(started_at at time zone ?)::date::text as day", [timezone]), "channel")
-        .select(
-          db.raw(
-            "count(*)::float8 as conversations, count(*) filter (where ended_reason is null)::float8 as live",
-          ),
-        )
-        .select(db.raw("sum(messages)::float8 as messages, coalesce(sum(seconds), 0)::float8 as seconds"))
-        .select(db.raw("sum(questions)::float8 as questions, sum(answers)::float8 as answers"))
-        .select(db.raw("sum(answer_ms)::float8 as answer_ms"))
-        .select(db.raw(`array[${times}]::float8[] as times`))
-        .select(db.raw("sum(not_known)::float8 as not_known, sum(errors)::float8 as errors"))
-        .select(db.raw("sum(no_answer)::float8 as no_answer"))
-        // By days and not by their names, which it would take longer to write for each row than to count it.
-        .groupByRaw("(started_at at time zone ?)::date, channel", [timezone]),
-    [facts.period.timezone],
-  );
-}
+export const slicesOf = (facts: Facts): Promise<Slice[]> => facts.read(SLICES, [facts.period.timezone]);
 
 /** All of them together. */
 export function together(all: readonly Counts[]): Counts {

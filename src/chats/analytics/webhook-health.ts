@@ -1,3 +1,4 @@
+import { Filtered, type Conditions } from "../../platform/database/filtered";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { added, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
@@ -37,28 +38,32 @@ interface Group {
   readonly count: number;
 }
 
+const CONDITIONS: Conditions<"projectId"> = {
+  projectId: (rows, value, { table }) =>
+    rows.whereIn("destinationId", table("webhook_destinations").select("id").where({ projectId: value })),
+};
+
+/** Not prepared: a day and a year want different plans. */
+const GROUPS = new Filtered<Group, "projectId">(
+  CONDITIONS,
+  ({ table, $, db, narrowed }) =>
+    narrowed(table("deliveries").where("createdAt", ">=", $(1)).where("createdAt", "<", $(2)))
+      .select(db.raw("(created_at at time zone ?)::date::text as day", [$(3)]), "status")
+      .select(db.raw("attempt > 1 as retried, count(*)::float8 as count"))
+      .select(db.raw(`width_bucket(duration_ms, array[${DELIVERY_BOUNDS.join(", ")}]) as bucket`))
+      .groupByRaw("(created_at at time zone ?)::date, 2, 3, 5", [$(3)]),
+  false,
+);
+
 /** How deliveries that were made in a period went, of the organization or of one of its projects. */
 export async function webhookHealth(
   scope: Scope,
   period: Period,
   projectId: string | null,
 ): Promise<WebhookHealth> {
-  const groups = await scope.named<Group>(
-    undefined,
-    (table, $, db) => {
-      const rows = table("deliveries").where("createdAt", ">=", $(1)).where("createdAt", "<", $(2));
-      const own = table("webhook_destinations")
-        .select("id")
-        .where({ projectId: $(4) });
-      if (scope.assistantIds) rows.whereRaw("false");
-      return (projectId === null ? rows : rows.whereIn("destinationId", own))
-        .select(db.raw("(created_at at time zone ?)::date::text as day", [$(3)]), "status")
-        .select(db.raw("attempt > 1 as retried, count(*)::float8 as count"))
-        .select(db.raw(`width_bucket(duration_ms, array[${DELIVERY_BOUNDS.join(", ")}]) as bucket`))
-        .groupByRaw("(created_at at time zone ?)::date, 2, 3, 5", [$(3)]);
-    },
-    [period.from, period.to, period.timezone, ...(projectId === null ? [] : [projectId])],
-  );
+  const { from, to, timezone } = period;
+  const { statement, values } = GROUPS.by({ projectId });
+  const groups = scope.assistantIds ? [] : await scope.read(statement, [from, to, timezone, ...values]);
   const days = daysOf(period).map((date) => ({
     date,
     ...countsOf(groups.filter(({ day }) => day === date)),

@@ -1,10 +1,12 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import type { Conditions } from "../../platform/database/filtered";
 import { newId } from "../../platform/database/ids";
-import { perId } from "../../platform/database/per-id";
+import { perId, readPerId } from "../../platform/database/per-id";
 import { byAge, timeOf } from "../../platform/database/order";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { EndUsers } from "./end-users";
 import { DomainError, missing } from "../../platform/errors";
 import { Events } from "../../events/events/events";
@@ -90,16 +92,29 @@ export function firstStatus() {
   return { statusEventId, statusPlaces: { [statusEventId]: 0 } };
 }
 
-/** What a list of chats is narrowed by: column, operator, value. */
-const conditionsOf = (filter: ChatFilter) =>
-  (
-    [
-      ["channel", "=", filter.channel],
-      ["status", "=", filter.status],
-      ["startedAt", ">", filter.startedAfter],
-      ["startedAt", "<", filter.startedBefore],
-    ] as const
-  ).filter(([, , value]) => value != null);
+const CHAT_BY_ID = statement(({ table, $ }) => table("chats").where("id", $(1)));
+
+/** Conditions of a list of chats. */
+const CONDITIONS: Conditions<keyof ChatFilter | "after"> = {
+  channel: (rows, value) => rows.where("channel", value),
+  status: (rows, value) => rows.where("status", value),
+  startedAfter: (rows, value) => rows.where("startedAt", ">", value),
+  startedBefore: (rows, value) => rows.where("startedAt", "<", value),
+  /** Its value is the time that the cursor's id tells, for a chat that was removed, and the id. */
+  after: (rows, cursor, { table, db }) => {
+    const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
+    const last = table("chats").select("startedAt").where("id", id);
+    return rows.whereRaw("(started_at, id) < (coalesce((?), ?::timestamptz), ?)", [last, time, id]);
+  },
+};
+
+const listBy = (column: "assistantId" | "uniqueId") =>
+  perId<ChatRow, keyof typeof CONDITIONS>(
+    ({ table, db, narrowed }) =>
+      narrowed(table("chats").where(column, db.raw("wanted.id"))).orderBy(byAge("desc", "startedAt")),
+    { conditions: CONDITIONS },
+  );
+const LISTS = { assistantId: listBy("assistantId"), uniqueId: listBy("uniqueId") };
 
 /** The chats of an organization, live and ended. */
 export class Chats {
@@ -112,11 +127,7 @@ export class Chats {
 
   /** A chat as it is stored. */
   async row(id: string): Promise<ChatRow | undefined> {
-    const [row] = await this.scope.named<ChatRow>(
-      "chats.row",
-      (table, $) => table("chats").where("id", $(1)),
-      [id],
-    );
+    const [row] = await this.scope.read(CHAT_BY_ID, [id]);
     return row;
   }
 
@@ -127,25 +138,10 @@ export class Chats {
     filter: ChatFilter = {},
   ): Promise<Connection<Chat>> {
     const take = first ?? 20;
-    const [[column, id]] = Object.entries(owner) as [[string, string]];
-    const asked = conditionsOf(filter);
-    const rows: Build = (table, $, db) => {
-      const own = table("chats").where(column, db.raw("wanted.id")).orderBy(byAge("desc", "startedAt"));
-      asked.forEach(([column, operator], index) => own.where(column, operator, $(index + 1)));
-      if (after == null) return own;
-      const [time, last] = [$(asked.length + 1), $(asked.length + 2)];
-      const cursor = table("chats").select("startedAt").where("id", last);
-      return own.whereRaw("(started_at, id) < (coalesce((?), ?::timestamptz), ?)", [cursor, time, last]);
-    };
-    const values = [...asked.map(([, , value]) => value), ...(after == null ? [] : [timeOf(after), after])];
-    const key = [
-      "chats",
-      column,
-      ...(after == null ? [] : ["after"]),
-      ...asked.map(([column, operator]) => column + operator),
-    ].join(".");
-    const loader = this.scope.loader<ChatRow[]>(`${key}.${take}.${JSON.stringify(values)}`, (ids) =>
-      perId(this.scope, key, ids, rows, values, { take: take + 1 }),
+    const [[column, id]] = Object.entries(owner) as [[keyof typeof LISTS, string]];
+    const asked = { ...filter, after: after == null ? null : [timeOf(after), after] };
+    const loader = this.scope.loader<ChatRow[]>(`chats.${column}.${take}.${JSON.stringify(asked)}`, (ids) =>
+      readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, asked),
     );
     return connectionOf((await loader.load(id)).map(labelled), take);
   }

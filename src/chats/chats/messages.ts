@@ -1,6 +1,7 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { perId } from "../../platform/database/per-id";
-import type { Build, Scope } from "../../platform/database/scope";
+import { perId, readPerId } from "../../platform/database/per-id";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";
 import { oneAtATime } from "./one-at-a-time";
 import { Chats } from "./chats";
@@ -56,7 +57,29 @@ export interface NewMessage extends PostMessageInput {
 }
 
 /** Most messages that a turn looks back at. */
-const HISTORY = 200;
+const HISTORY_LENGTH = 200;
+
+const LAST = perId<Message, "before">(
+  ({ table, narrowed }) =>
+    narrowed(table("messages").whereRaw("chat_id = wanted.id")).orderBy("sequence", "desc"),
+  {
+    conditions: {
+      before: (rows, id, { table }) => {
+        const border = table("messages").select("sequence").whereRaw("chat_id = wanted.id").where("id", id);
+        return rows.where("sequence", "<", border);
+      },
+    },
+  },
+);
+
+const HISTORY = statement<Message>(({ table, $, db }) => {
+  const rows = table("messages").where("chatId", $(1)).orderBy("sequence", "desc");
+  return db.raw(`? limit ${HISTORY_LENGTH}`, [rows]);
+});
+
+const AFTER = statement(({ table, $ }) =>
+  table("messages").where("chatId", $(1)).where("sequence", ">", $(2)).orderBy("sequence"),
+);
 
 /** What was said in the chats of an organization. */
 export class Messages {
@@ -89,35 +112,21 @@ export class Messages {
    * @param before id of the message that follows them
    */
   async last(chatId: string, last: number, before?: string | null): Promise<Message[]> {
-    const rows: Build = (table, $) => {
-      const own = table("messages").whereRaw("chat_id = wanted.id").orderBy("sequence", "desc");
-      const border = table("messages").select("sequence").whereRaw("chat_id = wanted.id");
-      return before == null ? own : own.where("sequence", "<", border.where("id", $(1)));
-    };
-    const [key, values] = before == null ? ["messages.last", []] : ["messages.before", [before]];
-    const loader = this.scope.loader<Message[]>(`${key}.${last}.${before}`, (ids) =>
-      perId(this.scope, key, ids, rows, values, { take: last }),
+    const loader = this.scope.loader<Message[]>(`messages.${last}.${before}`, (ids) =>
+      readPerId(this.scope, LAST, ids, { take: last }, { before }),
     );
     return (await loader.load(chatId)).toReversed();
   }
 
   /** The last messages of a chat as far as a turn looks back, oldest first. */
   async history(chatId: string): Promise<Message[]> {
-    const own: Build = (table, $) => table("messages").where("chatId", $(1)).orderBy("sequence", "desc");
-    const rows = await this.scope.named<Message>("messages.history", own, [chatId], ` limit ${HISTORY}`);
+    const rows = await this.scope.read(HISTORY, [chatId]);
     return rows.reverse();
   }
 
   /** The messages behind a place in the chat, oldest first. */
   after(chatId: string, sequence: number): Promise<Message[]> {
-    return this.scope.named<Message>(
-      "messages.after",
-      (table, $) => {
-        const behind = table("messages").where("chatId", $(1)).where("sequence", ">", $(2));
-        return behind.orderBy("sequence");
-      },
-      [chatId, sequence],
-    );
+    return this.scope.read(AFTER, [chatId, sequence]);
   }
 
   /** Every message of a chat, oldest first. */

@@ -1,8 +1,9 @@
 import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { Events, type EventMessage } from "../../events/events/events";
-import type { Cause, Job } from "../../events/events/record";
+import { changing, type Cause, type Job } from "../../events/events/record";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
@@ -32,7 +33,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
 
 /** A chat, live or ended, with what was said in it, as of one moment. */
 export async function conversationOf(scope: Scope, chatId: string): Promise<Conversation | undefined> {
-  const [chat] = await scope.named<Conversation>("chats.conversation", conversation, [chatId]);
+  const [chat] = await scope.read(CONVERSATION, [chatId]);
   return chat;
 }
 
@@ -48,12 +49,13 @@ function jobsOf({ role, spoken, unanswered }: NewMessage, { id: chatId, ...chat 
 export const sendingOf = (chatId: string) =>
   ({ task: "sms.send", payload: { chatId }, key: `sms.send:${chatId}` }) as const satisfies Job;
 
-const conversation: Build = (_table, _$, db, all) =>
+const CONVERSATION = statement<Conversation>(({ db, all }) =>
   db.raw(`
   select ${all("chats")}, coalesce(
     (select json_agg(json_build_object('role', role, 'content', content) order by sequence desc) from messages
      where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as said
-  from chats where chats.organization_id = $1 and id = $2`);
+  from chats where chats.organization_id = $1 and id = $2`),
+);
 
 /** The chat's row is locked by the statement, and counts as it was read: one writer at a time, no gap and no twin. */
 function storing(message: MessageRow, { answers, unshown }: NewMessage): Omit<Cause, "jobs"> {
@@ -62,10 +64,10 @@ function storing(message: MessageRow, { answers, unshown }: NewMessage): Omit<Ca
   const stored = [message.id, role, message.channel, content, JSON.stringify(metadata), toolCallId];
   const calls = toolCalls && JSON.stringify(toolCalls);
   const values = [sequence, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
-  return { name: "message", change, values: [...values, calls, message.clientId, unshown || null] };
+  return { statement: STORE, values: [...values, calls, message.clientId, unshown || null] };
 }
 
-const change: Build = (_table, _$, db) =>
+const STORE = changing(({ db }) =>
   db.raw(`
   cause as (
     update chats set message_count = $13, event_count = event_count + 1, last_message_at = $14,
@@ -78,7 +80,8 @@ const change: Build = (_table, _$, db) =>
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
       tool_call_id, tool_calls, client_id, created_at)
     select $1, $18, $6, cause.assistant_id, $13, $19, $20, $21, $22::jsonb, $23, $24::json, $25, $14 from cause
-  )`);
+  )`),
+);
 
 const LABEL_LENGTH = 80;
 

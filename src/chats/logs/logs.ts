@@ -1,14 +1,14 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { labelled, type Chat, type ChatRow } from "../chats/chats";
+import { labelled, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import { window, type PageQuery } from "../../platform/database/page";
-import { perId } from "../../platform/database/per-id";
-import { byAge } from "../../platform/database/order";
-import type { Build, Scope } from "../../platform/database/scope";
+import { perId, readPerId } from "../../platform/database/per-id";
+import { byAge, inBothOrders } from "../../platform/database/order";
+import type { Scope } from "../../platform/database/scope";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
-import { searchLogs } from "./search-logs";
+import { LISTED, searchLogs, type Listed } from "./search-logs";
 
 export interface LogListItem {
   readonly id: string;
@@ -33,16 +33,20 @@ export interface LogQuery extends PageQuery {
   readonly search?: string | null;
 }
 
-interface Listed extends Pick<Chat, "id" | "channel" | "phoneNumber" | "startedAt"> {
-  readonly label: string | null;
-  readonly firstWords: string | null;
-}
 interface Asked extends ReturnType<typeof window> {
   readonly type: Channel | null;
   readonly search: string | null;
 }
 
-const LISTED = ["id", "channel", "label", "phoneNumber", "firstWords", "startedAt"];
+const LISTS = inBothOrders((order) =>
+  perId<Listed, "type">(
+    ({ table, narrowed }) =>
+      narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
+        .select(LISTED)
+        .orderBy(byAge(order, "startedAt")),
+    { conditions: { type: (rows, value) => rows.where("channel", value) } },
+  ),
+);
 
 /** What is kept of each chat. A log's id is its chat's id. */
 export class Logs {
@@ -79,18 +83,10 @@ export class Logs {
     { order, take, offset, type, search }: Asked,
   ): Promise<LogListItem[][]> {
     if (search !== null) {
-      const found = await searchLogs<Listed>(this.scope, ids, LISTED, { order, take, offset, type, search });
+      const found = await searchLogs(this.scope, ids, { order, take, offset, type, search });
       return found.map((logs) => logs.map(listed));
     }
-    const rows: Build = (table, $) => {
-      const own = table("chats")
-        .select(LISTED)
-        .whereRaw("assistant_id = wanted.id")
-        .orderBy(byAge(order, "startedAt"));
-      return type ? own.where("channel", $(1)) : own;
-    };
-    const key = `logs.${order}.${type}`;
-    const found = await perId<Listed>(this.scope, key, ids, rows, type ? [type] : [], { take, offset });
+    const found = await readPerId(this.scope, LISTS[order], ids, { take, offset }, { type });
     return found.map((logs) => logs.map(listed));
   }
 }

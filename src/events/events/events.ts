@@ -4,6 +4,7 @@ import { connectionOf, type Connection, type ConnectionQuery } from "../../platf
 import { newId } from "../../platform/database/ids";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { record, type Cause } from "./record";
 import { sequence } from "./sequencer";
@@ -76,6 +77,14 @@ const MAX_MESSAGES_BYTES = 1_048_576;
 /** The `companionId` of a test event. */
 const TEST_ASSISTANT_ID = "test";
 const ROLES: Readonly<Record<string, string>> = { ASSISTANT: "bot", USER: "user" };
+
+const MESSAGES = statement<EventMessage>(({ table, $, db }) =>
+  table("messages")
+    .select("role", "content")
+    .where("chatId", $(1))
+    .where("role", db.raw("any(?::text[])", [$(2)]))
+    .orderBy("sequence", "desc"),
+);
 
 /** Records and reads the events of an organization. An event is written in the transaction of its cause. */
 export class Events {
@@ -206,17 +215,7 @@ export class Events {
   }
 
   private async messages(chatId: string): Promise<ReturnType<typeof serializeMessages>> {
-    const rows = await this.scope.named<EventMessage>(
-      "events.messages",
-      (table, $, db) =>
-        table("messages")
-          .select("role", "content")
-          .where("chatId", $(1))
-          .where("role", db.raw("any(?::text[])", [$(2)]))
-          .orderBy("sequence", "desc"),
-      [chatId, Object.keys(ROLES)],
-    );
-    return serializeMessages(rows);
+    return serializeMessages(await this.scope.read(MESSAGES, [chatId, Object.keys(ROLES)]));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AuditedOperation } from "../../platform/database/audited-operation";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 
 /** Events deleted by one statement; their deliveries are deleted by cascade. */
 const BATCH_SIZE = 500;
@@ -19,7 +20,7 @@ export async function expireEvents(
 ): Promise<boolean> {
   let last = "";
   for (let round = 0; round < MAX_BATCHES; round++) {
-    const rows = await scope.named<{ id: string; old: boolean }>("events.oldest", oldest, [last, days]);
+    const rows = await scope.read(OLDEST, [last, days]);
     const old = rows.filter((row) => row.old).map(({ id }) => id);
     if (old.length > 0) {
       const batch = operation();
@@ -33,10 +34,11 @@ export async function expireEvents(
   return true;
 }
 
-const oldest: Build = (_table, _$, db) =>
+const OLDEST = statement<{ id: string; old: boolean }>(({ db }) =>
   db.raw(`
   select id, created_at < now() - $3 * interval '1 day' as old from events
-  where events.organization_id = $1 and id > $2 order by id limit ${BATCH_SIZE}`);
+  where events.organization_id = $1 and id > $2 order by id limit ${BATCH_SIZE}`),
+);
 
 async function remove(scope: Scope, ids: readonly string[], days: number): Promise<number> {
   const needed = scope

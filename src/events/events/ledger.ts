@@ -1,5 +1,6 @@
 import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { toEvent, type Event, type EventRow } from "./events";
 import { sequence } from "./sequencer";
@@ -13,6 +14,16 @@ export interface LedgerPosition {
 
 /** An event without its payload. */
 export type EventHead = Pick<Event, "id" | "name" | "type" | "chatId">;
+
+const END = statement<LedgerPosition>(({ table, db }) =>
+  table("ledger_heads").select(db.raw("(position + 1)::text as position"), db.raw("'' as id")),
+);
+
+const PLACE_OF_EVENT = statement<LedgerPosition>(({ table, $, db }) =>
+  table("events")
+    .where({ id: $(1) })
+    .select(db.raw("id, transaction::text as position")),
+);
 
 /** The events of an organization in the order of their positions. */
 export class Ledger {
@@ -55,16 +66,8 @@ export class Ledger {
   /** The position of an event; without an id, the end of the ledger. @throws EVENT_NOT_FOUND */
   async place(id: string | null | undefined): Promise<LedgerPosition> {
     await sequence(this.scope).catch(unlessReadOnly);
-    const [row] = await this.scope.named<LedgerPosition>(
-      undefined,
-      (table, $, db) =>
-        id == null
-          ? table("ledger_heads").select(db.raw("(position + 1)::text as position"), db.raw("'' as id"))
-          : table("events")
-              .select("id", db.raw("transaction::text as position"))
-              .where({ id: $(1) }),
-      id == null ? [] : [id],
-    );
+    const { scope } = this;
+    const [row] = await (id == null ? scope.read(END) : scope.read(PLACE_OF_EVENT, [id]));
     return row ?? missing("Event");
   }
 }

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
-import { TRIES, type Build, type Scope } from "../../platform/database/scope";
+import { TRIES, type Scope } from "../../platform/database/scope";
+import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 
 /** Channel of notifications to the dispatchers of all servers: a destination has a new delivery. */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
@@ -26,10 +27,8 @@ export interface NewEvent {
 
 /** A change made by the statement that stores its event. If it changes nothing, no event is stored. */
 export interface Cause {
-  /** Part of the name of the prepared statement. */
-  readonly name: string;
-  /** CTEs. The one named `cause` returns a row with the chat's new `event_count` if something changed. */
-  readonly change: Build;
+  /** Made by `changing`. */
+  readonly statement: Statement<RecordRow>;
   /** Parameters from $13 on. */
   readonly values: readonly unknown[];
   /** Jobs to enqueue. */
@@ -57,19 +56,18 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, change } = event;
   const activity = event.activity?.slice(0, MAX_ACTIVITY_LENGTH) ?? null;
   const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
-  const build = statement(cause?.change);
   const write = async (jobs: readonly object[]) => {
     const audit = scope.operation?.entry;
     const additions = JSON.stringify({ jobs, audit: audit ? [audit] : [] });
     const all = [...values, additions, ...(cause?.values ?? [])];
-    const rows = await scope.write<RecordRow>(`events.record.${cause?.name}`, build, all);
+    const rows = await scope.write(cause?.statement ?? RECORD, all);
     if (audit && rows.length > 0) scope.operation?.stored();
     return rows;
   };
   return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
 }
 
-interface RecordRow {
+export interface RecordRow {
   /** For each job its id if the statement started it, else null. */
   readonly begun: readonly (string | null)[] | null;
 }
@@ -96,11 +94,14 @@ async function withJobs(
   }
 }
 
-/** A delivery id is the start of the event id and the end of the destination id: it sorts by time, unique per pair. */
-const statement =
-  (change = countEvent): Build =>
-  (table, $, db, all) =>
-    db.raw(
+/**
+ * Makes a statement that changes something and records the event about it. A delivery id is the start of the event id
+ * and the end of the destination id: it sorts by time, unique per pair.
+ * @param change CTEs. The one named `cause` returns a row with the chat's new `event_count` if something changed
+ */
+export const changing = (change: (pieces: Pieces) => Knex.Raw): Statement<RecordRow> =>
+  statement((pieces) =>
+    pieces.db.raw(
       `
   with ?, project as (
     select coalesce(
@@ -134,13 +135,15 @@ const statement =
     (select json_agg(parley_begin(job.task, job.payload, job.key, ${TRIES}, job.worker)::text)
       from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
   from cause`,
-      [change(table, $, db, all) as Knex.Raw],
-    );
+      [change(pieces)],
+    ),
+  );
 
 /** The chat's row is locked until the commit, so its counter has the order in which events become visible. */
-const countEvent: Build = (_table, _$, db) =>
+const RECORD = changing(({ db }) =>
   db.raw(`
   cause as (
     update chats set event_count = event_count + 1 where chats.organization_id = $1 and id = $6
     returning event_count
-  )`);
+  )`),
+);

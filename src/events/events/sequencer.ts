@@ -1,5 +1,6 @@
 import type { Database } from "../../platform/database/database";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 
 /** Events that one statement assigns positions to. */
 const BATCH_SIZE = 2_000;
@@ -20,7 +21,7 @@ interface SequencingResult {
  * Events of a chat keep the order of its counter. The chat's row is locked until each of them is committed, so the
  * visible events of a chat have no gap. Positions exceed all transaction ids so far, for servers of older versions.
  */
-const assignBatch: Build = (_table, _$, db) =>
+const ASSIGN_BATCH = statement<SequencingResult>(({ db }) =>
   db.raw(`
   with head as (
     select position from ledger_heads where ledger_heads.organization_id = $1
@@ -46,20 +47,22 @@ const assignBatch: Build = (_table, _$, db) =>
     returning 1
   )
   select exists (select from head) as begun, (select count(*)::integer from numbered) as found,
-    (select count(*)::integer from placed) as placed`);
+    (select count(*)::integer from placed) as placed`),
+);
 
 /** Creates the head of a ledger, after all events that were written before the sequencer existed. */
-const createLedger: Build = (_table, _$, db) =>
+const CREATE_LEDGER = statement(({ db }) =>
   db.raw(`
   insert into ledger_heads (organization_id, position)
   select $1, coalesce((select transaction::text::bigint from events
     where events.organization_id = $1 and transaction is not null order by transaction desc limit 1), 0)
-  on conflict do nothing`);
+  on conflict do nothing`),
+);
 
 async function assignPositions(scope: Scope): Promise<void> {
   for (;;) {
-    const [pass] = await scope.write<SequencingResult>("events.place", assignBatch, []);
-    if (!pass!.begun) await scope.write("events.beginLedger", createLedger, []);
+    const [pass] = await scope.write(ASSIGN_BATCH);
+    if (!pass!.begun) await scope.write(CREATE_LEDGER);
     else if (pass!.found < BATCH_SIZE && pass!.found === pass!.placed) return;
   }
 }

@@ -5,6 +5,7 @@ import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { invalid, missing } from "../../platform/errors";
 import { Events } from "../events/events";
 import type { Outcome } from "../../platform/outbound/http";
@@ -52,6 +53,14 @@ const FORMER_SECRET_LIFETIME_MS = 86_400_000;
 const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, tries: 20 } as const;
 /** HTTP status by which a receiver asks for no further deliveries. */
 const GONE_STATUS = 410;
+
+const DESTINATION_BY_ID = statement(({ table, $ }) => table("webhook_destinations").where({ id: $(1) }));
+
+const BODIES = statement(({ table, $, db }) =>
+  table("events")
+    .select("id", "body")
+    .where("id", db.raw("any(?::text[])", [$(1)])),
+);
 
 /** The webhook destinations of an organization and its projects. */
 export class WebhookDestinations {
@@ -170,25 +179,14 @@ export class WebhookDestinations {
   /** Loads bodies of events. Deliveries that start in the same tick share one statement. */
   private bodies() {
     return this.scope.loader<string>("events.body", async (ids) => {
-      const rows = await this.scope.named<{ id: string; body: string }>(
-        "events.body",
-        (table, $, db) =>
-          table("events")
-            .select("id", "body")
-            .where("id", db.raw("any(?::text[])", [$(1)])),
-        [ids],
-      );
+      const rows = await this.scope.read(BODIES, [ids]);
       const found = new Map(rows.map(({ id, body }) => [id, body]));
       return ids.map((id) => found.get(id)!);
     });
   }
 
   private async row(id: string): Promise<DestinationRow> {
-    const [row] = await this.scope.named<DestinationRow>(
-      "webhook_destinations.byId",
-      (table, $) => table("webhook_destinations").where({ id: $(1) }),
-      [id],
-    );
+    const [row] = await this.scope.read(DESTINATION_BY_ID, [id]);
     return row ?? missing("WebhookDestination");
   }
 

@@ -8,6 +8,7 @@ import { readStored } from "../json/json-source";
 import { Compiler } from "./all-columns";
 import { noteGrowth } from "./growth";
 import { patiently } from "./patience";
+import { SqlText } from "./sql-text";
 
 /** Settings of a connection that services never see. */
 export interface ConnectOptions {
@@ -67,7 +68,9 @@ class Transaction extends PostgresTransaction {
   }
 }
 
-/** Knex's PostgreSQL client, which can also run named statements and tell the database whose rows are meant. */
+const TELL_ORGANIZATION = new SqlText("select set_config('parley.organization_id', $1, false)");
+
+/** Knex's PostgreSQL client, which can also run prepared statements and tell the database whose rows are meant. */
 export class Client extends PostgresClient {
   override transaction(container: unknown, config: unknown, outer: unknown): Transaction {
     return new Transaction(this, container, config, outer);
@@ -93,10 +96,10 @@ export class Client extends PostgresClient {
   }
 
   /**
-   * Runs a prepared statement, which pg parses once on each connection where it has a name. Those that one asks for
-   * at once go to PostgreSQL together, over one connection, and their answers come as they are ready.
+   * Runs a statement. Those that one caller asks for at once go to PostgreSQL together, over one connection, and their
+   * answers come as they are ready.
    */
-  named(asker: object, query: NamedQuery, organizationId: string): Promise<Record<string, unknown>[]> {
+  run(asker: object, query: StatementQuery, organizationId: string): Promise<Record<string, unknown>[]> {
     return new Promise((resolve, reject) => {
       const asked = { query, resolve, reject };
       const batch = batches.get(asker);
@@ -113,7 +116,7 @@ export class Client extends PostgresClient {
       const connection = (await this.acquireConnection()) as PoolClient;
       try {
         await this.tellOrganization(connection, organizationId);
-        for (const { query } of batch) this.emit("query", { sql: query.text, bindings: query.values });
+        for (const { query } of batch) this.emit("query", { sql: query.sql.text, bindings: query.values });
         await patiently(connection, () => answerAll(connection, batch));
       } finally {
         await this.releaseConnection(connection);
@@ -125,39 +128,36 @@ export class Client extends PostgresClient {
 
   private async tellOrganization(connection: PoolClient, organizationId: string | undefined): Promise<void> {
     if (!(this.config as ConnectOptions).rowSecurity) return;
-    await connection.query({
-      name: "organization",
-      text: "select set_config('parley.organization_id', $1, false)",
-      values: [organizationId ?? ""],
-    });
+    await connection.query(TELL_ORGANIZATION.with([organizationId ?? ""]));
   }
 }
 
 /** A statement, and who waits for its rows. */
 interface Asked {
-  readonly query: NamedQuery;
+  readonly query: StatementQuery;
   readonly resolve: (rows: Record<string, unknown>[]) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What is to be sent in this tick, by who asks. */
+/** Statements to send in this tick, by caller. */
 const batches = new WeakMap<object, Asked[]>();
 
-/** Sends all in one piece. By callbacks: what pg's own promises hold is copied by several collections before it is freed. */
+/** Sends all queries in one packet. Uses callbacks because pg's promises keep results alive through several GC cycles. */
 function answerAll(connection: PoolClient, batch: readonly Asked[]): Promise<void> {
   const { stream } = (connection as unknown as { connection: { stream: Writable } }).connection; // pg's types don't show it
   return new Promise((resolve) => {
     let open = batch.length;
     const answered = ({ resolve: take, reject }: Asked, error: Error | null, result: Result) => {
       if (error) reject(error);
-      else take(named(result));
+      else take(rowsOf(result));
       if (--open === 0) resolve();
     };
     stream.cork();
     try {
       for (const asked of batch)
-        connection.query({ ...asked.query, rowMode: "array" }, (error: Error | null, result) =>
-          answered(asked, error, result),
+        connection.query(
+          { ...asked.query.sql.with(asked.query.values), rowMode: "array" },
+          (error: Error | null, result) => answered(asked, error, result),
         );
     } finally {
       stream.uncork();
@@ -168,7 +168,7 @@ function answerAll(connection: PoolClient, batch: readonly Asked[]): Promise<voi
 type Result = QueryArrayResult<unknown[]>;
 
 /** Rows under our names at once: to rename the objects that pg makes costs as much again as making them. */
-function named({ fields, rows }: Result): Record<string, unknown>[] {
+function rowsOf({ fields, rows }: Result): Record<string, unknown>[] {
   const names = fields.map(({ name }) => camel(name));
   const blank = Object.fromEntries(names.map((name) => [name, null]));
   return rows.map((values) => {
@@ -213,9 +213,8 @@ const types = {
       : pg.types.getTypeParser(type, format === "binary" ? "binary" : "text"),
 };
 
-interface NamedQuery {
-  readonly name?: string;
-  readonly text: string;
+interface StatementQuery {
+  readonly sql: SqlText;
   readonly values: unknown[];
 }
 interface QueryObject {

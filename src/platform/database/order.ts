@@ -1,8 +1,16 @@
+export type Order = "asc" | "desc";
+
+/** Makes something for each order: statements of lists, whose text names the order. */
+export const inBothOrders = <T>(make: (order: Order) => T): Record<Order, T> => ({
+  asc: make("asc"),
+  desc: make("desc"),
+});
+
 /**
  * Lists sort by creation time, then id: ids come from the clocks of processes, and those of imported records from
  * elsewhere.
  */
-export const byAge = (order: "asc" | "desc", createdAt = "createdAt") => [
+export const byAge = (order: Order, createdAt = "createdAt") => [
   { column: createdAt, order },
   { column: "id", order },
 ];

@@ -1,8 +1,10 @@
 import type { Knex } from "knex";
 import { invalid } from "../errors";
 import { isLate, lateJson, readLate } from "../json/json-source";
-import { byAge } from "./order";
-import type { Build, Scope } from "./scope";
+import { Filtered, type Conditions, type Filter } from "./filtered";
+import { byAge, inBothOrders, type Order } from "./order";
+import type { Scope } from "./scope";
+import { statement, type Build, type Pieces, type Statement } from "./statement";
 
 /** Which part of a list is asked for. */
 export interface PageQuery {
@@ -37,17 +39,15 @@ export function window({ order, page, take }: PageQuery) {
   return { ...window, offset };
 }
 
-/** What a page is cut from: a name for its statements, the rows, the columns wanted, the values of its places. */
-export interface Source {
-  readonly key: string;
-  readonly rows: (...parts: Parameters<Build>) => Knex.QueryBuilder;
-  /** All rows that such a list can show, whatever is searched for; their statement has no places. */
-  readonly live: (...parts: Parameters<Build>) => Knex.QueryBuilder;
+/** A list of which clients read pages. */
+export interface ListSource<F extends string> {
+  /** All rows that the list can show. */
+  readonly rows: (pieces: Pieces) => Knex.QueryBuilder;
   /** Among them `id` and `createdAt`, which the page is sorted by. */
   readonly columns: readonly string[];
   /** Those of the columns whose values can be long, with what stands for one whose row was deleted before it was read. */
   readonly unbounded: Readonly<Record<string, unknown>>;
-  readonly values?: readonly unknown[];
+  readonly conditions?: Conditions<F>;
 }
 
 /**
@@ -56,24 +56,54 @@ export interface Source {
  */
 const PAGE_BYTES = 262_144;
 
+/** The statements of a list whose rows are of the type R. */
+export class List<R, F extends string = never> {
+  /** Values that stand for long ones of rows that are gone. */
+  readonly unbounded: Readonly<Record<string, unknown>>;
+  readonly found: Record<Order, Filtered<R & Found, F>>;
+  readonly count: Filtered<{ count: string }, F>;
+  /** Reads a long value of one row, by its column. */
+  readonly whole: Readonly<Record<string, Statement<Record<string, unknown>>>>;
+
+  constructor(source: ListSource<F>) {
+    const { rows, unbounded, conditions = {} as Conditions<F> } = source;
+    this.unbounded = unbounded;
+    this.found = inBothOrders((order) => new Filtered(conditions, shortValues<R, F>(source, order)));
+    this.count = new Filtered(conditions, (pieces) => pieces.narrowed(rows(pieces)).count("*"));
+    this.whole = Object.fromEntries(
+      Object.keys(unbounded).map((name) => [
+        name,
+        statement((pieces) =>
+          rows(pieces)
+            .select(name)
+            .where({ id: pieces.$(1) }),
+        ),
+      ]),
+    );
+  }
+}
+
 /**
- * One page of rows, which sort by creation time, then id: two named statements side by side. Where the answer is sent
+ * One page of rows, which sort by creation time, then id: two statements side by side. Where the answer is sent
  * piece by piece, a mark stands in the place of a long value, which is read when its turn comes.
  */
-export async function page<T>(scope: Scope, source: Source, query: PageQuery): Promise<Page<T>> {
-  const { key, rows, values = [] } = source;
+export async function page<R, F extends string>(
+  scope: Scope,
+  list: List<R, F>,
+  query: PageQuery,
+  filter: Filter<F> = {},
+): Promise<Page<R>> {
   const { order, take, offset } = window(query);
-  const counted: Build = (...parts) => rows(...parts).count("*");
+  const { statement, values } = list.found[order].by(filter);
+  const counted = list.count.by(filter);
   const [found, [total]] = await Promise.all([
-    scope.named<Found>(`${key}.${order}`, shortValues(source, order), [...values, take, offset]),
-    scope.named<{ count: string }>(`${key}.count`, counted, values),
+    scope.read(statement, [take, offset, ...values]),
+    scope.read(counted.statement, counted.values),
   ]);
-  const data: unknown[] = [];
+  const data: R[] = [];
   for (const row of found)
-    data.push(
-      row.long.length === 0 ? row : { ...row, ...(await longValues(scope, source, row.id, row.long)) },
-    );
-  return { data: data as T[], meta: metaOf(query, Number(total?.count)) };
+    data.push(row.long.length === 0 ? row : { ...row, ...(await longValues(scope, list, row.id, row.long)) });
+  return { data, meta: metaOf(query, Number(total?.count)) };
 }
 
 /** A row with the names of the columns whose values are too long to come with it. */
@@ -83,41 +113,41 @@ interface Found {
 }
 
 /** Rows of a page without the values that are longer than their share. Sizes are told without unpacking anything. */
-function shortValues({ rows, columns, unbounded, values = [] }: Source, order: "asc" | "desc"): Build {
-  return (table, $, db, all) => {
+function shortValues<R, F extends string>(
+  { rows, columns, unbounded }: ListSource<F>,
+  order: Order,
+): Build<R & Found> {
+  return (pieces) => {
+    const { db, narrowed } = pieces;
     const quoted = (name: string) => db.ref(name).toQuery();
-    const sorted = rows(table, $, db, all)
+    const sorted = narrowed(rows(pieces))
       .select([...columns])
       .orderBy(byAge(order));
-    const take = `$${values.length + 2}`; // the organization is the first value of every named statement
-    const isLong = (name: string) => `pg_column_size(${quoted(name)}) > ${PAGE_BYTES} / ${take}::int`;
+    const isLong = (name: string) => `pg_column_size(${quoted(name)}) > ${PAGE_BYTES} / $2::int`;
     const shown = columns.map((name) =>
       name in unbounded
         ? `case when ${isLong(name)} then null else ${quoted(name)} end as ${quoted(name)}`
         : quoted(name),
     );
     const long = Object.keys(unbounded).map((name) => `case when ${isLong(name)} then '${name}' end`);
-    return db.raw(
+    const query: Knex.Raw = db.raw(
       `select ${shown.join(", ")}, array_remove(array[${long.join(", ")}], null) as long
-       from (${sorted.toSQL().toNative().sql} limit ${take} offset $${values.length + 3}) as page
+       from (${sorted.toSQL().toNative().sql} limit $2 offset $3) as page
        order by created_at ${order}, id ${order}`,
     );
+    return query;
   };
 }
 
 /** The long values of a row, or what stands for them in an answer. */
-async function longValues(
+async function longValues<R, F extends string>(
   scope: Scope,
-  { key, live, unbounded }: Source,
+  { whole, unbounded }: List<R, F>,
   id: string,
   names: readonly string[],
 ): Promise<Record<string, unknown>> {
   const read = async (name: string) => {
-    const one: Build = (table, $, db, all) =>
-      live(table, $, db, all)
-        .select(name)
-        .where({ id: $(1) });
-    const [row] = await scope.named<Record<string, unknown>>(`${key}.long.${name}`, one, [id]);
+    const [row] = await scope.read(whole[name]!, [id]);
     return row ? row[name] : unbounded[name];
   };
   const values: Record<string, unknown> = {};

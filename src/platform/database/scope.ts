@@ -9,18 +9,11 @@ import { TRIES, type JobOptions } from "./job-options";
 import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
-import { namedText, type Build } from "./named-text";
 import type { AnyTable, New, RowsOf } from "./rows";
+import type { Statement } from "./statement";
 import type { SharedTable, TenantTable } from "./tables";
 
-export { TRIES, type Build };
-
-interface Statement {
-  readonly key: string | undefined;
-  readonly build: Build;
-  readonly values: readonly unknown[];
-  readonly tail: string;
-}
+export { TRIES };
 
 /** Parts of a scope in which scopes of one request differ. */
 interface Parts {
@@ -170,20 +163,17 @@ export class Scope extends Expressions {
   }
 
   /**
-   * A read whose text is built once and that PostgreSQL prepares once on each connection. Those that a scope asks for
-   * at once go out together.
-   * @param key names the text: the same key must always build the same text; undefined: not named, planned anew each time
+   * Runs a statement that reads. Those that a scope asks for at once go out together.
    * @param values fill the places `$(1)`, `$(2)` …; a list fills one place of `= any($)`
-   * @param tail SQL behind what Knex builds, for the clauses in which it takes no places
    */
-  named<R>(key: string | undefined, build: Build, values: readonly unknown[], tail = ""): Promise<R[]> {
-    return this.run(this, { key, build, values, tail });
+  read<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
+    return this.run(this, statement, values);
   }
 
-  /** The same for a statement that writes. It goes out by itself: what is read beside it need not wait for the disk. */
-  write<R>(key: string, build: Build, values: readonly unknown[]): Promise<R[]> {
+  /** Runs a statement that writes. It goes out by itself: reads beside it need not wait for the disk. */
+  write<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     noteGrowth(this.organizationId, values);
-    return this.run({}, { key, build, values, tail: "" });
+    return this.run({}, statement, values);
   }
 
   /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
@@ -213,21 +203,15 @@ export class Scope extends Expressions {
 
   private readonly lockKey = (name: string): string => `${this.organizationId}:${name}`;
 
-  private async run<R>(asker: object, { key, build, values, tail }: Statement): Promise<R[]> {
-    const { assistantIds, organizationId } = this;
-    const columns = allColumns(this.db);
-    const { name, text } = namedText(
-      this.db,
-      columns instanceof Promise ? await columns : columns,
-      { key, build, tail },
-      values.length,
-      assistantIds !== undefined,
-    );
-    const client = this.db.client as Client;
-    const all = [organizationId, ...values, ...(text.isLimited ? [assistantIds] : [])];
-    const query = { ...(name !== undefined && { name }), text: text.sql, values: all };
-    const rows = await client.named(asker, query, this.organizationId);
-    return rows as R[]; // the caller knows which columns its statement selects
+  private async run<R>(asker: object, statement: Statement<R>, values: readonly unknown[]): Promise<R[]> {
+    const { assistantIds, organizationId, db } = this;
+    const columns = allColumns(db);
+    const all = columns instanceof Promise ? await columns : columns;
+    const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
+    const client = db.client as Client;
+    const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
+    const rows = await client.run(asker, { sql, values: given }, organizationId);
+    return rows as R[]; // the columns that the statement selects
   }
 
   private stored(name: TenantTable, rows: readonly object[]): Knex.QueryBuilder {

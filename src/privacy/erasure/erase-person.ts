@@ -1,6 +1,7 @@
 import { Chats } from "../../chats/chats/chats";
 import { indexable } from "../../platform/database/long-texts";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";
 import { withdrawExports } from "../people/withdraw";
 import { Files } from "../../assistants/files/files";
@@ -43,7 +44,7 @@ export async function erasePerson(
   const digests = await digestsOf(scope, names);
   await scope.transaction((scope) => withdraw(scope, digests, count));
   await scope.of(Idempotency).forget([...names, ...ids]);
-  await scope.write("erasure.jobs", jobs, [ids, person.kind === "phoneNumber" ? person.value : null]);
+  await scope.write(FORGET_JOBS, [ids, person.kind === "phoneNumber" ? person.value : null]);
   await removeFiles(scope, reach, count);
   for (let at = 0; at < ids.length; at += CHAT_BATCH)
     await removeChats(scope, ids.slice(at, at + CHAT_BATCH), {
@@ -69,7 +70,7 @@ async function digestsOf(scope: Scope, names: readonly string[]): Promise<string
 }
 
 /** Deletes waiting jobs for one of these chats or the phone number. */
-const jobs: Build = (_table, _$, db) => db.raw("select parley_forget_jobs($1, $2::text[], $3)");
+const FORGET_JOBS = statement(({ db }) => db.raw("select parley_forget_jobs($1, $2::text[], $3)"));
 
 const namesIn = (chats: readonly RemovedChat[]): string[] => [
   ...new Set(chats.flatMap(({ uniqueId }) => uniqueId ?? [])),

@@ -1,6 +1,7 @@
 import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import { AllLogs, type LogFilter } from "../../chats/logs/all-logs";
@@ -100,9 +101,7 @@ export class Erasures {
   /** Runs an erasure, or continues an interrupted one. */
   async run(id: string): Promise<void> {
     const { scope } = this;
-    const [row] = await scope.write<Pick<ErasureRow, "sealedTarget" | "until">>("erasures.begin", begin, [
-      id,
-    ]);
+    const [row] = await scope.write(BEGIN, [id]);
     if (!row) return;
     if (row.sealedTarget !== null) {
       await this.erase(id, { ...row, sealedTarget: row.sealedTarget });
@@ -137,19 +136,21 @@ export class Erasures {
   }
 
   private async add(id: string, counts: Partial<Counts>): Promise<void> {
-    await this.scope.write("erasures.count", count, [id, ...COUNTED.map((kind) => counts[kind] ?? 0)]);
+    await this.scope.write(ADD_COUNTS, [id, ...COUNTED.map((kind) => counts[kind] ?? 0)]);
   }
 }
 
-const begin: Build = (_table, _$, db) =>
+const BEGIN = statement<Pick<ErasureRow, "sealedTarget" | "until">>(({ db }) =>
   db.raw(`
   update erasures set status = 'RUNNING', worked_at = now()
-  where erasures.organization_id = $1 and id = $2 and status <> 'DONE' returning sealed_target, until::text as until`);
+  where erasures.organization_id = $1 and id = $2 and status <> 'DONE' returning sealed_target, until::text as until`),
+);
 
-const count: Build = (_table, _$, db) =>
+const ADD_COUNTS = statement(({ db }) =>
   db.raw(`
   update erasures set worked_at = now(), ${COUNTED.map((kind, at) => `${kind} = ${kind} + $${at + 3}`).join(", ")}
-  where erasures.organization_id = $1 and id = $2`);
+  where erasures.organization_id = $1 and id = $2`),
+);
 
 async function eraseLogs(
   scope: Scope,

@@ -1,7 +1,8 @@
 import { CONFIGURATIONS, type ChannelConfiguration } from "../../assistants/configurations/configurations";
 import { readFunction } from "../../assistants/configurations/functions";
 import { newId } from "../../platform/database/ids";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 
 /** Known end reasons. Other reasons may contain a person's words and are counted as `other`. */
 const KNOWN_REASONS =
@@ -19,8 +20,8 @@ const BUILT_IN_FUNCTIONS = ["end_call", "dial_keypad", "search_knowledge", "reme
  * transaction that has locked the chats.
  */
 export async function keepAggregates(scope: Scope, chatIds: readonly string[]): Promise<void> {
-  await scope.write("erasure.keepConversations", conversations, [chatIds]);
-  await scope.write("erasure.keepFunctions", functions, [chatIds]);
+  await scope.write(KEEP_CONVERSATIONS, [chatIds]);
+  await scope.write(KEEP_FUNCTIONS, [chatIds]);
   await scope.table("chats").whereIn("id", chatIds).update({ counted: true });
 }
 
@@ -36,8 +37,8 @@ export async function detachAggregates(
   const fresh = ids.map(() => newId());
   const known = [...BUILT_IN_FUNCTIONS, ...(await functionNames(scope, chats))];
   await scope.table("function_facts_kept").whereIn("chatId", ids).whereNotIn("name", known).delete();
-  await scope.write("erasure.detachFunctions", detachFunctions, [ids, fresh]);
-  await scope.write("erasure.detachConversations", detachConversations, [ids, fresh, KNOWN_REASONS]);
+  await scope.write(DETACH_FUNCTIONS, [ids, fresh]);
+  await scope.write(DETACH_CONVERSATIONS, [ids, fresh, KNOWN_REASONS]);
 }
 
 /** Names of the functions in the configurations of these chats' assistants. */
@@ -58,7 +59,7 @@ async function functionNames(
   );
 }
 
-const conversations: Build = (_table, _$, db) =>
+const KEEP_CONVERSATIONS = statement(({ db }) =>
   db.raw(`
   insert into conversation_facts_kept (organization_id, chat_id, assistant_id, channel, started_at, ended_reason, seconds,
     messages, questions, answers, answer_ms, answer_times, not_known, errors, no_answer)
@@ -66,25 +67,29 @@ const conversations: Build = (_table, _$, db) =>
     f.messages, f.questions, f.answers, f.answer_ms, f.answer_times, f.not_known, f.errors, f.no_answer
   from conversation_facts_computed f
   where f.organization_id = $1 and f.chat_id = any($2::text[]) and not f.counted
-  on conflict do nothing`);
+  on conflict do nothing`),
+);
 
-const functions: Build = (_table, _$, db) =>
+const KEEP_FUNCTIONS = statement(({ db }) =>
   db.raw(`
   insert into function_facts_kept (organization_id, chat_id, name, assistant_id, channel, started_at, calls, failed)
   select f.organization_id, f.chat_id, f.name, f.assistant_id, f.channel, f.started_at, f.calls, f.failed
   from function_facts_computed f
   where f.organization_id = $1 and f.chat_id = any($2::text[]) and not f.counted
-  on conflict do nothing`);
+  on conflict do nothing`),
+);
 
-const detachFunctions: Build = (_table, _$, db) =>
+const DETACH_FUNCTIONS = statement(({ db }) =>
   db.raw(`
   update function_facts_kept f set chat_id = fresh.id, started_at = date_trunc('hour', f.started_at, 'UTC')
   from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
-  where f.organization_id = $1 and f.chat_id = fresh.chat_id`);
+  where f.organization_id = $1 and f.chat_id = fresh.chat_id`),
+);
 
-const detachConversations: Build = (_table, _$, db) =>
+const DETACH_CONVERSATIONS = statement(({ db }) =>
   db.raw(`
   update conversation_facts_kept f set chat_id = fresh.id, started_at = date_trunc('hour', f.started_at, 'UTC'),
     ended_reason = case when f.ended_reason = any($4::text[]) then f.ended_reason when f.ended_reason is not null then 'other' end
   from unnest($2::text[], $3::text[]) as fresh (chat_id, id)
-  where f.organization_id = $1 and f.chat_id = fresh.chat_id`);
+  where f.organization_id = $1 and f.chat_id = fresh.chat_id`),
+);

@@ -1,5 +1,6 @@
 import { jobOf } from "../../account/audit/note";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import type { Counts } from "./remove-chats";
 
 /** Counts of items that a provider refused to delete or did not answer about. */
@@ -11,7 +12,7 @@ export interface NotErased {
 /** Completes an erasure if nothing is left to erase, here or at providers. */
 export async function settle(scope: Scope, erasureId: string): Promise<void> {
   await scope.transaction(async (scope) => {
-    const [counts] = await scope.write<Counts>("erasures.settle", finish, [erasureId]);
+    const [counts] = await scope.write(FINISH, [erasureId]);
     if (!counts) return;
     const operation = jobOf("erasure.run", "ForgetReceipt", erasureId);
     operation.count({ ...counts });
@@ -25,7 +26,7 @@ export const noteKept = async (
   erasureId: string,
   { textsKept = 0, callsKept = 0 }: NotErased,
 ): Promise<void> => {
-  await scope.write("erasures.kept", keep, [erasureId, textsKept, callsKept]);
+  await scope.write(ADD_KEPT, [erasureId, textsKept, callsKept]);
 };
 
 export const COUNTED = [
@@ -40,14 +41,16 @@ export const COUNTED = [
   "exports",
 ] as const;
 
-const finish: Build = (_table, _$, db) =>
+const FINISH = statement<Counts>(({ db }) =>
   db.raw(`
   update erasures set status = 'DONE', worked_at = now(), finished_at = now()
   where erasures.organization_id = $1 and id = $2 and status <> 'DONE' and sealed_target is null
     and not exists (select from provider_erasures p where p.organization_id = $1 and p.erasure_id = $2)
-  returning ${COUNTED.join(", ")}`);
+  returning ${COUNTED.join(", ")}`),
+);
 
-const keep: Build = (_table, _$, db) =>
+const ADD_KEPT = statement(({ db }) =>
   db.raw(`
   update erasures set worked_at = now(), texts_kept = texts_kept + $3, calls_kept = calls_kept + $4
-  where erasures.organization_id = $1 and id = $2`);
+  where erasures.organization_id = $1 and id = $2`),
+);

@@ -1,7 +1,8 @@
 import { currentDate } from "../../platform/clock";
 import { connectionByAge, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 import { DomainError, missing } from "../../platform/errors";
 import { DigestKey } from "../people/digests";
 import { SUBJECTS } from "../erasure/erasures";
@@ -141,7 +142,7 @@ export class EndUserExports {
       const person = JSON.parse(scope.ports.crypto.open(row.sealedTarget!, contextOf(scope, id))) as Person;
       const reach = await reachOf(scope, person);
       const attempt = row.attempt + 1;
-      await scope.write("exports.begin", begin, [id, attempt, reach.chatIds]);
+      await scope.write(BEGIN, [id, attempt, reach.chatIds]);
       return { person, reach, attempt };
     });
   }
@@ -155,7 +156,7 @@ export class EndUserExports {
       await scope.of(Quotas).checkBytes(size);
       const counts = [chats, messages, events, files, recordings, absent];
       const values = [id, attempt, RETENTION_HOURS, archiveId, size, ...counts];
-      return (await scope.write("exports.finish", finish, values)).length > 0;
+      return (await scope.write(FINISH, values)).length > 0;
     });
   }
 
@@ -180,16 +181,18 @@ function toExport(row: ExportRow): EndUserExport {
   return { ...row, size: Number(row.size), ...(ended && { status: "EXPIRED" as const }) };
 }
 
-const begin: Build = (_table, _$, db) =>
+const BEGIN = statement(({ db }) =>
   db.raw(`
   update end_user_exports set status = 'RUNNING', attempt = $3, chat_ids = $4::text[]
-  where end_user_exports.organization_id = $1 and id = $2`);
+  where end_user_exports.organization_id = $1 and id = $2`),
+);
 
-const finish: Build = (_table, _$, db) =>
+const FINISH = statement<{ id: string }>(({ db }) =>
   db.raw(`
   update end_user_exports set status = 'DONE', sealed_target = null, finished_at = now(),
     expires_at = now() + $4 * interval '1 hour', archive_id = $5, size = $6, chats = $7, messages = $8, events = $9,
     files = $10, recordings = $11, absent = $12
-  where end_user_exports.organization_id = $1 and id = $2 and attempt = $3 and status = 'RUNNING' returning id`);
+  where end_user_exports.organization_id = $1 and id = $2 and attempt = $3 and status = 'RUNNING' returning id`),
+);
 
 const contextOf = ({ organizationId }: Scope, id: string) => `${organizationId}/end_user_exports/${id}`;

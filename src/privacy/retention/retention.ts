@@ -1,4 +1,5 @@
-import type { Build, Scope } from "../../platform/database/scope";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
 
 export type RetentionKind = "LOGS" | "RECORDINGS" | "EVENTS";
 const KINDS: readonly RetentionKind[] = ["LOGS", "RECORDINGS", "EVENTS"];
@@ -106,7 +107,7 @@ export class Retention {
       const changes = this.changesTo(row);
       const { heldDays, toldDays } = { ...row, ...changes };
       const values = [row.kind, heldDays, toldDays, changes?.isTold ?? false];
-      if (changes) await this.scope.write("retention.change", change, values);
+      if (changes) await this.scope.write(CHANGE, values);
       if (changes) changed.push(row.kind);
       held[row.kind] = heldDays;
     }
@@ -153,19 +154,21 @@ export class Retention {
   }
 
   private async read(): Promise<Row[]> {
-    return this.scope.named<Row>("retention.rows", rows, [this.noticeDays]);
+    return this.scope.read(ROWS, [this.noticeDays]);
   }
 }
 
-const rows: Build = (_table, _$, db, all) =>
+const ROWS = statement<Row>(({ db, all }) =>
   db.raw(`
   select ${all("retentions")}, coalesce(told_at < now() - $2 * interval '1 day', false) as due from retentions
-  where retentions.organization_id = $1 order by kind`);
+  where retentions.organization_id = $1 order by kind`),
+);
 
-const change: Build = (_table, _$, db) =>
+const CHANGE = statement(({ db }) =>
   db.raw(`
   update retentions set held_days = $3, told_days = $4,
     told_at = case when $5 then now() when $4::integer is not null then told_at end
-  where retentions.organization_id = $1 and kind = $2`);
+  where retentions.organization_id = $1 and kind = $2`),
+);
 
 const isShorter = (one: Days, other: Days): boolean => one !== null && (other === null || one < other);

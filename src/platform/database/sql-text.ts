@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+
+interface Query {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** SQL that PostgreSQL prepares under a digest of it, so that two texts never share a name. */
+export class SqlText {
+  readonly #name: { readonly name?: string };
+
+  /** @param isPrepared whether PostgreSQL parses it once on each connection, or plans it for the values of each run */
+  constructor(
+    readonly text: string,
+    isPrepared = true,
+  ) {
+    this.#name = isPrepared ? { name: createHash("sha256").update(text).digest("base64url") } : {};
+  }
+
+  /** The query that pg runs. */
+  with(values: unknown[]): Query {
+    return { ...this.#name, text: this.text, values };
+  }
+}
