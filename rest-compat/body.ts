@@ -3,12 +3,14 @@ import express from "express";
 import { DomainError, invalid } from "../src/platform/errors";
 import { markSources } from "../src/platform/json/json-source";
 
-const LIMIT = 8 * 1024 * 1024;
-/** How long what comes behind a refused body is read away, in milliseconds: a client reads the answer only after it has sent all. */
-const DRAIN = 10_000;
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/**
+ * How long the rest of a refused body is drained, in ms: many clients read the answer only after sending everything.
+ */
+const DRAIN_TIMEOUT_MS = 10_000;
 
 const readers = new Map<number, ReturnType<typeof express.raw>>();
-/** Reads bodies of any type up to a limit. */
+/** A reader of bodies of any type up to a limit, cached per limit. */
 function readerFor(limit: number): ReturnType<typeof express.raw> {
   const reader = readers.get(limit) ?? express.raw({ type: () => true, limit });
   readers.set(limit, reader);
@@ -16,7 +18,7 @@ function readerFor(limit: number): ReturnType<typeof express.raw> {
 }
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What a body is said to be, without parameters. */
+/** The media type of a body, without parameters. */
 export const mediaType = ({ headers }: IncomingMessage): string =>
   (headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
 
@@ -24,14 +26,22 @@ const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /**
- * The JSON body of a request; undefined without one.
- * @param limit most bytes that are read
- * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE (by Content-Length before anything is read), BAD_USER_INPUT
+ * Reads the JSON body of a request; undefined without one.
+ * @param limit largest size in bytes
+ * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE (by Content-Length, before reading), BAD_USER_INPUT
  */
-export async function readJson(req: IncomingMessage, res: ServerResponse, limit = LIMIT): Promise<unknown> {
+export async function readJson(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limit = MAX_BODY_BYTES,
+): Promise<unknown> {
   if (!hasBody(req)) return undefined;
   if (!/^application\/json$|\+json$/.test(mediaType(req)))
-    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json.");
+    throw refuse(
+      req,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "Unsupported content type. Send the header Content-Type: application/json.",
+    );
   const charset = /charset=\s*"?([^;"\s]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset))
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be encoded as UTF-8.");
@@ -50,17 +60,21 @@ export async function readJson(req: IncomingMessage, res: ServerResponse, limit 
 }
 
 /**
- * The names and values of a form, in their order.
+ * Reads the names and values of a form, in order.
  * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT
  */
 export async function readFields(
   req: IncomingMessage,
   res: ServerResponse,
-  limit = LIMIT,
+  limit = MAX_BODY_BYTES,
 ): Promise<readonly (readonly [string, string])[]> {
   if (!hasBody(req)) return [];
   if (mediaType(req) !== "application/x-www-form-urlencoded")
-    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/x-www-form-urlencoded.");
+    throw refuse(
+      req,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "Unsupported content type. Send the header Content-Type: application/x-www-form-urlencoded.",
+    );
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge(req, limit);
   const bytes = await readBytes(req, res, limit);
   return [...new URLSearchParams(bytes.toString("utf8"))];
@@ -80,7 +94,7 @@ async function readBytes(req: IncomingMessage, res: ServerResponse, limit: numbe
       { path: "", message: type === "request.aborted" ? "the body ended early" : "the body cannot be read" },
     ]);
   }
-  const { body } = req as IncomingMessage & { body?: unknown }; // where the reader puts it
+  const { body } = req as IncomingMessage & { body?: unknown }; // set by the reader
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
@@ -90,13 +104,13 @@ const sizeOf = (bytes: number): string =>
 const tooLarge = (req: IncomingMessage, limit: number) =>
   refuse(req, "PAYLOAD_TOO_LARGE", `The body must be at most ${sizeOf(limit)}.`);
 
-/** An error about a body that is not read: the rest of it is thrown away, for a while. */
+/** An error about a body that is not read. The rest of the body is discarded for a while. */
 export function refuse(
   req: IncomingMessage,
   code: "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE",
   message: string,
 ): DomainError {
   req.resume();
-  setTimeout(() => req.complete || req.destroy(), DRAIN).unref();
+  setTimeout(() => req.complete || req.destroy(), DRAIN_TIMEOUT_MS).unref();
   return new DomainError(code, message);
 }

@@ -28,29 +28,29 @@ import type { Engine, Run } from "./run";
 import type { Route } from "./route";
 import { shaperOf, type Shape } from "./wire";
 
-/** Where a variable's value comes from. */
+/** A variable of a document and the source of its value. */
 export interface Variable {
   readonly name: string;
   readonly type: GraphQLInputType;
-  /** The argument that it fills. */
+  /** The argument that the variable fills. */
   readonly argument: GraphQLArgument;
   readonly from: "path" | "query" | "body" | "form";
 }
 
-/** What a row's document was found to be. */
+/** The compiled document of a route. */
 export interface Operation {
   readonly name: string;
-  /** Who may run it. */
+  /** Access rule of the operation. */
   readonly access: Access;
   readonly definition: OperationDefinitionNode;
   readonly variables: readonly Variable[];
-  /** The input of a JSON body. */
+  /** The input type of a JSON body. */
   readonly input?: GraphQLInputObjectType;
-  /** Fields of the answer that a PATCH may send back: they are dropped. */
+  /** Response fields that a PATCH may send back; they are ignored. */
   readonly echoed: ReadonlySet<string>;
   readonly output: GraphQLOutputType;
   readonly selection?: SelectionSetNode;
-  /** Names of the fields around the answer, outermost first. */
+  /** Names of the fields around the result, outermost first. */
   readonly resultPath: readonly string[];
   readonly shape: Shape;
   readonly run: Run;
@@ -60,24 +60,24 @@ export interface CompiledRoute extends Route {
   readonly operation?: Operation;
 }
 
-/** Names for the segments that settings decide. */
+/** Path segments that depend on settings. */
 export type Segments = Readonly<Record<"voice_engine" | "telephony_provider", string>>;
 
-/** @throws Error when the row's document does not fit the schema */
+/** Compiles a route. @throws Error if its document does not match the schema */
 export function compileRoute(engine: Engine, row: Route, segments: Segments): CompiledRoute {
   const path = row.path.replace(/<(\w+)>/g, (_, name: keyof Segments) => segments[name]);
   if (row.document === undefined) return { ...row, path };
   const document = parse(row.document);
   const [problem] = validate(engine.schema, document);
-  if (problem) throw new Error(`The REST row ${row.id} does not fit the schema: ${problem.message}`);
+  if (problem) throw new Error(`The REST route ${row.id} does not match the schema: ${problem.message}`);
   const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
   const root = engine.schema.getRootType(definition.operation)!;
   const { field, type, resultPath } = findResult(row.id, definition.selectionSet, root, []);
   const variables = variablesOf(engine, row, document, definition);
   const inputType = getNamedType(variables.find(({ from }) => from === "body")?.type);
   const input = isInputObjectType(inputType) ? inputType : undefined;
-  const answered = field.selectionSet?.selections.map((node) => responseName(node as FieldNode)) ?? [];
-  const takes = (name: string) =>
+  const responseFields = field.selectionSet?.selections.map((node) => responseName(node as FieldNode)) ?? [];
+  const isInput = (name: string) =>
     input !== undefined && name in input.getFields() && !row.omit?.includes(name);
   const operation: Operation = {
     name: definition.name?.value ?? row.id,
@@ -88,25 +88,25 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     definition,
     variables,
     ...(input && { input }),
-    echoed: new Set(row.method === "patch" ? answered.filter((name) => !takes(name)) : []),
+    echoed: new Set(row.method === "patch" ? responseFields.filter((name) => !isInput(name)) : []),
     output: type,
     ...(field.selectionSet && { selection: field.selectionSet }),
     resultPath,
     shape: shaperOf(type, field.selectionSet, row.nullable ?? []),
-    run: atFirst(() => engine.compile(document)),
+    run: lazily(() => engine.compile(document)),
   };
   return { ...row, path, operation };
 }
 
-/** Compiles when it is first asked: a start does not wait for rows that may never be. */
-function atFirst(compile: () => Run): Run {
+/** Compiles on the first call, so that startup does not compile every route. */
+function lazily(compile: () => Run): Run {
   let run: Run | undefined;
   return (context, variables) => (run ??= compile())(context, variables);
 }
 
 export const responseName = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
-/** Rows select one field at each level above the answer. */
+/** The single field that a route's document selects at each level above the result. */
 const fieldOf = ({ selections }: SelectionSetNode) => selections[0] as FieldNode;
 
 function findResult(
@@ -117,12 +117,12 @@ function findResult(
 ): { field: FieldNode; type: GraphQLOutputType; resultPath: readonly string[] } {
   const field = fieldOf(selectionSet);
   const parent = getNamedType(type);
-  if (!isObjectType(parent)) throw new Error(`The REST row ${id} has no field with the alias "result"`);
+  if (!isObjectType(parent)) throw new Error(`The REST route ${id} has no field with the alias "result"`);
   const fieldType = parent.getFields()[field.name.value]!.type;
   const resultPath = [...path, responseName(field)];
   if (field.alias?.value === "result") return { field, type: fieldType, resultPath };
   if (!field.selectionSet || isListType(getNullableType(fieldType)))
-    throw new Error(`The REST row ${id} has no field with the alias "result"`);
+    throw new Error(`The REST route ${id} has no field with the alias "result"`);
   return findResult(id, field.selectionSet, fieldType, resultPath);
 }
 
@@ -148,7 +148,7 @@ function variablesOf(
   });
 }
 
-/** The argument that each variable of a document fills; a valid document uses every one. */
+/** The argument that each variable fills; a valid document uses every variable. */
 function argumentsOf(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, GraphQLArgument> {
   const found = new Map<string, GraphQLArgument>();
   const info = new TypeInfo(schema);

@@ -27,11 +27,11 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
-/** Schemas by name, as the document's components collect them. */
+/** The component schemas of the document, by name. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
 
-  /** A reference to the schema under this name; another schema of the same name gets a number. */
+  /** Adds a schema. @returns a reference to it; a different schema with the same name gets a number */
   add(name: string, schema: JsonSchema): JsonSchema {
     let free = name;
     for (
@@ -44,7 +44,7 @@ export class Components {
     return { $ref: `#/components/schemas/${free}` };
   }
 
-  /** What a selection of a type looks like on the wire. */
+  /** The schema of a response, for a selection of a type. */
   output(
     type: GraphQLOutputType,
     selection: SelectionSetNode | undefined,
@@ -80,7 +80,7 @@ export class Components {
     });
   }
 
-  /** What a body must look like. */
+  /** The schema of a request body. */
   input(type: GraphQLInputType, omit: readonly string[]): JsonSchema {
     const bare = getNullableType(type);
     if (isListType(bare)) return { type: "array", items: this.input(bare.ofType, []) };
@@ -109,7 +109,7 @@ export class Components {
   }
 }
 
-/** An example of what a schema describes, put together from its parts. */
+/** An example of a schema, built from the examples of its parts. */
 export function exampleFor(schema: JsonSchema, components: Components): unknown {
   if (typeof schema.$ref === "string")
     return exampleFor(components.schemas[schema.$ref.split("/").pop()!]!, components);
@@ -117,7 +117,7 @@ export function exampleFor(schema: JsonSchema, components: Components): unknown 
   if (schema.type === "array") return [exampleFor(schema.items as JsonSchema, components)];
   if (schema.properties) {
     const required = (schema.required ?? []) as readonly string[];
-    // What is left out here has no example for another field stands in for it.
+    // Skips optional strings without an example.
     const entries = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).filter(
       ([name, { type, examples }]) => examples !== undefined || required.includes(name) || type !== "string",
     );
@@ -135,7 +135,7 @@ export function leaf(type: GraphQLType): JsonSchema {
   return scalar ?? {};
 }
 
-/** A schema with a rule; the schema of a list passes on what concerns its items. */
+/** Adds a rule to a schema; rules about the items of a list go to the schema of its items. */
 function ruled(schema: JsonSchema, rule: InputRule): JsonSchema {
   if (schema.type !== "array") return { ...schema, ...rule };
   const ofItems = itemRule(rule);

@@ -2,10 +2,10 @@ import { invalid } from "../src/platform/errors";
 import type { CompiledRoute } from "./compile";
 import type { Method } from "./route";
 
-interface Node {
-  readonly fixed: Map<string, Node>;
-  any?: Node;
-  /** The rows that end here, by method. */
+interface PathNode {
+  readonly fixed: Map<string, PathNode>;
+  parameter?: PathNode;
+  /** The routes that end here, by method. */
   readonly rows: Map<Method, { readonly route: CompiledRoute; readonly names: readonly string[] }>;
 }
 
@@ -14,17 +14,17 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const node = (): Node => ({ fixed: new Map(), rows: new Map() });
+const newNode = (): PathNode => ({ fixed: new Map(), rows: new Map() });
 
-/** Finds rows by method and path segments; a fixed segment comes before a parameter. */
+/** Finds routes by method and path segments; fixed segments take precedence over parameters. */
 export class RouteTable {
-  private readonly root = node();
+  private readonly root = newNode();
 
   constructor(routes: readonly CompiledRoute[]) {
     for (const route of routes) this.add(route);
   }
 
-  /** The row for a request; the methods of the path when it has no such method; undefined for an unknown path. */
+  /** Finds the route of a request. @returns the path's methods if it lacks this one; undefined for an unknown path */
   find(method: string, path: string): Match | { readonly allowed: readonly Method[] } | undefined {
     const raw = path.split("/").slice(1);
     if (raw.at(-1) === "") raw.pop();
@@ -41,31 +41,36 @@ export class RouteTable {
 
   private add(route: CompiledRoute): void {
     const names: string[] = [];
-    let place = this.root;
+    let node = this.root;
     for (const segment of route.path.split("/").slice(1)) {
       if (segment.startsWith(":")) {
         names.push(segment.slice(1));
-        place = place.any ??= node();
+        node = node.parameter ??= newNode();
       } else {
-        if (!place.fixed.has(segment)) place.fixed.set(segment, node());
-        place = place.fixed.get(segment)!;
+        if (!node.fixed.has(segment)) node.fixed.set(segment, newNode());
+        node = node.fixed.get(segment)!;
       }
     }
-    place.rows.set(route.method, { route, names });
+    node.rows.set(route.method, { route, names });
   }
 }
 
-function walk(place: Node, segments: readonly string[], index: number, values: string[]): Node | undefined {
+function walk(
+  node: PathNode,
+  segments: readonly string[],
+  index: number,
+  values: string[],
+): PathNode | undefined {
   const segment = segments[index];
-  if (segment === undefined) return place.rows.size > 0 ? place : undefined;
-  const fixed = place.fixed.get(segment);
+  if (segment === undefined) return node.rows.size > 0 ? node : undefined;
+  const fixed = node.fixed.get(segment);
   const found = fixed && walk(fixed, segments, index + 1, values);
-  if (found || !place.any || segment === "") return found;
+  if (found || !node.parameter || segment === "") return found;
   values.push(segment);
-  return walk(place.any, segments, index + 1, values) ?? void values.pop();
+  return walk(node.parameter, segments, index + 1, values) ?? void values.pop();
 }
 
-/** @throws BAD_USER_INPUT by this name for what is no UTF-8 */
+/** Decodes a path segment. @throws BAD_USER_INPUT with this name if it is not valid UTF-8 */
 export function decoded(name: string, segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -6,21 +6,21 @@ import type { CompiledRoute, Operation } from "./compile";
 import { exampleOf } from "./examples";
 import type { JsonSchema } from "./json-schema";
 
-/** The body of every error. */
+/** Schema of the error body. */
 export const ERROR: JsonSchema = {
   type: "object",
-  description: "Every error.",
+  description: "The body of every error.",
   properties: {
     statusCode: { type: "integer", description: "The HTTP status.", examples: [400] },
     error: { type: "string", description: "The HTTP status as text.", examples: ["Bad Request"] },
     message: {
       type: "string",
-      description: "What is wrong, in a sentence.",
+      description: "What is wrong, as a sentence.",
       examples: ["name: is required"],
     },
     code: {
       type: "string",
-      description: "A stable word to branch on.",
+      description: "A stable code for programs.",
       enum: Object.keys(STATUS),
       examples: ["BAD_USER_INPUT"],
     },
@@ -31,7 +31,7 @@ export const ERROR: JsonSchema = {
     },
     details: {
       type: "array",
-      description: "Each wrong value, by path.",
+      description: "The invalid values, by path.",
       items: {
         type: "object",
         properties: { path: { type: "string" }, message: { type: "string" } },
@@ -43,7 +43,7 @@ export const ERROR: JsonSchema = {
   required: ["statusCode", "error", "message", "code", "requestId"],
 };
 
-/** By status, the codes a row may fail with: the common ones, and those of the errors that its operation's description names. */
+/** Error codes of a route by status: the common ones, and those in its operation's description. */
 export function failuresOf(
   { operation, stream, refuses = [], auth, method, body }: CompiledRoute,
   schema: GraphQLSchema,
@@ -85,19 +85,20 @@ function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCod
   return found;
 }
 
-/** An answer with this status and one of these codes. */
+/** The OpenAPI response for a status with these codes. */
 export function failure(status: number, codes: readonly ErrorCode[]): JsonSchema {
   const error = STATUS_CODES[status] ?? "Error";
-  const wrong = codes[0] === "BAD_USER_INPUT" ? { details: [{ path: "name", message: "is required" }] } : {};
+  const details =
+    codes[0] === "BAD_USER_INPUT" ? { details: [{ path: "name", message: "is required" }] } : {};
   const message =
-    codes[0] === "BAD_USER_INPUT" ? "name: is required" : `${error}: what is wrong, in a sentence.`;
+    codes[0] === "BAD_USER_INPUT" ? "name: is required" : `${error}: what is wrong, as a sentence.`;
   const example = {
     statusCode: status,
     error,
     message,
     code: codes[0],
     requestId: exampleOf("", "id"),
-    ...wrong,
+    ...details,
   };
   return {
     description: `${error}: ${codes.join(", ")}`,

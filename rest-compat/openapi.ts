@@ -19,7 +19,7 @@ const SECURITY_SCHEMES: JsonSchema = {
     type: "apiKey",
     in: "header",
     name: "X-Public-Key",
-    description: "A PUBLIC key, as it may stand in a web page.",
+    description: "A PUBLIC key, which web pages may contain.",
   },
   publicToken: {
     type: "apiKey",
@@ -33,16 +33,16 @@ const SECURITY_SCHEMES: JsonSchema = {
     bearerFormat: "JWT",
     description: "A token from POST /rest/v1/organization/token.",
   },
-  // The last, as that is where the documentation's page puts the cursor.
+  // Last, because the documentation page focuses the last one.
   apiKey: {
     type: "apiKey",
     in: "header",
     name: "X-API-Key",
-    description: "A SECRET key of the organization; the service prints one when it is started first.",
+    description: "A SECRET key of the organization; the service prints one on its first start.",
   },
 };
 
-/** The OpenAPI 3.1 document of the rows. */
+/** Generates the OpenAPI 3.1 document of the routes. */
 export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema): JsonSchema {
   const components = new Components();
   components.add("Error", ERROR);
@@ -56,9 +56,9 @@ export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema)
     info: {
       title: "Conversational Assistant Service API",
       version: "1.0",
-      summary: "Assistants that talk with people by voice, text chat and SMS.",
+      summary: "Assistants that talk to people by voice, text chat and SMS.",
       description:
-        "Each path stands for a GraphQL operation, which the header `GraphQL-Operation` of its answers names; new clients use `/graphql`. A POST may carry an `Idempotency-Key`.",
+        "Each path maps to a GraphQL operation, named in the response header `GraphQL-Operation`; new clients should use `/graphql`. A POST request may have an `Idempotency-Key`.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
@@ -85,21 +85,21 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
     ...(operation && { description: `GraphQL operation \`${operation.name}\`.` }),
     ...parametersOf(route),
     ...(operation && bodyOf(route, operation, components)),
-    ...(route.stream && takenBy(route)),
+    ...(route.stream && streamBodyOf(route)),
     responses,
   };
 }
 
-/** Anything, by an example of what has an effect. */
+/** Content without a schema, illustrated by an example. */
 const anything = (value: unknown): JsonSchema => ({ schema: {}, examples: { example: { value } } });
 
-const takenBy = ({ takes, body }: CompiledRoute) => {
+const streamBodyOf = ({ takes, body }: CompiledRoute) => {
   const type = body === "form" ? "application/x-www-form-urlencoded" : "application/json";
   return { requestBody: { required: body === "form", content: { [type]: anything(takes) } } };
 };
 
 const streamOf = ({ answers = {} }: CompiledRoute): JsonSchema => ({
-  description: "Taken, whatever it holds.",
+  description: "Accepted, whatever the body contains.",
   content: Object.fromEntries(Object.entries(answers).map(([type, example]) => [type, anything(example)])),
 });
 
@@ -111,7 +111,7 @@ function successOf(
   const schema = components.output(output, selection, nullable);
   const example = selection ? exampleFor(schema, components) : exampleOf("", getNamedType(output).name);
   return {
-    description: "What was asked for.",
+    description: "The result.",
     content: { "application/json": { schema, examples: { example: { value: example } } } },
   };
 }
@@ -136,7 +136,8 @@ function parametersOf({ path, operation, method }: CompiledRoute): { parameters?
     name: "Idempotency-Key",
     in: "header",
     required: false,
-    description: "The same key and body within 24 hours get the same answer, and nothing is done twice.",
+    description:
+      "A request with the same key and body within 24 hours gets the same response and has no further effect.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
   };
   const parameters = [
@@ -147,7 +148,7 @@ function parametersOf({ path, operation, method }: CompiledRoute): { parameters?
   return parameters.length > 0 ? { parameters } : {};
 }
 
-/** A form's fields; what is no file is JSON. */
+/** The fields of a form; fields other than the file are JSON. */
 function formOf({ variables }: Operation): JsonSchema {
   const fields = variables.filter(({ from }) => from === "form");
   const properties = fields.map(({ name, type, argument: { description } }) => {
@@ -175,12 +176,12 @@ function bodyOf(
   if (body === "multipart") return { requestBody: formOf(operation) };
   if (!input) return {};
   const schema = components.input(input, omit);
-  const needed = Object.values(input.getFields()).some(
+  const required = Object.values(input.getFields()).some(
     (field) => String(field.type).endsWith("!") && field.defaultValue === undefined,
   );
   return {
     requestBody: {
-      required: needed,
+      required,
       content: {
         "application/json": { schema, examples: { example: { value: exampleFor(schema, components) } } },
       },
@@ -188,7 +189,7 @@ function bodyOf(
   };
 }
 
-/** The rows as a table for people. */
+/** The routes as a Markdown table. */
 export function routesTable(routes: readonly CompiledRoute[]): string {
   const CREDENTIAL: Readonly<Record<Auth, string>> = {
     key: "key",
@@ -204,9 +205,9 @@ export function routesTable(routes: readonly CompiledRoute[]): string {
   return [
     "# REST paths",
     "",
-    "Generated from the rows in `rest-compat/routes/` by `npm run docs`. Each path stands for a GraphQL operation.",
+    "Generated from `rest-compat/routes/` by `npm run docs`. Each path maps to a GraphQL operation.",
     "",
-    "| Method | Path | Credential | Status | GraphQL operation | What it does |",
+    "| Method | Path | Credential | Status | GraphQL operation | Description |",
     "| --- | --- | --- | --- | --- | --- |",
     ...lines,
     "",

@@ -1,48 +1,51 @@
 import type { ErrorCode } from "../src/platform/errors";
 
-/** Which credential a path takes: "settings" also takes none, and stands for the default organization then; "public" takes those that a web page may have, in headers of their own. */
+/**
+ * The credential that a path requires. "settings" also allows none, for the default organization; "public" allows
+ * those for web pages, in their own headers.
+ */
 export type Auth = "key" | "keyOrBearer" | "public" | "settings" | "none";
 export const METHODS = ["get", "post", "patch", "delete"] as const;
 export type Method = (typeof METHODS)[number];
 
-/** One documented REST path and the GraphQL document that it stands for. Pure data. */
+/** A documented REST path and the GraphQL document that it maps to. Pure data. */
 export interface Route {
   /** The operationId of the OpenAPI document. */
   readonly id: string;
   readonly group: string;
   readonly method: Method;
-  /** `:name` is a path parameter, `<name>` a segment that a setting names. */
+  /** `:name` is a path parameter; `<name>` is a segment that depends on a setting. */
   readonly path: string;
   readonly auth: Auth;
-  /** Status of the answer when all went well. */
+  /** Status of successful responses. */
   readonly success: number;
-  /** What it does, in a sentence. */
+  /** Summary, as a sentence. */
   readonly summary: string;
   /**
-   * Runs for a request. A variable named in the path comes from the path, `$input` is the body, the others come from
-   * the query string (of a multipart body: from the form). The field with the alias `result` is the answer.
-   * Without a document the path is known and answers 501.
+   * The GraphQL document. A variable named in the path comes from the path, `$input` is the body, the others come
+   * from the query string (or from the form of a multipart body). The field with the alias `result` becomes the
+   * response. A path without a document answers 501.
    */
   readonly document?: string;
   /**
-   * Instead of a document, where the wire is not GraphQL's: the name of the handler that answers it. Its body is
-   * JSON of any shape, or a form.
+   * Name of a handler that answers instead of a document, for paths that don't fit GraphQL. Its body is JSON of any
+   * shape, or a form.
    */
   readonly stream?: string;
-  /** An example of what a `stream` takes, and of what it answers with, by media type. */
+  /** Examples for a `stream`: a request body, and response bodies by media type. */
   readonly takes?: unknown;
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** Codes that it may fail with beside those of every `stream`. */
+  /** Error codes besides those of every `stream`. */
   readonly refuses?: readonly ErrorCode[];
-  /** Most bytes of its body. */
+  /** Largest body in bytes. */
   readonly bodyLimit?: number;
-  /** `multipart`: the body is a form with a file. `form`: a `stream` gets the names and values of a form. */
+  /** `multipart`: a form with a file. `form`: a URL-encoded form for a `stream`. */
   readonly body?: "multipart" | "form";
-  /** Fields of the input that this path's body does not have. */
+  /** Input fields that are not accepted on this path. */
   readonly omit?: readonly string[];
-  /** Fields that are `null` in the answer where they are empty, instead of being left out. */
+  /** Response fields that are `null` if empty, instead of being omitted. */
   readonly nullable?: readonly string[];
-  /** Its work waits for HTTP: no transaction of the database is open meanwhile. */
+  /** Whether the operation waits for external HTTP requests: no database transaction is open meanwhile. */
   readonly waits?: true;
 }
 
@@ -65,7 +68,7 @@ type Row = Pick<
   Partial<Pick<Route, "success" | "auth">> &
   Path;
 
-/** A group of rows that share their credential. Without `success` a row answers 200. */
+/** Defines a group of routes with the same credential. The default of `success` is 200. */
 export function group<const R extends readonly Row[]>(name: string, auth: Auth, rows: R) {
   return rows.map((row) => {
     const method = METHODS.find((method) => method in row)!;

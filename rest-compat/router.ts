@@ -14,15 +14,15 @@ import type { Answer, RestRequest, RestServer, Work } from "./server";
 import { readForm, type Form } from "./upload";
 import { readVariables } from "./variables";
 
-/** Middleware of Express: answers a request, or leaves it to `next`. */
+/** An Express middleware. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => Promise<void>;
 
-/** Serves the rows, found by one table instead of an Express route for each, and leaves other paths to what comes next. */
+/** Serves the REST routes, found by one table instead of an Express route for each. Other paths go to `next`. */
 export function restRouter(server: RestServer, routes: readonly CompiledRoute[]): Handler {
   const table = new RouteTable(routes);
   for (const { id, stream } of routes)
     if (stream !== undefined && !server.streams[stream])
-      throw new Error(`The REST row ${id} names the stream ${stream}, which nothing serves.`);
+      throw new Error(`The REST route ${id} names the stream ${stream}, which has no handler.`);
   return async (req, res, next) => {
     try {
       const found = table.find(req.method!, req.url!.split("?", 1)[0]!);
@@ -48,9 +48,8 @@ async function handle(
   }
   if (route.operation) res.setHeader("GraphQL-Operation", route.operation.name);
   const caller = await callerFor(server, route.auth, req, res);
-  if (!route.operation)
-    throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: this server does not do that yet.`);
-  admit(route.operation.access, caller); // before anything of the request is read
+  if (!route.operation) throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: not implemented.`);
+  admit(route.operation.access, caller); // before the body is read
   const form = route.body === "multipart" ? await readForm(req, server) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
@@ -63,7 +62,10 @@ async function handle(
   }
 }
 
-/** @throws BAD_USER_INPUT for what is no UTF-8, which would be read as other text */
+/**
+ * Parses the query string. @throws BAD_USER_INPUT if it is not valid UTF-8, which would otherwise be silently
+ * replaced
+ */
 function queryOf(url: string): URLSearchParams {
   const query = url.split("?").slice(1).join("?");
   for (const part of query.includes("%") ? query.split("&") : []) {
@@ -89,17 +91,17 @@ async function answer(
     return send(res, await work(context.scope), context.scope);
   }
   const content = [route.id, req.url!, form?.identity ?? variables];
-  // Who asks is part of the key: an answer may hold what another kind of caller is not shown.
-  const owned = JSON.stringify([
+  // The caller is part of the key, because an answer may contain data that other callers must not see.
+  const callerKey = JSON.stringify([
     caller?.kind,
     caller?.userId,
     key,
     ...(caller?.limits ? [caller.keyId] : []),
   ]);
-  const repeatable = { key: owned, content, waits: route.waits === true };
-  const { replayed, ...kept } = await server.once(context, repeatable, work);
+  const repeatable = { key: callerKey, content, waits: route.waits === true };
+  const { replayed, ...answer } = await server.once(context, repeatable, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
-  await send(res, kept, context.scope);
+  await send(res, answer, context.scope);
 }
 
 async function run(
@@ -114,7 +116,7 @@ async function run(
   return { status: success, body: shape(result), disclosed: context.disclosed };
 }
 
-/** Of several errors the first by path decides, so that the answer does not depend on which came first. */
+/** The first error by path, so that the result does not depend on the order of execution. */
 function firstByPath(errors: readonly GraphQLError[]): unknown {
   const [first] = errors.toSorted((a, b) => (a.path ?? []).join(".").localeCompare((b.path ?? []).join(".")));
   return first?.originalError ?? first;

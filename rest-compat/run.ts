@@ -18,15 +18,15 @@ import { deadlineOf } from "../schema/core/deadline";
 import { DomainError } from "../src/platform/errors";
 
 export type Result = ExecutionResult<Record<string, unknown>>;
-/** A compiled document. The variables have been coerced before. */
+/** A compiled document. It expects coerced variables. */
 export type Run = (context: Context, variables: Record<string, unknown>) => Promise<Result>;
 
 const PASS_THROUGH = "PassThrough";
 
 /**
- * Compiles documents with graphql-jit. Variables are coerced by graphql-js before (graphql-jit refuses an omitted
- * input field that has a default), so the compiled document takes them as they are: its variables have a type that
- * lets everything through, in a copy of the schema that knows that type.
+ * Compiles documents with graphql-jit. graphql-js coerces the variables first, because graphql-jit refuses omitted
+ * input fields with defaults. So the compiled document must take them unchanged: its variables get a pass-through
+ * type, defined in a copy of the schema.
  */
 export class Engine {
   private readonly copy: GraphQLSchema;
@@ -36,23 +36,23 @@ export class Engine {
   }
 
   compile(document: DocumentNode, operationName?: string): Run {
-    const run = isForPlain(document)
+    const run = needsGraphQLJs(document)
       ? this.plain(document, operationName)
       : this.jit(document, operationName);
     const deadline = this.deadlineOf(document);
     return (context, variables) => withDeadline(run(context, variables), deadline);
   }
 
-  /** That of its most patient field, in milliseconds. */
+  /** The longest deadline of the document's fields, in ms. */
   private deadlineOf(document: DocumentNode): number {
-    let most = 0;
+    let longest = 0;
     const info = new TypeInfo(this.schema);
-    const Field = () => void (most = Math.max(most, deadlineOf(info.getFieldDef()!)));
+    const Field = () => void (longest = Math.max(longest, deadlineOf(info.getFieldDef()!)));
     visit(document, visitWithTypeInfo(info, { Field }));
-    return most;
+    return longest;
   }
 
-  /** Runs a document as graphql-js itself does. */
+  /** Runs a document with graphql-js itself. */
   plain(document: DocumentNode, operationName?: string): Run {
     const { schema } = this;
     return async (contextValue, variableValues) =>
@@ -73,7 +73,7 @@ export class Engine {
   }
 }
 
-/** The variables of an operation as its resolvers will see them, or what is wrong with them. */
+/** Coerces the variables of an operation, as its resolvers will see them. */
 export const coerce = (
   schema: GraphQLSchema,
   { variableDefinitions }: OperationDefinitionNode,
@@ -81,10 +81,11 @@ export const coerce = (
 ) => getVariableValues(schema, variableDefinitions ?? [], values, { maxErrors: 50 });
 
 /**
- * What graphql-jit cannot do: a variable inside an object or list literal, one that decides about a field, or a literal
- * whose text counts. And what asks for the schema itself, as the copy that is compiled against differs from it.
+ * Whether graphql-js must run the document: graphql-jit does not support variables inside object or list literals,
+ * variables in @skip and @include, or literals whose source text matters. Introspection must not see the copied
+ * schema.
  */
-function isForPlain(document: DocumentNode): boolean {
+function needsGraphQLJs(document: DocumentNode): boolean {
   let found = false;
   let literals = 0;
   const literal = { enter: () => void literals++, leave: () => void literals-- };
@@ -103,7 +104,7 @@ function withDeadline(result: Promise<Result>, milliseconds: number): Promise<Re
   return new Promise((resolve, reject) => {
     const late = () =>
       reject(
-        new DomainError("TIMEOUT", `The request took longer than ${milliseconds / 1000} s and was given up.`),
+        new DomainError("TIMEOUT", `The request took longer than ${milliseconds / 1000} s and was canceled.`),
       );
     const timer = setTimeout(late, milliseconds);
     const settle =

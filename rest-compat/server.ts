@@ -4,7 +4,7 @@ import type { Caller } from "../src/account/auth/caller";
 import type { SendError } from "../src/http/send-error";
 import type { Auth } from "./route";
 
-/** A request and who sends it. */
+/** A request and its caller. */
 export interface RestRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -12,45 +12,45 @@ export interface RestRequest {
   readonly caller: Caller | undefined;
 }
 
-/** An answer before it is written as JSON. */
+/** A response before it is written as JSON. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly disclosed: Context["disclosed"];
 }
 
-/** A request that carries an Idempotency-Key. */
-export interface Repeatable {
+/** A request with an Idempotency-Key. */
+export interface IdempotentRequest {
   readonly key: string;
-  /** Everything that makes it the same request. */
+  /** Everything that identifies the same request. */
   readonly content: unknown;
-  /** Its work waits for HTTP. */
+  /** Whether the work waits for external HTTP requests. */
   readonly waits: boolean;
 }
 
 export type Work = (scope: Context["scope"]) => Promise<Answer>;
 
-/** Everything that REST needs from the server that mounts it. */
+/** The services that REST needs from the server. */
 export interface RestServer {
   readonly callers: {
-    /** The caller of a request, rate limits applied. @throws UNAUTHENTICATED, RATE_LIMITED */
+    /** Authenticates a request and applies rate limits. @throws UNAUTHENTICATED, RATE_LIMITED */
     authenticate(
       req: IncomingMessage,
       res: ServerResponse,
       headers?: Readonly<Record<string, unknown>>,
     ): Promise<Caller | undefined>;
-    /** The caller of a request without a credential on the settings paths. @throws UNAUTHENTICATED, FORBIDDEN */
+    /** The caller for a settings request without a credential. @throws UNAUTHENTICATED, FORBIDDEN */
     anonymousSettings(req: IncomingMessage): Promise<Caller>;
   };
-  /** The context of a request. @param scope the scope to use instead of a new one */
+  /** Creates the context of a request. @param scope the scope to use instead of a new one */
   readonly contextOf: (request: RestRequest, scope?: Context["scope"]) => Context;
-  /** Does work once for a key; the secrets in an answer that is repeated are disclosed again. */
+  /** Runs work once per key; a repeated answer discloses its secrets again. */
   readonly once: (
     context: Context,
-    request: Repeatable,
+    request: IdempotentRequest,
     work: Work,
   ) => Promise<Omit<Answer, "disclosed"> & { readonly replayed: boolean }>;
-  /** Handlers of the rows with `stream`, by that name. */
+  /** Handlers of the routes with `stream`, by name. */
   readonly streams: Readonly<
     Record<string, (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>>
   >;

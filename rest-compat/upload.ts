@@ -10,21 +10,21 @@ import { invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";
 
-const FIELD_BYTES = 1_048_576;
+const MAX_FIELD_BYTES = 1_048_576;
 
-/** A multipart form that has arrived whole. */
+/** A completely received multipart form. */
 export interface Form {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Tells whether another form is the same. */
+  /** Equal for forms with the same content. */
   readonly identity: unknown;
-  /** Frees the temporary copy of the file. */
+  /** Deletes the temporary copy of the file. */
   release(): void;
 }
 
-interface Received {
+interface ReceivedFile {
   readonly buffer: WriteStream;
-  /** Settles when the copy is complete, or could not be written. */
-  readonly kept: Promise<void>;
+  /** Settles when the copy is complete or has failed. */
+  readonly copied: Promise<void>;
   readonly filename: string;
   readonly mimetype: string;
   readonly encoding: string;
@@ -32,8 +32,8 @@ interface Received {
 }
 
 /**
- * Reads a form with one `file` and an optional `metadata`, the latter a JSON object as text. The file is kept on disk
- * until it has arrived whole.
+ * Reads a form with one `file` and an optional `metadata`, a JSON object as text. The file is buffered on disk until
+ * it has arrived completely.
  * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT
  */
 export async function readForm(
@@ -41,10 +41,14 @@ export async function readForm(
   { maxFileBytes, lenient }: Pick<RestServer, "maxFileBytes" | "lenient">,
 ): Promise<Form> {
   if (mediaType(req) !== "multipart/form-data")
-    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data.");
+    throw refuse(
+      req,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "Unsupported content type. Send a body of type multipart/form-data.",
+    );
   const tooLarge = () => refuse(req, "PAYLOAD_TOO_LARGE", `The file must be at most ${maxFileBytes} bytes.`);
-  if (Number(req.headers["content-length"] ?? 0) > maxFileBytes + 2 * FIELD_BYTES) throw tooLarge();
-  const files: Received[] = [];
+  if (Number(req.headers["content-length"] ?? 0) > maxFileBytes + 2 * MAX_FIELD_BYTES) throw tooLarge();
+  const files: ReceivedFile[] = [];
   const release = () => files.forEach(({ buffer }) => buffer.release());
   try {
     const { fields, problems, cut } = await receive(req, maxFileBytes, files);
@@ -55,7 +59,7 @@ export async function readForm(
     if (fields.has("file")) problems.push({ path: "file", message: "must be a file, with a filename" });
     else if (files.length === 0) problems.push({ path: "file", message: "is required" });
     if (problems.length > 0) throw invalid(problems);
-    const [file] = files as [Received];
+    const [file] = files as [ReceivedFile];
     values.file = uploadOf(file);
     return {
       values,
@@ -68,8 +72,8 @@ export async function readForm(
   }
 }
 
-/** Reads the form to its end. Only a file under the name `file` is kept. */
-async function receive(req: IncomingMessage, fileSize: number, files: Received[]) {
+/** Reads the form to its end. Only files named `file` are stored. */
+async function receive(req: IncomingMessage, fileSize: number, files: ReceivedFile[]) {
   const fields = new Map<string, string>();
   const problems: Problem[] = [];
   let cut = false;
@@ -85,14 +89,14 @@ async function receive(req: IncomingMessage, fileSize: number, files: Received[]
       reject(invalid([{ path: "", message: `the form cannot be read: ${error.message}` }]));
     parser.on("file", (name = "", stream, { filename, mimeType, encoding }) => {
       stream.on("error", broken);
-      // Browsers and generated clients send JSON with a type as a file.
+      // Browsers and generated clients send JSON with a content type as a file.
       if (name === "metadata") return readText(stream, (text, tooLong) => take(name, text, tooLong));
       stream.on("limit", () => (cut = true));
       if (name !== "file") {
         problems.push({ path: name, message: "is not a known file" });
         return stream.resume();
       }
-      files.push(keep(stream, { filename: filename ?? "", mimetype: mimeType, encoding }));
+      files.push(bufferFile(stream, { filename: filename ?? "", mimetype: mimeType, encoding }));
     });
     parser.on("field", (name = "", value, { valueTruncated }) => take(name, value, valueTruncated));
     parser.on("error", broken);
@@ -100,25 +104,25 @@ async function receive(req: IncomingMessage, fileSize: number, files: Received[]
     req.on("aborted", () => broken(new Error("it ended early")));
     source.pipe(parser);
   }).finally(() => source.unpipe(parser).resume());
-  await Promise.all(files.map(({ kept }) => kept));
+  await Promise.all(files.map(({ copied }) => copied));
   return { fields, problems, cut };
 }
 
-/** Reads the part of a form as text, as far as a field may be long. */
+/** Reads a part of a form as text, up to the maximum length of a field. */
 function readText(stream: Readable, take: (text: string, tooLong: boolean) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   stream.on("data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= FIELD_BYTES) chunks.push(chunk);
+    if (size <= MAX_FIELD_BYTES) chunks.push(chunk);
   });
-  stream.on("end", () => take(Buffer.concat(chunks).toString("utf8"), size > FIELD_BYTES));
+  stream.on("end", () => take(Buffer.concat(chunks).toString("utf8"), size > MAX_FIELD_BYTES));
 }
 
 function open(req: IncomingMessage, fileSize: number) {
   try {
-    // busboy cuts a file that is as long as its limit.
-    const limits = { files: 3, fields: 20, fieldSize: FIELD_BYTES, fileSize: fileSize + 1, parts: 30 };
+    // busboy also truncates files of exactly the limit, so the limit is one byte higher.
+    const limits = { files: 3, fields: 20, fieldSize: MAX_FIELD_BYTES, fileSize: fileSize + 1, parts: 30 };
     return busboy({ headers: req.headers, defParamCharset: "utf8", limits });
   } catch (error) {
     req.resume();
@@ -126,14 +130,17 @@ function open(req: IncomingMessage, fileSize: number) {
   }
 }
 
-function keep(stream: Readable, about: Pick<Received, "filename" | "mimetype" | "encoding">): Received {
+function bufferFile(
+  stream: Readable,
+  about: Pick<ReceivedFile, "filename" | "mimetype" | "encoding">,
+): ReceivedFile {
   const buffer = new WriteStream();
   const hash = createHash("sha256");
   stream.on("data", (chunk: Buffer) => hash.update(chunk));
-  const kept = finished(buffer);
-  kept.catch(() => stream.unpipe(buffer).resume()); // the rest of the form is read all the same
+  const copied = finished(buffer);
+  copied.catch(() => stream.unpipe(buffer).resume()); // the rest of the form must still be read
   stream.pipe(buffer);
-  return { buffer, kept, ...about, digest: () => hash.digest("base64url") };
+  return { buffer, copied, ...about, digest: () => hash.digest("base64url") };
 }
 
 const unknownOf = (fields: ReadonlyMap<string, string>): Problem[] =>
@@ -148,7 +155,7 @@ function metadataOf(text: string | undefined, problems: Problem[]): { metadata?:
   return { metadata };
 }
 
-/** What a text of JSON says; null where it says null, or is none. */
+/** Parses JSON; null if the text is null or invalid. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -157,14 +164,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The file as the Upload scalar takes it. */
-function uploadOf({ buffer, filename, mimetype, encoding }: Received): Upload {
+/** The file as a value of the Upload scalar. */
+function uploadOf({ buffer, filename, mimetype, encoding }: ReceivedFile): Upload {
   const upload = new Upload();
   upload.resolve({
     filename,
     mimetype,
     encoding,
     createReadStream: () => buffer.createReadStream(),
-  } as never); // its type asks for fs-capacitor's own class
+  } as never); // the declared type requires fs-capacitor's own class
   return upload;
 }

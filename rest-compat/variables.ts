@@ -17,10 +17,10 @@ import { invalid, type Problem } from "../src/platform/errors";
 import type { Operation, Variable } from "./compile";
 import type { Route } from "./route";
 
-/** Where a list of problems stops: a body of a million wrong values would hold up everybody else. */
-const MOST_PROBLEMS = 50;
+/** Most problems that are reported: listing a million invalid values would block other requests. */
+const MAX_PROBLEMS = 50;
 
-/** What came with a request. */
+/** The unparsed inputs of a request. */
 export interface Inputs {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -31,9 +31,9 @@ export interface Inputs {
 }
 
 /**
- * The coerced variables of a row's document.
- * @param lenient drop unknown fields of the body instead of refusing them
- * @throws BAD_USER_INPUT that lists the wrong values by path
+ * Reads and coerces the variables of a route's document.
+ * @param lenient ignores unknown fields of the body instead of refusing them
+ * @throws BAD_USER_INPUT listing the invalid values by path
  */
 export function readVariables(
   route: Route,
@@ -57,19 +57,19 @@ export function readVariables(
     const found: Problem[] = [];
     const value = coerceInputValue(raw, type, (path, _value, error) => {
       found.push(explain(type, root, path, error));
-      if (found.length >= MOST_PROBLEMS) throw invalid([...problems, ...found]);
+      if (found.length >= MAX_PROBLEMS) throw invalid([...problems, ...found]);
     });
-    const looser = looserThanJson(type, raw, root);
-    const told = [...found.filter(elsewhere(looser)), ...looser];
-    const broken = problemsOf(type, value, root, ruleOf(variable.argument));
-    problems.push(...told, ...broken.filter(elsewhere(told)));
+    const strictProblems = stricterProblems(type, raw, root);
+    const typeProblems = [...found.filter(elsewhere(strictProblems)), ...strictProblems];
+    const ruleProblems = problemsOf(type, value, root, ruleOf(variable.argument));
+    problems.push(...typeProblems, ...ruleProblems.filter(elsewhere(typeProblems)));
     values[name] = value;
   }
   if (problems.length > 0) throw invalid(problems);
   return values;
 }
 
-/** Whether something is wrong where nothing else is: one sentence about a value is enough. */
+/** Filters out problems at paths that already have one: one message per value is enough. */
 const elsewhere =
   (others: readonly Problem[]) =>
   ({ path }: Problem): boolean =>
@@ -85,11 +85,11 @@ function rawValue(
   const [text, ...more] = query.getAll(name);
   if (more.length > 0) problems.push({ path: name, message: "must be given once" });
   if (text === undefined) return undefined;
-  // Strictly digits: "1e2", " 5" and "" are no whole numbers to a person, though JavaScript reads them so.
+  // Digits only: JavaScript would also read "1e2", " 5" and "" as numbers.
   return getNamedType(type) === GraphQLInt && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The body without what a PATCH may send back unchanged. */
+/** The body without response fields that a PATCH may send back. */
 function bodyOf(
   { omit = [] }: Route,
   { input, echoed }: Operation,
@@ -109,14 +109,17 @@ function bodyOf(
   return Object.fromEntries(entries.filter(([name]) => !omit.includes(name)));
 }
 
-/** GraphQL takes a number for an id, and a single value for a list of one; the document does not. */
-function looserThanJson(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
+/**
+ * Problems with values that GraphQL coerces but the documented API refuses: a number as an id, and a single value as
+ * a list.
+ */
+function stricterProblems(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
   const bare = getNullableType(type);
   if (bare === GraphQLID) return typeof raw === "number" ? [{ path, message: "must be a string" }] : [];
   if (isListType(bare)) return raw == null || Array.isArray(raw) ? [] : [{ path, message: "must be a list" }];
   if (!isInputObjectType(bare) || typeof raw !== "object" || raw === null) return [];
   return Object.values(bare.getFields()).flatMap((field) =>
-    looserThanJson(
+    stricterProblems(
       field.type,
       (raw as Record<string, unknown>)[field.name],
       path ? `${path}.${field.name}` : field.name,
@@ -124,7 +127,7 @@ function looserThanJson(type: GraphQLInputType, raw: unknown, path: string): Pro
   );
 }
 
-/** A sentence about a wrong value in the words of JSON, not of GraphQL. */
+/** Describes an invalid value in terms of JSON instead of GraphQL. */
 function explain(
   type: GraphQLInputType,
   root: string,

@@ -6,14 +6,14 @@ import {
   type SelectionSetNode,
 } from "graphql";
 
-/** Turns what GraphQL answered into what goes on the wire. */
+/** Converts a GraphQL result to a REST body. */
 export type Shape = (value: unknown) => unknown;
 
 const asIs: Shape = (value) => value;
 
 /**
- * Leaves out the fields that are null, but for those in `nullable`. Objects of free form stay untouched: a null in
- * them is the customer's.
+ * Omits fields that are null, except those in `nullable`. Free-form objects are unchanged, because their nulls are
+ * the client's.
  */
 export function shaperOf(
   type: GraphQLOutputType,
@@ -23,7 +23,7 @@ export function shaperOf(
   const parent = getNamedType(type);
   if (!selection || !isObjectType(parent)) return asIs;
   const fields = selection.selections.map((node) => {
-    const { alias, name, selectionSet } = node as FieldNode; // rows have no fragments
+    const { alias, name, selectionSet } = node as FieldNode; // routes use no fragments
     const field = parent.getFields()[name.value]!;
     const key = (alias ?? name).value;
     return { key, shape: shaperOf(field.type, selectionSet, nullable), keepsNull: nullable.includes(key) };

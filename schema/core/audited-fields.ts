@@ -23,7 +23,7 @@ export const isPersonal = (path: string): boolean => PERSONAL.has(path.slice(pat
 /** Prefix of the fields of an operation's input; the audit log omits it. */
 const INPUT = "input.";
 
-interface Given {
+interface InputDefinition {
   readonly name: string;
   readonly type: GraphQLInputType;
 }
@@ -31,7 +31,7 @@ interface Given {
 /** Fields that an operation received, except those that identify its record. */
 export function fieldsOf(
   scope: Scope,
-  given: readonly Given[],
+  given: readonly InputDefinition[],
   values: Readonly<Record<string, unknown>>,
   without: readonly string[],
   at = "",

@@ -5,7 +5,7 @@ import type { Database } from "../../src/platform/database/database";
 import type { Scope } from "../../src/platform/database/scope";
 
 /** Actions of a visitor that are rate-limited. */
-export type Limited = "session" | "chat" | "message";
+export type VisitorAction = "session" | "chat" | "message";
 
 /** The request as resolvers see it: the caller, access to the data of their organization, and limits. */
 export interface Context {
@@ -22,7 +22,7 @@ export interface Context {
   /** Value of the Origin header, sent by pages of other sites. */
   readonly origin: string | undefined;
   /** Counts an action of a visitor against its limit. @throws RATE_LIMITED */
-  readonly spend: (action: Limited) => Promise<void>;
+  readonly spend: (action: VisitorAction) => Promise<void>;
   /** Disconnects a subscriber that reads too slowly and has too many events queued. */
   readonly tooSlow: () => void;
 }

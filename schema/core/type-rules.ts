@@ -94,12 +94,13 @@ export const TYPES: Readonly<Record<string, Rule>> = {
 };
 
 /** Field that holds the records of a connection, an edge or a page. */
-const HELD = { Connection: "nodes", Edge: "node", Page: "data" } as const;
+const RECORD_FIELD = { Connection: "nodes", Edge: "node", Page: "data" } as const;
 
 /** Type of the records in a page, connection or edge; for any other type, the type itself. */
 export function contentOf(type: GraphQLNamedType): GraphQLNamedType {
   const [, suffix] = /^[A-Z]\w*(Connection|Edge|Page)$/.exec(type.name) ?? [];
-  const held = isObjectType(type) && suffix && type.getFields()[HELD[suffix as keyof typeof HELD]];
+  const held =
+    isObjectType(type) && suffix && type.getFields()[RECORD_FIELD[suffix as keyof typeof RECORD_FIELD]];
   return held ? getNamedType(held.type) : type;
 }
 

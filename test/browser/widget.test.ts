@@ -263,10 +263,10 @@ describe("what is wrong with the page", () => {
     [{}, "data-assistant-id and data-deployment-id"],
     [{ "assistant-id": UNKNOWN_ID, "deployment-id": UNKNOWN_ID }, "Set only one of"],
     [{ "assistant-id": UNKNOWN_ID, "public-key": "" }, "data-public-key is missing"],
-    [{ "assistant-id": UNKNOWN_ID, appearance: "iframe" }, `No element with the id "companion-container"`],
+    [{ "assistant-id": UNKNOWN_ID, appearance: "iframe" }, `No element with id "companion-container"`],
     [
       { "assistant-id": UNKNOWN_ID, appearance: "popup" },
-      `data-appearance="popup" is none of bubble, iframe`,
+      `data-appearance="popup" is ignored: it must be one of bubble, iframe`,
     ],
   ])("attributes %j are named on the console, and the page goes on", async (attributes, words) => {
     const { page, complaints } = await site.visit({ attributes });

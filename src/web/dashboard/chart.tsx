@@ -17,10 +17,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 Drawn.register(BarController, BarElement, LineController, LineElement, PointElement, Filler);
 Drawn.register(CategoryScale, LinearScale, Tooltip);
 
-export type Colour = "text" | "voice" | "sms" | "good" | "bad" | "wait" | "main";
+export type ColorName = "text" | "voice" | "sms" | "good" | "bad" | "wait" | "main";
 export interface Series {
   readonly label: string;
-  readonly colour: Colour;
+  readonly colour: ColorName;
   readonly values: readonly (number | null)[];
 }
 export interface Drawing {

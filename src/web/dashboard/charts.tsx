@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
 import { Card } from "./card";
-import { Chart, type Colour, type Drawing } from "./chart";
+import { Chart, type ColorName, type Drawing } from "./chart";
 import { CHANNEL_NAMES, CHANNELS } from "./data";
 import { day, milliseconds, number, seconds, words } from "./format";
 import type { Bucket, Channel, Statistics } from "./operations.generated";
 import type { Sheet } from "./sheet";
 
-const COLOURS: Readonly<Record<Channel, Colour>> = { TEXT: "text", VOICE: "voice", SMS: "sms" };
+const CHANNEL_COLORS: Readonly<Record<Channel, ColorName>> = { TEXT: "text", VOICE: "voice", SMS: "sms" };
 type Of<K extends keyof Statistics> = Pick<Statistics, K>;
 
 export function Conversations({ days, totals }: Of<"days" | "totals">) {
@@ -18,7 +18,7 @@ export function Conversations({ days, totals }: Of<"days" | "totals">) {
       labels: days.map(({ date }) => day(date)),
       series: CHANNELS.map((channel) => ({
         label: CHANNEL_NAMES[channel],
-        colour: COLOURS[channel],
+        colour: CHANNEL_COLORS[channel],
         values: counted(channel),
       })),
     }),

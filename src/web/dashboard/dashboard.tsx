@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Expired } from "./api";
+import { ExpiredTokenError } from "./api";
 import { AnswerTimes, Conversations, EndReasons, Functions, Lengths, Spread } from "./charts";
 import { Controls } from "./controls";
 import { statistics } from "./data";
@@ -12,7 +12,7 @@ import type { ReadStatistics } from "./operations.generated";
 import { Ended, Failed, Nothing, Waiting } from "./notices";
 import { forgetToken, onNewLink, token } from "./session";
 import { Tiles } from "./tiles";
-import { Transcript, type Wanted } from "./transcript";
+import { Transcript, type OpenedLog } from "./transcript";
 import { Webhooks } from "./webhooks";
 
 /** Statistics for the filters; while they load, those of the previous filters. */
@@ -22,13 +22,13 @@ function useStatistics(filters: Filters | undefined, failed: (error: Error) => v
   const [round, next] = useState(0);
   useEffect(() => {
     if (!filters) return;
-    let wanted = true;
+    let isCurrent = true;
     read(true);
     statistics(filters)
-      .then((found) => wanted && show(found))
-      .catch((error: Error) => wanted && failed(error))
-      .finally(() => wanted && read(false));
-    return () => void (wanted = false);
+      .then((found) => isCurrent && show(found))
+      .catch((error: Error) => isCurrent && failed(error))
+      .finally(() => isCurrent && read(false));
+    return () => void (isCurrent = false);
   }, [filters, round]);
   return { shown, reading, again: () => next(round + 1) };
 }
@@ -36,10 +36,10 @@ function useStatistics(filters: Filters | undefined, failed: (error: Error) => v
 function Dashboard({ expire }: { expire: () => void }) {
   const [choice, choose] = useState<Choice>(readAddress);
   const [problem, complain] = useState<string>();
-  const [wanted, open] = useState<Wanted>();
+  const [openedLog, open] = useState<OpenedLog>();
   const wrong = problemWith(choice);
   const filters = useMemo(() => (wrong === undefined ? filtersOf(choice) : undefined), [choice]);
-  const failed = (error: Error) => (error instanceof Expired ? expire() : complain(error.message));
+  const failed = (error: Error) => (error instanceof ExpiredTokenError ? expire() : complain(error.message));
   const { shown, reading, again } = useStatistics(filters, failed);
   const none = shown?.now.totals.conversations === 0;
   useEffect(() => writeAddress(choice), [choice]);
@@ -64,7 +64,7 @@ function Dashboard({ expire }: { expire: () => void }) {
         {shown && <Webhooks {...shown.now} />}
         {shown && !none && filters && <Logs filters={filters} open={open} failed={failed} />}
       </main>
-      {wanted && <Transcript wanted={wanted} close={() => open(undefined)} failed={failed} />}
+      {openedLog && <Transcript log={openedLog} close={() => open(undefined)} failed={failed} />}
     </>
   );
 }

@@ -31,7 +31,7 @@ export async function logs(filters: Filters, search: string, after: string | nul
   return logs;
 }
 
-export interface SaidMessage {
+export interface LogMessage {
   readonly id: string;
   readonly role: "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
   readonly content?: string;
@@ -42,7 +42,7 @@ export interface SaidMessage {
 }
 /** A log, with types for the fields that are untyped objects in the schema. */
 export type Log = Omit<ReadLog["log"], "messages" | "metadata"> & {
-  readonly messages: { readonly items: readonly SaidMessage[] };
+  readonly messages: { readonly items: readonly LogMessage[] };
   readonly metadata: {
     readonly status: string;
     readonly endedReason?: string;

@@ -62,23 +62,23 @@ export function problemWith({ first, last }: Choice): string | undefined {
 }
 
 export function readAddress(): Choice {
-  const asked = new URLSearchParams(location.search);
-  const first = asked.get("first");
-  const last = asked.get("last");
-  const preset = asked.get("period") ?? "30";
+  const parameters = new URLSearchParams(location.search);
+  const first = parameters.get("first");
+  const last = parameters.get("last");
+  const preset = parameters.get("period") ?? "30";
   const known = Object.hasOwn(PRESETS, preset) ? (preset as Exclude<Preset, "custom">) : "30";
   const custom = isDay(first) && isDay(last) ? ({ preset: "custom", first, last } as const) : undefined;
-  const channel = asked.get("channel") ?? "";
+  const channel = parameters.get("channel") ?? "";
   return {
     ...(custom ?? daysOf(known)),
-    assistantId: asked.get("assistant") ?? "",
+    assistantId: parameters.get("assistant") ?? "",
     channel: ["TEXT", "VOICE", "SMS"].includes(channel) ? (channel as Channel) : "",
   };
 }
 
 export function writeAddress({ preset, first, last, assistantId, channel }: Choice): void {
-  const asked = new URLSearchParams(preset === "custom" ? { first, last } : { period: preset });
-  if (assistantId !== "") asked.set("assistant", assistantId);
-  if (channel !== "") asked.set("channel", channel);
-  history.replaceState(null, "", `${location.pathname}?${asked.toString()}`);
+  const parameters = new URLSearchParams(preset === "custom" ? { first, last } : { period: preset });
+  if (assistantId !== "") parameters.set("assistant", assistantId);
+  if (channel !== "") parameters.set("channel", channel);
+  history.replaceState(null, "", `${location.pathname}?${parameters.toString()}`);
 }

@@ -54,7 +54,7 @@ export function Questions({ questions, open }: { questions: readonly Question[];
 }
 
 export function Assistants({ assistants }: { assistants: readonly AssistantUse[] }) {
-  const most = Math.max(1, ...assistants.map(({ conversations }) => conversations));
+  const maxConversations = Math.max(1, ...assistants.map(({ conversations }) => conversations));
   const sheet: Sheet = {
     name: "Assistants",
     columns: ["Assistant", "Conversations", "Messages", "Questions", "Unanswered"],
@@ -73,7 +73,7 @@ export function Assistants({ assistants }: { assistants: readonly AssistantUse[]
           {ASSISTANTS_HEAD}
           <tbody>
             {assistants.map((use) => (
-              <AssistantRow key={use.assistantId} use={use} most={most} />
+              <AssistantRow key={use.assistantId} use={use} maxConversations={maxConversations} />
             ))}
           </tbody>
         </table>
@@ -100,14 +100,14 @@ const ASSISTANTS_HEAD = (
   </thead>
 );
 
-const AssistantRow = ({ use, most }: { use: AssistantUse; most: number }) => (
+const AssistantRow = ({ use, maxConversations }: { use: AssistantUse; maxConversations: number }) => (
   <tr>
     <th scope="row">
       {use.name} {use.deleted && <span class="badge">Deleted</span>}
     </th>
     <td class="number">{number(use.conversations)}</td>
     <td class="meter" aria-hidden="true">
-      <span style={{ width: `${(use.conversations / most) * 100}%` }} />
+      <span style={{ width: `${(use.conversations / maxConversations) * 100}%` }} />
     </td>
     <td class="number">{number(use.messages)}</td>
     <td class="number">{share(use.unanswered, use.questions)}</td>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { Expired } from "./api";
+import { ExpiredTokenError } from "./api";
 import { Card } from "./card";
 import { CHANNEL_NAMES, logs } from "./data";
 import type { Filters } from "./filters";
@@ -22,14 +22,14 @@ function usePage({ filters, failed }: LogsProps, search: string, place: string |
   const [page, show] = useState<LogPage>();
   const [problem, complain] = useState<string>();
   useEffect(() => {
-    let wanted = true;
+    let isCurrent = true;
     logs(filters, search, place)
-      .then((found) => wanted && (show(found), complain(undefined)))
+      .then((found) => isCurrent && (show(found), complain(undefined)))
       .catch((error: Error) => {
-        if (error instanceof Expired) failed(error);
-        else if (wanted) complain(error.message);
+        if (error instanceof ExpiredTokenError) failed(error);
+        else if (isCurrent) complain(error.message);
       });
-    return () => void (wanted = false);
+    return () => void (isCurrent = false);
   }, [filters, search, place]);
   return { page, problem };
 }

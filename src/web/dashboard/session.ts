@@ -5,9 +5,9 @@ const STORAGE_KEY = "parley-analytics-token";
  * this tab.
  */
 export function token(): string | null {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given !== null) {
-    sessionStorage.setItem(STORAGE_KEY, given);
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token !== null) {
+    sessionStorage.setItem(STORAGE_KEY, token);
     history.replaceState(null, "", location.pathname + location.search);
   }
   return sessionStorage.getItem(STORAGE_KEY);

@@ -1,30 +1,32 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Expired } from "./api";
-import { CHANNEL_NAMES, transcript, type Log, type SaidMessage } from "./data";
+import { ExpiredTokenError } from "./api";
+import { CHANNEL_NAMES, transcript, type Log, type LogMessage } from "./data";
 import { seconds, time, timeOfDay, words } from "./format";
 
-export interface Wanted {
+export interface OpenedLog {
   readonly assistantId: string;
   readonly id: string;
   readonly title: string;
 }
 interface TranscriptProps {
-  readonly wanted: Wanted;
+  readonly log: OpenedLog;
   readonly close: () => void;
   readonly failed: (error: Error) => void;
 }
 
 /** Transcript of one conversation, in a panel beside the page. */
-export function Transcript({ wanted, close, failed }: TranscriptProps) {
+export function Transcript({ log: opened, close, failed }: TranscriptProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [log, show] = useState<Log>();
   const [problem, complain] = useState<string>();
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
-    transcript(wanted.assistantId, wanted.id)
+    transcript(opened.assistantId, opened.id)
       .then(show)
-      .catch((error: Error) => (error instanceof Expired ? failed(error) : complain(error.message)));
-  }, [wanted]);
+      .catch((error: Error) =>
+        error instanceof ExpiredTokenError ? failed(error) : complain(error.message),
+      );
+  }, [opened]);
   return (
     <dialog
       ref={dialog}
@@ -35,7 +37,7 @@ export function Transcript({ wanted, close, failed }: TranscriptProps) {
     >
       <header>
         <div>
-          <h2 id="transcript-title">{wanted.title || "Conversation"}</h2>
+          <h2 id="transcript-title">{opened.title || "Conversation"}</h2>
           {log && <About log={log} />}
         </div>
         <button type="button" class="quiet" aria-label="Close" onClick={() => dialog.current?.close()}>
@@ -93,13 +95,7 @@ function Said({ log: { messages } }: { log: Log }) {
 
 const WHO = { USER: "Person", ASSISTANT: "Assistant", SYSTEM: "Note", TOOL: "Function" } as const;
 
-function Spoken({
-  message,
-  answers,
-}: {
-  message: SaidMessage;
-  answers: Map<string | undefined, SaidMessage>;
-}) {
+function Spoken({ message, answers }: { message: LogMessage; answers: Map<string | undefined, LogMessage> }) {
   const { role, content, toolCalls = [], toolCallId, metadata, createdAt } = message;
   if (role === "TOOL" && toolCallId !== undefined) return null; // shown with its call
   return (
@@ -113,8 +109,8 @@ function Spoken({
           <p class="words">{content}</p>
         </li>
       )}
-      {toolCalls.map(({ id, name, arguments: given }) => (
-        <FunctionCall key={id} name={name} given={given} answer={answers.get(id)} />
+      {toolCalls.map(({ id, name, arguments: args }) => (
+        <FunctionCall key={id} name={name} args={args} answer={answers.get(id)} />
       ))}
     </>
   );
@@ -122,12 +118,12 @@ function Spoken({
 
 function FunctionCall({
   name,
-  given,
+  args,
   answer,
 }: {
   name: string;
-  given: unknown;
-  answer?: SaidMessage | undefined;
+  args: unknown;
+  answer?: LogMessage | undefined;
 }) {
   const failed = answer?.metadata?.failed === true;
   return (
@@ -137,7 +133,7 @@ function FunctionCall({
           Called <code>{name}</code>{" "}
           <span class={failed ? "badge bad" : "badge"}>{failed ? "Failed" : "Done"}</span>
         </summary>
-        <pre tabIndex={0}>{JSON.stringify(given, undefined, 2)}</pre>
+        <pre tabIndex={0}>{JSON.stringify(args, undefined, 2)}</pre>
         {answer?.content !== undefined && <pre tabIndex={0}>{answer.content}</pre>}
       </details>
     </li>

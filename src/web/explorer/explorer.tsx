@@ -8,12 +8,12 @@ import { forgetFormer, forThisTab } from "./session-storage";
 import { SharedHeaders } from "./shared-headers";
 import { explorerTabs } from "./tabs";
 
-const NO_KEY_YET = `{"X-API-Key": ""}`;
+const EMPTY_HEADERS = `{"X-API-Key": ""}`;
 
 const defaultTabs = explorerTabs.map(({ query, variables }) => ({
   query,
   variables: variables && JSON.stringify(variables, undefined, 2),
-  headers: NO_KEY_YET,
+  headers: EMPTY_HEADERS,
 }));
 
 function clear() {
@@ -28,7 +28,7 @@ function Explorer() {
       // The widget and other pages share this origin: a key must not outlive the tab.
       storage={forThisTab}
       defaultTabs={defaultTabs}
-      defaultHeaders={NO_KEY_YET}
+      defaultHeaders={EMPTY_HEADERS}
       defaultEditorToolsVisibility="headers"
       shouldPersistHeaders
       customScalarSchemas={{ JSON: {}, JSONObject: { type: "object" } }}

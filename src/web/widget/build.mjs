@@ -1,4 +1,4 @@
-// Bundles the widget into dist/public/widget, and fails where it has grown too large for other people's pages.
+// Bundles the widget into dist/public/widget. Fails if a bundle exceeds its size limit.
 import { build } from "esbuild";
 import { copyFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -9,16 +9,16 @@ const here = dirname(fileURLToPath(import.meta.url));
 const publicDir = join(here, "../../../dist/public/widget");
 const assetsDir = join(publicDir, "assets");
 
-/** Most that a visitor downloads, gzipped, in bytes: by the page's own loading, and once the frame opens. */
-const MOST = { loader: 12_000, frame: 70_000 };
+/** Size limits of the downloads, in bytes after gzip: the loader on the page, and the frame once it is opened. */
+const MAX_BYTES = { loader: 12_000, frame: 70_000 };
 
 const shared = {
   bundle: true,
   minify: true,
   write: false,
-  // Older than the explorer's: whatever browser a visitor comes with.
+  // Older browsers than for the explorer, because visitors' browsers vary.
   target: ["es2020", "safari15"],
-  // Licences of what is bundled are kept, in a file beside each.
+  // License texts of bundled packages go to a file beside each bundle.
   legalComments: "linked",
   jsx: "automatic",
   jsxImportSource: "preact",
@@ -31,14 +31,14 @@ const bundled = async (outdir, entryPoints, format) =>
 
 const gzipped = (files) => files.reduce((sum, { contents }) => sum + gzipSync(contents).length, 0);
 
-function weigh(name, files, most) {
+function checkSize(name, files, maxBytes) {
   const size = gzipped(files.filter(({ path }) => !path.endsWith(".LEGAL.txt")));
-  if (size <= most) return;
-  process.stderr.write(`The widget's ${name} is ${size} bytes gzipped, over its ${most}.\n`);
+  if (size <= maxBytes) return;
+  process.stderr.write(`The widget's ${name} has ${size} bytes after gzip; the limit is ${maxBytes}.\n`);
   process.exit(1);
 }
 
-/** At once or not at all: a server may be reading it. */
+/** Replaces a file atomically, because a server may be reading it. */
 async function put(path, write) {
   const unfinished = `${path}.${process.pid}`;
   await write(unfinished);
@@ -55,11 +55,11 @@ const pages = await bundled(
   },
   "esm",
 );
-weigh("loader", loader, MOST.loader);
-weigh(
+checkSize("loader", loader, MAX_BYTES.loader);
+checkSize(
   "frame",
   pages.filter(({ path }) => basename(path).startsWith("frame.")),
-  MOST.frame,
+  MAX_BYTES.frame,
 );
 
 await mkdir(assetsDir, { recursive: true });

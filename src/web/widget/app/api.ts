@@ -1,26 +1,26 @@
 import type { TypedDocument } from "../../typed-document";
 
-/** What the service, or the way to it, did not do. */
+/** An error of the service or the network. */
 export class ApiError extends Error {
   constructor(
-    /** A stable word of the service, or NETWORK where it wasn't reached. */
+    /** The service's error code, or NETWORK if the service could not be reached. */
     readonly code: string,
     message: string,
-    /** In milliseconds, where the service says so. */
+    /** Delay before a retry in ms, if the service sends one. */
     readonly retryAfter?: number,
   ) {
     super(message);
   }
 }
 
-/** Whether the same may succeed later, without anybody changing anything. */
-export const isPassing = (error: unknown): boolean =>
+/** Whether a retry may succeed. */
+export const isTransient = (error: unknown): boolean =>
   error instanceof ApiError &&
   ["NETWORK", "RATE_LIMITED", "UNAVAILABLE", "TIMEOUT", "DEADLINE_EXCEEDED"].includes(error.code);
 
 export const codeOf = (error: unknown): string => (error instanceof ApiError ? error.code : "INTERNAL");
 
-interface Answer<R> {
+interface GraphQLResponse<R> {
   readonly data?: { readonly result: R } | null;
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
@@ -29,10 +29,10 @@ export type Credential = Readonly<Record<string, string>>;
 
 const REQUEST_TIMEOUT_MS = 20_000;
 
-/** Beside the widget's pages, also where a proxy serves them under a path. */
+/** Relative to the widget's pages, so that it works behind a proxy with a path prefix. */
 export const ENDPOINT = new URL("../graphql", location.href);
 
-/** An operation with one field, called `result`. */
+/** An operation with one field, under the alias `result`. */
 export type Operation<R, V> = TypedDocument<{ readonly result: R }, V>;
 
 /** Runs an operation. @throws ApiError */
@@ -50,7 +50,7 @@ export async function request<R, V>(
       body: JSON.stringify({ query, variables }),
       signal: giveUp.signal,
     });
-    const answer = (await response.json()) as Answer<R>;
+    const answer = (await response.json()) as GraphQLResponse<R>;
     const [error] = answer.errors ?? [];
     if (error) {
       const seconds = Number(response.headers.get("Retry-After"));
@@ -60,10 +60,10 @@ export async function request<R, V>(
         seconds > 0 ? seconds * 1_000 : undefined,
       );
     }
-    return answer.data?.result as R; // null only with errors
+    return answer.data?.result as R; // null only if there are errors
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError("NETWORK", `${ENDPOINT.origin} was not reached.`);
+    throw new ApiError("NETWORK", `${ENDPOINT.origin} could not be reached.`);
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Appearance, PageData, ToFrame } from "../protocol";
-import { ApiError, codeOf, isPassing } from "./api";
+import { ApiError, codeOf, isTransient } from "./api";
 import { Conversation } from "./conversation";
 import { Host } from "./host";
 import { lookOf } from "./look";
@@ -14,13 +14,13 @@ export type View = "chat" | "history" | "voice";
 export type Trouble = "unavailable" | "failed" | "busy";
 
 const EMPTY: PageData = { variables: {}, metadata: {} };
-const AGAIN = { least: 2_000, most: 60_000 };
-/** How old what is known of the assistant may be, in milliseconds. */
-const FRESH = 15_000;
+const RETRY_PAUSE_MS = { min: 2_000, max: 60_000 };
+/** Age from which the assistant's data is reloaded when the tab becomes visible, in ms. */
+const MAX_AGE_MS = 15_000;
 
 const night = matchMedia("(prefers-color-scheme: dark)");
 
-/** The frame's application: one assistant, and one visitor in front of it. */
+/** The application in the frame: one assistant and one visitor. */
 export class Application {
   readonly widget = signal<Widget | undefined>(undefined);
   readonly trouble = signal<Trouble | undefined>(undefined);
@@ -46,35 +46,35 @@ export class Application {
     private readonly target: Target,
     origin: string,
   ) {
-    this.host = new Host(origin, (message) => this.hear(message));
+    this.host = new Host(origin, (message) => this.receive(message));
     night.addEventListener("change", () => (this.dark.value = night.matches));
     effect(() => applyTheme(this.theme.value, this.dark.value));
     document.addEventListener("visibilitychange", () => this.refresh());
   }
 
   start(): void {
-    if (this.host.alone) this.begin(this.target, "alone");
-    else this.host.say({ type: "ready" });
+    if (this.host.isTopLevel) this.begin(this.target, "alone");
+    else this.host.send({ type: "ready" });
   }
 
-  /** Leaves the conversation for a new one; it is found among the earlier ones. */
-  beginAnew(): void {
+  /** Ends the conversation, which stays in the history, and starts a new one. */
+  startNew(): void {
     this.hasHistory.value = true;
     void this.conversation.end();
   }
 
-  /** Asks the page to take the dialog away. */
+  /** Asks the page to close the dialog. */
   close(): void {
-    this.host.say({ type: "close" });
+    this.host.send({ type: "close" });
   }
 
-  /** Tells the owner of the page; visitors see one calm sentence. */
+  /** Reports an error to the page's console and its handlers; visitors see a short message. */
   report(error: unknown, where: string): void {
     const { assistantId, deploymentId } = this.target;
     const of = deploymentId ? `deployment ${deploymentId}` : `assistant ${assistantId}`;
     const what = error instanceof ApiError ? `${error.code}: ${error.message} (${of})` : String(error);
-    if (this.host.alone) console.error(`[CompanionWidget] ${where}: ${what}`);
-    else this.host.say({ type: "error", where, what });
+    if (this.host.isTopLevel) console.error(`[CompanionWidget] ${where}: ${what}`);
+    else this.host.send({ type: "error", where, what });
   }
 
   async load(): Promise<void> {
@@ -82,24 +82,24 @@ export class Application {
     try {
       await this.read();
       if (!this.text.value && !this.voice.value)
-        throw new ApiError("CHANNEL_DISABLED", "Neither text nor voice is switched on.");
+        throw new ApiError("CHANNEL_DISABLED", "Text and voice are both disabled.");
       if (!this.text.value) this.view.value = "voice";
       else await this.conversation.resume();
       this.tries = 0;
       this.trouble.value = undefined;
     } catch (error) {
       this.report(error, "The assistant could not be shown");
-      const passing = isPassing(error);
+      const transient = isTransient(error);
       const code = codeOf(error);
       this.trouble.value =
-        code === "RATE_LIMITED" ? "busy" : passing || code === "INTERNAL" ? "failed" : "unavailable";
-      if (passing)
+        code === "RATE_LIMITED" ? "busy" : transient || code === "INTERNAL" ? "failed" : "unavailable";
+      if (transient)
         this.timer = setTimeout(
           () => void this.load(),
-          Math.min(AGAIN.least * 2 ** this.tries++, AGAIN.most),
+          Math.min(RETRY_PAUSE_MS.min * 2 ** this.tries++, RETRY_PAUSE_MS.max),
         );
     }
-    this.host.say({ type: "look", look: lookOf(this.theme.value) });
+    this.host.send({ type: "look", look: lookOf(this.theme.value) });
   }
 
   private begin(
@@ -108,14 +108,20 @@ export class Application {
   ): void {
     const { uniqueId, uniqueIdSignature } = identity;
     const target = { ...this.target, uniqueId, uniqueIdSignature };
-    // A bubble and an iframe on one page each hold a chat of their own.
-    const place = `parley:${target.deploymentId ?? target.assistantId}:${appearance}`;
+    // A bubble and an iframe on the same page have separate chats.
+    const storageKey = `parley:${target.deploymentId ?? target.assistantId}:${appearance}`;
     this.appearance.value = appearance;
-    this.session = new Session(target, place);
+    this.session = new Session(target, storageKey);
     const data = () => this.pageData;
     const onError = (error: unknown, where: string) => this.report(error, where);
     const onMessage = (message: Message) => this.stored(message);
-    this.conversation = new Conversation(this.session, { channel: "TEXT", place, data, onMessage, onError });
+    this.conversation = new Conversation(this.session, {
+      channel: "TEXT",
+      storageKey,
+      data,
+      onMessage,
+      onError,
+    });
     this.talk = new Talk(
       new Conversation(this.session, {
         channel: "VOICE",
@@ -136,23 +142,23 @@ export class Application {
     this.readAt = Date.now();
     const { variables } = this.pageData;
     const widget = await this.session.run(READ_WIDGET, { variables });
-    if (variables !== this.pageData.variables) return this.read(); // others came meanwhile
+    if (variables !== this.pageData.variables) return this.read(); // the variables changed meanwhile
     this.widget.value = widget;
     this.hasHistory.value ||= this.session.historyAvailable;
   }
 
-  /** Its owner may have changed its looks meanwhile. */
+  /** Reloads the assistant's appearance, which may have changed. */
   private refresh(): void {
-    if (document.hidden || !this.widget.value || Date.now() - this.readAt < FRESH) return;
+    if (document.hidden || !this.widget.value || Date.now() - this.readAt < MAX_AGE_MS) return;
     void this.renew();
   }
 
   private async renew(): Promise<void> {
     await this.read().catch((error: unknown) => this.report(error, "The assistant"));
-    this.host.say({ type: "look", look: lookOf(this.theme.value) });
+    this.host.send({ type: "look", look: lookOf(this.theme.value) });
   }
 
-  private hear(message: ToFrame): void {
+  private receive(message: ToFrame): void {
     if (message.type === "init") {
       if (this.session) return;
       this.pageData = message.data;
@@ -160,7 +166,7 @@ export class Application {
       this.begin(message, message.appearance);
     } else if (message.type === "initialize") {
       this.pageData = message.data;
-      if (this.widget.value) void this.renew(); // the greeting may name them
+      if (this.widget.value) void this.renew(); // the greeting may use them
       this.conversation?.update();
       this.talk?.conversation.update();
     } else if (message.type === "open") this.opened();
@@ -170,13 +176,13 @@ export class Application {
   private opened(): void {
     this.isOpen.value = true;
     this.unread = 0;
-    this.host.say({ type: "unread", count: 0 });
+    this.host.send({ type: "unread", count: 0 });
     this.refresh();
   }
 
   private stored({ role, content }: Message): void {
-    this.host.say({ type: "message", role, content });
+    this.host.send({ type: "message", role, content });
     if (role !== "ASSISTANT" || this.isOpen.value) return;
-    this.host.say({ type: "unread", count: ++this.unread });
+    this.host.send({ type: "unread", count: ++this.unread });
   }
 }

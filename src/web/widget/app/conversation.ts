@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { PageData } from "../protocol";
-import { ApiError, codeOf, isPassing } from "./api";
-import { Feed, type Listening } from "./feed";
+import { ApiError, codeOf, isTransient } from "./api";
+import { Feed, type FeedEvent, type FeedListener } from "./feed";
 import {
   END_CHAT,
   POST_MESSAGE,
@@ -20,15 +20,15 @@ import { forTab } from "./storage";
 export interface ConversationOptions {
   readonly channel: WidgetChannel;
   readonly data: () => PageData;
-  /** Where the tab keeps which chat it is; without it a reload begins anew. */
-  readonly place?: string;
+  /** Storage key of the chat's id in this tab; without it a reload starts a new chat. */
+  readonly storageKey?: string;
   readonly onMessage?: (message: Message) => void;
   readonly onError?: (error: unknown, where: string) => void;
 }
 
-const AGAIN = { least: 1_000, most: 20_000 };
+const RETRY_PAUSE_MS = { min: 1_000, max: 20_000 };
 
-/** One chat as the visitor sees it, from its first word on. */
+/** A chat as the visitor sees it. */
 export class Conversation {
   readonly chat = signal<ChatSummary | undefined>(undefined);
   readonly messages = signal<readonly Message[]>([]);
@@ -39,8 +39,8 @@ export class Conversation {
   readonly outbox: Outbox;
   private feed: Feed | undefined;
   private live = false;
-  /** A reader who came in the middle of an answer would see its end only. */
-  private sawBeginning = false;
+  /** Whether the current answer was received from its start; otherwise its pieces are not shown. */
+  private hasWholeDraft = false;
   private sending = false;
   private tries = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +50,7 @@ export class Conversation {
     private readonly session: AnySession,
     private readonly options: ConversationOptions,
   ) {
-    this.outbox = new Outbox(options.place && `${options.place}:unsent`);
+    this.outbox = new Outbox(options.storageKey && `${options.storageKey}:unsent`);
     addEventListener("online", () => void this.deliver());
   }
 
@@ -58,14 +58,14 @@ export class Conversation {
     return this.chat.value?.status === "ended";
   }
 
-  /** Goes on with the chat that this tab had, and sends what it could not. */
+  /** Resumes the chat of this tab and sends unsent messages. */
   async resume(): Promise<void> {
-    const { place } = this.options;
-    const id = place === undefined ? null : forTab.read(place);
+    const { storageKey } = this.options;
+    const id = storageKey === undefined ? null : forTab.read(storageKey);
     if (typeof id === "string")
       await this.open(id).catch((error: unknown) => {
-        if (isPassing(error)) throw error;
-        this.keep(undefined);
+        if (isTransient(error)) throw error;
+        this.remember(undefined);
       });
     void this.deliver();
   }
@@ -74,7 +74,7 @@ export class Conversation {
     this.adopt(await this.session.run(READ_CHAT, { id }));
   }
 
-  /** @throws ApiError where the service opens no chat */
+  /** Starts a chat. @throws ApiError */
   async begin(): Promise<void> {
     const { channel, data } = this.options;
     this.adopt(await this.session.run(START_CHAT, { input: { channel, ...data() } }));
@@ -87,12 +87,12 @@ export class Conversation {
     void this.deliver();
   }
 
-  again(clientId: string): void {
+  retry(clientId: string): void {
     this.outbox.mark(clientId, false);
     void this.deliver();
   }
 
-  /** Fresh values for a chat that goes on; the next message waits for them. */
+  /** Updates the values of a live chat; the next message waits for the update. */
   update(): void {
     const chat = this.chat.value;
     if (!chat || this.ended) return;
@@ -102,16 +102,16 @@ export class Conversation {
       .catch((error: unknown) => this.options.onError?.(error, "initializeAssistant"));
   }
 
-  /** Leaves the chat as it is, and is ready for another. */
+  /** Detaches from the chat without ending it. */
   leave(): void {
     this.feed?.stop();
     this.feed = undefined;
     this.outbox.clear();
-    this.keep(undefined);
+    this.remember(undefined);
     batch(() => {
       this.chat.value = undefined;
       this.messages.value = [];
-      this.rest();
+      this.resetDraft();
     });
   }
 
@@ -124,28 +124,28 @@ export class Conversation {
 
   private adopt({ messages, ...chat }: ReadChat["result"]): void {
     this.feed?.stop();
-    this.keep(chat.id);
+    this.remember(chat.id);
     batch(() => {
-      this.rest();
+      this.resetDraft();
       this.chat.value = chat;
       this.messages.value = messages;
       this.awaiting.value = !this.ended && messages.at(-1)?.role === "USER";
     });
-    if (!this.ended) this.feed = new Feed(this.session, chat.id, this.listening());
+    if (!this.ended) this.feed = new Feed(this.session, chat.id, this.listener());
   }
 
-  private keep(id: string | undefined): void {
-    const { place } = this.options;
-    if (place === undefined) return;
-    if (id === undefined) forTab.forget(place);
-    else forTab.write(place, id);
+  private remember(id: string | undefined): void {
+    const { storageKey } = this.options;
+    if (storageKey === undefined) return;
+    if (id === undefined) forTab.forget(storageKey);
+    else forTab.write(storageKey, id);
   }
 
-  private rest(): void {
+  private resetDraft(): void {
     this.awaiting.value = false;
     this.draft.value = "";
     this.activity.value = "";
-    this.sawBeginning = false;
+    this.hasWholeDraft = false;
   }
 
   private async deliver(): Promise<void> {
@@ -157,35 +157,35 @@ export class Conversation {
         if (!this.chat.value || this.ended) await this.begin();
         await this.feed?.opened;
         await this.updated;
-        this.sawBeginning = this.live;
+        this.hasWholeDraft = this.live;
         this.awaiting.value = true;
         const input = { chatId: this.chat.value!.id, content: item.content, clientId: item.clientId };
         this.stored(await this.session.run(POST_MESSAGE, { input }), item.clientId);
-        this.reached();
+        this.delivered();
       }
     } catch (error) {
-      this.undelivered(error);
+      this.handleFailure(error);
     } finally {
       this.sending = false;
     }
   }
 
-  private reached(): void {
+  private delivered(): void {
     this.tries = 0;
     this.offline.value = false;
   }
 
-  private undelivered(error: unknown): void {
+  private handleFailure(error: unknown): void {
     const item = this.outbox.next;
     this.awaiting.value = false;
     if (codeOf(error) === "CHAT_ENDED" && this.chat.value) {
-      // It ended meanwhile: what was said begins the next one.
+      // The chat has ended meanwhile: the message starts the next chat.
       this.chat.value = { ...this.chat.value, status: "ended" };
       this.later(0);
-    } else if (isPassing(error)) {
+    } else if (isTransient(error)) {
       this.offline.value = codeOf(error) === "NETWORK";
-      const told = error instanceof ApiError ? error.retryAfter : undefined;
-      this.later(told ?? Math.min(AGAIN.least * 2 ** this.tries++, AGAIN.most));
+      const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
+      this.later(retryAfter ?? Math.min(RETRY_PAUSE_MS.min * 2 ** this.tries++, RETRY_PAUSE_MS.max));
     } else {
       if (item) this.outbox.mark(item.clientId, true);
       this.options.onError?.(error, "postWidgetMessage");
@@ -200,50 +200,50 @@ export class Conversation {
     batch(() => {
       if (clientId !== null) this.outbox.remove(clientId);
       if (this.messages.value.some(({ id }) => id === message.id)) return;
-      // Ids sort by creation; an answer may have come before the word of what it answers.
+      // Ids sort by creation time. An answer may arrive before the confirmation of its question.
       const messages = [...this.messages.value, message];
       this.messages.value = messages.sort((a, b) => (a.id < b.id ? -1 : 1));
-      if (message.role === "ASSISTANT") this.rest();
+      if (message.role === "ASSISTANT") this.resetDraft();
       this.options.onMessage?.(message);
     });
   }
 
-  private listening(): Listening {
+  private listener(): FeedListener {
     return {
-      place: () => this.messages.value.at(-1)?.id ?? "0",
+      position: () => this.messages.value.at(-1)?.id ?? "0",
       awaiting: () => this.awaiting.value,
-      heard: (event) => this.hear(event),
-      linked: (live) => {
+      onEvent: (event) => this.handle(event),
+      onLink: (live) => {
         this.live = live;
-        if (live) this.reached();
+        if (live) this.delivered();
         else {
           this.draft.value = "";
-          this.sawBeginning = false;
+          this.hasWholeDraft = false;
         }
       },
     };
   }
 
-  private hear({ name, message, status, text, activity }: Parameters<Listening["heard"]>[0]): void {
+  private handle({ name, message, status, text, activity }: FeedEvent): void {
     if (name === "message" && message) this.stored(message, message.clientId);
-    else if (name === "status" && status) this.turned(status);
-    else if (name === "token" && this.sawBeginning) this.draft.value += text ?? "";
+    else if (name === "status" && status) this.setStatus(status);
+    else if (name === "token" && this.hasWholeDraft) this.draft.value += text ?? "";
     else if (name === "token-reset") this.draft.value = "";
-    else if (name === "activity") this.does(activity ?? "");
+    else if (name === "activity") this.setActivity(activity ?? "");
   }
 
-  private turned(status: string): void {
+  private setStatus(status: string): void {
     const chat = this.chat.value;
     if (!chat || chat.status === status) return;
     this.chat.value = { ...chat, status };
     if (status !== "ended") return;
     this.feed?.stop();
-    this.rest();
+    this.resetDraft();
   }
 
-  private does(activity: string): void {
+  private setActivity(activity: string): void {
     if (activity === "listening") return;
-    if (activity === "thinking") this.sawBeginning = this.live;
+    if (activity === "thinking") this.hasWholeDraft = this.live;
     this.awaiting.value = true;
     this.activity.value = activity;
   }

@@ -3,32 +3,32 @@ import { ENDPOINT } from "./api";
 import { READ_CHAT, WATCH_CHAT, type ChatEvent, type Message, type WatchChat } from "./operations.generated";
 import type { AnySession } from "./session";
 
-/** An event, or what was read in its place; null is nothing new. */
-export type Heard = Pick<ChatEvent, "name"> & {
+/** An event, or the result of polling; null fields carry nothing new. */
+export type FeedEvent = Pick<ChatEvent, "name"> & {
   readonly [K in "text" | "message" | "status" | "activity"]: ChatEvent[K] | null;
 };
 
-export interface Listening {
-  /** Id of the last message that was seen, "0" before the first. */
-  place(): string;
-  /** Whether an answer is awaited: then it is asked for more often. */
+export interface FeedListener {
+  /** Id of the last message received, "0" before the first. */
+  position(): string;
+  /** Whether an answer is awaited, which increases the polling rate. */
   awaiting(): boolean;
-  heard(event: Heard): void;
-  /** Whether pieces of an answer come as they are written. */
-  linked(live: boolean): void;
+  onEvent(event: FeedEvent): void;
+  /** Called when streaming of answers starts or stops. */
+  onLink(live: boolean): void;
 }
 
-/** In milliseconds. */
-const PING = 10_000;
-const PONG = 5_000;
-/** How long a first message waits for the socket, so that the answer is seen as it is written. */
-const OPENING = 1_200;
-const ASK = { first: 1_500, awaiting: 1_200, idle: 5_000 };
-const AGAIN = { least: 500, most: 15_000 };
+/** Interval of pings, and the timeout of each pong. */
+const PING_INTERVAL_MS = 10_000;
+const PONG_TIMEOUT_MS = 5_000;
+/** How long the first message waits for the socket, so that its answer is streamed, in ms. */
+const OPEN_TIMEOUT_MS = 1_200;
+const POLL_INTERVAL_MS = { first: 1_500, awaiting: 1_200, idle: 5_000 };
+const RECONNECT_PAUSE_MS = { min: 500, max: 15_000 };
 
-/** What happens in a chat: over a socket, and by asking for as long as there is none. */
+/** The events of a chat: over a WebSocket, or by polling while there is none. */
 export class Feed {
-  /** Resolves when pieces of answers come, or when it is better not to wait for them. */
+  /** Resolves when the socket is open, or when waiting for it takes too long. */
   readonly opened: Promise<void>;
   private readonly client: Client;
   private stopped = false;
@@ -42,17 +42,17 @@ export class Feed {
   constructor(
     private readonly session: AnySession,
     private readonly chatId: string,
-    private readonly listening: Listening,
+    private readonly listener: FeedListener,
   ) {
     this.opened = new Promise((resolve) => {
       this.open = resolve;
-      setTimeout(resolve, OPENING);
+      setTimeout(resolve, OPEN_TIMEOUT_MS);
     });
     this.client = this.connected();
-    addEventListener("online", this.hurry);
-    addEventListener("offline", this.drop);
+    addEventListener("online", this.reconnect);
+    addEventListener("offline", this.disconnect);
     void this.watch();
-    this.askIn(ASK.first);
+    this.pollIn(POLL_INTERVAL_MS.first);
   }
 
   private connected(): Client {
@@ -61,13 +61,13 @@ export class Feed {
     return createClient({
       url: url.href,
       retryAttempts: 0,
-      keepAlive: PING,
+      keepAlive: PING_INTERVAL_MS,
       connectionParams: () => this.session.credential(),
       on: {
         connected: () => this.link(true),
         closed: () => this.link(false),
         ping: (received) => {
-          if (!received) this.unanswered = setTimeout(() => this.client.terminate(), PONG);
+          if (!received) this.unanswered = setTimeout(() => this.client.terminate(), PONG_TIMEOUT_MS);
         },
         pong: (received) => {
           if (received) clearTimeout(this.unanswered);
@@ -80,39 +80,39 @@ export class Feed {
     this.stopped = true;
     clearTimeout(this.timer);
     clearTimeout(this.unanswered);
-    removeEventListener("online", this.hurry);
-    removeEventListener("offline", this.drop);
+    removeEventListener("online", this.reconnect);
+    removeEventListener("offline", this.disconnect);
     this.wake();
     void this.client.dispose();
   }
 
-  private readonly hurry = () => {
+  private readonly reconnect = () => {
     this.tries = 0;
     this.wake();
-    this.askIn(0);
+    this.pollIn(0);
   };
 
-  private readonly drop = () => this.client.terminate();
+  private readonly disconnect = () => this.client.terminate();
 
   private link(live: boolean): void {
     clearTimeout(this.unanswered);
     this.live = live;
     this.open();
     if (live) this.tries = 0;
-    else if (!this.stopped) this.askIn(ASK.first);
-    this.listening.linked(live);
+    else if (!this.stopped) this.pollIn(POLL_INTERVAL_MS.first);
+    this.listener.onLink(live);
   }
 
   private async watch(): Promise<void> {
     while (!this.stopped) {
-      const variables = { chatId: this.chatId, after: this.listening.place() };
+      const variables = { chatId: this.chatId, after: this.listener.position() };
       const events = this.client.iterate<WatchChat>({ query: WATCH_CHAT, variables });
       try {
-        for await (const { data } of events) if (data && !this.stopped) this.listening.heard(data.result);
+        for await (const { data } of events) if (data && !this.stopped) this.listener.onEvent(data.result);
       } catch {
-        // the asking goes on until the next try
+        // polling continues until the next attempt
       }
-      await this.pause(Math.min(AGAIN.least * 2 ** this.tries++, AGAIN.most));
+      await this.pause(Math.min(RECONNECT_PAUSE_MS.min * 2 ** this.tries++, RECONNECT_PAUSE_MS.max));
     }
   }
 
@@ -124,28 +124,29 @@ export class Feed {
     });
   }
 
-  private askIn(time: number): void {
+  private pollIn(time: number): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.ask(), time);
+    this.timer = setTimeout(() => void this.poll(), time);
   }
 
-  private async ask(): Promise<void> {
+  private async poll(): Promise<void> {
     if (this.live || this.stopped) return;
-    const { listening, chatId: id } = this;
-    if (listening.awaiting() || !document.hidden) {
-      const after = listening.place();
+    const { listener, chatId: id } = this;
+    if (listener.awaiting() || !document.hidden) {
+      const after = listener.position();
       await this.session
         .run(READ_CHAT, { id, after: after === "0" ? null : after })
-        .then(({ messages, status }) => this.tell(messages, status))
+        .then(({ messages, status }) => this.report(messages, status))
         .catch(() => undefined);
     }
-    if (!this.live && !this.stopped) this.askIn(listening.awaiting() ? ASK.awaiting : ASK.idle);
+    if (!this.live && !this.stopped)
+      this.pollIn(listener.awaiting() ? POLL_INTERVAL_MS.awaiting : POLL_INTERVAL_MS.idle);
   }
 
-  private tell(messages: readonly Message[], status: string): void {
+  private report(messages: readonly Message[], status: string): void {
     if (this.stopped) return;
     const event = { text: null, message: null, status: null, activity: null };
-    for (const message of messages) this.listening.heard({ ...event, name: "message", message });
-    this.listening.heard({ ...event, name: "status", status });
+    for (const message of messages) this.listener.onEvent({ ...event, name: "message", message });
+    this.listener.onEvent({ ...event, name: "status", status });
   }
 }

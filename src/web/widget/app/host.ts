@@ -1,32 +1,34 @@
 import { sealed, unsealed, type ToFrame, type ToPage } from "../protocol";
 
-/** The page around the frame: its window, on the origin that the loader named, and no other. */
+/**
+ * The page that contains the frame. Messages are exchanged only with its window on the origin that the loader named.
+ */
 export class Host {
   private readonly parent: Window | undefined;
-  /** A page out of a file has the origin "null", which no message can be sent to. */
+  /** Pages opened from a file have the origin "null", which cannot be a target of messages. */
   private readonly target: string;
 
   constructor(
     private readonly origin: string,
-    private readonly heard: (message: ToFrame) => void,
+    private readonly onMessage: (message: ToFrame) => void,
   ) {
     this.parent = window.parent === window ? undefined : window.parent;
     this.target = origin === "null" ? "*" : origin;
     if (this.parent) addEventListener("message", this.listen);
   }
 
-  /** Without a page around it the frame is a page itself. */
-  get alone(): boolean {
+  /** Whether the frame's page is opened directly instead of in a frame. */
+  get isTopLevel(): boolean {
     return this.parent === undefined;
   }
 
   private readonly listen = (event: MessageEvent) => {
     if (event.source !== this.parent || event.origin !== this.origin) return;
     const message = unsealed<ToFrame>(event.data);
-    if (message) this.heard(message);
+    if (message) this.onMessage(message);
   };
 
-  say(message: ToPage): void {
+  send(message: ToPage): void {
     if (this.target) this.parent?.postMessage(sealed(message), this.target);
   }
 }

@@ -3,7 +3,7 @@ import { hex, readableOn } from "./color";
 import type { Theme } from "./theme";
 import { say } from "./words";
 
-/** What of the theme the launcher on the page shows. */
+/** The part of the theme that the launcher on the page needs. */
 export const lookOf = (theme: Theme): Look => ({
   color: hex(theme.primary),
   onColor: hex(readableOn(theme.primary)),

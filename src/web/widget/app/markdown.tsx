@@ -2,7 +2,7 @@ import { lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 
-/** Only these leave the widget, each in a tab of its own. */
+/** Allowed schemes of links, which open in a new tab. */
 const SCHEMES = ["https:", "http:", "mailto:", "tel:"];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -61,13 +61,13 @@ const table = ({ header, rows }: Tokens.Table) => (
   </div>
 );
 
-/** The allow-list: what is not named here, HTML above all, is shown as the text that it is. */
-const SHOWN: Readonly<Record<string, (token: never) => ComponentChildren>> = {
+/** The supported tokens. Others, in particular HTML, are shown as plain text. */
+const RENDERERS: Readonly<Record<string, (token: never) => ComponentChildren>> = {
   space: () => null,
   def: () => null,
   checkbox: () => null,
   paragraph: (token: Tokens.Paragraph) => <p>{inside(token)}</p>,
-  // The conversation has no outline of its own that headings could join.
+  // Not a real heading, because the conversation has no outline.
   heading: (token: Tokens.Heading) => <p class="heading">{inside(token)}</p>,
   blockquote: (token: Tokens.Blockquote) => <blockquote>{inside(token)}</blockquote>,
   list,
@@ -86,21 +86,21 @@ const SHOWN: Readonly<Record<string, (token: never) => ComponentChildren>> = {
   text: (token: Tokens.Text) => <>{inside(token)}</>,
   escape: ({ text }: Tokens.Escape) => text,
   link: (token: Tokens.Link) => <Link href={token.href}>{inside(token)}</Link>,
-  // Shown, it would ask another host for something, and tell it who reads.
+  // A link instead of the image, which would send a request to another host and reveal the reader.
   image: ({ href, text }: Tokens.Image) => <Link href={href}>{text || href}</Link>,
 };
 
 const node = (token: Token): ComponentChildren => {
-  const show = Object.hasOwn(SHOWN, token.type) ? SHOWN[token.type] : undefined;
+  const show = Object.hasOwn(RENDERERS, token.type) ? RENDERERS[token.type] : undefined;
   return show ? show(token as never) : token.raw;
 };
 
-/** Markdown as elements; no HTML is ever made of it. */
+/** Renders Markdown as elements; never as HTML text. */
 export const Markdown = memo(({ text }: { text: string }) => (
   <>{lexer(text, { gfm: true, breaks: true }).map(node)}</>
 ));
 
-/** The words alone, to be said aloud. */
+/** The plain words, for speech output. */
 export const spoken = (text: string): string =>
   lexer(text)
     .map(function words(token: Token): string {

@@ -1,8 +1,11 @@
 import { signal } from "@preact/signals";
 import { forTab } from "./storage";
 
-/** Said, but not yet known to be stored. Its id makes sure that it is stored once, however often it is sent. */
-export interface Outgoing {
+/**
+ * A message that is not yet confirmed as stored. Its id ensures that it is stored only once, however often it is
+ * sent.
+ */
+export interface OutgoingMessage {
   readonly clientId: string;
   readonly content: string;
   readonly refused: boolean;
@@ -13,16 +16,16 @@ const newId = (): string =>
     "",
   );
 
-/** What waits to be sent outlives a reload of the page. */
+/** Unsent messages, which survive a reload of the page. */
 export class Outbox {
-  readonly items = signal<readonly Outgoing[]>([]);
+  readonly items = signal<readonly OutgoingMessage[]>([]);
 
-  constructor(private readonly place?: string) {
-    const kept = place === undefined ? null : forTab.read(place);
-    if (Array.isArray(kept)) this.items.value = kept as Outgoing[];
+  constructor(private readonly storageKey?: string) {
+    const stored = storageKey === undefined ? null : forTab.read(storageKey);
+    if (Array.isArray(stored)) this.items.value = stored as OutgoingMessage[];
   }
 
-  get next(): Outgoing | undefined {
+  get next(): OutgoingMessage | undefined {
     return this.items.value.find(({ refused }) => !refused);
   }
 
@@ -43,8 +46,8 @@ export class Outbox {
     this.change([]);
   }
 
-  private change(items: readonly Outgoing[]): void {
+  private change(items: readonly OutgoingMessage[]): void {
     this.items.value = items;
-    if (this.place !== undefined) forTab.write(this.place, items);
+    if (this.storageKey !== undefined) forTab.write(this.storageKey, items);
   }
 }

@@ -1,4 +1,4 @@
-/** What browsers offer for recognizing speech; TypeScript's library does not know it yet. */
+/** The browsers' speech recognition API, which TypeScript's library lacks. */
 interface Recognizer extends EventTarget {
   lang: string;
   continuous: boolean;
@@ -27,24 +27,24 @@ function recognizerClass(): RecognizerClass | undefined {
 
 export const canListen = (): boolean => recognizerClass() !== undefined;
 
-export interface Ears {
-  /** What is understood so far of a sentence that goes on. */
+export interface RecognitionHandlers {
+  /** Words recognized so far in an unfinished sentence. */
   interim(words: string): void;
   sentence(words: string): void;
   denied(): void;
 }
 
-/** After how long a recognizer that ended by itself is started again, in milliseconds. */
-const REST = 250;
+/** Pause before a recognizer that ended by itself is restarted, in ms. */
+const RESTART_PAUSE_MS = 250;
 
-/** Listens until it is stopped; a browser's recognizer ends by itself after every silence. */
+/** Recognizes speech until it is stopped. Browsers end a recognizer after every silence, so it is restarted. */
 export class Recognition {
   private recognizer: Recognizer | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly locale: string,
-    private readonly ears: Ears,
+    private readonly handlers: RecognitionHandlers,
   ) {}
 
   start(): void {
@@ -55,14 +55,14 @@ export class Recognition {
     recognizer.lang = this.locale;
     recognizer.continuous = false;
     recognizer.interimResults = true;
-    recognizer.onresult = (event) => this.understood(event);
+    recognizer.onresult = (event) => this.handle(event);
     recognizer.onerror = ({ error }) => {
       if (error !== "not-allowed" && error !== "service-not-allowed" && error !== "audio-capture") return;
       this.stop();
-      this.ears.denied();
+      this.handlers.denied();
     };
     recognizer.onend = () => {
-      if (this.recognizer === recognizer) this.timer = setTimeout(() => this.start(), REST);
+      if (this.recognizer === recognizer) this.timer = setTimeout(() => this.start(), RESTART_PAUSE_MS);
     };
     this.recognizer = recognizer;
     recognizer.start();
@@ -78,7 +78,7 @@ export class Recognition {
     recognizer.abort();
   }
 
-  private understood({ results, resultIndex }: RecognitionEvent): void {
+  private handle({ results, resultIndex }: RecognitionEvent): void {
     let interim = "";
     let final = "";
     for (const result of Array.from(results).slice(resultIndex)) {
@@ -86,10 +86,10 @@ export class Recognition {
       if (result.isFinal) final += words;
       else interim += words;
     }
-    if (final.trim() === "") this.ears.interim(interim.trim());
+    if (final.trim() === "") this.handlers.interim(interim.trim());
     else {
       this.stop();
-      this.ears.sentence(final.trim());
+      this.handlers.sentence(final.trim());
     }
   }
 }

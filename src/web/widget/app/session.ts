@@ -7,45 +7,48 @@ export interface Identity {
   readonly uniqueIdSignature?: string;
 }
 
-/** Which assistant, by whose PUBLIC key: what the frame's address says. */
+/** The assistant and the PUBLIC key, from the frame's URL. */
 export interface Target extends Identity {
   readonly publicKey: string;
   readonly assistantId?: string;
   readonly deploymentId?: string;
 }
 
-interface KeptSession extends SessionData {
-  /** A page may name somebody else at its next loading. */
+interface StoredSession extends SessionData {
+  /** The page may identify another person when it is loaded again. */
   readonly uniqueId: string | null;
 }
 
-/** Before its end a session is renewed, in milliseconds. */
-const MARGIN = 60_000;
+/** How long before its expiry a session is renewed, in ms. */
+const RENEWAL_MARGIN_MS = 60_000;
 
-const isKept = (value: unknown): value is KeptSession =>
-  typeof value === "object" && value !== null && typeof (value as KeptSession).token === "string";
+const isStored = (value: unknown): value is StoredSession =>
+  typeof value === "object" && value !== null && typeof (value as StoredSession).token === "string";
 
-/** A visitor's standing with one assistant. The token is the tab's, the proof of who came before the browser's. */
+/**
+ * A visitor's session with one assistant. The session token is stored per tab; the visitor token, which identifies a
+ * returning visitor, per browser.
+ */
 export class Session {
-  private current: KeptSession | undefined;
-  private starting: Promise<KeptSession> | undefined;
+  private current: StoredSession | undefined;
+  private starting: Promise<StoredSession> | undefined;
 
   constructor(
     private readonly target: Target,
-    private readonly place: string,
+    private readonly storageKey: string,
   ) {
-    const kept = forTab.read(this.tokenPlace);
-    if (isKept(kept) && kept.uniqueId === (target.uniqueId ?? null)) this.current = kept;
+    const stored = forTab.read(this.tokenKey);
+    if (isStored(stored) && stored.uniqueId === (target.uniqueId ?? null)) this.current = stored;
   }
 
-  /** Runs an operation; a session that has ended is renewed, once. */
+  /** Runs an operation; an expired session is renewed once. */
   async run<R, V>(query: Operation<R, V>, variables: NoInfer<V>): Promise<R> {
-    const held = this.current;
+    const used = this.current;
     try {
       return await request(await this.credential(), query, variables);
     } catch (error) {
-      if (held === undefined || codeOf(error) !== "UNAUTHENTICATED") throw error;
-      if (this.current === held) this.current = undefined;
+      if (used === undefined || codeOf(error) !== "UNAUTHENTICATED") throw error;
+      if (this.current === used) this.current = undefined;
       return request(await this.credential(), query, variables);
     }
   }
@@ -56,41 +59,41 @@ export class Session {
 
   async credential(): Promise<Credential> {
     const { current } = this;
-    const stands = current && Date.parse(current.expiresAt) - Date.now() > MARGIN;
-    const { token } = stands ? current : await this.renewed();
+    const isValid = current && Date.parse(current.expiresAt) - Date.now() > RENEWAL_MARGIN_MS;
+    const { token } = isValid ? current : await this.renewed();
     return { Authorization: `Bearer ${token}` };
   }
 
-  /** Several that need it at once share one. */
-  private renewed(): Promise<KeptSession> {
+  /** Concurrent callers share one renewal. */
+  private renewed(): Promise<StoredSession> {
     this.starting ??= this.start().finally(() => (this.starting = undefined));
     return this.starting;
   }
 
-  private async start(): Promise<KeptSession> {
+  private async start(): Promise<StoredSession> {
     const { publicKey, ...who } = this.target;
-    const kept = forBrowser.read(this.visitorPlace);
-    const visitorToken = typeof kept === "string" ? kept : undefined;
+    const stored = forBrowser.read(this.visitorKey);
+    const visitorToken = typeof stored === "string" ? stored : undefined;
     const input = { ...who, visitorToken };
     const started = await request({ "X-API-Key": publicKey }, START_SESSION, { input });
     this.current = { ...started, uniqueId: who.uniqueId ?? null };
-    forTab.write(this.tokenPlace, this.current);
-    forBrowser.write(this.visitorPlace, started.visitorToken);
+    forTab.write(this.tokenKey, this.current);
+    forBrowser.write(this.visitorKey, started.visitorToken);
     return this.current;
   }
 
-  private get tokenPlace(): string {
-    return `${this.place}:session`;
+  private get tokenKey(): string {
+    return `${this.storageKey}:session`;
   }
 
-  private get visitorPlace(): string {
+  private get visitorKey(): string {
     const { publicKey, deploymentId, assistantId } = this.target;
     return `parley:visitor:${publicKey}:${deploymentId ?? assistantId}`;
   }
 }
 
-/** The voice page's: bound to one chat, and not to be renewed. */
-export class GivenSession {
+/** The session of the call page: limited to one chat and not renewable. */
+export class ChatSession {
   constructor(private readonly token: string) {}
 
   run<R, V>(query: Operation<R, V>, variables: NoInfer<V>): Promise<R> {

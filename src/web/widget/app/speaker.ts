@@ -1,27 +1,27 @@
 import { spoken } from "./markdown";
 
-/** A sentence and the space behind it; without the space more of it may come. */
+/** A sentence with the space after it; without the space the sentence may continue. */
 const SENTENCE = /[^.!?。！？\n]*(?:[.!?]+\s+|[。！？]+|\n+)/y;
-/** For text whose voice never says that it has ended, in milliseconds for each character, and at least. */
-const SLOWEST = 180;
-const LEAST = 4_000;
+/** Timeout for voices that never report their end, in ms: per character, and at least. */
+const MS_PER_CHARACTER = 180;
+const MIN_TIMEOUT_MS = 4_000;
 
-/** Says an answer aloud, sentence by sentence, while it is still being written. */
+/** Speaks an answer sentence by sentence while it is being written. */
 export class Speaker {
-  private said = 0;
+  private spokenLength = 0;
   private queue: string[] = [];
   private speaking = false;
   private complete = true;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** Of which utterance an end counts: one that was cancelled ends late. */
+  /** Number of the current utterance: events of cancelled ones are ignored. */
   private turn = 0;
 
   constructor(
     private readonly locale: string,
-    private readonly over: () => void,
+    private readonly onEnd: () => void,
   ) {}
 
-  static get there(): boolean {
+  static get isSupported(): boolean {
     return typeof speechSynthesis !== "undefined" && typeof SpeechSynthesisUtterance !== "undefined";
   }
 
@@ -29,7 +29,7 @@ export class Speaker {
     return this.speaking || !this.complete;
   }
 
-  /** More of the answer: the whole of it so far. */
+  /** Adds to the answer. @param text the whole answer so far */
   feed(text: string): void {
     this.complete = false;
     this.take(text);
@@ -37,18 +37,18 @@ export class Speaker {
   }
 
   private take(text: string): void {
-    SENTENCE.lastIndex = this.said;
+    SENTENCE.lastIndex = this.spokenLength;
     for (let match = SENTENCE.exec(text); match?.[0]; match = SENTENCE.exec(text)) {
-      this.said = SENTENCE.lastIndex;
+      this.spokenLength = SENTENCE.lastIndex;
       this.queue.push(match[0]);
     }
   }
 
   finish(text: string): void {
     this.take(text);
-    const rest = text.slice(this.said);
+    const rest = text.slice(this.spokenLength);
     if (rest.trim() !== "") this.queue.push(rest);
-    this.said = 0;
+    this.spokenLength = 0;
     this.complete = true;
     this.next();
   }
@@ -57,18 +57,18 @@ export class Speaker {
     this.turn++;
     clearTimeout(this.timer);
     this.queue = [];
-    this.said = 0;
+    this.spokenLength = 0;
     this.complete = true;
     this.speaking = false;
-    if (Speaker.there) speechSynthesis.cancel();
+    if (Speaker.isSupported) speechSynthesis.cancel();
   }
 
   private next(): void {
     if (this.speaking) return;
     const words = this.queue.shift();
-    if (words === undefined) return void (this.complete && this.over());
+    if (words === undefined) return void (this.complete && this.onEnd());
     const text = spoken(words);
-    if (!Speaker.there || text === "") return this.next();
+    if (!Speaker.isSupported || text === "") return this.next();
     this.utter(text);
   }
 
@@ -85,7 +85,7 @@ export class Speaker {
     };
     utterance.onend = ended;
     utterance.onerror = ended;
-    this.timer = setTimeout(ended, LEAST + text.length * SLOWEST);
+    this.timer = setTimeout(ended, MIN_TIMEOUT_MS + text.length * MS_PER_CHARACTER);
     speechSynthesis.speak(utterance);
   }
 }

@@ -1,5 +1,5 @@
-/** Browsers refuse storage to frames of other sites, or altogether; then what is kept lasts as long as the page. */
-export class Kept {
+/** Storage with a fallback to memory: browsers may deny storage to cross-site frames, or entirely. */
+export class SafeStorage {
   private readonly memory = new Map<string, string>();
 
   constructor(private readonly storage: () => Storage) {}
@@ -8,7 +8,7 @@ export class Kept {
     try {
       return JSON.parse(this.text(name) ?? "null");
     } catch {
-      return null; // written by something else
+      return null; // not written by the widget
     }
   }
 
@@ -18,7 +18,7 @@ export class Kept {
     try {
       this.storage().setItem(name, text);
     } catch {
-      // the memory has it
+      // stored in memory only
     }
   }
 
@@ -27,7 +27,7 @@ export class Kept {
     try {
       this.storage().removeItem(name);
     } catch {
-      // there was nothing
+      // storage is blocked
     }
   }
 
@@ -40,6 +40,6 @@ export class Kept {
   }
 }
 
-/** Reading the property itself throws where storage is blocked. */
-export const forTab = new Kept(() => sessionStorage);
-export const forBrowser = new Kept(() => localStorage);
+/** A function, because even reading the property throws if storage is blocked. */
+export const forTab = new SafeStorage(() => sessionStorage);
+export const forBrowser = new SafeStorage(() => localStorage);

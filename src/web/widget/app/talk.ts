@@ -7,7 +7,7 @@ import { Speaker } from "./speaker";
 export type TalkState = "idle" | "connecting" | "listening" | "thinking" | "speaking" | "over";
 export type TalkTrouble = "deaf" | "denied" | "failed";
 
-/** A chat that is held aloud, by the browser's own ears and voice. */
+/** A spoken conversation with the browser's speech recognition and synthesis. */
 export class Talk {
   readonly state = signal<TalkState>("idle");
   readonly trouble = signal<TalkTrouble | undefined>(canListen() ? undefined : "deaf");
@@ -21,7 +21,7 @@ export class Talk {
   constructor(
     readonly conversation: Conversation,
     locale: string,
-    private readonly failed: (error: unknown) => void,
+    private readonly onError: (error: unknown) => void,
   ) {
     this.speaker = new Speaker(locale, () => this.listen());
     this.recognition = new Recognition(locale, {
@@ -35,7 +35,10 @@ export class Talk {
     return !["idle", "over"].includes(this.state.value);
   }
 
-  /** At a click: browsers let nothing speak or listen before one. */
+  /**
+   * Starts the conversation. Must be called from a click, before which browsers allow neither speech output nor
+   * input.
+   */
   async start(): Promise<void> {
     this.trouble.value = undefined;
     this.heard.value = this.answer.value = "";
@@ -44,7 +47,7 @@ export class Talk {
     try {
       if (!this.conversation.chat.value) await this.conversation.begin();
     } catch (error) {
-      this.failed(error);
+      this.onError(error);
       return this.stop("failed");
     }
     if (!this.active) return;
@@ -54,7 +57,7 @@ export class Talk {
     else this.listen();
   }
 
-  /** Of the conversation: a message was stored. */
+  /** Handles a new message of the conversation. */
   stored({ role, content }: Message): void {
     if (role === "ASSISTANT" && this.active) this.say(content);
   }
@@ -76,12 +79,12 @@ export class Talk {
   }
 
   private stop(trouble?: TalkTrouble): void {
-    const began = this.active;
+    const wasActive = this.active;
     this.stopWatching?.();
     this.recognition.stop();
     this.speaker.stop();
     this.trouble.value = trouble;
-    this.state.value = began && !trouble ? "over" : "idle";
+    this.state.value = wasActive && !trouble ? "over" : "idle";
   }
 
   private watch(): void {
@@ -97,7 +100,7 @@ export class Talk {
     });
   }
 
-  /** What was being said is said to its end. */
+  /** Stops after the current answer has been spoken. */
   private ended(): void {
     if (this.active && !this.speaker.busy) this.stop();
   }

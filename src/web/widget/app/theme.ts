@@ -1,7 +1,7 @@
 import type { JsonObject } from "../protocol";
 import { colorOf, hex, INK, legible, luminance, mix, readableOn, WHITE, type Color } from "./color";
 
-/** A theme as the widget takes it: every value checked, whatever an assistant's owner has written there. */
+/** The validated theme; invalid values are replaced by defaults. */
 export interface Theme {
   readonly primary: Color;
   readonly background?: Color;
@@ -12,26 +12,28 @@ export interface Theme {
   readonly subtitle: string;
   readonly avatarUrl?: string;
   readonly launcherText: string;
-  /** In pixels. */
+  /** Border radius in pixels. */
   readonly radius: number;
 }
 
 const PRIMARY: Color = [67, 56, 202];
 const NIGHT: Color = [20, 22, 28];
 const FONT = `ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", sans-serif`;
-/** Names of fonts, and nothing that could end a declaration or reach another host. */
+/** Font names, without characters that could end a declaration or load a resource. */
 const FONT_NAMES = /^[\p{L}\p{N} ,'"_-]{1,200}$/u;
-const ROUNDEST = 28;
+const MAX_RADIUS_PX = 28;
 
-const line = (value: unknown, most: number): string =>
-  typeof value === "string" ? value.replace(/\s+/g, " ").trim().slice(0, most) : "";
+const line = (value: unknown, maxLength: number): string =>
+  typeof value === "string" ? value.replace(/\s+/g, " ").trim().slice(0, maxLength) : "";
 
 function pixels(value: unknown): number {
   const number = typeof value === "string" ? Number.parseFloat(value) : value;
-  return typeof number === "number" && Number.isFinite(number) ? Math.min(Math.max(number, 0), ROUNDEST) : 16;
+  return typeof number === "number" && Number.isFinite(number)
+    ? Math.min(Math.max(number, 0), MAX_RADIUS_PX)
+    : 16;
 }
 
-/** Over https, or from the service itself. */
+/** An https URL, or one of the service itself. */
 function address(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return undefined;
   try {
@@ -58,9 +60,9 @@ export function readTheme(theme: JsonObject, name: string): Theme {
   };
 }
 
-/** Every colour on the screen, by the name of its custom property; each text stands out by 4.5, each edge by 3. */
+/** All colors, by the name of their custom property. Contrast is at least 4.5 for text and 3 for edges. */
 export function palette(theme: Theme, dark: boolean): Readonly<Record<string, string>> {
-  // Colours chosen by the owner stay; only where none is, the visitor's preference decides.
+  // Colors chosen by the owner take precedence over the visitor's preference for dark mode.
   const background = theme.background ?? (dark ? NIGHT : WHITE);
   const isDark = luminance(background) < 0.18;
   const ink = isDark ? ([236, 238, 242] as const) : INK;
@@ -86,7 +88,7 @@ export function palette(theme: Theme, dark: boolean): Readonly<Record<string, st
   return Object.fromEntries(Object.entries(colors).map(([name, color]) => [name, hex(color)]));
 }
 
-/** On the page's own root: custom properties set by script are no inline style to a strict policy. */
+/** Sets custom properties by script, which strict content security policies allow, unlike inline styles. */
 export function applyTheme(theme: Theme, dark: boolean): void {
   const { style } = document.documentElement;
   const colors = palette(theme, dark);

@@ -3,8 +3,8 @@ import { WORDS, type Words } from "./languages";
 
 const RIGHT_TO_LEFT = ["ar", "he", "fa", "ur"];
 
-/** A locale such as `de-AT`, and the nearest language that there are words for. */
-export interface Speech {
+/** The visitor's locale, such as `de-AT`, with the texts of its language. */
+export interface LocalizedTexts {
   readonly locale: string;
   readonly language: string;
   readonly direction: "ltr" | "rtl";
@@ -19,26 +19,26 @@ function canonical(tag: string | null | undefined): string | undefined {
   }
 }
 
-/** Hebrew and Norwegian had other codes once. */
-const OLD: Readonly<Record<string, string>> = { iw: "he", in: "id", no: "nb" };
+/** Former language codes, which some browsers still send. */
+const FORMER_CODES: Readonly<Record<string, string>> = { iw: "he", in: "id", no: "nb" };
 const languageOf = (tag: string) => {
   const language = tag.split("-")[0]!.toLowerCase();
-  return OLD[language] ?? language;
+  return FORMER_CODES[language] ?? language;
 };
 const known = (tag: string) => Object.hasOwn(WORDS, languageOf(tag));
 
-/** What the page asks for, else what the visitor's browser does, else English. */
-export function speechFor(asked: string | null): Speech {
-  const wishes = [asked, ...navigator.languages].map(canonical).filter((tag) => tag !== undefined);
-  const locale = wishes.find(known) ?? "en";
+/** Chooses the page's locale, else the browser's, else English. */
+export function speechFor(requested: string | null): LocalizedTexts {
+  const candidates = [requested, ...navigator.languages].map(canonical).filter((tag) => tag !== undefined);
+  const locale = candidates.find(known) ?? "en";
   const language = languageOf(locale);
   const direction = RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
   return { locale, language, direction, words: WORDS[language as keyof typeof WORDS] };
 }
 
-export const speech = signal<Speech>(speechFor(null));
+export const speech = signal<LocalizedTexts>(speechFor(null));
 
-export type Sayable = keyof Words;
+export type TextName = keyof Words;
 
-export const say = (name: Sayable, values: Readonly<Record<string, string>> = {}): string =>
+export const say = (name: TextName, values: Readonly<Record<string, string>> = {}): string =>
   speech.value.words[name].replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);

@@ -1,6 +1,6 @@
 import "./demo.css";
 import { element } from "./element";
-import { snippets, type Shown } from "./snippet";
+import { snippets, type WidgetTarget } from "./snippet";
 
 interface DemoData {
   readonly publicKey: string | null;
@@ -23,10 +23,10 @@ function visit(changes: Readonly<Record<string, string>>): void {
   location.search = address.toString();
 }
 
-function load(shown: Shown, appearance: "bubble" | "iframe"): void {
+function load(target: WidgetTarget, appearance: "bubble" | "iframe"): void {
   const script = element("script", { src: "companion-widget.js", async: true });
   if (appearance === "bubble") script.id = "companion-widget-script";
-  Object.assign(script.dataset, shown, { appearance, locale: address.get("locale") ?? "" });
+  Object.assign(script.dataset, target, { appearance, locale: address.get("locale") ?? "" });
   document.head.append(script);
 }
 
@@ -40,7 +40,7 @@ function choice(): HTMLElement | string {
   return element("label", { className: "choice" }, "Assistant ", select);
 }
 
-function show(shown: Shown): void {
+function show(target: WidgetTarget): void {
   const container = element("div", { id: "companion-container" });
   const left = element(
     "div",
@@ -52,11 +52,11 @@ function show(shown: Shown): void {
       "This plain page contains the widget twice: in a corner and inside the page. Try it.",
     ),
     choice(),
-    snippets(shown),
+    snippets(target),
   );
   page.replaceChildren(left, element("div", { className: "stage" }, container));
-  load(shown, "bubble");
-  load(shown, "iframe");
+  load(target, "bubble");
+  load(target, "iframe");
 }
 
 /** Creates an assistant to try. The server allows this only to visitors on the same machine. */
@@ -68,7 +68,7 @@ async function makeAssistant(words: HTMLElement): Promise<void> {
 
 function offer(): HTMLElement[] {
   if (assistants.length === 0) {
-    const words = element("p", { className: "lead", role: "status" }, "Creating an assistant …");
+    const words = element("p", { className: "lead", role: "status" }, "Creating an assistant…");
     void makeAssistant(words);
     return [words];
   }

@@ -1,6 +1,6 @@
 import { element } from "./element";
 
-export interface Shown {
+export interface WidgetTarget {
   readonly publicKey: string;
   readonly assistantId?: string;
   readonly deploymentId?: string;
@@ -9,7 +9,10 @@ export interface Shown {
 const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 
 /** The script tag to copy into a page. */
-function snippet({ publicKey, assistantId, deploymentId }: Shown, appearance: "bubble" | "iframe"): string {
+function snippet(
+  { publicKey, assistantId, deploymentId }: WidgetTarget,
+  appearance: "bubble" | "iframe",
+): string {
   const target = deploymentId
     ? `data-deployment-id="${escaped(deploymentId)}"`
     : `data-assistant-id="${escaped(assistantId ?? "")}"`;
@@ -25,15 +28,15 @@ function snippet({ publicKey, assistantId, deploymentId }: Shown, appearance: "b
 }
 
 function copyable(code: string): HTMLElement {
-  const said = element("span", { className: "said", role: "status" });
+  const status = element("span", { className: "said", role: "status" });
   const button = element("button", { type: "button", className: "copy" }, "Copy");
   button.onclick = () =>
     navigator.clipboard.writeText(code).then(
-      () => (said.textContent = "Copied"),
+      () => (status.textContent = "Copied"),
       () => getSelection()?.selectAllChildren(text),
     );
   const text = element("code", {}, code);
-  return element("div", { className: "code" }, element("pre", { tabIndex: 0 }, text), said, button);
+  return element("div", { className: "code" }, element("pre", { tabIndex: 0 }, text), status, button);
 }
 
 const INITIALIZE = `document.addEventListener("companion-iframe-loaded", () => {
@@ -41,15 +44,15 @@ const INITIALIZE = `document.addEventListener("companion-iframe-loaded", () => {
 });`;
 
 /** Instructions for adding the widget to a page. */
-export const snippets = (shown: Shown): HTMLElement =>
+export const snippets = (target: WidgetTarget): HTMLElement =>
   element(
     "section",
     {},
     element("h2", {}, "Add it to your page"),
     element("p", {}, "A button in a corner that opens the assistant:"),
-    copyable(snippet(shown, "bubble")),
+    copyable(snippet(target, "bubble")),
     element("p", {}, "Or inside an element of the page:"),
-    copyable(snippet(shown, "iframe")),
+    copyable(snippet(target, "iframe")),
     element("p", {}, "Values for the prompt’s {variables}, whenever the page knows them:"),
     copyable(INITIALIZE),
   );

@@ -7,10 +7,10 @@ const CHAT_ICON = "M21 11.5a8.4 8.4 0 0 1-12.3 7.4L3.5 20.5l1.6-4.6A8.4 8.4 0 1 
 const SHUT_ICON = "M6 9.5l6 6 6-6";
 
 function element<K extends keyof HTMLElementTagNameMap>(name: K, className = "", ...children: Node[]) {
-  const made = document.createElement(name);
-  made.className = className;
-  made.append(...children);
-  return made;
+  const created = document.createElement(name);
+  created.className = className;
+  created.append(...children);
+  return created;
 }
 
 function icon(className: string, path: string): SVGElement {
@@ -100,7 +100,7 @@ export class Bubble {
     this.name();
   }
 
-  tellUnread(count: number): void {
+  showUnread(count: number): void {
     this.unread = count;
     this.badge.textContent = count > 0 ? String(Math.min(count, 99)) : "";
     this.name();
@@ -123,8 +123,8 @@ export class Bubble {
   private name(): void {
     const words = this.look?.words;
     const label = this.isOpen ? words?.close : this.look?.launcherText || words?.open;
-    const news = this.unread > 0 && !this.isOpen ? `, ${words?.unread}: ${this.unread}` : "";
-    this.launcher.setAttribute("aria-label", `${label ?? ""}${news}`);
+    const unread = this.unread > 0 && !this.isOpen ? `, ${words?.unread}: ${this.unread}` : "";
+    this.launcher.setAttribute("aria-label", `${label ?? ""}${unread}`);
     this.launcher.setAttribute("aria-expanded", String(this.isOpen));
     this.launcher.classList.toggle("opened", this.isOpen);
   }

@@ -11,7 +11,7 @@ const MARK = Symbol.for("companion-widget");
 function plain(name: string, value: unknown): JsonObject {
   if (value == null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {
-    complain(`initializeAssistant takes an object of ${name}.`);
+    complain(`initializeAssistant expects ${name} to be an object.`);
     return {};
   }
   return JSON.parse(JSON.stringify(value)) as JsonObject;
@@ -32,8 +32,8 @@ export class CompanionWidget {
   add(settings: Settings): void {
     const place = Widget.placeOf(settings);
     if (this.widgets.some((widget) => widget.place === place))
-      return remark(`There is ${place} on this page already; the script was loaded more than once.`);
-    this.widgets.push(new Widget(settings, () => this.data, this.tell));
+      return remark(`This page already has ${place}; the script was loaded more than once.`);
+    this.widgets.push(new Widget(settings, () => this.data, this.emit));
   }
 
   /** Sets values for the prompt's {variables} and metadata to store with the conversation. May be called repeatedly. */
@@ -56,7 +56,7 @@ export class CompanionWidget {
   /** Adds a listener. @returns a function that removes it */
   readonly on = (event: EventName, handler: Handler): (() => void) => {
     if (!EVENTS.includes(event) || typeof handler !== "function") {
-      complain(`on takes one of ${EVENTS.join(", ")}, and a function.`);
+      complain(`on expects one of ${EVENTS.join(", ")}, and a function.`);
       return () => undefined;
     }
     const handlers = this.handlers.get(event) ?? new Set();
@@ -64,6 +64,6 @@ export class CompanionWidget {
     return () => void handlers.delete(handler);
   };
 
-  private readonly tell = (event: EventName, detail: object) =>
+  private readonly emit = (event: EventName, detail: object) =>
     this.handlers.get(event)?.forEach((handler) => guarded(`A handler of "${event}"`, handler)(detail));
 }

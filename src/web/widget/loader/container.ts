@@ -11,7 +11,7 @@ export function whenThere(id: string, found: (container: HTMLElement) => void): 
   };
   const watcher = new MutationObserver(look);
   if (!look()) {
-    complain(`No element with the id "${id}" yet: the assistant appears when it is added.`);
+    complain(`No element with id "${id}" yet: the assistant appears once it is added.`);
     watcher.observe(document.documentElement, { childList: true, subtree: true });
   }
   return () => watcher.disconnect();

@@ -9,12 +9,12 @@ const READY_TIMEOUT_MS = 20_000;
 export class Frame {
   readonly element: HTMLIFrameElement;
   private readonly origin: string;
-  private readonly silence: ReturnType<typeof setTimeout>;
+  private readonly readyTimer: ReturnType<typeof setTimeout>;
   private ready = false;
 
   constructor(
     private readonly settings: Settings,
-    private readonly heard: (message: ToPage) => void,
+    private readonly onMessage: (message: ToPage) => void,
   ) {
     const { frameUrl } = settings;
     this.origin = frameUrl.origin;
@@ -23,12 +23,12 @@ export class Frame {
     this.element.allow = "microphone; autoplay; clipboard-write";
     this.element.src = frameUrl.href;
     addEventListener("message", this.listen);
-    this.silence = setTimeout(this.complainOfSilence, READY_TIMEOUT_MS);
+    this.readyTimer = setTimeout(this.reportTimeout, READY_TIMEOUT_MS);
   }
 
-  private readonly complainOfSilence = () =>
+  private readonly reportTimeout = () =>
     complain(
-      `Nothing came from ${this.origin}: is the service up, is ${window.origin} among the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
+      `No response from ${this.origin}: is the service up, is ${window.origin} one of the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
     );
 
   private readonly listen = guarded("A message of the frame", (event: MessageEvent) => {
@@ -37,23 +37,23 @@ export class Frame {
     if (!message) return;
     if (message.type === "ready") {
       this.ready = true;
-      clearTimeout(this.silence);
+      clearTimeout(this.readyTimer);
     }
-    this.heard(message);
+    this.onMessage(message);
   });
 
   init(open: boolean, data: PageData): void {
     const { appearance, uniqueId, uniqueIdSignature } = this.settings;
-    this.say({ type: "init", appearance, open, uniqueId, uniqueIdSignature, data });
+    this.send({ type: "init", appearance, open, uniqueId, uniqueIdSignature, data });
   }
 
   /** Sends a message. Before the frame is ready nothing is sent: `init` then contains the whole state. */
-  say(message: ToFrame): void {
+  send(message: ToFrame): void {
     if (this.ready) this.element.contentWindow?.postMessage(sealed(message), this.origin);
   }
 
   remove(): void {
-    clearTimeout(this.silence);
+    clearTimeout(this.readyTimer);
     removeEventListener("message", this.listen);
     this.element.remove();
   }

@@ -10,11 +10,11 @@ declare global {
 
 /** If the script is loaded again, it adds a widget to the existing ones. */
 function library(): CompanionWidget {
-  const there = window.CompanionWidget;
-  if (CompanionWidget.is(there)) return there;
-  const made = new CompanionWidget();
-  window.CompanionWidget = made;
-  return made;
+  const existing = window.CompanionWidget;
+  if (CompanionWidget.is(existing)) return existing;
+  const created = new CompanionWidget();
+  window.CompanionWidget = created;
+  return created;
 }
 
 function show(settings: Settings): void {

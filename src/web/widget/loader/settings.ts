@@ -14,11 +14,11 @@ export interface Settings {
 }
 
 export const SCRIPT_ID = "companion-widget-script";
-const LONGEST_UNIQUE_ID = 29;
+const MAX_UNIQUE_ID_LENGTH = 29;
 
 const oneOf = <T extends string>(name: string, value: string | undefined, allowed: readonly T[]) => {
   const found = allowed.find((one) => one === value);
-  if (value && !found) complain(`${name}="${value}" is none of ${allowed.join(", ")}; it is ignored.`);
+  if (value && !found) complain(`${name}="${value}" is ignored: it must be one of ${allowed.join(", ")}.`);
   return found;
 };
 
@@ -56,10 +56,8 @@ export function readSettings(script: HTMLScriptElement | undefined): Settings | 
 
 function identity(uniqueId: string | undefined, uniqueIdSignature: string | undefined) {
   if (!uniqueId) return {};
-  if (uniqueId.length <= LONGEST_UNIQUE_ID)
+  if (uniqueId.length <= MAX_UNIQUE_ID_LENGTH)
     return { uniqueId, ...(uniqueIdSignature && { uniqueIdSignature }) };
-  complain(
-    `data-unique-id has ${uniqueId.length} characters and must have fewer than 30; nobody is recognized by it.`,
-  );
+  complain(`data-unique-id is ignored: it has ${uniqueId.length} characters and must have fewer than 30.`);
   return {};
 }

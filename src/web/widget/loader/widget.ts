@@ -17,9 +17,9 @@ export class Widget {
   constructor(
     private readonly settings: Settings,
     private readonly data: () => PageData,
-    private readonly tell: (event: EventName, detail: object) => void,
+    private readonly emit: (event: EventName, detail: object) => void,
   ) {
-    this.frame = new Frame(settings, (message) => this.hear(message));
+    this.frame = new Frame(settings, (message) => this.receive(message));
     const { element } = this.frame;
     if (settings.appearance === "bubble")
       this.bubble = new Bubble(element, settings.position, this.toggle, this.closed);
@@ -36,15 +36,15 @@ export class Widget {
   }
 
   initialize(): void {
-    this.frame.say({ type: "initialize", data: this.data() });
+    this.frame.send({ type: "initialize", data: this.data() });
   }
 
   open(): void {
     if (!this.bubble || this.bubble.isOpen) return;
     this.bubble.open();
     this.frame.element.focus();
-    this.frame.say({ type: "open" });
-    this.tell("open", {});
+    this.frame.send({ type: "open" });
+    this.emit("open", {});
   }
 
   close(): void {
@@ -60,29 +60,29 @@ export class Widget {
   private readonly toggle = () => (this.bubble?.isOpen ? this.close() : this.open());
 
   private readonly closed = () => {
-    this.frame.say({ type: "close" });
-    this.tell("close", {});
+    this.frame.send({ type: "close" });
+    this.emit("close", {});
   };
 
-  private hear(message: ToPage): void {
+  private receive(message: ToPage): void {
     if (message.type === "ready") this.begin();
     else if (message.type === "look") {
       this.frame.element.title = message.look.title;
       this.bubble?.show(message.look);
     } else if (message.type === "close") this.close();
-    else if (message.type === "unread") this.bubble?.tellUnread(message.count);
+    else if (message.type === "unread") this.bubble?.showUnread(message.count);
     else if (message.type === "message")
-      this.tell("message", { role: message.role, content: message.content });
+      this.emit("message", { role: message.role, content: message.content });
     else if (message.type === "error") {
       complain(`${message.where}: ${message.what}`);
-      this.tell("error", { where: message.where, message: message.what });
+      this.emit("error", { where: message.where, message: message.what });
     }
   }
 
   /** The page is notified first, so that its call of initializeAssistant becomes part of `init`. */
   private begin(): void {
     document.dispatchEvent(new CustomEvent("companion-iframe-loaded", { bubbles: true }));
-    this.tell("ready", {});
+    this.emit("ready", {});
     this.frame.init(this.bubble?.isOpen ?? true, this.data());
   }
 }

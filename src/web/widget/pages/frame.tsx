@@ -5,20 +5,20 @@ import { Application } from "../app/application";
 import { App } from "../app/views/app";
 import { speech, speechFor } from "../app/words";
 
-const address = new URLSearchParams(location.search);
-const given = (name: string) => address.get(name) ?? undefined;
+const parameters = new URLSearchParams(location.search);
+const parameter = (name: string) => parameters.get(name) ?? undefined;
 
-speech.value = speechFor(address.get("locale"));
+speech.value = speechFor(parameters.get("locale"));
 document.documentElement.lang = speech.value.locale;
 document.documentElement.dir = speech.value.direction;
 
 const app = new Application(
   {
-    publicKey: given("publicKey") ?? "",
-    assistantId: given("assistantId"),
-    deploymentId: given("deploymentId"),
+    publicKey: parameter("publicKey") ?? "",
+    assistantId: parameter("assistantId"),
+    deploymentId: parameter("deploymentId"),
   },
-  given("origin") ?? "",
+  parameter("origin") ?? "",
 );
 render(<App app={app} />, document.body);
 app.start();

@@ -4,15 +4,15 @@ import "./frame.css";
 import { codeOf } from "../app/api";
 import { Conversation } from "../app/conversation";
 import { READ_WIDGET, type Widget } from "../app/operations.generated";
-import { GivenSession } from "../app/session";
+import { ChatSession } from "../app/session";
 import { Talk } from "../app/talk";
 import { applyTheme, readTheme } from "../app/theme";
 import { Voice } from "../app/views/voice";
 import { say, speech, speechFor } from "../app/words";
 
-/** A call that was opened for this page: its link names the chat, and the session stands in its fragment. */
+/** The page of a call: the URL contains the chat's id, and its fragment the session token. */
 const chatId = new URLSearchParams(location.search).get("chat") ?? "";
-const session = new GivenSession(new URLSearchParams(location.hash.slice(1)).get("token") ?? "");
+const session = new ChatSession(new URLSearchParams(location.hash.slice(1)).get("token") ?? "");
 
 speech.value = speechFor(null);
 document.documentElement.lang = speech.value.locale;

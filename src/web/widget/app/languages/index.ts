@@ -16,7 +16,7 @@ import { ko } from "./ko";
 
 export type { Words };
 
-/** By language, as BCP 47 has it. */
+/** Texts by language (BCP 47). */
 export const WORDS = { en, de, fr, es, it, pt, nl, pl, tr, ar, he, ja, zh, ko } as const satisfies Readonly<
   Record<string, Words>
 >;

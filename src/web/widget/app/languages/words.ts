@@ -1,4 +1,4 @@
-/** What the widget says, in each language. */
+/** The texts of the widget in one language. */
 export interface Words {
   readonly open: string;
   readonly close: string;

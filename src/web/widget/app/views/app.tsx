@@ -6,8 +6,8 @@ import { Header } from "./header";
 import { History } from "./history";
 import { Voice } from "./voice";
 
-/** One calm sentence; who runs the page finds the rest on the console. */
-function Calm({ trouble, again }: { trouble: Trouble; again: () => void }) {
+/** A short message; details are on the page's console. */
+function ErrorMessage({ trouble, again }: { trouble: Trouble; again: () => void }) {
   return (
     <main class="calm">
       <p role="alert">{say(trouble)}</p>
@@ -23,7 +23,7 @@ function Calm({ trouble, again }: { trouble: Trouble; again: () => void }) {
 function Content({ app }: { app: Application }) {
   const trouble = app.trouble.value;
   const widget = app.widget.value;
-  if (trouble) return <Calm trouble={trouble} again={() => void app.load()} />;
+  if (trouble) return <ErrorMessage trouble={trouble} again={() => void app.load()} />;
   if (!widget) return <main aria-busy="true" />;
   if (app.view.value === "history") return <History app={app} />;
   if (app.view.value === "chat") return <Chat app={app} />;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Theme } from "../theme";
 
-/** The assistant's picture, or the first letter of its title where there is none or it can't be had. */
+/** The assistant's picture, or the first letter of its title if there is none or it cannot be loaded. */
 export function Avatar({ theme: { avatarUrl, title }, large }: { theme: Theme; large?: boolean }) {
   const [broken, setBroken] = useState<string>();
   const letter = Array.from(title)[0]?.toLocaleUpperCase() ?? "";

@@ -4,12 +4,12 @@ import { Markdown } from "../markdown";
 import { say } from "../words";
 import { Composer } from "./composer";
 import { Icon } from "./icons";
-import { Dots, MessageBubble, type Shown } from "./message";
+import { Dots, MessageBubble, type DisplayedMessage } from "./message";
 import { usePinned } from "./use-pinned";
 
-const HELD = ["USER", "ASSISTANT"];
+const VISIBLE_ROLES = ["USER", "ASSISTANT"];
 
-/** In words: what the assistant is at. */
+/** Text for the assistant's current activity. */
 function activityOf({ awaiting, activity, draft }: Conversation): string {
   if (!awaiting.value) return "";
   const name = activity.value;
@@ -17,35 +17,38 @@ function activityOf({ awaiting, activity, draft }: Conversation): string {
   return name === "" || name === "thinking" ? say("thinking") : say("using", { name });
 }
 
-/** The greeting stands there before any chat has begun; the chat's own first message takes its place. */
-function shownOf({ conversation, widget }: Application): readonly Shown[] {
+/** The messages to show. The greeting is shown before the chat starts; the chat's first message then replaces it. */
+function displayedMessages({ conversation, widget }: Application): readonly DisplayedMessage[] {
   const { chat, messages, outbox } = conversation;
   const greeting = chat.value ? null : widget.value?.greeting;
-  const first: Shown[] = greeting
+  const first: DisplayedMessage[] = greeting
     ? [{ key: "first", role: "ASSISTANT", content: greeting, state: "stored" }]
     : [];
-  const held = messages.value.filter(({ role }) => HELD.includes(role));
-  const stored = held.map(({ id, clientId, role, content, failed }, index): Shown => {
+  const visible = messages.value.filter(({ role }) => VISIBLE_ROLES.includes(role));
+  const stored = visible.map(({ id, clientId, role, content, failed }, index): DisplayedMessage => {
     const key = index === 0 && role === "ASSISTANT" ? "first" : (clientId ?? id);
     return { key, role, content, state: failed ? "failed" : "stored" };
   });
-  const leaving = outbox.items.value.map(({ clientId, content, refused }): Shown => {
+  const unsent = outbox.items.value.map(({ clientId, content, refused }): DisplayedMessage => {
     return { key: clientId, role: "USER", content, state: refused ? "refused" : "pending" };
   });
-  return [...first, ...stored, ...leaving];
+  return [...first, ...stored, ...unsent];
 }
 
-/** How to try once more, where something went wrong. */
-function retryOf({ conversation }: Application, shown: readonly Shown[], index: number) {
+/** Retries the message if it was not sent or not answered; undefined otherwise. */
+function retryOf({ conversation }: Application, shown: readonly DisplayedMessage[], index: number) {
   const { key, state } = shown[index]!;
-  if (state === "refused") return () => conversation.again(key);
+  if (state === "refused") return () => conversation.retry(key);
   const asked = shown.filter(({ role }) => role === "USER").at(-1)?.content;
   if (state !== "failed" || index < shown.length - 1 || asked === undefined) return undefined;
   return () => conversation.send(asked);
 }
 
-/** The answer while it is being written, or that there will be one. Announced once, as the message that it becomes. */
-function Coming({ text, doing }: { text: string; doing: string }) {
+/**
+ * The answer while it is being written, or an indicator before its first words. Hidden from screen readers, which
+ * announce the finished message.
+ */
+function DraftMessage({ text, doing }: { text: string; doing: string }) {
   if (doing === "") return null;
   if (text === "") return <Dots label={doing === say("thinking") ? "" : doing} />;
   return (
@@ -61,7 +64,7 @@ function Log({ app }: { app: Application }) {
   const { conversation } = app;
   const draft = conversation.draft.value;
   const doing = activityOf(conversation);
-  const shown = shownOf(app);
+  const shown = displayedMessages(app);
   const { log, away, toEnd, onScroll } = usePinned(`${shown.length} ${draft.length} ${doing}`);
   return (
     <div class="log-frame">
@@ -74,7 +77,7 @@ function Log({ app }: { app: Application }) {
             retry={retryOf(app, shown, index)}
           />
         ))}
-        <Coming text={draft} doing={doing} />
+        <DraftMessage text={draft} doing={doing} />
       </div>
       {away && (
         <button type="button" class="to-end" aria-label={say("latest")} onClick={toEnd}>
@@ -116,7 +119,7 @@ export function Chat({ app }: { app: Application }) {
       {conversation.ended ? (
         <div class="over">
           <p>{say("ended")}</p>
-          <button type="button" class="main-button" onClick={() => app.beginAnew()}>
+          <button type="button" class="main-button" onClick={() => app.startNew()}>
             {say("newChat")}
           </button>
         </div>

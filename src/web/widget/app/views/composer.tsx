@@ -2,39 +2,39 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { say } from "../words";
 import { Icon } from "./icons";
 
-const LONGEST = 8_000;
-const TALLEST = 144;
+const MAX_CHARACTERS = 8_000;
+const MAX_HEIGHT_PX = 144;
 
 interface ComposerProps {
   readonly send: (text: string) => void;
-  /** Changes when the visitor shall be here, such as when the dialog opens. */
+  /** The input gets the focus when this value changes, e.g. when the dialog opens. */
   readonly focused: unknown;
 }
 
-/** A field that grows with what is written. */
+/** An input that grows with its text. */
 function useField(text: string, focused: unknown) {
   const field = useRef<HTMLTextAreaElement>(null);
   const fit = () => {
     const { current } = field;
     if (!current) return;
     current.style.height = "auto";
-    current.style.height = `${Math.min(current.scrollHeight, TALLEST)}px`;
+    current.style.height = `${Math.min(current.scrollHeight, MAX_HEIGHT_PX)}px`;
   };
   useLayoutEffect(fit, [text]);
   useLayoutEffect(() => {
-    // In a frame that is not shown yet nothing has a height.
+    // Elements in a hidden frame have no height, so the height is set again when the frame is shown.
     const resized = new ResizeObserver(fit);
     resized.observe(document.body);
     return () => resized.disconnect();
   }, []);
   useLayoutEffect(() => {
-    // Only where the visitor is in here already: the page's own focus is not to be taken.
+    // Only if the frame already has the focus: it must not take the focus from the page.
     if (focused && document.hasFocus()) field.current?.focus({ preventScroll: true });
   }, [focused]);
   return field;
 }
 
-/** Enter that chooses a word of an input method sends nothing. */
+/** Whether Enter sends the text, rather than confirming a word of an input method. */
 const sends = (event: KeyboardEvent) => event.key === "Enter" && !event.shiftKey && !event.isComposing;
 
 export function Composer({ send, focused }: ComposerProps) {
@@ -52,7 +52,7 @@ export function Composer({ send, focused }: ComposerProps) {
         ref={field}
         rows={1}
         value={text}
-        maxLength={LONGEST}
+        maxLength={MAX_CHARACTERS}
         aria-label={say("write")}
         placeholder={say("write")}
         dir={text === "" ? undefined : "auto"}

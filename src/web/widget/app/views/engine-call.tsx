@@ -9,12 +9,15 @@ import { Icon } from "./icons";
 type CallState =
   { readonly at: "idle" | "connecting" | "failed" } | { readonly at: "open"; readonly url: string };
 
-/** A window opened after an answer counts as a pop-up: it is opened at the click, and told where to go later. */
+/**
+ * Opens the window at the click and navigates it later: a window opened after a request would be blocked as a pop-up.
+ */
 async function openCall(app: Application, data: PageData): Promise<string> {
   const opened = window.open("about:blank", "_blank", "popup,width=420,height=640");
   try {
     const { webCallUrl } = await app.session.run(START_CALL, { input: data });
-    if (!/^https?:/.test(webCallUrl)) throw new Error(`The engine's call is at ${webCallUrl}.`);
+    if (!/^https?:/.test(webCallUrl))
+      throw new Error(`The engine returned an unsupported call URL: ${webCallUrl}`);
     if (opened) {
       opened.opener = null;
       opened.location.replace(webCallUrl);
@@ -26,7 +29,7 @@ async function openCall(app: Application, data: PageData): Promise<string> {
   }
 }
 
-/** A call that the voice engine holds, in a window of its own. */
+/** A call at the voice engine, in its own window. */
 export function EngineCall({ app }: { app: Application }) {
   const [call, setCall] = useState<CallState>({ at: "idle" });
   const start = () => {

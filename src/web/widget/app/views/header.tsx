@@ -4,7 +4,7 @@ import { say } from "../words";
 import { Avatar } from "./avatar";
 import { IconButton } from "./icons";
 
-/** The way back from wherever the visitor is; whoever came by keyboard is put on it. */
+/** Returns to the chat; gets the focus if the frame has it. */
 function Back({ app }: { app: Application }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -33,7 +33,7 @@ function Actions({ app }: { app: Application }) {
         <IconButton name="history" label={say("history")} onClick={() => (app.view.value = "history")} />
       )}
       {inChat && conversation.chat.value && (
-        <IconButton name="compose" label={say("newChat")} onClick={() => app.beginAnew()} />
+        <IconButton name="compose" label={say("newChat")} onClick={() => app.startNew()} />
       )}
       {app.appearance.value === "bubble" && (
         <IconButton name="close" label={say("close")} onClick={() => app.close()} />

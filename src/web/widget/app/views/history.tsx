@@ -23,7 +23,7 @@ function Entry({ chat, choose }: { chat: ChatSummary; choose: () => void }) {
   );
 }
 
-/** Earlier chats of this visitor; one that has not ended goes on. */
+/** The visitor's earlier chats; live ones can be continued. */
 export function History({ app }: { app: Application }) {
   const [chats, setChats] = useState<readonly ChatSummary[] | "failed">();
   const load = () => {

@@ -17,7 +17,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Beside a name that says the same; arrows that point along the text are mirrored by the style sheet. */
+/** Decorative, always next to a label. The style sheet mirrors arrows for right-to-left languages. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg viewBox="0 0 24 24" aria-hidden="true" class={`icon icon-${name}`}>
     <path d={PATHS[name]} />

@@ -1,9 +1,9 @@
 import { Markdown } from "../markdown";
 import { say } from "../words";
 
-/** What stands in the log: stored, or on its way. */
-export interface Shown {
-  /** The same before and after it is stored, so that it is announced once. */
+/** A message in the log. */
+export interface DisplayedMessage {
+  /** The same before and after the message is stored, so that screen readers announce it once. */
   readonly key: string;
   readonly role: string;
   readonly content: string;
@@ -11,9 +11,9 @@ export interface Shown {
 }
 
 interface BubbleProps {
-  readonly message: Shown;
+  readonly message: DisplayedMessage;
   readonly speaker: string;
-  /** Only of what was not sent, or not answered. */
+  /** Set if the message was not sent or not answered. */
   readonly retry?: () => void;
 }
 
@@ -37,7 +37,7 @@ export function MessageBubble({ message: { role, content, state }, speaker, retr
   );
 }
 
-/** What the assistant does; the status beside it says the same to those who don't see it. */
+/** The assistant's activity; screen readers use the status element instead. */
 export const Dots = ({ label }: { label: string }) => (
   <div class="message theirs" aria-hidden="true">
     <div class="bubble dots">

@@ -1,19 +1,19 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** How near its end counts as at its end, in pixels. */
-const NEAR = 48;
+/** Distance from the end that still counts as the end, in pixels. */
+const END_MARGIN_PX = 48;
 
-interface Pinned {
+interface PinnedLog {
   readonly log: RefObject<HTMLDivElement | null>;
-  /** Whether the newest is out of sight. */
+  /** Whether the newest message is out of sight. */
   readonly away: boolean;
   readonly toEnd: () => void;
   readonly onScroll: () => void;
 }
 
-/** Keeps a log at its end while it grows, unless its reader has scrolled back. */
-export function usePinned(grown: unknown): Pinned {
+/** Keeps a log scrolled to its end while it grows, unless the reader has scrolled back. */
+export function usePinned(grown: unknown): PinnedLog {
   const log = useRef<HTMLDivElement>(null);
   const [away, setAway] = useState(false);
   const following = useRef(true);
@@ -28,7 +28,7 @@ export function usePinned(grown: unknown): Pinned {
   useLayoutEffect(() => {
     const { current } = log;
     if (!current) return;
-    // The frame grows and shrinks with the page's dialog and with a phone's keyboard.
+    // The frame is resized with the page's dialog and the on-screen keyboard.
     const resized = new ResizeObserver(() => following.current && toEnd());
     resized.observe(current);
     return () => resized.disconnect();
@@ -36,7 +36,7 @@ export function usePinned(grown: unknown): Pinned {
   const onScroll = () => {
     const { current } = log;
     if (!current) return;
-    following.current = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR;
+    following.current = current.scrollHeight - current.scrollTop - current.clientHeight < END_MARGIN_PX;
     setAway(!following.current);
   };
   return { log, away, toEnd, onScroll };

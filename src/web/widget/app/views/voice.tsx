@@ -1,10 +1,10 @@
 import type { Talk, TalkState } from "../talk";
 import type { Theme } from "../theme";
-import { say, type Sayable } from "../words";
+import { say, type TextName } from "../words";
 import { Avatar } from "./avatar";
 import { Icon, IconButton } from "./icons";
 
-const SAID: Readonly<Record<TalkState, Sayable | undefined>> = {
+const STATUS_WORDS: Readonly<Record<TalkState, TextName | undefined>> = {
   idle: undefined,
   connecting: "connecting",
   listening: "listening",
@@ -14,7 +14,7 @@ const SAID: Readonly<Record<TalkState, Sayable | undefined>> = {
 };
 
 const statusOf = ({ state, muted }: Talk): string => {
-  const word = state.value === "listening" && muted.value ? "muted" : SAID[state.value];
+  const word = state.value === "listening" && muted.value ? "muted" : STATUS_WORDS[state.value];
   return word ? say(word) : "";
 };
 
@@ -47,11 +47,11 @@ function Controls({ talk }: { talk: Talk }) {
 export interface VoiceProps {
   readonly talk: Talk;
   readonly theme: Theme;
-  /** Whether there is writing beside talking. */
+  /** Whether the visitor can also write. */
   readonly canWrite: boolean;
 }
 
-/** A conversation held aloud: what is heard and said stands on the screen too. */
+/** A spoken conversation with captions. */
 export function Voice({ talk, theme, canWrite }: VoiceProps) {
   const trouble = talk.trouble.value;
   const sorry = trouble === "deaf" && !canWrite ? "deafOnly" : trouble;
