@@ -85,20 +85,20 @@ const readsJson = ({ face, method, caller }: Target) =>
 
 const each = rows(targets, 12);
 describe(`${each.title} routes and operations`, () => {
-  test.each(each.rows)("$title takes no body of megabytes", async (target) => {
+  test.each(each.rows)("$title refuses a body of several megabytes", async (target) => {
     const answer = await attack(target, bodyWith(target, HUGE), JSON_TYPE);
     expectDecided(answer);
     if (readsJson(target)) expect(answer.status).toBe(413);
     expectDecided(await attack(target, FORM, "multipart/form-data; boundary=x"));
   });
 
-  test.each(each.rows)("$title takes no JSON of twenty thousand levels", async (target) => {
+  test.each(each.rows)("$title refuses JSON nested 20,000 levels deep", async (target) => {
     const answer = await attack(target, bodyWith(target, DEEP), JSON_TYPE);
     expectDecided(answer);
     if (readsJson(target) && target.face === "REST") expect(answer.status).toBe(400);
   });
 
-  test.each(each.rows)("$title takes no body of another type", async (target) => {
+  test.each(each.rows)("$title refuses a body of another content type", async (target) => {
     for (const type of [
       "text/plain",
       "application/xml",
@@ -112,7 +112,7 @@ describe(`${each.title} routes and operations`, () => {
     }
   });
 
-  test.each(each.rows)("$title is decided for every class of credential", async (target) => {
+  test.each(each.rows)("$title accepts or refuses every kind of credential as documented", async (target) => {
     for (const name of Object.keys(credentials)) {
       const { code, status = 200 } = await target.ask(running.api.as(credentials[name]!), unaware());
       expect([name, code]).not.toEqual([name, expect.stringMatching(/^INTERNAL|^UNAVAILABLE|^5/)]);
@@ -122,14 +122,14 @@ describe(`${each.title} routes and operations`, () => {
   });
 
   test.each(each.rows.filter(({ records, caller }) => records.length > 0 && caller !== "provider"))(
-    "$title finds nothing by another organization's ids",
+    "$title does not find records of another organization",
     async (target) => {
       const { code } = await target.ask(callerOf(target, running.api, world), strangers);
       expect(code).toMatch(/_NOT_FOUND$/);
     },
   );
 
-  test("nothing of that has harmed the service", async () => {
+  test("the service is still healthy afterwards", async () => {
     await running.api.get("/health/ready", 200);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
@@ -163,9 +163,9 @@ async function begin(target: Target) {
 }
 
 const slow = rows(targets, 40);
-describe(`bodies that come slowly, to ${slow.title} routes and operations at once`, () => {
+describe(`slow bodies, sent to ${slow.title} routes and operations at once,`, () => {
   test(
-    "hold up nobody, and are answered as any other when they are complete",
+    "do not block other requests and are answered once they are complete",
     async () => {
       const begun = await Promise.all(slow.rows.map(begin));
       expect((await running.api.request("GET", "/health/live")).status).toBe(200);
@@ -181,7 +181,7 @@ describe(`bodies that come slowly, to ${slow.title} routes and operations at onc
   );
 
   test(
-    "have an end to the server's patience",
+    "time out",
     async () => {
       const { server } = running.app;
       expect(server.requestTimeout).toBeGreaterThan(0);

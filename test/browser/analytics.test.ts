@@ -74,7 +74,7 @@ async function csvOf(name: string): Promise<string[]> {
 const choice = (name: string) => page.getByRole("combobox", { name, exact: true });
 const tile = (name: string) => page.locator(".tile", { hasText: name }).locator("strong");
 
-test("shows what GraphQL says, in days of the person's own clock, without another host or a word on the console", async () => {
+test("shows the figures of GraphQL by days of the browser's time zone, without requests to other hosts or console messages", async () => {
   await open();
   await page.waitForLoadState("networkidle");
   expect(await tile("Conversations").innerText()).toBe(String(history.length));
@@ -93,7 +93,7 @@ test("shows what GraphQL says, in days of the person's own clock, without anothe
   expect(observed).toEqual(NOTHING);
 });
 
-test("moves the token from the address to the tab, where a reload finds it", async () => {
+test("moves the token from the URL to the tab's storage, where a reload finds it", async () => {
   await open();
   expect(page.url()).toBe(`${app.url}/analytics?period=30`);
   await page.reload();
@@ -102,7 +102,7 @@ test("moves the token from the address to the tab, where a reload finds it", asy
   expect(stored).toEqual([[], ""]);
 });
 
-test("every chart can be read as a table", async () => {
+test("offers every chart as a table", async () => {
   await open();
   const charts = page.getByRole("img");
   const count = await charts.count();
@@ -131,7 +131,7 @@ const emptyCharts = (): Promise<string[]> =>
     return [...document.querySelectorAll("canvas")].filter(isEmpty).map(({ ariaLabel }) => ariaLabel);
   })()`);
 
-test("every chart shows a single day with conversations", async () => {
+test("draws every chart for a single day with conversations", async () => {
   const { api } = await app.otherOrganization();
   const { id: organizationId } = await api.get("/rest/v1/organization", 200);
   const assistantIds = [await newAssistant(api, { name: "New" })];
@@ -144,7 +144,7 @@ test("every chart shows a single day with conversations", async () => {
   await until(async () => (await emptyCharts()).length === 0);
 });
 
-test("filters by assistant, channel and days, and keeps that in the address", async () => {
+test("filters by assistant, channel and days, and stores the filters in the URL", async () => {
   await open();
   await choice("Channel").selectOption("SMS");
   const sms = history.filter(({ channel }) => channel === "SMS").length;
@@ -166,7 +166,7 @@ test("filters by assistant, channel and days, and keeps that in the address", as
 const expectText = (place: ReturnType<Page["locator"]>, text: string) =>
   place.filter({ hasText: new RegExp(`^${text}$`) }).waitFor();
 
-test("lists logs page by page, finds them by what was said, and shows what was said", async () => {
+test("lists logs page by page, searches their messages, and shows transcripts", async () => {
   await open();
   const names = () => rows().locator("button").allInnerTexts();
   const first = await names();
@@ -195,7 +195,7 @@ test("lists logs page by page, finds them by what was said, and shows what was s
   await page.getByText("Nothing was found.").waitFor();
 });
 
-test("runs no markup of names, labels, reasons and messages, and gives spreadsheets no formula", async () => {
+test("escapes markup in names, labels, reasons and messages, and formulas in CSV files", async () => {
   await open();
   await page.getByRole("searchbox").fill("1+1");
   await rows().nth(1).waitFor({ state: "detached" });
@@ -211,8 +211,8 @@ test("runs no markup of names, labels, reasons and messages, and gives spreadshe
   expect(observed).toEqual(NOTHING);
 });
 
-describe("a link that does not open anything", () => {
-  test("which has expired is told so, with how to get a new one; the new one works in the same tab", async () => {
+describe("an invalid link", () => {
+  test("explains that it has expired and how to get a new one, which works in the same tab", async () => {
     await open();
     await page.evaluate(`{
       const [head, , signature] = sessionStorage.getItem("parley-analytics-token").split(".");
@@ -227,13 +227,13 @@ describe("a link that does not open anything", () => {
     await rows().first().waitFor();
   });
 
-  test("which has no token says how it is opened", async () => {
+  test("explains how to open the page if it has no token", async () => {
     await page.goto(`${app.url}/analytics`);
     await page.getByRole("heading", { name: "You need a link to view analytics" }).waitFor();
   });
 });
 
-test("an organization without conversations is told so, and sees nobody else's", async () => {
+test("shows an empty state for an organization without conversations, and no data of others", async () => {
   const { api } = await app.otherOrganization();
   await page.goto(await linkOf(api));
   await page.getByRole("heading", { name: "No conversations in this period" }).waitFor();
@@ -241,7 +241,7 @@ test("an organization without conversations is told so, and sees nobody else's",
   expect(await rows().count()).toBe(0);
 });
 
-test("a server that is away is told, and asked again", async () => {
+test("reports that the server is unreachable and offers to retry", async () => {
   await page.route("**/graphql", (route) => route.abort());
   await page.goto(await linkOf());
   await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
@@ -256,7 +256,7 @@ describe.each([
   ["light", 390],
   ["dark", 390],
 ] as const)("in %s, %i pixels wide", (colorScheme, width) => {
-  test("axe finds nothing, and nothing is wider than the window", async () => {
+  test("passes axe and fits the width of the window", async () => {
     await page.context().close();
     await newPage({ colorScheme, viewport: { width, height: 844 }, bypassCSP: true });
     await open();

@@ -30,16 +30,19 @@ afterAll(async () => {
 const get = (path: string, accept = "text/html,application/xhtml+xml,*/*;q=0.8") =>
   fetch(url + path, { headers: { Accept: accept } });
 
-describe("before the pages are built", () => {
-  test.each(["/graphql", "/rest/docs", "/analytics", "/favicon.ico"])("%s says what to run", async (path) => {
-    const response = await get(path);
-    expect(response.status).toBe(503);
-    expect(response.headers.get("content-type")).toMatch("text/plain");
-    expect(await response.text()).toMatch("npm run build");
-  });
+describe("if the pages are not built", () => {
+  test.each(["/graphql", "/rest/docs", "/analytics", "/favicon.ico"])(
+    "%s says how to build them",
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(503);
+      expect(response.headers.get("content-type")).toMatch("text/plain");
+      expect(await response.text()).toMatch("npm run build");
+    },
+  );
 });
 
-describe("once they are built", () => {
+describe("if the pages are built", () => {
   beforeAll(async () => {
     for (const folder of ["pages", "explorer", "docs"]) await mkdir(join(publicDir, folder));
     const files = ["explorer.js", "chunk-AB12.js", "favicon.svg"].map((name) => `explorer/${name}`);
@@ -48,7 +51,7 @@ describe("once they are built", () => {
   });
 
   test.each(["/graphql", "/rest/docs", "/analytics"])(
-    "%s runs only our scripts and is shown in no frame",
+    "%s runs only our scripts and cannot be framed",
     async (path) => {
       const response = await get(path);
       expect(response.status).toBe(200);
@@ -58,7 +61,7 @@ describe("once they are built", () => {
     },
   );
 
-  test("there is an icon where browsers look for one", async () => {
+  test("serves a favicon", async () => {
     const response = await get("/favicon.ico");
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
   });
@@ -67,13 +70,13 @@ describe("once they are built", () => {
     ["a query in the address", "/graphql?query={__typename}", "text/html"],
     ["a client that takes anything", "/graphql", "*/*"],
     ["a client that asks for JSON", "/graphql", "application/json"],
-  ])("%s gets the API and not the explorer", async (_who, path, accept) => {
+  ])("serves the API instead of the explorer to %s", async (_who, path, accept) => {
     const response = await get(path, accept);
     expect(response.status).toBe(418);
     expect(response.headers.get("vary")).toBe("Accept");
   });
 
-  test("a chunk is kept for good, and a file whose name stays is asked after each time", async () => {
+  test("caches chunks forever and revalidates files with stable names", async () => {
     const chunk = await get("/assets/explorer/chunk-AB12.js");
     expect(chunk.headers.get("cache-control")).toMatch("immutable");
     expect(chunk.headers.get("x-content-type-options")).toBe("nosniff");
@@ -87,7 +90,7 @@ describe("once they are built", () => {
   });
 
   test.each(["/assets/explorer/missing.js", "/assets/explorer/..%2fpages%2fdocs.html", "/assets/docs/"])(
-    "%s is left to the API, which answers that there is nothing",
+    "answers 404 in JSON for %s",
     async (path) => expect((await get(path)).status).not.toBe(200),
   );
 });

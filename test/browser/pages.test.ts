@@ -97,23 +97,23 @@ describe("the explorer at /graphql", () => {
     await page.keyboard.type(id);
   }
 
-  describe("as it opens", () => {
+  describe("on opening", () => {
     usePage(open);
 
-    test("opens without a request to another host and without a word on the console", async () => {
+    test("makes no request to other hosts and writes nothing to the console", async () => {
       await page.waitForLoadState("networkidle");
       expect(await page.title()).toBe("Parley — GraphQL");
       expect(observed).toEqual(NOTHING);
     });
 
-    test("opens with a tab for each thing to try", async () => {
+    test("shows its example tabs", async () => {
       const names = explorerTabs.map(
         ({ query }) => /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1],
       );
       expect(await page.getByRole("tab").allInnerTexts()).toEqual(names);
     });
 
-    test("finds nothing wrong with its own tabs and their variables", async () => {
+    test("reports no errors in its own tabs and their variables", async () => {
       await press("Variables");
       const underlined: Record<string, number> = {};
       for (const name of await page.getByRole("tab").allInnerTexts()) {
@@ -125,7 +125,7 @@ describe("the explorer at /graphql", () => {
       expect(Object.entries(underlined).filter(([, count]) => count > 0)).toEqual([]);
     });
 
-    test("shows the schema's descriptions, without a key", async () => {
+    test("shows the schema's descriptions without a key", async () => {
       await press("Show Documentation Explorer");
       await page.locator(".graphiql-doc-explorer").getByText("Query", { exact: true }).click();
       await page.locator(".graphiql-doc-explorer").getByText("assistants", { exact: true }).click();
@@ -135,7 +135,7 @@ describe("the explorer at /graphql", () => {
       expect(observed).toEqual(NOTHING);
     });
 
-    test("refuses a query without a key, and shows its data once the key is put in", async () => {
+    test("refuses a query without a key, and runs it once a key is entered", async () => {
       const name = `Shown in the explorer ${Date.now()}`;
       await createAssistant(name);
       await tab("Assistants").click();
@@ -149,7 +149,7 @@ describe("the explorer at /graphql", () => {
     });
   });
 
-  describe("with a key that nobody has", () => {
+  describe("with an unknown key", () => {
     usePage(() => openWithKey("parley_sk_unknown"));
 
     test("shows that a subscription is refused", async () => {
@@ -161,10 +161,10 @@ describe("the explorer at /graphql", () => {
     });
   });
 
-  describe("with the key put in", () => {
+  describe("with a valid key", () => {
     usePage(() => openWithKey(app.secretKey));
 
-    test("keeps the key for every tab and over a reload", async () => {
+    test("uses the key in every tab and after a reload", async () => {
       await tab("Organization").click();
       await expectText(pane("Headers"), app.secretKey);
       // GraphiQL stores what was typed half a second later.
@@ -174,7 +174,7 @@ describe("the explorer at /graphql", () => {
       expect(observed).toEqual(NOTHING);
     });
 
-    test("keeps the key for its own tab alone, until a button clears it", async () => {
+    test("stores the key for its own browser tab only, until a button clears it", async () => {
       expect(await keptIn(page, "sessionStorage")).toContain(app.secretKey);
       expect(await keptIn(page, "localStorage")).not.toContain(app.secretKey);
       const other = await page.context().newPage();
@@ -190,14 +190,14 @@ describe("the explorer at /graphql", () => {
       await page.waitForTimeout(1000);
     });
 
-    test("removes a key that a version before has left in localStorage", async () => {
+    test("removes a key that an earlier version stored in localStorage", async () => {
       await page.evaluate(`localStorage.setItem("parley-explorer:headers", "parley_sk_former")`);
       await page.reload();
       await expectText(pane("Headers"), app.secretKey);
       expect(await keptIn(page, "localStorage")).not.toContain("parley_sk_former");
     });
 
-    test("has variables prefilled, which only want an id", async () => {
+    test("prefills variables except for ids", async () => {
       const id = await createAssistant("Configured in the explorer");
       await showVariables("ConfigureChat");
       await fillIn("ASSISTANT_ID", id);
@@ -206,7 +206,7 @@ describe("the explorer at /graphql", () => {
       expect(observed).toEqual(NOTHING);
     });
 
-    test("runs the one operation that is chosen where a tab has several", async () => {
+    test("runs only the selected operation of a tab with several", async () => {
       await tab("Organization").click();
       const chosen = page.getByRole("menuitem", { name: "Organization", exact: true });
       // The explorer sees which operations there are a moment after it shows them: till then it runs the first.
@@ -220,7 +220,7 @@ describe("the explorer at /graphql", () => {
       expect(observed).toEqual(NOTHING);
     });
 
-    test("watches a chat over a socket that has the key", async () => {
+    test("authenticates the WebSocket of a subscription with the key", async () => {
       const assistantId = await createAssistant("Watched in the explorer");
       const start = "mutation ($input: StartChatInput!) { chat: startChat(input: $input) { id } }";
       const { chat } = await graphql(start, { input: { assistantId, channel: "TEXT" } });
@@ -261,7 +261,7 @@ describe("the REST documentation at /rest/docs", () => {
     await page.locator(".opblock").first().waitFor();
   });
 
-  test("shows the operations without a request to another host and without a word on the console", async () => {
+  test("shows the operations without requests to other hosts or console messages", async () => {
     await page.waitForLoadState("networkidle");
     const document = (await (await fetch(`${app.url}/rest/openapi.json`)).json()) as OpenApi;
     const operations = Object.values(document.paths).flatMap((path) => Object.keys(path).filter(isMethod));
@@ -269,7 +269,7 @@ describe("the REST documentation at /rest/docs", () => {
     expect(observed).toEqual(NOTHING);
   });
 
-  test("tries an operation out with the key put in, and keeps it over a reload", async () => {
+  test("runs an operation with the entered key, which survives a reload", async () => {
     await page.locator(".auth-wrapper .authorize").click();
     // The cursor is where most people want it: in the field of the key.
     await page.keyboard.type(app.secretKey);

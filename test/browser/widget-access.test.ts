@@ -39,7 +39,7 @@ const THEMES: Readonly<Record<string, [object, BrowserContextOptions]>> = {
   "on a dark ground": [{ primaryColor: "#123", backgroundColor: "#0b0b0f", textColor: "#333" }, {}],
 };
 
-describe("axe finds nothing", () => {
+describe("axe reports no violations", () => {
   test.each(Object.entries(THEMES))("in a conversation %s", async (_how, [theme, context]) => {
     await site.model({ text: [ANSWER] }, { text: [`["Yes", "No"]`] });
     const chat = { quickRepliesEnabled: true } as never;
@@ -64,7 +64,7 @@ describe("axe finds nothing", () => {
     expect(await faults(inside())).toEqual([]);
   });
 
-  test("while it is offline, while it thinks, where it failed", async () => {
+  test("while offline, while waiting for an answer, and after a failure", async () => {
     let answer = () => undefined as void;
     await site.model({ text: ["At", " last"], held: new Promise<void>((resolve) => (answer = resolve)) });
     const { open, page, inside, say, frame } = await site.visit({
@@ -87,7 +87,7 @@ describe("axe finds nothing", () => {
     expect(await faults(inside())).toEqual([]);
   });
 
-  test("in a call, and where there is nothing to show", async () => {
+  test("in a call, and if the assistant is unavailable", async () => {
     const before = "window.SpeechRecognition = class { start() {} abort() {} }";
     const { open, inside, frame } = await site.visit({
       attributes: { "assistant-id": await site.assistant() },
@@ -106,7 +106,7 @@ describe("axe finds nothing", () => {
     expect(await faults(nothing.inside())).toEqual([]);
   });
 
-  test.each(["light", "dark"] as const)("on the demo page, %s", async (colorScheme) => {
+  test.each(["light", "dark"] as const)("on the demo page in %s mode", async (colorScheme) => {
     const id = await site.assistant({ chat: { initialMessage: "Hello there." } });
     const { page, launcher } = await site.open(`/widget/demo?assistantId=${id}`, { colorScheme });
     await page.frameLocator("#companion-container iframe").getByText("Hello there.").waitFor();
@@ -115,8 +115,8 @@ describe("axe finds nothing", () => {
   });
 });
 
-describe("without a mouse", () => {
-  test("it is opened, used and closed by keys, and the focus is never lost", async () => {
+describe("keyboard use", () => {
+  test("opens, operates and closes the widget without losing the focus", async () => {
     await site.model({ text: ["Sure."] });
     const attributes = { "assistant-id": await site.assistant() };
     const { launcher, page, frame, box, hears } = await site.visit({ attributes });
@@ -146,7 +146,7 @@ describe("without a mouse", () => {
     await frame.locator("textarea:focus").waitFor();
   });
 
-  test("a widget that is embedded leaves the page's focus where it is", async () => {
+  test("leaves the page's focus alone if the widget is embedded", async () => {
     const attributes = { "assistant-id": await site.assistant(), appearance: "iframe" };
     const html = `<input autofocus id="search" /><div id="companion-container"></div>`;
     const { page, box } = await site.visit({ attributes, html });
@@ -155,9 +155,9 @@ describe("without a mouse", () => {
   });
 });
 
-describe("in another language", () => {
+describe("other languages", () => {
   test.each(Object.entries(WORDS))(
-    "%s: nothing is left in English, and it reads in its direction",
+    "%s: everything is translated and has the right text direction",
     async (language, words) => {
       const attributes = { "assistant-id": await site.assistant(), locale: language };
       const { launcher, frame, page } = await site.visit({ attributes });
@@ -175,7 +175,7 @@ describe("in another language", () => {
     },
   );
 
-  test("one that it does not speak becomes the visitor's own, and a region its language", async () => {
+  test("falls back to the visitor's language, and from a region to its language", async () => {
     const id = await site.assistant();
     const context = { locale: "fr-CA" };
     const { frame, launcher } = await site.visit({

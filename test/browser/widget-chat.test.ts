@@ -24,7 +24,7 @@ function gate() {
 const AT_LAST = { text: ["Answered."] };
 
 describe("a conversation in the widget", () => {
-  test("shows where to write as soon as the bubble is opened for the first time", async () => {
+  test("shows the input as soon as the bubble is opened for the first time", async () => {
     const widget = await site.visit({ attributes: await attributesOf() });
     await widget.frame.locator("textarea").waitFor({ state: "attached" });
     await widget.open();
@@ -35,7 +35,7 @@ describe("a conversation in the widget", () => {
     );
   });
 
-  test("shows the answer while it is being written, and is told by a screen reader once it stands", async () => {
+  test("shows an answer while it is being written, and announces it to screen readers once it is complete", async () => {
     const rest = gate();
     await site.model({ text: ["We are **open** ", "from 9 to 5."], held: rest.passed });
     const widget = await site.visit({ attributes: await attributesOf() });
@@ -55,7 +55,7 @@ describe("a conversation in the widget", () => {
     ]);
   });
 
-  test("shows which function the assistant uses", async () => {
+  test("shows which function the assistant is using", async () => {
     const done = gate();
     const receiver = await new Receiver(
       (response) => void done.passed.then(() => response.end('"sunny"')),
@@ -74,7 +74,7 @@ describe("a conversation in the widget", () => {
     }
   });
 
-  test("offers quick replies, which are said by a click", async () => {
+  test("sends a quick reply on click", async () => {
     await site.model(
       { text: ["We are open."] },
       { text: [`["Book a table", "Thanks"]`] },
@@ -90,7 +90,7 @@ describe("a conversation in the widget", () => {
     expect(await said(widget)).toContain("You: Book a table");
   });
 
-  test("says where no answer could be made, and tries once more", async () => {
+  test("reports a failed answer and offers to retry", async () => {
     await site.model({ status: 500 });
     const widget = await site.visit({ attributes: await attributesOf() });
     await widget.open();
@@ -102,7 +102,7 @@ describe("a conversation in the widget", () => {
     await widget.hears("Answered.");
   });
 
-  test("goes on after a reload, in the same chat", async () => {
+  test("resumes the same chat after a reload", async () => {
     const model = await site.model(AT_LAST);
     const widget = await site.visit({ attributes: await attributesOf() });
     await widget.open();
@@ -118,7 +118,7 @@ describe("a conversation in the widget", () => {
     expect(model.asked.at(-1)!.messages.filter(({ role }) => role === "user")).toHaveLength(2);
   });
 
-  test("begins anew on demand, and earlier ones are found again", async () => {
+  test("starts a new chat on request and lists earlier ones", async () => {
     await site.model(AT_LAST);
     const widget = await site.visit({ attributes: await attributesOf() });
     const { frame } = widget;
@@ -144,7 +144,7 @@ describe("a conversation in the widget", () => {
     await widget.box.waitFor();
   });
 
-  test("is remembered at the next visit of the same person in the same browser", async () => {
+  test("recognizes a returning visitor in the same browser", async () => {
     const model = await site.model(AT_LAST);
     const attributes = { ...(await attributesOf()), "unique-id": "customer-7" };
     const context = await site.context();
@@ -165,7 +165,7 @@ describe("a conversation in the widget", () => {
     await second.frame.getByRole("listitem").getByText("My dog is called Rex.").waitFor();
   });
 
-  test("works where the browser keeps nothing for it", async () => {
+  test("works if the browser denies storage", async () => {
     await site.model(AT_LAST);
     const before = `for (const name of ["localStorage", "sessionStorage"])
       Object.defineProperty(window, name, { get() { throw new DOMException("blocked", "SecurityError"); } });`;
@@ -176,7 +176,7 @@ describe("a conversation in the widget", () => {
     expect(widget.complaints).toEqual([]);
   });
 
-  test("takes on a changed theme when the visitor comes back to it", async () => {
+  test("applies a changed theme when the visitor returns to the tab", async () => {
     const attributes = await attributesOf({ theme: { title: "Before" } });
     const widget = await site.visit({
       attributes,
@@ -195,8 +195,8 @@ describe("a conversation in the widget", () => {
   });
 });
 
-describe("when the network drops", () => {
-  test("what was written is kept and sent once it is back, also over a reload", async () => {
+describe("if the network drops", () => {
+  test("unsent messages are saved and sent after it returns, even after a reload", async () => {
     const model = await site.model(AT_LAST);
     const widget = await site.visit({ attributes: await attributesOf() });
     const { page, frame } = widget;
@@ -228,7 +228,7 @@ describe("when the network drops", () => {
     expect(words.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);
   });
 
-  test("a message whose answer was lost on the way is sent again and stored once", async () => {
+  test("a message whose confirmation was lost is sent again and stored once", async () => {
     const model = await site.model(AT_LAST);
     const widget = await site.visit({ attributes: await attributesOf() });
     let lost = 0;
@@ -248,7 +248,7 @@ describe("when the network drops", () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  test("answers come without WebSockets", async () => {
+  test("answers arrive by polling if WebSockets are blocked", async () => {
     await site.model(AT_LAST);
     const context = await site.context();
     await context.routeWebSocket(/graphql/, (socket) => socket.close({ code: 1011 }));
@@ -258,7 +258,7 @@ describe("when the network drops", () => {
     await widget.hears("Answered.");
   });
 
-  test("a chat that ended meanwhile gives way to a new one, with what was said", async () => {
+  test("a message to a chat that has ended meanwhile starts a new chat", async () => {
     await site.model(AT_LAST);
     const attributes = await attributesOf();
     const widget = await site.visit({ attributes });

@@ -10,8 +10,8 @@ beforeAll(() => site.start(), 60_000);
 afterEach(() => site.clear());
 afterAll(() => site.stop());
 
-describe("the page to try the widget on", () => {
-  test("makes something to talk to where there is nothing yet, and then shows both appearances", async () => {
+describe("the demo page", () => {
+  test("creates an assistant if there is none, and shows both appearances", async () => {
     const { page, launcher, complaints, hosts } = await site.open("/widget/demo");
     await page.frameLocator("#companion-container iframe").getByRole("textbox").waitFor();
     await launcher.click();
@@ -20,7 +20,7 @@ describe("the page to try the widget on", () => {
     expect([...hosts]).toEqual([new URL(app.url).host]);
   });
 
-  test("its snippet, copied onto a page elsewhere, shows the assistant there", async () => {
+  test("offers a snippet that works on a page of another origin", async () => {
     const id = await site.assistant({ chat: { initialMessage: "Copied." } });
     const { page } = await site.open(`/widget/demo?assistantId=${id}`, { permissions: ["clipboard-write"] });
     const snippets = page.locator("pre code");
@@ -34,7 +34,7 @@ describe("the page to try the widget on", () => {
     await embedded.frame.getByText("Copied.").waitFor();
   });
 
-  test("offers the assistants that there are", async () => {
+  test("lists the existing assistants", async () => {
     await site.assistant({ name: "Tom" });
     await site.assistant({ name: "Bea", chat: { initialMessage: "I am Bea." } });
     const { page } = await site.open("/widget/demo");

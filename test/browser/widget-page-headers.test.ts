@@ -79,7 +79,7 @@ async function allowing(...origins: string[]): Promise<string> {
 }
 
 test.each(["/widget/companion-widget.js", "/widget/frame", "/widget/voice", "/widget/demo"])(
-  "before it is built, %s says what to run",
+  "if the widget is not built, %s says how to build it",
   async (path) => {
     const response = await get(path);
     expect([response.status, response.headers.get("cache-control")]).toEqual([503, "no-store"]);
@@ -87,7 +87,7 @@ test.each(["/widget/companion-widget.js", "/widget/frame", "/widget/voice", "/wi
   },
 );
 
-describe("once it is built", () => {
+describe("if the widget is built", () => {
   beforeAll(async () => {
     await mkdir(join(publicDir, "widget/assets"), { recursive: true });
     const DATA = '<script type="application/json" id="demo-data">null</script>';
@@ -96,7 +96,7 @@ describe("once it is built", () => {
     for (const file of files) await writeFile(join(publicDir, "widget", file), "built");
   });
 
-  test("the script is for pages of any origin, and asked after each time", async () => {
+  test("the script is available to pages of any origin and revalidated each time", async () => {
     const { status, headers } = await get("/widget/companion-widget.js");
     expect([status, headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
     expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -110,7 +110,7 @@ describe("once it is built", () => {
   });
 
   test.each(["/widget/frame", "/widget/voice", "/widget/demo"])(
-    "%s runs only our scripts and speaks only with us",
+    "%s runs only our scripts and connects only to us",
     async (path) => {
       const response = await get(path);
       expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -129,13 +129,13 @@ describe("once it is built", () => {
     },
   );
 
-  test.each(["/widget/voice", "/widget/demo"])("%s is shown in no frame", async (path) => {
+  test.each(["/widget/voice", "/widget/demo"])("%s cannot be framed", async (path) => {
     const response = await get(path);
     expect(policyOf(response)["frame-ancestors"]).toBe("'none'");
     expect(response.headers.get("x-frame-options")).toBe("DENY");
   });
 
-  test("the frame is shown by pages of the assistant's origins and our own, and by no others", async () => {
+  test("the frame can be embedded by the assistant's allowed origins and our own only", async () => {
     const publicKey = running.publicKey;
     const assistantId = await allowing("https://shop.example", "http://localhost:3000");
     const response = await frameOf({ publicKey, assistantId });
@@ -150,7 +150,7 @@ describe("once it is built", () => {
     expect(await ancestorsOf({ publicKey, assistantId: await allowing() })).toBe("* file:");
   });
 
-  test("the frame tells nobody of whom it does not know: then any page shows that it has nothing to show", async () => {
+  test("the frame of an unknown assistant can be embedded anywhere, to show that it is unavailable", async () => {
     const assistantId = await allowing("https://shop.example");
     const { publicKey: theirs } = await running.otherOrganization();
     for (const query of [
@@ -173,7 +173,7 @@ describe("once it is built", () => {
     }
   });
 
-  describe("the page to try the widget on", () => {
+  describe("the demo page", () => {
     /** What it is given to work with. */
     async function given(query = "", headers: Record<string, string> = {}) {
       const html = await (await get(`/widget/demo${query}`, headers)).text();
@@ -185,7 +185,7 @@ describe("once it is built", () => {
     }
     const proxied = { "X-Forwarded-For": "203.0.113.1" };
 
-    test("has the organization's key and assistants for who sits at this machine", async () => {
+    test("contains a key and all assistants for callers on this machine", async () => {
       const id = await newAssistant(running.api, { name: "</script><b>Ada" });
       const { publicKey, assistants } = await given();
       expect(publicKey).toBe(running.publicKey);
@@ -193,7 +193,7 @@ describe("once it is built", () => {
       expect(await given(`?assistantId=${id}`)).toMatchObject({ publicKey, assistantId: id });
     });
 
-    test("has for others the assistant that they name, and nothing without", async () => {
+    test("contains only the named assistant for other callers, and nothing without one", async () => {
       const id = await newAssistant(running.api, { name: "Ada" });
       const nothing = { publicKey: null, assistantId: null, assistants: [] };
       expect(await given("", proxied)).toEqual(nothing);
@@ -207,7 +207,7 @@ describe("once it is built", () => {
       });
     });
 
-    test("can have an assistant made where there is none, once, and for nobody from elsewhere", async () => {
+    test("can create one assistant if there is none, for callers on this machine only", async () => {
       const make = (headers: Record<string, string> = {}) =>
         fetch(`${url}/widget/demo/assistant`, { method: "POST", headers });
       for (const headers of [proxied, { Origin: "https://evil.example" }])

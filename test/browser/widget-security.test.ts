@@ -19,8 +19,8 @@ const allow = (id: string, origins: readonly string[]) =>
     { id, origins },
   );
 
-describe("markup from elsewhere", () => {
-  test("in answers is shown as the text that it is, and links lead to web pages alone", async () => {
+describe("untrusted markup", () => {
+  test("in answers is shown as text, and only links to web pages work", async () => {
     const answer = [
       HTML,
       "[good](https://example.com/a) [bad](javascript:alert(1)) [data](data:text/html,x)",
@@ -48,7 +48,7 @@ describe("markup from elsewhere", () => {
     expect(await page.evaluate("window.hacked")).toBeUndefined();
   });
 
-  test("in names, greetings and themes does nothing", async () => {
+  test("in names, greetings and themes has no effect", async () => {
     const theme = {
       title: HTML,
       subtitle: HTML,
@@ -73,8 +73,8 @@ describe("markup from elsewhere", () => {
   });
 });
 
-describe("who talks to the frame", () => {
-  test("another window that sends what the page would is not heard", async () => {
+describe("messages between windows", () => {
+  test("the frame ignores messages of other windows", async () => {
     const assistantId = await site.assistant({ chat: { initialMessage: "Hello {user_name}." } });
     const attributes = { "assistant-id": assistantId, appearance: "iframe" };
     const { page } = await site.visit({ attributes, html: `<div id="companion-container"></div>` });
@@ -110,7 +110,7 @@ describe("who talks to the frame", () => {
     expect(await frame.getByText("Eve").count()).toBe(0);
   });
 
-  test("the page does not hear another frame that speaks as the widget's", async () => {
+  test("the page ignores messages of other frames", async () => {
     const attributes = { "assistant-id": await site.assistant() };
     const { open, page, launcher } = await site.visit({ attributes });
     await open();
@@ -128,7 +128,7 @@ describe("who talks to the frame", () => {
     expect(await launcher.getAttribute("aria-expanded")).toBe("true");
   });
 
-  test("a frame that is told a wrong origin of its page says nothing to it and hears nothing of it", async () => {
+  test("a frame with a wrong origin neither sends nor accepts messages", async () => {
     const assistantId = await site.assistant();
     const source = `${app.url}/widget/frame?publicKey=${app.publicKey}&assistantId=${assistantId}&origin=${encodeURIComponent("https://bank.example")}`;
     const html = `<iframe src="${source.replaceAll("&", "&amp;")}" style="width: 400px; height: 600px"></iframe>`;
@@ -149,8 +149,8 @@ describe("who talks to the frame", () => {
   });
 });
 
-describe("where an assistant names its origins", () => {
-  test("a page of one of them shows it, and a page of another can't", async () => {
+describe("allowed origins", () => {
+  test("a page of an allowed origin shows the assistant, others cannot", async () => {
     const assistantId = await site.assistant();
     await allow(assistantId, [site.url]);
     const attributes = { "assistant-id": assistantId };

@@ -42,8 +42,8 @@ const hear = (frame: Frame, words: string, isFinal = true) =>
   frame.evaluate(`hear(${JSON.stringify(words)}, ${isFinal})`);
 const GREETING = { initialMessage: "Welcome." };
 
-describe("talking by the browser's own speech", () => {
-  test("is a turn like any other: heard, answered, said aloud sentence by sentence, kept as a VOICE log", async () => {
+describe("a call with the browser's speech functions", () => {
+  test("recognizes speech, speaks the answer sentence by sentence, and is stored as a VOICE log", async () => {
     const model = await site.model({ text: ["We are **open**. ", "Come by!"] });
     const assistantId = await site.assistant({ voice: { ...GREETING, prompt: "You talk to {user_name}." } });
     const attributes = { "assistant-id": assistantId, locale: "en-GB" };
@@ -79,7 +79,7 @@ describe("talking by the browser's own speech", () => {
     ]);
   });
 
-  test("can be muted, and the assistant be interrupted", async () => {
+  test("can be muted, and the assistant can be interrupted", async () => {
     await site.model({ text: ["A long story."] });
     const attributes = { "assistant-id": await site.assistant({ voice: GREETING }) };
     const { open, frame, inside } = await site.visit({ attributes, before: SPEECH });
@@ -100,7 +100,7 @@ describe("talking by the browser's own speech", () => {
     await listening(inside());
   });
 
-  test("where the browser can't listen, or may not, says so", async () => {
+  test("reports missing speech recognition or microphone permission", async () => {
     const attributes = { "assistant-id": await site.assistant() };
     const deaf = await site.visit({ attributes, before: DEAF });
     await deaf.open();
@@ -140,8 +140,8 @@ describe("talking by the browser's own speech", () => {
   });
 });
 
-describe("talking where a voice engine holds calls", () => {
-  test("opens the engine's call in a window of its own, which knows nothing of the page", async () => {
+describe("a call with a voice engine", () => {
+  test("opens in its own window, which has no access to the page", async () => {
     const attributes = { "assistant-id": await withEngine.assistant() };
     const context = await withEngine.context();
     await context.route("https://calls.example/**", (route) => route.fulfill({ body: "The engine's call" }));
@@ -158,7 +158,7 @@ describe("talking where a voice engine holds calls", () => {
     expect(await frame.getByRole("link", { name: "Talk" }).getAttribute("href")).toBe(address);
   });
 
-  test("says so where the engine does not open it", async () => {
+  test("reports that the engine did not open it", async () => {
     engine.vapi.will({ status: 500 });
     const { open, frame } = await withEngine.visit({
       attributes: { "assistant-id": await withEngine.assistant() },
@@ -170,13 +170,13 @@ describe("talking where a voice engine holds calls", () => {
   });
 });
 
-describe("the page of a web call", () => {
+describe("the call page", () => {
   const call = async (assistantId: string): Promise<string> => {
     const { webCallUrl } = await app.api.post("/rest/v1/call/web", { assistantId }, 200);
     return webCallUrl as string;
   };
 
-  test("holds the call that its link was made for", async () => {
+  test("conducts the call of its link", async () => {
     const model = await site.model({ text: ["We are open."] });
     const assistantId = await site.assistant({ voice: GREETING, theme: { title: "Bea" } });
     const { page, complaints } = await site.open(await call(assistantId), {}, SPEECH);
@@ -192,7 +192,7 @@ describe("the page of a web call", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("with a link that is not right says so calmly", async () => {
+  test("shows a short message for an invalid link", async () => {
     const link = new URL(await call(await site.assistant()));
     link.hash = "#token=wrong";
     const { page } = await site.open(link.href, {}, SPEECH);

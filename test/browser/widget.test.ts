@@ -38,7 +38,7 @@ const there = (page: Page) => page.waitForFunction("window.CompanionWidget");
 
 describe("the widget on a page of another origin", () => {
   test.each(["head", "body"] as const)(
-    "loaded in the %s, shows a button that opens the assistant",
+    "adds a button that opens the assistant, if the script is in the %s",
     async (place) => {
       const attributes = {
         "assistant-id": await site.assistant({ chat: { initialMessage: "Hello there." } }),
@@ -60,7 +60,7 @@ describe("the widget on a page of another origin", () => {
     },
   );
 
-  test("embeds the assistant in an element that comes later, under a name of its own", async () => {
+  test("embeds the assistant in an element that is added later, with a custom id", async () => {
     const assistantId = await site.assistant({ chat: { initialMessage: "Hello there." } });
     const attributes = { "assistant-id": assistantId, appearance: "iframe", "container-id": "chat" };
     const { page, frame, launcher } = await site.visit({ attributes, place: "head" });
@@ -71,7 +71,7 @@ describe("the widget on a page of another origin", () => {
     expect(await launcher.count()).toBe(0);
   });
 
-  test("has both on one page, and a script that is loaded twice changes nothing", async () => {
+  test("supports both appearances on one page, and ignores a script that is loaded twice", async () => {
     const attributes = { "assistant-id": await site.assistant({ chat: { initialMessage: "Hello there." } }) };
     const again = site.script(attributes);
     const embedded = site.script({ ...attributes, appearance: "iframe" });
@@ -83,7 +83,7 @@ describe("the widget on a page of another origin", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("shows a deployment's assistant", async () => {
+  test("shows the assistant of a deployment", async () => {
     const assistantId = await site.assistant({ chat: { initialMessage: "Deployed." } });
     const create = `mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }`;
     const { createProject } = await app.api.gql(`mutation { createProject(input: { name: "Shop" }) { id } }`);
@@ -94,7 +94,7 @@ describe("the widget on a page of another origin", () => {
     await frame.getByText("Deployed.").waitFor();
   });
 
-  test("works under a policy that allows its origin alone, without inline styles", async () => {
+  test("works under a content security policy that allows only its origin and no inline styles", async () => {
     const attributes = { "assistant-id": await site.assistant({ theme: { primaryColor: "#0f766e" } }) };
     const policy = `default-src 'none'; script-src ${app.url}; frame-src ${app.url}; style-src 'none'; require-trusted-types-for 'script'`;
     const headers = { "Content-Security-Policy": policy };
@@ -105,7 +105,7 @@ describe("the widget on a page of another origin", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("stands in the corner that the page or the theme wants, with the theme's words", async () => {
+  test("uses the position of the page or the theme, and the theme's texts", async () => {
     const theme = { position: "left", launcherText: "Ask Bea", title: "Bea" };
     const attributes = { "assistant-id": await site.assistant({ theme }) };
     const { launcher, page } = await site.visit({ attributes });
@@ -117,7 +117,7 @@ describe("the widget on a page of another origin", () => {
     expect((await other.launcher.boundingBox())!.x).toBeGreaterThan(page.viewportSize()!.width / 2);
   });
 
-  test("on a phone takes the whole screen", async () => {
+  test("covers the whole screen on a phone", async () => {
     const attributes = { "assistant-id": await site.assistant() };
     const viewport = { width: 390, height: 780 };
     const { open, page } = await site.visit({
@@ -139,7 +139,7 @@ describe("window.CompanionWidget", () => {
     return site.visit({ attributes, html: CONTAINER, before });
   };
 
-  test("initializeAssistant fills the greeting: before the frame is there, in the event, and again", async () => {
+  test("initializeAssistant fills the greeting before the frame is ready, in the event, and later", async () => {
     const { page, frame } = await visit();
     await call(page, "initializeAssistant", { user_name: "Zoe" });
     await frame.getByText("Hello Zoe, this is Acme.").waitFor();
@@ -153,7 +153,7 @@ describe("window.CompanionWidget", () => {
     await early.frame.getByText("Hello Eve, this is Acme.").waitFor();
   });
 
-  test("its variables reach the prompt and its metadata the log, fresh ones the next answer", async () => {
+  test("initializeAssistant passes variables to the prompt and metadata to the log; later values apply to the next answer", async () => {
     const model = await site.model({ text: ["Sure."] });
     const { page, say, hears, frame } = await visit();
     await call(page, "initializeAssistant", { user_name: "Zoe", product: "tea" }, { plan: "gold" });
@@ -173,7 +173,7 @@ describe("window.CompanionWidget", () => {
     ).toMatchObject({ plan: "silver" });
   });
 
-  test("opens, closes, tells what happens, and goes away without a trace", async () => {
+  test("opens, closes, emits events and removes itself completely", async () => {
     await site.model({ text: ["Sure."] });
     const attributes = { "assistant-id": await site.assistant() };
     const { page, launcher, box, say, hears, complaints } = await site.visit({ attributes });
@@ -202,7 +202,7 @@ describe("window.CompanionWidget", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("shows at the button how many answers wait behind it", async () => {
+  test("shows the number of unread answers on the button", async () => {
     let release = () => undefined as void;
     await site.model({ text: ["At", " last."], held: new Promise<void>((resolve) => (release = resolve)) });
     const { page, launcher, open, say } = await site.visit({
@@ -218,7 +218,7 @@ describe("window.CompanionWidget", () => {
     expect(await launcher.innerText()).toBe("");
   });
 
-  test("never throws at the page, whatever it is given", async () => {
+  test("never throws, whatever the arguments", async () => {
     const { page, complaints, frame } = await visit();
     await frame.getByRole("textbox").waitFor();
     await page.evaluate(`
@@ -233,23 +233,26 @@ describe("window.CompanionWidget", () => {
   });
 });
 
-describe("what is wrong with the page", () => {
+describe("invalid settings of a page", () => {
   const CALM = "This assistant isn’t available right now.";
 
   test.each([
     ["an unknown assistant", { "assistant-id": UNKNOWN_ID }, "ASSISTANT_NOT_FOUND"],
     ["an unknown deployment", { "deployment-id": UNKNOWN_ID }, "DEPLOYMENT_NOT_FOUND"],
     ["a wrong key", { "assistant-id": UNKNOWN_ID, "public-key": "parley_pk_wrong" }, "UNAUTHENTICATED"],
-  ])("%s: one calm sentence, and the console says what and where", async (_what, attributes, code) => {
-    const { launcher, frame, complaints } = await site.visit({ attributes });
-    await launcher.click();
-    await frame.getByText(CALM).waitFor();
-    const lines = complaints.filter((line) => line.startsWith("[CompanionWidget] "));
-    expect(lines).toEqual([expect.stringContaining(code)]);
-    expect(lines[0]).toContain(UNKNOWN_ID);
-  });
+  ])(
+    "%s: the visitor sees a short message, and the console shows the code",
+    async (_what, attributes, code) => {
+      const { launcher, frame, complaints } = await site.visit({ attributes });
+      await launcher.click();
+      await frame.getByText(CALM).waitFor();
+      const lines = complaints.filter((line) => line.startsWith("[CompanionWidget] "));
+      expect(lines).toEqual([expect.stringContaining(code)]);
+      expect(lines[0]).toContain(UNKNOWN_ID);
+    },
+  );
 
-  test("an assistant whose channels are switched off: the same", async () => {
+  test("an assistant with all channels disabled: the same", async () => {
     const assistantId = await site.assistant({ chat: { chatMode: false } as never });
     const update = `mutation ($id: ID!) { updateThemeConfiguration(assistantId: $id, input: { mode: CHAT_ONLY }) { mode } }`;
     await app.api.gql(update, { id: assistantId });
@@ -268,14 +271,14 @@ describe("what is wrong with the page", () => {
       { "assistant-id": UNKNOWN_ID, appearance: "popup" },
       `data-appearance="popup" is ignored: it must be one of bubble, iframe`,
     ],
-  ])("attributes %j are named on the console, and the page goes on", async (attributes, words) => {
+  ])("invalid attributes %j are reported on the console", async (attributes, words) => {
     const { page, complaints } = await site.visit({ attributes });
     await there(page);
     await call(page, "initializeAssistant", {});
     expect(complaints.some((line) => line.includes(words))).toBe(true);
   });
 
-  test("a unique id of 30 characters is told, and none is used; one of 29 is", async () => {
+  test("a unique id of 30 characters is reported and ignored; one of 29 is used", async () => {
     await site.model({ text: ["Sure."] });
     const assistantId = await site.assistant();
     const talk = async (uniqueId: string) => {

@@ -65,7 +65,7 @@ const own = operations.filter(
 );
 const wide = operations.filter(({ name }) => !IN_ASSISTANTS.has(name) && AUTHORIZATION[name] !== "visitor");
 
-test("a key limited to assistants reaches no record of the whole organization", async () => {
+test("a key limited to assistants reads no records of the whole organization", async () => {
   for (const operation of wide) {
     const { code } = await run(byKey, operation, variables[operation.name]!(mine));
     expect([operation.name, code]).toEqual([operation.name, "FORBIDDEN"]);
@@ -76,7 +76,7 @@ describe.each(own)("$kind $name", (operation) => {
   const example = variables[operation.name]!;
   const changes = operation.kind === "mutation";
 
-  test("runs within the assistants of a key", async () => {
+  test("runs for the assistants of a key", async () => {
     const world = changes ? await another(example, "assistantId") : mine;
     const api = changes ? await limitedTo(world.assistantId) : byKey;
     const record = namedBy(example).some((name) => name === "keyId");
@@ -120,7 +120,7 @@ test.each<[string, string, "workflowId" | "deploymentId" | "projectId"]>([
 const listed = rows.filter(({ operation, auth }) => operation && auth !== "none" && auth !== "public");
 const withoutWorld = (answer: object) => JSON.stringify(withoutRequest(answer as never));
 
-test.each(listed)("$method $path tells nothing of other assistants", async ({ id }) => {
+test.each(listed)("$method $path returns nothing about other assistants", async ({ id }) => {
   const route = routes.find((row) => row.id === id)!;
   const example = exampleOf(route.id);
   const untouched = route.method === "get" ? undefined : await portrait(running.api, theirs);
@@ -147,7 +147,7 @@ function pathsOf(kind: Operation["kind"], name: string): SchemaPath[] {
 }
 
 test.each(own.filter(({ kind }) => kind === "query"))(
-  "no nested field below $name tells anything of other assistants",
+  "no nested field below $name returns anything about other assistants",
   async ({ kind, name }) => {
     const closed: string[] = [];
     const values = { ...variables[name]!(mine), ...(name === "analytics" && { input: {} }) };
@@ -168,7 +168,7 @@ test.each(own.filter(({ kind }) => kind === "query"))(
   120_000,
 );
 
-test("statistics count the conversations of its assistants, as with a filter", async () => {
+test("statistics count only conversations of the key's assistants, as with a filter", async () => {
   const TOTALS = `query ($input: AnalyticsInput!) { analytics(input: $input) {
     totals { conversations messages questions live } assistants { assistantId } functions { name calls }
     endReasons { reason conversations } webhooks { deliveries } failingDestinations { id } } }`;
@@ -185,7 +185,7 @@ test("statistics count the conversations of its assistants, as with a filter", a
   expect((await page.gql(TOTALS, { input: {} })).analytics).toEqual(analytics);
 });
 
-test("lists hold its assistants, chats, calls, logs and events alone", async () => {
+test("lists contain only the key's assistants, chats, calls, logs and events", async () => {
   const LISTS = `{ assistants { data { id } meta { itemCount } } calls { nodes { assistant { id } } }
     logs(first: 100) { nodes { assistantId } } events(first: 100) { nodes { companionId } } }`;
   const { assistants, calls, logs, events } = await byKey.gql(LISTS);
@@ -204,7 +204,7 @@ test.each([
     "organizationEvents after an event",
     "subscription ($after: ID) { organizationEvents(after: $after) { chatId } }",
   ],
-])("%s tells what happens with its assistants alone", async (_name, text) => {
+])("%s streams only events of the key's assistants", async (_name, text) => {
   const subscriber = new Subscriber(running.url, { ...byKey.headers });
   const chats: string[] = [];
   const enough = new Promise<void>((resolve) => {
@@ -222,7 +222,7 @@ test.each([
   expect(chats).not.toContain(theirs.chatId);
 });
 
-test("an answer kept for another key's Idempotency-Key is not its own", async () => {
+test("an answer stored for another key's Idempotency-Key is not returned", async () => {
   const headers = { "Idempotency-Key": "shared" };
   const message = said(theirs.chatId, "once");
   await running.api.post("/rest/v1/ai-chats/messages", message, 201, headers);
@@ -230,7 +230,7 @@ test("an answer kept for another key's Idempotency-Key is not its own", async ()
   expect([answer.status, answer.body.code]).toEqual([404, "CHAT_NOT_FOUND"]);
 });
 
-test("a page's key that is limited to assistants shows these alone, also when a session goes on", async () => {
+test("a PUBLIC key limited to assistants shows only these, even in a renewed session", async () => {
   const SESSION = "mutation ($input: WidgetSessionInput!) { startWidgetSession(input: $input) { token } }";
   const { value } = await running.api.post(
     "/rest/v1/organization/keys",

@@ -104,7 +104,7 @@ describe.each(audited)("$kind $name", (operation) => {
   const callerIn = (world: World): Api =>
     visits ? running.api.as({ Authorization: `Bearer ${world.visitorToken}` }) : running.api;
 
-  test("is recorded once, with its actor, record and fields, and no value", async () => {
+  test("is recorded once, with its actor, record and fields, but without values", async () => {
     const world = await another(example, ...(visits ? (["visitorToken"] as const) : []));
     const given = example(world);
     const { rows, result } = await recorded(() => run(callerIn(world), operation, given));
@@ -114,7 +114,7 @@ describe.each(audited)("$kind $name", (operation) => {
     expectRow(rows[0]!, name, given, Object.values(result.data as Values), "GRAPHQL");
   });
 
-  test("is not recorded when it fails or is refused", async () => {
+  test("is not recorded if it fails or is refused", async () => {
     const strangers = example(unknownWorld());
     const { rows, result } = await recorded(async () => {
       const nobody = running.api.as({ "X-API-Key": running.publicKey });

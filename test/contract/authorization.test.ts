@@ -40,7 +40,7 @@ const WITHOUT_ENGINE = { startWidgetCall: "CHANNEL_DISABLED" } as Readonly<Recor
 const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
 const visitor = ({ visitorToken }: World) => bearer(visitorToken!);
 
-test("every operation has a rule, and an example in test/support/operations.ts; nothing else has", () => {
+test("every operation has a rule and an example in test/support/operations.ts, and vice versa", () => {
   const names = operations.map(({ name }) => name).sort();
   expect(Object.keys(AUTHORIZATION).sort()).toEqual(names);
   expect(Object.keys(variables).sort()).toEqual(names);
@@ -57,7 +57,7 @@ describe.each(known)("$kind $name", (operation) => {
   const changes = operation.kind === "mutation";
   const own = async () => example(changes ? await another(example) : world);
 
-  test("refuses a caller without credential", async () => {
+  test("refuses a caller without a credential", async () => {
     const outcome = await run(running.api.as({}), operation, example(world));
     expect(outcome.code).toBe(anonymously);
   });
@@ -74,7 +74,7 @@ describe.each(known)("$kind $name", (operation) => {
       expect(code).toBe(WITHOUT_ENGINE[operation.name]);
     });
 
-    test("refuses everybody else", async () => {
+    test("refuses all other callers", async () => {
       for (const api of [running.api, bearer(token), bearer(userToken)])
         expect((await run(api, operation, example(world))).code).toBe("FORBIDDEN");
     });
@@ -112,11 +112,11 @@ describe.each(known)("$kind $name", (operation) => {
     });
 
   if (rule === "organization" || rule === "settings" || rule === "analytics")
-    test("refuses a token that was issued for a user", async () => {
+    test("refuses a token issued for a user", async () => {
       expect((await run(bearer(userToken), operation, example(world))).code).toBe("FORBIDDEN");
     });
   if (rule === "data" || rule === "page" || rule === "transcript")
-    test("runs for a token that was issued for a user", async () => {
+    test("runs for a token issued for a user", async () => {
       expect((await run(bearer(userToken), operation, await own())).error).toBeUndefined();
     });
 
@@ -142,15 +142,15 @@ const behind = (auth: string) =>
       .map((field) => (field?.kind === Kind.FIELD ? field.name.value : "")),
   );
 
-describe("the rules and the REST paths agree", () => {
-  test("what stands behind a path for keys takes a key only", () => {
+describe("rules and REST paths agree:", () => {
+  test("operations of paths for keys require a key", () => {
     expect([...behind("key")].map((name) => [name, AUTHORIZATION[name]])).toEqual(
       [...behind("key")].map((name) => [name, "key"]),
     );
     expect(behind("key").size).toBeGreaterThan(0);
   });
 
-  test("what stands behind a path for web pages takes what a page may have", () => {
+  test("operations of paths for web pages allow the credentials of web pages", () => {
     expect([...behind("public")].map((name) => [name, AUTHORIZATION[name]])).toEqual([
       ["startWebCall", "page"],
     ]);
@@ -161,7 +161,7 @@ describe("the rules and the REST paths agree", () => {
     ]);
   });
 
-  test("only what stands behind the settings paths lets their anonymous caller in", () => {
+  test("only operations of the settings paths allow anonymous callers", () => {
     const settings = Object.keys(AUTHORIZATION).filter((name) => AUTHORIZATION[name] === "settings");
     expect(settings.sort()).toEqual([...behind("settings")].sort());
     expect(routes.filter(({ auth }) => auth === "settings").map(({ path }) => path.slice(0, 17))).toEqual(
@@ -169,7 +169,7 @@ describe("the rules and the REST paths agree", () => {
     );
   });
 
-  test("an operation without a path is the widget's, or needs a SECRET key or a token without userId", () => {
+  test("operations without a path belong to the widget, or require a SECRET key or a token without userId", () => {
     const kinds = ["key", "keyOrBearer", "public", "settings"];
     const paths = new Set(kinds.flatMap((auth) => [...behind(auth)]));
     // A log is read behind its assistant there; this one reads logs of deleted assistants too.
@@ -183,7 +183,7 @@ describe("the rules and the REST paths agree", () => {
     );
   });
 
-  test("the token of the analytics page changes nothing, and reads what that page shows alone", () => {
+  test("the token of the analytics page reads only what the page shows, and changes nothing", () => {
     const read = known.filter(({ name }) => ["analytics", "transcript"].includes(AUTHORIZATION[name]!));
     expect(read.map(({ kind, name }) => [kind, name]).sort()).toEqual([
       ["query", "analytics"],
@@ -202,7 +202,7 @@ describe("the rules and the REST paths agree", () => {
   );
 });
 
-test("GraphQL is never the caller without credential that the open settings paths are", async () => {
+test("GraphQL never accepts the anonymous caller of the settings paths", async () => {
   await buildWorld(running.api);
   const anonymous = running.api.as({});
   expect(await anonymous.get("/rest/v1/settings", 201)).not.toEqual([]);

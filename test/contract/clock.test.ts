@@ -49,17 +49,17 @@ test.each([
   "new SignJWT({}).setIssuedAt();",
   "jwtVerify(token, key, { algorithms: [] });",
   "const id = v7();",
-])("the process's clock is seen in: %s", (text) => {
+])("a read of the process's clock is detected: %s", (text) => {
   expect(clockReads(parsed(text))).toHaveLength(1);
 });
 
-test("durations and stored times are no reads of the clock", () => {
+test("durations and stored times do not count as reads of the clock", () => {
   const text =
     "const took = performance.now() - began; const at = new Date(row.createdAt); Date.parse(text);";
   expect(clockReads(parsed(text))).toEqual([]);
 });
 
-test("nothing on the server decides by the process's clock", () => {
+test("no decision on the server depends on the process's clock", () => {
   const files = sourceFiles("schema", "rest-compat", "src").filter(({ fileName }) => !BROWSER.test(fileName));
   expect(files.length).toBeGreaterThan(80);
   const reading = files.filter((file) => clockReads(file).length > 0);

@@ -26,7 +26,7 @@ const rows = routes.map(({ id, method, path, auth, success, document }) => ({
 const rowOf = ({ method, path }: { method: string; path: string }) =>
   rows.find(({ line }) => line === `${method} ${path}`);
 
-test("every documented path has a row, and every row is documented", () => {
+test("every documented path has a route, and every route is documented", () => {
   const lines = (entries: readonly { line: string; auth: string; status: number }[]) =>
     entries.map(({ line, auth, status }) => `${line} ${status} ${auth}`).sort();
   const documented = DOCUMENTED.map(({ method, path, ...rest }) => ({ ...rest, line: `${method} ${path}` }));
@@ -88,7 +88,7 @@ describe.each(answering)("$method $path", (entry) => {
   const { answers, takes, status } = entry;
   const operation = openApi.operation(rowOf(entry)!.id);
 
-  test("answers with the documented fields", () => {
+  test("returns the documented fields", () => {
     const { schema } = operation.responses[status]!.content["application/json"]!;
     if (answers === "string") return expect(schema).toEqual({ type: "string" });
     if ("page" in answers!) {
@@ -104,7 +104,7 @@ describe.each(answering)("$method $path", (entry) => {
     expectAnswer(schema, answers as Fields);
   });
 
-  test(takes ? "takes the documented fields" : "takes no body", () => {
+  test(takes ? "accepts the documented fields" : "accepts no body", () => {
     const [content] = Object.entries(operation.requestBody?.content ?? {});
     if (!takes) return expect(content).toBeUndefined();
     const upload = entry.path.endsWith("/upload");
@@ -113,7 +113,7 @@ describe.each(answering)("$method $path", (entry) => {
   });
 
   const paged = "page" in Object(answers) || entry.path.endsWith("/logs");
-  test(paged ? "takes the paging query" : "takes no query", () => {
+  test(paged ? "accepts the paging query" : "accepts no query", () => {
     const query = (operation.parameters ?? []).filter(
       (parameter) => parameter.in === "query" && !parameter.schema["x-extension"],
     );

@@ -18,11 +18,11 @@ const documents = generatedDocuments();
 const openApi = new OpenApi(JSON.parse(documents["rest-compat/openapi.json"]!) as OpenApiDocument);
 
 describe("generated documents", () => {
-  test.each(Object.keys(documents))("%s is fresh; else run `npm run docs`", (path) => {
+  test.each(Object.keys(documents))("%s is up to date; otherwise run `npm run docs`", (path) => {
     expect(file(path)).toBe(documents[path]);
   });
 
-  test("are the schema, the OpenAPI document and the table of paths", () => {
+  test("include the schema, the OpenAPI document and the table of paths", () => {
     expect(Object.keys(documents).sort()).toEqual([
       "rest-compat/ROUTES.md",
       "rest-compat/openapi.json",
@@ -37,15 +37,15 @@ describe("generated documents", () => {
       .filter((line) => line.startsWith("|") && !/^[|\s-]+$/.test(line))
       .map((line) => line.split("|").map((cell) => cell.trim()));
 
-  test("the README's table of settings is fresh; else run `npm run docs`", () => {
+  test("the README's table of settings is up to date; otherwise run `npm run docs`", () => {
     const [, table] = /<!-- settings -->([^]*?)<!-- \/settings -->/.exec(file("README.md")) ?? [];
     expect(cells(table ?? "")).toEqual(cells(settingsTable()));
     expect(cells(settingsTable()).length).toBeGreaterThan(20);
   });
 });
 
-describe("the documents about the code", () => {
-  test("draw the groups of src as they import each other; else run `npm run docs`", () => {
+describe("documents about the code", () => {
+  test("the diagram of groups matches the imports; otherwise run `npm run docs`", () => {
     const [, drawn] = /<!-- groups -->([^]*?)<!-- \/groups -->/.exec(file("docs/architecture.md")) ?? [];
     expect(drawn?.trim()).toBe(groupDiagram());
     expect(groupDiagram()).toContain("chats --> events");
@@ -63,9 +63,9 @@ describe("the documents about the code", () => {
     }),
   );
 
-  test("link to files", () => expect(links.length).toBeGreaterThan(50));
+  test("contain links to files", () => expect(links.length).toBeGreaterThan(50));
 
-  test.each(links)("$page: $target exists, and so does its heading $heading", ({ target, heading }) => {
+  test.each(links)("$page: $target exists, with its heading $heading", ({ target, heading }) => {
     expect(existsSync(join(root, target))).toBe(true);
     if (heading !== undefined) expect(anchors(file(target))).toContain(heading);
   });
@@ -102,7 +102,7 @@ const openApiProblems = (path: string) =>
     path,
   );
 
-describe("the GraphQL documents of the widget and the analytics page", () => {
+describe("GraphQL documents of the widget and the analytics page", () => {
   const SCHEMA = "type Query { name(of: ID!): String! }";
   const typescriptOf = (document: string, schema = SCHEMA) =>
     printedBy(
@@ -114,7 +114,7 @@ describe("the GraphQL documents of the widget and the analytics page", () => {
       document,
     );
 
-  test("have fresh TypeScript beside them; else run `npm run docs`", async () => {
+  test("have up-to-date TypeScript; otherwise run `npm run docs`", async () => {
     const generated = (await printedBy(`
       import { typedDocuments } from "./src/web/typed-documents.mjs";
       console.log(JSON.stringify(await typedDocuments()));`)) as Record<string, string>;
@@ -134,13 +134,13 @@ describe("the GraphQL documents of the widget and the analytics page", () => {
     ["an argument", "query Read { name(off: 1) }", 'Unknown argument "off"'],
     ["a type", "query Read($id: Id!) { name(of: $id) }", 'Unknown type "Id"'],
     ["a use of a type", "query Read($id: String!) { name(of: $id) }", 'of type "String!" used in position'],
-  ])("are refused if the schema does not have %s", async (_what, document, problem) => {
+  ])("are refused if the schema lacks %s", async (_what, document, problem) => {
     expect(await typescriptOf(document)).toEqual({ message: expect.stringContaining(problem) as unknown });
   });
 });
 
 describe("the OpenAPI document", () => {
-  test("is valid OpenAPI 3.1 of the interface's version 1.0", async () => {
+  test("is valid OpenAPI 3.1 for version 1.0 of the API", async () => {
     expect(await openApiProblems("rest-compat/openapi.json")).toEqual({ valid: true, version: "3.1" });
     expect(openApi.document).toMatchObject({ openapi: "3.1.0", info: { version: "1.0" } });
   });
@@ -173,18 +173,18 @@ describe("the OpenAPI document", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  test("has an example of every body and every successful answer", () => {
+  test("has an example of every body and every successful response", () => {
     expect(shown.filter(({ media }) => Object.keys(media.examples ?? {}).length === 0)).toEqual([]);
     expect(shown.length).toBeGreaterThan(40);
   });
 
-  test.each(shown)("the example of $name fits its schema", ({ pointer, media }) => {
+  test.each(shown)("the example of $name matches its schema", ({ pointer, media }) => {
     for (const { value } of Object.values(media.examples ?? {}))
       expect(openApi.problems(pointer, value)).toEqual([]);
   });
 
   test.each(Object.entries(openApi.document.components.schemas))(
-    "every property of %s has a description, and an example that fits",
+    "every property of %s has a description and a matching example",
     (name, { properties }) => {
       for (const [property, schema] of Object.entries(properties as Record<string, JsonObject>)) {
         expect([property, schema.description]).toEqual([property, expect.stringMatching(/\S/)]);
@@ -196,7 +196,7 @@ describe("the OpenAPI document", () => {
     },
   );
 
-  test("has a sentence for every operation and a description for every parameter in a query or path", () => {
+  test("has a summary for every operation and a description for every query and path parameter", () => {
     const silent = operations.flatMap(({ operation }) => {
       const { summary, parameters = [] } = operation as typeof operation & { summary?: string };
       const unexplained = parameters.filter((parameter) => !("description" in parameter));
@@ -213,9 +213,9 @@ describe("the explorer's tabs", () => {
     title: /^(?:query|mutation|subscription) \w+/m.exec(tab.query)?.[0],
   }));
 
-  test("are there", () => expect(explorerTabs.length).toBeGreaterThan(5));
+  test("exist", () => expect(explorerTabs.length).toBeGreaterThan(5));
 
-  test.each(titled)("$title fits the schema, and its variables do", ({ query, variables = {} }) => {
+  test.each(titled)("$title matches the schema, and so do its variables", ({ query, variables = {} }) => {
     const document = parse(query);
     expect(validate(schema, document).map(({ message }) => message)).toEqual([]);
     const declared = document.definitions.flatMap((definition) =>

@@ -130,19 +130,19 @@ const codesOf = (errors: Result["errors"]) =>
 describe.each(served)("$id", (route) => {
   const example = exampleOf(route.id);
 
-  test("both engines answer alike when everything is given", async () => {
+  test("both engines give the same answer if everything is supplied", async () => {
     const { data, errors } = await expectSame(route, example(world));
     expect(codesOf(errors)).toBeUndefined();
     expect(data).toBeDefined();
   });
 
-  test("both engines answer alike when all that may be left out is left out", async () => {
+  test("both engines give the same answer if everything optional is omitted", async () => {
     const { errors } = await expectSame(route, smallest(route, example(world)));
     expect(codesOf(errors)).toBeUndefined();
   });
 
   for (const record of namedBy(example))
-    test(`both engines refuse an unknown ${record} alike`, async () => {
+    test(`both engines refuse an unknown ${record} in the same way`, async () => {
       const { errors } = await expectSame(route, example({ ...world, [record]: unknownWorld()[record] }));
       expect(errors).toHaveLength(1);
     });
@@ -214,7 +214,7 @@ const OTHERS: readonly [string, string, (world: World) => Variables][] = [
   ],
 ];
 
-test.each(OTHERS)("both engines treat %s alike", async (_, text, variables) => {
+test.each(OTHERS)("both engines handle %s in the same way", async (_, text, variables) => {
   const document: DocumentNode = parse(text);
   const [definition] = document.definitions;
   if (definition?.kind !== Kind.OPERATION_DEFINITION) throw new Error("the operation comes first");

@@ -109,8 +109,8 @@ function allowed({ from, to, own, typeOnly }: Import): boolean {
 
 const told = ({ from, to, typeOnly }: Import) => `${from} imports ${typeOnly ? "types of " : ""}${to}`;
 
-describe("who may import what", () => {
-  test("the files are found", () => {
+describe("import rules", () => {
+  test("find the files", () => {
     expect(files.length).toBeGreaterThan(80);
     expect(imports.length).toBeGreaterThan(300);
     expect(imports.map(told)).toContain(
@@ -119,7 +119,7 @@ describe("who may import what", () => {
     expect(imports.map(told)).toContain("rest-compat/router.ts imports types of schema/core/context");
   });
 
-  test("what runs on the server stands among the dependencies, not among those for building and testing", () => {
+  test("packages used on the server are dependencies, not devDependencies", () => {
     const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: object };
     const missing = imports.filter(
       ({ from, to, own, typeOnly }) =>
@@ -134,12 +134,12 @@ describe("who may import what", () => {
     expect(Object.keys(REACH).filter((group) => !groups.has(group))).toEqual([]);
   });
 
-  test.each(Object.keys(REACH))("%s imports what it may", (group) => {
+  test.each(Object.keys(REACH))("%s imports only what it may", (group) => {
     const breaches = imports.filter((one) => groupOf(one.from) === group && !allowed(one));
     expect(breaches.map(told)).toEqual([]);
   });
 
-  test("the rows import nothing but the helper that groups them", () => {
+  test("the routes import only the helper that groups them", () => {
     const rows = imports.filter(({ from }) => /^rest-compat\/routes\/(?!index)/.test(from));
     const others = rows.filter(
       ({ to }) => !["rest-compat/route", "rest-compat/routes/page-meta"].includes(to),
@@ -170,20 +170,23 @@ const isFile = new Set(files.map(({ fileName }) => nameOf(fileName)));
 /** The folder of what is imported: of a file, or the folder itself where its index is meant. */
 const folderOf = (name: string) => (isFile.has(name) ? posix.dirname(name) : name);
 
-test("no file needs, through others, itself at run time", () => {
+test("no file imports itself at run time through others", () => {
   const edges = own.filter(({ typeOnly }) => !typeOnly).map(({ from, to }) => [nameOf(from), to] as const);
   expect(rings(edges)).toEqual([]);
 });
 
-test.each(["src", "schema"])("no folder of %s needs, through others, itself, types included", (top) => {
-  const edges = own
-    .filter(({ from, to }) => from.startsWith(`${top}/`) && to.startsWith(`${top}/`))
-    .map(({ from, to }) => [posix.dirname(from), folderOf(to)] as const);
-  expect(edges.length).toBeGreaterThan(50);
-  expect(rings(edges)).toEqual([]);
-});
+test.each(["src", "schema"])(
+  "no folder of %s imports itself through others, type imports included",
+  (top) => {
+    const edges = own
+      .filter(({ from, to }) => from.startsWith(`${top}/`) && to.startsWith(`${top}/`))
+      .map(({ from, to }) => [posix.dirname(from), folderOf(to)] as const);
+    expect(edges.length).toBeGreaterThan(50);
+    expect(rings(edges)).toEqual([]);
+  },
+);
 
-test("a ring is found", () => {
+test("a cycle is detected", () => {
   expect(
     rings([
       ["a", "b"],

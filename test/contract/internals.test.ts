@@ -22,7 +22,7 @@ const files = ["src", "schema", "rest-compat"].flatMap((root) =>
 const namers = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(file, "utf8")));
 
 describe.each(INTERNALS)("$what", ({ pattern, folder }) => {
-  test("are named in one folder only", () => {
+  test("are used in one folder only", () => {
     expect([...new Set(namers(pattern).map(dirname))]).toEqual([folder]);
   });
 
@@ -32,7 +32,7 @@ describe.each(INTERNALS)("$what", ({ pattern, folder }) => {
   });
 });
 
-test("one file of the tests names private tables of graphile-worker", () => {
+test("only one file of the tests names private tables of graphile-worker", () => {
   const tests = readdirSync("test", { recursive: true, encoding: "utf8" }).map((name) => join("test", name));
   const sources = tests.filter((name) => name.endsWith(".ts") && name !== "test/contract/internals.test.ts");
   const naming = sources.filter((name) => readFileSync(name, "utf8").includes("_private_"));

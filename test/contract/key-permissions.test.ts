@@ -27,7 +27,7 @@ const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${valu
 
 const needed = ({ kind, name }: Operation) => accessOf(name, kind === "mutation").permission;
 
-test("reading needs read and changing needs write, but for calls, keys and webhooks", () => {
+test("queries need read and mutations need write, except for calls, keys and webhooks", () => {
   const others = operations.filter(
     (operation) => needed(operation) !== (operation.kind === "mutation" ? "write" : "read"),
   );
@@ -66,7 +66,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
   });
 
   const others = operations.filter(({ name }) => AUTHORIZATION[name] !== "visitor");
-  test("runs the operations that need it, and no others", async () => {
+  test("runs exactly the operations that need it", async () => {
     for (const operation of others) {
       const code = await codeOf(api, operation);
       const isForbidden = needed(operation) !== permission;
@@ -74,7 +74,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
     }
   }, 120_000);
 
-  test("issues no token that is wider than itself", async () => {
+  test("issues no token with more permissions than its own", async () => {
     const allowed: readonly unknown[] = [permission, "keys"];
     for (const operation of others.filter(({ name }) => AUTHORIZATION[name] !== "key")) {
       const code = await codeOf(token, operation);
@@ -83,7 +83,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
     }
   }, 120_000);
 
-  test("is 403 on the REST paths whose operations need another one, and on no others", async () => {
+  test("gets 403 on exactly the REST paths whose operations need another permission", async () => {
     for (const { id, auth, operation } of rows) {
       if (auth === "none" || !operation) continue;
       const route = routes.find((row) => row.id === id)!;
@@ -101,12 +101,12 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
   }
 });
 
-describe("what a visitor may do", () => {
+describe("permissions of visitors", () => {
   const SESSION = "mutation ($input: WidgetSessionInput!) { startWidgetSession(input: $input) { token } }";
   const visiting = operations.filter(({ name }) => AUTHORIZATION[name] === "visitor");
 
   test.each<[readonly Permission[]]>([[["write"]], [["write", "read"]], [["write", "calls"]]])(
-    "is what the page's key may: %j",
+    "are those of the page's key: %j",
     async (permissions) => {
       const page = byKey(await newKey(permissions, "PUBLIC"));
       const input = { assistantId: await quietAssistant(running.api) };
@@ -121,14 +121,14 @@ describe("what a visitor may do", () => {
     60_000,
   );
 
-  test("needs a session, which a key without write does not begin", async () => {
+  test("require a session, which a key without write cannot start", async () => {
     const page = byKey(await newKey(["read", "calls"], "PUBLIC"));
     const input = { assistantId: await quietAssistant(running.api) };
     expect((await page.gqlError(SESSION, { input })).extensions.code).toBe("FORBIDDEN");
   });
 });
 
-test("a nested field needs the permission of what it leads to, also in the answer of a change", async () => {
+test("a nested field needs the permission of the type it leads to, also in the result of a mutation", async () => {
   const { api } = running;
   const id = await quietAssistant(api);
   const writing = byKey(await newKey(["write"]));

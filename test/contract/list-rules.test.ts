@@ -154,7 +154,7 @@ function interfaces(type: GraphQLInputType, rule: InputRule) {
   };
 }
 
-describe("a rule on a list applies to each item", () => {
+describe("a rule on a list applies to each item:", () => {
   test.each(CASES)("%s, %i deep", (_kind, depth, { rule, type, right, wrong, message, at }) => {
     const { graphql, rest } = interfaces(typeOf(depth, type), { ...rule, nullable: false, maxItems: 3 });
     const good = listOf(depth, [right, right, right]);
@@ -194,7 +194,7 @@ describe("a rule on a list applies to each item", () => {
     }
   });
 
-  test("and its items may be null where only the list may not be", () => {
+  test("items may be null if only the list must not be", () => {
     const { graphql, rest } = interfaces(typeOf(1, GraphQLString), { nullable: false, minLength: 1 });
     const list = ["a", null];
     expect([rest({ list }), graphql({ list, input: { list } })]).toEqual([[], []]);
@@ -203,7 +203,7 @@ describe("a rule on a list applies to each item", () => {
     expect(graphql({ list: null, input: { list: null } })).toEqual([problem("list"), problem("input.list")]);
   });
 
-  test("and its number of items stays that of the outermost list", () => {
+  test("the number of items is that of the outermost list", () => {
     const { graphql, rest } = interfaces(typeOf(2, GraphQLString), { minItems: 1, maxItems: 2 });
     const list = [[], ["a", "b", "c"]];
     expect([rest({ list }), graphql({ list, input: { list } })]).toEqual([[], []]);

@@ -87,7 +87,7 @@ const pathsIn = (value: unknown, path = ""): string[] =>
       ]
     : [path];
 
-test("every id that an operation takes stands in one of its examples", () => {
+test("every id argument of an operation occurs in one of its examples", () => {
   // Behind an event of a chat that is not there is nothing.
   const without = ["chatEvents after", "widgetChatEvents after"];
   const missing = operations.flatMap(({ name, field, examples }) => {
@@ -110,7 +110,7 @@ describe.each(cases)("$name with a $record", ({ example, record, field, ...opera
       ? running.api.as({ "X-API-Key": running.publicKey })
       : running.api;
 
-  test("of another organization fails as with an unknown one, by a code that it tells of", async () => {
+  test("of another organization fails like an unknown one, with a documented code", async () => {
     const foreign = await run(api(), operation, example({ ...world, [record]: stranger[record] }));
     const unknown = await run(api(), operation, example({ ...world, [record]: unknownWorld()[record] }));
     expect(foreign).toEqual(unknown);

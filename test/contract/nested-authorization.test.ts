@@ -138,7 +138,7 @@ describe.each(Object.keys(CALLERS).filter((name) => CALLERS[name]!.kind !== "ANO
     }
   }, 60_000);
 
-  test("reads through no nested field what it may not read at the root", async () => {
+  test("reads nothing through nested fields that it may not read at the root", async () => {
     for (const walk of walks.filter(({ path }) => !isOpen(path, caller))) {
       const outcome = await run(credentials[name]!, ...example(walk));
       expect([nameOf(walk.path), refusedAt(outcome)]).toEqual([
@@ -149,7 +149,7 @@ describe.each(Object.keys(CALLERS).filter((name) => CALLERS[name]!.kind !== "ANO
   }, 60_000);
 });
 
-test("a token with userId meets closed fields, so that the walk is known to find some", () => {
+test("a token with userId is refused on some fields, which proves that the walk finds them", () => {
   const caller = CALLERS["a token with userId"]!;
   const closed = walksOf(caller).filter(({ path }) => !isOpen(path, caller));
   expect(closed.map(({ path }) => nameOf(path))).toEqual(
@@ -157,7 +157,7 @@ test("a token with userId meets closed fields, so that the walk is known to find
   );
 });
 
-test("the anonymous caller of the settings paths reads no more by either engine", async () => {
+test("the anonymous caller of the settings paths reads nothing more with either engine", async () => {
   const { database } = running.app;
   const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
   const caller = { organizationId, kind: "ANONYMOUS" } as const;
@@ -179,7 +179,7 @@ test("the anonymous caller of the settings paths reads no more by either engine"
     }
 });
 
-test("what is asked for with a directive, which another engine runs, is refused as well", async () => {
+test("fields with a directive, which run in the other engine, are refused too", async () => {
   const query = `query ($id: ID!) { assistant(id: $id) { project @include(if: true) { webhookDestinations { secret } } } }`;
   const { data, errors } = (
     await credentials["a token with userId"]!.graphql(query, { id: world.assistantId })

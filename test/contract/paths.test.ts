@@ -23,13 +23,13 @@ const paths = [...new Set(routes.map((route) => pathOf(route)))].map((path) => {
 const listed = (header: string | null) => header?.split(/, */).sort();
 
 describe.each(paths)("$path", ({ path, allow }) => {
-  test.each(VERBS.filter((verb) => !allow.includes(verb)))("is 405 for %s", async (verb) => {
+  test.each(VERBS.filter((verb) => !allow.includes(verb)))("answers 405 to %s", async (verb) => {
     const answer = await running.api.request(verb, path);
     expectError(answer, 405, "METHOD_NOT_ALLOWED");
     expect(listed(answer.headers.get("allow"))).toEqual(allow);
   });
 
-  test("tells a browser what it may send", async () => {
+  test("answers a preflight request", async () => {
     const answer = await running.api.as({ Origin: "https://example.com" }).request("OPTIONS", path);
     expect([answer.status, answer.text]).toEqual([204, ""]);
     expect(listed(answer.headers.get("allow"))).toEqual(allow);
@@ -39,7 +39,7 @@ describe.each(paths)("$path", ({ path, allow }) => {
   });
 });
 
-describe("a path beside the rows", () => {
+describe("a path that is not a REST route", () => {
   test.each([
     "/",
     "/rest/docs",
@@ -49,7 +49,7 @@ describe("a path beside the rows", () => {
     "/metrics",
     "/files/some/file",
     "/exports/some/export",
-  ])("%s is 405 for what it does not take", async (path) => {
+  ])("%s answers 405 to unsupported methods", async (path) => {
     for (const verb of ["POST", "DELETE"]) {
       const answer = await running.api.request(verb, path);
       expectError(answer, 405, "METHOD_NOT_ALLOWED");
@@ -57,7 +57,7 @@ describe("a path beside the rows", () => {
     }
   });
 
-  test.each(["/graphql", "/graphql/"])("%s tells a browser what it may send", async (path) => {
+  test.each(["/graphql", "/graphql/"])("%s answers a preflight request", async (path) => {
     const answer = await running.api.as({ Origin: "https://example.com" }).request("OPTIONS", path);
     expect([answer.status, answer.text]).toEqual([204, ""]);
     for (const name of ["allow", "access-control-allow-methods"])
@@ -77,7 +77,7 @@ describe.each(withBody)("the body of $method $path", (route) => {
   const method = route.method.toUpperCase();
   const multipart = route.body === "multipart";
 
-  test("is 415 in another format", async () => {
+  test("is refused with 415 in another format", async () => {
     const type = multipart ? "application/json" : "text/plain";
     const answer = await running.api.request(method, path, "{}", { "Content-Type": type });
     expectError(answer, 415, "UNSUPPORTED_MEDIA_TYPE");
@@ -85,7 +85,7 @@ describe.each(withBody)("the body of $method $path", (route) => {
     expectOpenToAnyOrigin(answer);
   });
 
-  test("is 413 when it is too large", async () => {
+  test("is refused with 413 if it is too large", async () => {
     const answer = multipart
       ? await send(running.api, route, { form: { name: "a.txt", content: "a".repeat(1001), metadata: {} } })
       : await running.api.request(method, path, tooMuch, { "Content-Type": "application/json" });
@@ -94,7 +94,7 @@ describe.each(withBody)("the body of $method $path", (route) => {
     expectOpenToAnyOrigin(answer);
   });
 
-  test("is 400 when it cannot be read, and says so", async () => {
+  test("is refused with 400 if it is malformed, with the reason", async () => {
     const type = multipart ? "multipart/form-data; boundary=x" : "application/json";
     const answer = await running.api.request(method, path, "{", { "Content-Type": type });
     expectError(answer, 400, "BAD_USER_INPUT");
@@ -103,7 +103,7 @@ describe.each(withBody)("the body of $method $path", (route) => {
     expectOpenToAnyOrigin(answer);
   });
 
-  test("is 400 with a field that is not known, which it names", async () => {
+  test("is refused with 400 naming an unknown field", async () => {
     if (multipart) {
       const form = new FormData();
       form.set("attachment", new File(["a"], "a.txt"));
@@ -121,7 +121,7 @@ describe.each(withBody)("the body of $method $path", (route) => {
   });
 });
 
-describe("a path that is not there", () => {
+describe("an unknown path", () => {
   test.each([
     "/rest",
     "/rest/v1",
@@ -131,7 +131,7 @@ describe("a path that is not there", () => {
     "/rest/v2/assistants",
     "/rest/v1/webhooks/another-engine/server-messages",
     "/REST/v1/nothing?x=%00",
-  ])("%s is 404 in JSON, whatever the method", async (path) => {
+  ])("%s is answered with 404 in JSON, whatever the method", async (path) => {
     for (const verb of VERBS) expectError(await running.api.request(verb, path), 404, "NOT_FOUND");
   });
 

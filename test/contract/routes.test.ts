@@ -48,7 +48,7 @@ describe.each(served)(title, (route) => {
   const changes = route.method !== "get";
   const own = async () => example(changes ? await another(example) : world);
 
-  test("answers as it documents, with nothing of another organization", async () => {
+  test("answers as documented, without data of other organizations", async () => {
     const answer = await send(running.api, route, await own());
     expect({ status: answer.status, text: answer.text }).toEqual({
       status: route.success,
@@ -62,7 +62,7 @@ describe.each(served)(title, (route) => {
   });
 
   if (route.auth === "public")
-    test("takes a PUBLIC key and a token in the headers of a web page, and no SECRET key there", async () => {
+    test("accepts a PUBLIC key and a token in the headers for web pages, but no SECRET key", async () => {
       const sent = async (headers: Record<string, string>) =>
         send(running.api.as(headers), route, await own());
       for (const [name, value] of [
@@ -77,7 +77,7 @@ describe.each(served)(title, (route) => {
       expectError(await sent({ "X-Public-Token": "unknown" }), 401, "UNAUTHENTICATED");
     });
   else
-    test("is 403 for a PUBLIC key", async () => {
+    test("answers 403 to a PUBLIC key", async () => {
       const call = example(unknownWorld());
       const answer = await send(running.api.as({ "X-API-Key": running.publicKey }), route, call);
       expectError(answer, 403, "FORBIDDEN");
@@ -86,7 +86,7 @@ describe.each(served)(title, (route) => {
     });
 
   if (route.auth !== "public")
-    test("is 403 for a PUBLIC key before anything is read of what it sends", async () => {
+    test("answers 403 to a PUBLIC key before reading the request", async () => {
       const publicKey = running.api.as({ "X-API-Key": running.publicKey });
       const path = pathOf(route, { query: { page: "0", take: "many", order: "up" } });
       const body = route.method === "get" ? undefined : "{ no JSON";
@@ -94,14 +94,14 @@ describe.each(served)(title, (route) => {
       expectError(await answer, 403, "FORBIDDEN");
     });
 
-  test("takes no visitor's session", async () => {
+  test("refuses a visitor's session", async () => {
     const session = bearer(world.visitorToken!);
     const [status, code] = route.auth === "key" ? [401, "UNAUTHENTICATED"] : [403, "FORBIDDEN"];
     expectError(await send(session, route, example(unknownWorld())), status as number, code as string);
   });
 
   if (route.auth !== "key")
-    test("takes a bearer token as well", async () => {
+    test("also accepts a bearer token", async () => {
       const answer = await send(bearer(token), route, await own());
       expect({ status: answer.status, text: answer.text }).toEqual({
         status: route.success,
@@ -111,12 +111,12 @@ describe.each(served)(title, (route) => {
     });
 
   if (route.auth !== "key" && refusedToUsers(route))
-    test("is 403 for a token that was issued for a user", async () => {
+    test("answers 403 to a token issued for a user", async () => {
       expectError(await send(bearer(userToken), route, example(unknownWorld())), 403, "FORBIDDEN");
     });
 
   if (route.auth !== "key" && !refusedToUsers(route))
-    test("takes a token that was issued for a user", async () => {
+    test("accepts a token issued for a user", async () => {
       const answer = await send(bearer(userToken), route, await own());
       expect({ status: answer.status, text: answer.text }).toEqual({
         status: route.success,
@@ -125,7 +125,7 @@ describe.each(served)(title, (route) => {
     });
 
   if (route.auth === "settings")
-    test("works without a credential where the settings are open", async () => {
+    test("works without a credential if the settings are open", async () => {
       const answer = await send(anonymous(), route, await own());
       expect({ status: answer.status, text: answer.text }).toEqual({
         status: route.success,
@@ -151,7 +151,7 @@ describe.each(served)(title, (route) => {
 describe.each(routes.filter(({ auth }) => auth !== "none"))(title, (route) => {
   const call = exampleOf(route.id)(unknownWorld());
 
-  test("is 401 without a credential", async () => {
+  test("answers 401 without a credential", async () => {
     const answer = await send(shut.api.as({}), route, call);
     expectError(answer, 401, "UNAUTHENTICATED");
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
@@ -165,12 +165,12 @@ describe.each(routes.filter(({ auth }) => auth !== "none"))(title, (route) => {
     ["a key in the wrong header", { Authorization: "Bearer secret-key-of-the-default-organization" }],
     ["a credential of another kind", { Authorization: "Basic YTpi" }],
     ["a token that nobody signed", { Authorization: "Bearer eyJhbGciOiJub25lIn0.e30." }],
-  ])("is 401 for %s", async (_, headers) => {
+  ])("answers 401 to %s", async (_, headers) => {
     expectError(await send(running.api.as(headers), route, call), 401, "UNAUTHENTICATED");
   });
 
   if (route.auth === "key")
-    test("is 401 for a bearer token", async () => {
+    test("answers 401 to a bearer token", async () => {
       expectError(await send(bearer(token), route, call), 401, "UNAUTHENTICATED");
     });
 });
@@ -178,7 +178,7 @@ describe.each(routes.filter(({ auth }) => auth !== "none"))(title, (route) => {
 describe.each(streams)(title, (route) => {
   const call = exampleOf(route.id)(unknownWorld());
 
-  test("answers anybody, and looks at no credential", async () => {
+  test("answers anyone and ignores credentials", async () => {
     const unknown = running.api.as({ "X-API-Key": "unknown" });
     for (const api of [anonymous(), unknown, running.api]) {
       const answer = await send(api, route, call);
@@ -188,7 +188,7 @@ describe.each(streams)(title, (route) => {
     }
   });
 
-  test("is 413, 415 or 400 for what is no JSON body within its limit", async () => {
+  test("answers 413, 415 or 400 to a body that is not JSON within its limit", async () => {
     const path = pathOf(route, call);
     const json = { "Content-Type": "application/json" };
     const limit = Buffer.alloc(route.bodyLimit! - 2, " ");
@@ -208,7 +208,7 @@ describe.each(streams)(title, (route) => {
   });
 });
 
-test("an example stands in the path of every row that has parameters", () => {
+test("every route with path parameters has an example", () => {
   for (const route of routes) {
     const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
     expect(Object.keys(exampleOf(route.id)(unknownWorld()).params ?? {}).sort()).toEqual(names.sort());

@@ -46,16 +46,16 @@ beforeAll(async () => {
 describe("every table of the database", () => {
   const named = (wrong: Table[]) => wrong.map(({ name }) => name);
 
-  test("is looked at", () => {
+  test("is examined", () => {
     expect(tables.length).toBeGreaterThan(45);
     expect(named(tables)).toEqual(expect.arrayContaining(["public.chats", "public.sole_jobs"]));
   });
 
-  test("belongs to a role that neither serves nor runs jobs", () => {
+  test("is owned by a role that neither serves requests nor runs jobs", () => {
     expect(named(tables.filter(({ owned }) => owned))).toEqual([]);
   });
 
-  test("of an organization shows a role that serves the rows of the one that is set, and takes no others", () => {
+  test("of an organization is visible to the serving role only for the current organization", () => {
     const open = tables.filter(({ column, hidden, policy }) => {
       const expression = `(${column} = current_setting('parley.organization_id'::text, true))`;
       return column !== null && !(hidden && policy === `${expression} / ${expression}`);
@@ -63,7 +63,7 @@ describe("every table of the database", () => {
     expect(named(open)).toEqual([]);
   });
 
-  test("gives each role the rights that it needs, and no more", () => {
+  test("grants each role exactly the rights that it needs", () => {
     const expected = (table: Table): Pick<Table, "serving" | "jobs"> => {
       if (table.name.startsWith("graphile_worker.")) return { serving: "", jobs: ALL };
       if (OF_JOBS.includes(plain(table))) return { serving: "", jobs: ALL };
@@ -77,13 +77,13 @@ describe("every table of the database", () => {
     expect(wrong.map(({ name, serving, jobs }) => ({ name, serving, jobs }))).toEqual([]);
   });
 
-  test("of no organization is one of those that hold none", () => {
+  test("without an organization contains no data of any", () => {
     const shared = tables.filter((table) => table.column === null && table.name.startsWith("public."));
     expect(shared.map(plain).sort()).toEqual([...OF_JOBS, ...READ_ONLY, ...SHARED].sort());
   });
 });
 
-test("a table of a later migration has the rights of both roles from the beginning", async () => {
+test("a table of a later migration grants the rights of both roles from the start", async () => {
   const { database } = running;
   await database.query("create table public.later (id text)");
   const [later] = await database.query<Table & pg.QueryResultRow>(
@@ -93,7 +93,7 @@ test("a table of a later migration has the rights of both roles from the beginni
   expect(later).toMatchObject({ serving: ALL, jobs: "", owned: false });
 });
 
-test("every function of ours that runs as the owner says where it looks for tables", async () => {
+test("every function that runs as the owner sets its search path", async () => {
   const loose = await running.database.query(
     `select proname from pg_proc where proname like 'parley%' and prosecdef
      and not coalesce(proconfig::text like '%search_path=pg_catalog, public%', false)`,
@@ -101,7 +101,7 @@ test("every function of ours that runs as the owner says where it looks for tabl
   expect(loose).toEqual([]);
 });
 
-describe("a role that serves", () => {
+describe("the serving role", () => {
   const asServer = async (text: string, organization?: string): Promise<unknown[]> => {
     const client = new pg.Client({ connectionString: running.database.url });
     await client.connect();
@@ -114,7 +114,7 @@ describe("a role that serves", () => {
     }
   };
 
-  test("sees no row of any organization before one is set, and then no other's", async () => {
+  test("sees no rows before an organization is set, and then only its rows", async () => {
     const { api, database, otherOrganization } = running;
     await newChat(api, await newAssistant(api));
     const other = await otherOrganization();
@@ -133,7 +133,7 @@ describe("a role that serves", () => {
     },
   );
 
-  test("has its turns run by the role of the jobs, which sees no organization's rows", async () => {
+  test("lets the jobs role run turns, which sees no organization's rows", async () => {
     const { api, database } = running;
     const chatId = await newChat(api, await quietAssistant(api));
     await say(api, chatId, "Hello?", "USER");

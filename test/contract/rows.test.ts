@@ -8,20 +8,20 @@ const running = useApp();
 
 const FILE = "src/platform/database/tables.generated.ts";
 
-describe("the types of rows", () => {
-  test("describe the migrated database; else run `npm run rows`", async () => {
+describe("the row types", () => {
+  test("match the migrated database; otherwise run `npm run rows`", async () => {
     const described = await describeTables((text) => running.database.query(text));
     expect(readFileSync(FILE, "utf8")).toBe(described);
   });
 
-  test("list the values that a check allows, and tell columns that may be null or left out", () => {
+  test("list the values that a check allows, and mark nullable and optional columns", () => {
     const text = readFileSync(FILE, "utf8");
     expect(text).toContain('kind: Column<"PHONE" | "WEB">;');
     expect(text).toContain("endedAt: Nullable<Date>;");
     expect(text).toContain("messageCount: Defaulted<number>;");
   });
 
-  test("refuse a column type that has no TypeScript type", async () => {
+  test("are refused for a column type without a TypeScript type", async () => {
     const column = {
       table: "t",
       column: "c",
@@ -37,24 +37,24 @@ describe("the types of rows", () => {
 });
 
 /** Each statement is wrong for the compiler, which `npm run typecheck` proves, and for the database. */
-describe("a wrong row does not compile", () => {
+describe("an invalid row does not compile", () => {
   const scope = async () => {
     const { id } = await running.api.get("/rest/v1/organization", 200);
     return running.app.database.scope(id as string);
   };
 
-  test("when a column is forgotten", async () => {
+  test("if a column is missing", async () => {
     // @ts-expect-error: a project has a name
     await expect((await scope()).insert("projects", { id: newId() })).rejects.toThrow("null value");
   });
 
-  test("when a value is none of those allowed", async () => {
+  test("if a value is not allowed", async () => {
     const row = { id: newId(), kind: "NONE", sealedTarget: "" } as const;
     // @ts-expect-error: of these kinds there is none
     await expect((await scope()).insert("provider_erasures", row)).rejects.toThrow("check constraint");
   });
 
-  test("when a column does not exist", async () => {
+  test("if a column does not exist", async () => {
     const projects = (await scope()).table("projects");
     // @ts-expect-error: projects have no color
     await expect(projects.update({ color: "red" })).rejects.toThrow('column "color"');

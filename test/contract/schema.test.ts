@@ -31,8 +31,8 @@ function partsOf(type: GraphQLNamedType): [string, Described][] {
   ];
 }
 
-describe("the GraphQL schema explains", () => {
-  test.each(types.map((type) => [type.name, type] as const))("%s and all that is in it", (_, type) => {
+describe("the GraphQL schema describes", () => {
+  test.each(types.map((type) => [type.name, type] as const))("%s and all its members", (_, type) => {
     const silent = partsOf(type).filter(([, { description }]) => !/\S/.test(description ?? ""));
     expect(silent.map(([name]) => name)).toEqual([]);
   });
@@ -84,19 +84,16 @@ const ENUMERATIONS: Readonly<Record<string, readonly string[]>> = {
   SortOrder: ["asc", "desc"],
 };
 
-test("the contract counts 12 models, 31 voices", () => {
+test("the catalog has the 12 models and 31 voices of the contract", () => {
   expect([MODELS.length, VOICES.length, new Set(VOICES).size]).toEqual([12, 31, 31]);
 });
 
-test.each(Object.entries(ENUMERATIONS))(
-  "GraphQL's %s has the contract's values in their order",
-  (name, values) => {
-    const type = schema.getType(name);
-    expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(values);
-  },
-);
+test.each(Object.entries(ENUMERATIONS))("GraphQL's %s has the contract's values in order", (name, values) => {
+  const type = schema.getType(name);
+  expect(isEnumType(type) && type.getValues().map((value) => value.name)).toEqual(values);
+});
 
-describe("OpenAPI's enumerations have the contract's values in their order", () => {
+describe("OpenAPI enums have the contract's values in order:", () => {
   const text = generatedDocuments()["rest-compat/openapi.json"]!;
   const { schemas } = new OpenApi(JSON.parse(text) as OpenApiDocument).document.components;
   const enumeration = (schemaName: string, property: string) =>

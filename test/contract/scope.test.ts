@@ -95,27 +95,27 @@ function tablesWithoutOrganization(sql: string): string[] {
   return names.filter((name) => !isPart(name) && !isNamed(name));
 }
 
-describe("nothing leaves its organization", () => {
-  test("the calls that are looked at are found", () => {
+describe("queries stay within their organization:", () => {
+  test("the examined calls are found", () => {
     const calls = bound.flatMap((file) => methodCalls(file, /^(table|insert|where|orWhere\w*)$/));
     expect(calls.length).toBeGreaterThan(50);
   });
 
-  test("an `or` beside the organization's condition would be seen, one in a group not", () => {
+  test("an `or` beside the organization's condition is detected, one in a group is not", () => {
     const text = "t.where(a).orWhere(b); t.where((q) => q.where(a).orWhere(b)); f((q) => q.orWhere(b));";
     const file = ts.createSourceFile("text.ts", text, ts.ScriptTarget.Latest, true);
     expect(methodCalls(file, /^orWhere$/).map(isGrouped)).toEqual([false, true, false]);
   });
 
-  test("`or` stands only inside a group of conditions", () => {
+  test("`or` occurs only inside a group of conditions", () => {
     expect(breaches(/^or(Where|Having)/, (call) => !isGrouped(call))).toEqual([]);
   });
 
-  test("no query is joined to another one past its condition", () => {
+  test("no query is combined with another one outside its condition", () => {
     expect(breaches(/^(union|unionAll|intersect|except|joinRaw|fromRaw|crossJoin)$/, isQuery)).toEqual([]);
   });
 
-  test("no part of a statement has the name of a table, behind which a table could hide", () => {
+  test("no part of a statement uses the name of a table for something else", () => {
     const tables = readFileSync("src/platform/database/tables.ts", "utf8").matchAll(/"(\w+)"/g);
     expect([...tables].map(([, name]) => name!).filter((name) => PARTS.has(name))).toEqual([]);
     expect([...PARTS]).toEqual(expect.arrayContaining(["cause", "message", "event"]));
@@ -134,7 +134,7 @@ describe("nothing leaves its organization", () => {
     expect(breaches(/^insert$/, (call) => onTable(call) || unscoped(call))).toEqual([]);
   });
 
-  test("`db` of a statement is used for pieces of SQL only, never to reach a table", () => {
+  test("`db` of a statement is used only for fragments of SQL, never to reach a table", () => {
     const uses: string[] = [];
     for (const file of bound)
       each(file, (node) => {
@@ -153,7 +153,7 @@ describe("nothing leaves its organization", () => {
     expect(uses.filter((use) => !/^src\/(start\/(app|prepare)|cli\/\w+)\.ts/.test(use))).toEqual([]);
   });
 
-  test("SQL of our own stands in its place as text, and names the organization of every table in it", () => {
+  test("raw SQL is written as a literal and names the organization of every table in it", () => {
     const open = bound.flatMap((file) =>
       methodCalls(file, /^(\w*raw)$/i)
         .filter(isQuery)
@@ -212,7 +212,7 @@ interface Metadata {
   readonly objectTypes: readonly { readonly name: string; readonly simpleResolvers?: boolean }[];
 }
 
-describe("no guard stands where type-graphql would not run it", () => {
+describe("no guard is placed where type-graphql would not run it:", () => {
   faces(loadCatalog(), readConfig({}));
   // The name under which type-graphql keeps what its decorators were told.
   const { TypeGraphQLMetadataStorage } = globalThis as unknown as { TypeGraphQLMetadataStorage: Metadata };
@@ -229,14 +229,14 @@ describe("no guard stands where type-graphql would not run it", () => {
     ).toEqual([]);
   });
 
-  test("no plain field is guarded or has a middleware", () => {
+  test("no plain field has a guard or a middleware", () => {
     const guarded = fields.filter(
       ({ roles, middlewares = [] }) => roles !== undefined || middlewares.length > 0,
     );
     expect(guarded.map(({ name }) => name)).toEqual([]);
   });
 
-  test("@Authorized is not used at all: the rules stand in one table", () => {
+  test("@Authorized is not used, because the rules are in one table", () => {
     expect(authorizedFields).toEqual([]);
     const using = all.filter((file) => /\bAuthorized\b/.test(file.text)).map(({ fileName }) => fileName);
     expect(using).toEqual([]);

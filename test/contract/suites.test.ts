@@ -53,14 +53,14 @@ const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
 };
 
 describe("test:attack and test:faults", () => {
-  test.each(["test:attack", "test:faults"])("%s is long, and every path in it names files", (script) => {
+  test.each(["test:attack", "test:faults"])("%s runs long, and every path in it matches files", (script) => {
     expect(scripts[script]).toContain("TEST_LENGTH=long");
     expect(patternsOf(script)).not.toEqual([]);
     for (const pattern of patternsOf(script))
       expect([pattern, all.filter((name) => name.startsWith(pattern)).length]).not.toEqual([pattern, 0]);
   });
 
-  test("take every REST route and every GraphQL operation", () => {
+  test("cover every REST route and every GraphQL operation", () => {
     const named = (face: string) => targets.filter((target) => target.face === face).map(({ name }) => name);
     expect(named("REST")).toEqual(routes.map(({ id }) => id));
     expect(named("GraphQL").sort()).toEqual(Object.keys(AUTHORIZATION).sort());
@@ -68,7 +68,7 @@ describe("test:attack and test:faults", () => {
       expect(existsSync(join(ROOT, `test/${folder}/every-operation.test.ts`))).toBe(true);
   });
 
-  test("set every setting in some row, but for those of which it is said why not", () => {
+  test("cover every setting, except those with a stated reason", () => {
     const without = Object.keys(SETTINGS).filter(
       (name) => ![...texts.values()].some((text) => new RegExp(`\\b${name}\\b`).test(text)),
     );
@@ -77,14 +77,14 @@ describe("test:attack and test:faults", () => {
 });
 
 describe("a sample of rows", () => {
-  test("is as large as is asked, spread evenly, and tells how many of how many it is", () => {
+  test("has the requested size, is spread evenly, and reports its share", () => {
     const { title, rows: taken } = rows([..."abcdefghij"], 5);
     const isLong = process.env.TEST_LENGTH === "long";
     expect(taken.join("")).toBe(isLong ? "abcdefghij" : "acegi");
     expect(title).toBe(isLong ? "10 of 10" : "5 of 10");
   });
 
-  test("is all that there is where that is less", () => {
+  test("contains all rows if there are fewer", () => {
     expect(rows([1, 2], 5)).toEqual({ title: "2 of 2", rows: [1, 2] });
   });
 });

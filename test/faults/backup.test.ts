@@ -50,7 +50,7 @@ describe("a backup of a running installation", () => {
     "restores every row, waiting job and file into an empty place, where all waits until it is released",
     async () => {
       const { env, api, receiver, folder, said, chatId, callId, fileId, assistantId } = await backedUp();
-      expect(said).toContain("1 files");
+      expect(said).toContain("1 file.");
       const before = await contentsOf(env.DATABASE_URL!);
       await say(api, chatId, "Said after the backup.", "USER");
 
@@ -99,7 +99,7 @@ describe("a backup of a running installation", () => {
       const copy = elsewhere(env, await emptyDatabase());
       await succeed("restore", copy, folder);
       expect(await succeed("release", copy, "--drop")).toMatch(
-        /Dropped: \d+ deliveries, 0 text messages, 1 calls/,
+        /Dropped: \d+ deliver(y|ies), 0 text messages, 1 call,/,
       );
       const [call] = await query(copy.DATABASE_URL!, "select status, ended_reason from chats where id = $1", [
         callId,
