@@ -214,6 +214,6 @@ export class CallResolver {
 
   @FieldResolver(() => Assistant, { description: "Assistant of the call, even if it has been deleted." })
   assistant(@Root() { assistantId }: Call, @Ctx() { scope }: Context) {
-    return scope.of(Assistants).evenDeleted(assistantId);
+    return scope.of(Assistants).byIdIncludingDeleted(assistantId);
   }
 }

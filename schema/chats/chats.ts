@@ -188,7 +188,7 @@ export class ChatResolver {
 
   @FieldResolver(() => Assistant, { description: "Assistant of the chat, even if it has been deleted." })
   assistant(@Root() { assistantId }: Chat, @Ctx() { scope }: Context) {
-    return scope.of(Assistants).evenDeleted(assistantId);
+    return scope.of(Assistants).byIdIncludingDeleted(assistantId);
   }
 
   @FieldResolver(() => [Message], { description: "Last messages of the chat, oldest first." })

@@ -72,7 +72,7 @@ export class AllLogsResolver {
 
   @FieldResolver(() => String, { description: "Name of the assistant." })
   async assistantName(@Root() { assistantId }: LogEntry, @Ctx() { scope }: Context) {
-    const { name } = await scope.of(Assistants).evenDeleted(assistantId);
+    const { name } = await scope.of(Assistants).byIdIncludingDeleted(assistantId);
     return name;
   }
 }

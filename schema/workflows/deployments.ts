@@ -164,6 +164,6 @@ export class DeploymentResolver {
     description: "Assistant that speaks, even if it has been deleted; null for a deployment of a workflow.",
   })
   assistant(@Root() { assistantId }: Deployment, @Ctx() { scope }: Context) {
-    return assistantId === null ? null : scope.of(Assistants).evenDeleted(assistantId);
+    return assistantId === null ? null : scope.of(Assistants).byIdIncludingDeleted(assistantId);
   }
 }

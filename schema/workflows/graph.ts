@@ -159,7 +159,7 @@ export class WorkflowNodeResolver {
       "Assistant that speaks (PROMPT) or declares the function (ACTION), even if it has been deleted; null for other nodes.",
   })
   assistant(@Root() { assistantId }: WorkflowNode, @Ctx() { scope }: Context) {
-    return assistantId === null ? null : scope.of(Assistants).evenDeleted(assistantId);
+    return assistantId === null ? null : scope.of(Assistants).byIdIncludingDeleted(assistantId);
   }
 }
 

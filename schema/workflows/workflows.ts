@@ -12,7 +12,7 @@ import {
 } from "type-graphql";
 import { Projects } from "../../src/account/projects/projects";
 import { Deployments } from "../../src/conversation/workflows/deployments";
-import { Runnable } from "../../src/conversation/workflows/runnable";
+import { WorkflowChecker } from "../../src/conversation/workflows/workflow-checker";
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
@@ -111,7 +111,7 @@ export class WorkflowResolver {
     description: "Problems that prevent the workflow from running; empty if it can run.",
   })
   problems(@Root() { id }: Workflow, @Ctx() { scope }: Context) {
-    return scope.of(Runnable).problems(id);
+    return scope.of(WorkflowChecker).problems(id);
   }
 
   @FieldResolver(() => [Deployment], { description: "Deployments of the workflow, newest first." })

@@ -156,7 +156,7 @@ async function converse(
     chat,
     history,
     signal: aborted.signal,
-    answering: (spoken: Record<string, unknown>) => scope.of(Calls).change(chat.id, { spoken }),
+    onAnswer: (spoken: Record<string, unknown>) => scope.of(Calls).change(chat.id, { spoken }),
   };
   for await (const part of speak(scope, question))
     if (part.type === "text") answer.text(part.text);

@@ -17,13 +17,13 @@ type HealthCheck = () => Promise<string>;
  */
 export function health(
   database: Pick<Database, "health" | "hold">,
-  fileStore: Pick<FileStore, "inReach">,
+  fileStore: Pick<FileStore, "isReachable">,
   draining: () => boolean,
 ): Router {
   const router = Router();
   const checks: Readonly<Record<string, HealthCheck>> = {
     database: () => database.health(),
-    files: async () => ((await fileStore.inReach()) ? "ok" : "not shared"),
+    files: async () => ((await fileStore.isReachable()) ? "ok" : "not shared"),
     fileHandles,
     clock: clockHealth,
   };

@@ -40,7 +40,7 @@ export async function createApp(config: Config, url: string, logger: Logger, job
   return {
     server,
     database,
-    filesInReach: () => fileStore.inReach(),
+    filesInReach: () => fileStore.isReachable(),
     close: async () => {
       await stop();
       await service.close();

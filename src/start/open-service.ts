@@ -109,7 +109,7 @@ export async function openService(
 /** Refuses access to another installation's files, and deletes none while a backup runs. */
 const installationStorage = (storage: Storage, knex: Knex, fileStore: () => FileStore): Storage =>
   keptStorage(
-    guardedStorage(storage, () => fileStore().inReach()),
+    guardedStorage(storage, () => fileStore().isReachable()),
     () => backupRuns(knex),
   );
 

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { TOKENS_CHANNEL } from "../../src/chats/chats/chats";
-import { Tokens } from "../../src/conversation/turns/tokens";
+import { TokenStream } from "../../src/conversation/turns/token-stream";
 import { newId } from "../../src/platform/database/ids";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
@@ -22,10 +22,10 @@ test("pieces of an answer stop where it turns out to be worth nothing, and the p
   afterTest(() => process.off("unhandledRejection", note));
 
   const scope = running.app.database.scope(newId());
-  const tokens = new Tokens(scope, "chat");
+  const tokens = new TokenStream(scope, "chat");
   tokens.add("shown");
   const sending = tokens.flush();
-  tokens.await(Promise.reject(new Error("somebody else has answered"))); // while a piece is on its way
+  tokens.waitFor(Promise.reject(new Error("somebody else has answered"))); // while a piece is on its way
   tokens.add("not shown");
   await Promise.all([sending, tokens.flush()]);
   await scope.notify(TOKENS_CHANNEL, { chatId: "chat", text: "the end" });

@@ -51,8 +51,8 @@ const LIST = new List<AssistantRow, "search" | "projectId">({
   },
 });
 
-const SUFFIX = " (copy)";
-const NAME_LENGTH = 255;
+const COPY_SUFFIX = " (copy)";
+const MAX_NAME_LENGTH = 255;
 
 /** The assistants of an organization; templates can be read and duplicated through it too. */
 export class Assistants {
@@ -60,14 +60,14 @@ export class Assistants {
 
   /** @throws ASSISTANT_NOT_FOUND */
   async byId(id: string): Promise<Assistant> {
-    return (await this.own(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant");
+    return (await this.findOwn(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant");
   }
 
   /** Assistants by their ids, deleted ones too: what was said with them can still be read. */
-  evenDeleted(id: string): Promise<Assistant> {
+  byIdIncludingDeleted(id: string): Promise<Assistant> {
     const loader = this.scope.loader<Assistant | undefined>("assistants.evenDeleted", async (ids) => {
       const rows = await this.scope.read(ASSISTANTS_BY_ID, [ids]);
-      const found = new Map(rows.map((row) => [row.id, own(row)]));
+      const found = new Map(rows.map((row) => [row.id, toAssistant(row)]));
       return ids.map((id) => found.get(id));
     });
     return loader.load(id).then((assistant) => assistant ?? missing("Assistant"));
@@ -77,7 +77,7 @@ export class Assistants {
   async list({ search, projectId, ...query }: AssistantQuery): Promise<Page<Assistant>> {
     const pattern = search ? `%${search.replace(/[\\%_]/g, "\\$&")}%` : null;
     const { data, meta } = await page(this.scope, LIST, query, { search: pattern, projectId });
-    return { data: data.map(own), meta };
+    return { data: data.map(toAssistant), meta };
   }
 
   /** Makes the assistant and its four configurations, with working defaults. @throws QUOTA_EXCEEDED */
@@ -94,7 +94,7 @@ export class Assistants {
       .where({ id })
       .update(changes)
       .returning([...COLUMNS]);
-    return row ? own(row) : this.scope.of(Templates).refuse(id);
+    return row ? toAssistant(row) : this.scope.of(Templates).rejectWrite(id);
   }
 
   /**
@@ -108,13 +108,13 @@ export class Assistants {
         .where({ id })
         .whereNull("deletedAt")
         .update({ deletedAt: currentDate() });
-      if (changed === 0) await scope.of(Templates).refuse(id);
+      if (changed === 0) await scope.of(Templates).rejectWrite(id);
       await scope.of(AttachedFiles).detachAll(id);
     });
   }
 
   /** Keeps it from being deleted until the transaction has stored a chat: a deletion ends only those that it sees. @throws ASSISTANT_NOT_FOUND */
-  async hold(id: string): Promise<void> {
+  async lockForChat(id: string): Promise<void> {
     const held = await this.live().select("id").where({ id }).forShare();
     if (held.length === 0) missing("Assistant");
   }
@@ -123,7 +123,7 @@ export class Assistants {
   async duplicate(id: string): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       const source = await scope.of(Assistants).byId(id);
-      const name = [...source.name].slice(0, NAME_LENGTH - SUFFIX.length).join("") + SUFFIX;
+      const name = [...source.name].slice(0, MAX_NAME_LENGTH - COPY_SUFFIX.length).join("") + COPY_SUFFIX;
       const configurations = source.template
         ? await scope.of(Templates).configurations(id)
         : await this.configurations(scope, id);
@@ -132,9 +132,9 @@ export class Assistants {
     });
   }
 
-  private async own(id: string): Promise<Assistant | undefined> {
+  private async findOwn(id: string): Promise<Assistant | undefined> {
     const [row] = await this.scope.read(ASSISTANT_BY_ID, [id]);
-    return row && own(row);
+    return row && toAssistant(row);
   }
 
   private async checkProject({ projectId }: Partial<AssistantInput>): Promise<void> {
@@ -168,8 +168,8 @@ export class Assistants {
       query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the one statement
     }
     const [row] = await query;
-    return own(row!);
+    return toAssistant(row!);
   }
 }
 
-const own = (row: AssistantRow): Assistant => ({ ...row, template: false });
+const toAssistant = (row: AssistantRow): Assistant => ({ ...row, template: false });

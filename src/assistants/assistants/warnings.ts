@@ -31,14 +31,14 @@ export interface ConfigurationWarning {
 }
 
 /** Without RAG the resources stand in the prompt, up to this many characters. */
-export const RESOURCES_IN_PROMPT = 16_000;
+export const MAX_RESOURCES_IN_PROMPT = 16_000;
 
 type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
 
 type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
 
 /** What of an assistant its configurations are held against. */
-interface Surroundings {
+interface CheckContext {
   /** Its test values. */
   readonly variables: JsonObject | null;
   readonly hasFiles: boolean;
@@ -78,7 +78,7 @@ export async function configurationWarnings(
 async function warningsOf(
   channel: Channel,
   configuration: Configuration,
-  { variables, hasFiles, catalog, problemOf }: Surroundings,
+  { variables, hasFiles, catalog, problemOf }: CheckContext,
 ): Promise<ConfigurationWarning[]> {
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
@@ -86,25 +86,25 @@ async function warningsOf(
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
-  checkFunctions(await readAll(configuration.functions, problemOf), variables, warn);
+  checkFunctions(await readFunctions(configuration.functions, problemOf), variables, warn);
   if (!configuration.isRagEnabled && isOn(configuration))
-    checkUnsearched(configuration.resources, hasFiles, warn);
+    checkUnusedKnowledge(configuration.resources, hasFiles, warn);
   return warnings;
 }
 
 /** What a model that can't look anything up is not given. */
-function checkUnsearched(resources: string, hasFiles: boolean, warn: Warn) {
+function checkUnusedKnowledge(resources: string, hasFiles: boolean, warn: Warn) {
   if (hasFiles)
     warn(
       "isRagEnabled",
       "FILES_WITHOUT_RAG",
       "What is in the attached files is never given to a model: updateRagSettings turns isRagEnabled on.",
     );
-  if (resources.length > RESOURCES_IN_PROMPT)
+  if (resources.length > MAX_RESOURCES_IN_PROMPT)
     warn(
       "resources",
       "RESOURCES_CUT",
-      `A model is given the first ${RESOURCES_IN_PROMPT} of ${resources.length} characters: updateRagSettings turns isRagEnabled on, so that all is looked up.`,
+      `A model is given the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters: updateRagSettings turns isRagEnabled on, so that all is looked up.`,
     );
 }
 
@@ -156,9 +156,9 @@ function checkVariables(path: string, text: string, variables: JsonObject | null
 }
 
 /** Each function, or why it is never offered to a model. */
-const readAll = (
+const readFunctions = (
   functions: readonly JsonObject[],
-  problemOf: Surroundings["problemOf"],
+  problemOf: CheckContext["problemOf"],
 ): Promise<(DeclaredFunction | string)[]> =>
   Promise.all(
     functions.map(async (item) => {

@@ -7,7 +7,7 @@ import { notFound } from "../../platform/errors";
 import { Templates } from "./templates";
 import { COLUMNS, CONFIGURATIONS, cutOf, type ConfigurationKind, type Cut } from "./columns";
 import { originsOf } from "./origins";
-import { served } from "./served";
+import { withKnownIdentifiers } from "./known-identifiers";
 
 export { CONFIGURATIONS, type ConfigurationKind };
 
@@ -54,7 +54,7 @@ export class Configurations {
    */
   of<K extends ConfigurationKind>(kind: K, assistant: Owner, wanted?: readonly string[]): Promise<Kinds[K]> {
     const { catalog } = this.scope.ports;
-    return this.stored(kind, assistant, wanted).then((stored) => served(kind, stored, catalog));
+    return this.stored(kind, assistant, wanted).then((stored) => withKnownIdentifiers(kind, stored, catalog));
   }
 
   /** The same as it is stored, with identifiers that no list has any more. */
@@ -93,7 +93,9 @@ export class Configurations {
       .update({ ...encoded({ ...input }), updatedAt: currentDate() })
       .returning("*");
     const [row] = rows as object[] as Kinds[K][]; // of the table of this kind
-    return row ? served(kind, row, this.scope.ports.catalog) : this.scope.of(Templates).refuse(assistantId);
+    return row
+      ? withKnownIdentifiers(kind, row, this.scope.ports.catalog)
+      : this.scope.of(Templates).rejectWrite(assistantId);
   }
 
   /** Says which pages may show an assistant's widget. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */

@@ -49,7 +49,7 @@ export class Templates {
   }
 
   /** @throws TEMPLATE_READ_ONLY when there is a template with this id, else ASSISTANT_NOT_FOUND */
-  async refuse(id: string): Promise<never> {
+  async rejectWrite(id: string): Promise<never> {
     if (await this.find(id))
       throw new DomainError(
         "TEMPLATE_READ_ONLY",

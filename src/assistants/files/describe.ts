@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
 
-const SNIFFED_BYTES = 4_100;
-const NAME_BYTES = 255;
-const UNKNOWN = "application/octet-stream";
+const SNIFF_BYTES = 4_100;
+const MAX_NAME_BYTES = 255;
+const UNKNOWN_TYPE = "application/octet-stream";
 const ZIP = "application/zip";
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 /** More than the directory of any ordinary document. */
@@ -19,7 +19,7 @@ export function cleanName(name: string): string {
   if (clean === "" || clean === "." || clean === "..") return "file";
   const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? "";
   let stem = clean.slice(0, clean.length - ending.length);
-  while (Buffer.byteLength(stem + ending) > NAME_BYTES) stem = Array.from(stem).slice(0, -1).join("");
+  while (Buffer.byteLength(stem + ending) > MAX_NAME_BYTES) stem = Array.from(stem).slice(0, -1).join("");
   return stem + ending;
 }
 
@@ -27,7 +27,9 @@ export function cleanName(name: string): string {
 export function cleanType(type: string): string {
   const [essence = ""] = type.split(";");
   const clean = essence.trim().toLowerCase();
-  return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/.test(clean) ? clean : UNKNOWN;
+  return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/.test(clean)
+    ? clean
+    : UNKNOWN_TYPE;
 }
 
 /** Reads the first bytes of a stream to tell what it holds; `content` is the whole stream still. */
@@ -36,13 +38,13 @@ export async function detectType(
 ): Promise<{ content: Readable; /** Known once `content` has been read. */ detectedType: () => string }> {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   const read: Buffer[] = [];
-  for (let size = 0; size < SNIFFED_BYTES;) {
+  for (let size = 0; size < SNIFF_BYTES;) {
     const { done, value } = await chunks.next();
     if (done) break;
     size += value.length;
     read.push(value);
   }
-  const type = await typeOf(Buffer.concat(read).subarray(0, SNIFFED_BYTES));
+  const type = await typeOf(Buffer.concat(read).subarray(0, SNIFF_BYTES));
   let end: Buffer = Buffer.alloc(0);
   async function* whole() {
     for await (const chunk of both()) {
@@ -63,7 +65,7 @@ async function typeOf(head: Buffer): Promise<string> {
   if (known && known.mime !== "application/xml") return known.mime;
   const text = head.toString("utf8");
   // The last character may have been cut in two.
-  if (head.length > 0 && (head.includes(0) || text.slice(0, -1).includes("\ufffd"))) return UNKNOWN;
+  if (head.length > 0 && (head.includes(0) || text.slice(0, -1).includes("\ufffd"))) return UNKNOWN_TYPE;
   return HTML.test(text) ? "text/html" : (known?.mime ?? "text/plain");
 }
 

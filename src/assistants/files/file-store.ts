@@ -11,7 +11,7 @@ const MARKER_TEXT =
   "This storage contains the files of a Parley installation. Every server on its database must use this storage: " +
   "share the folder, or set S3_BUCKET. See README.md.\n";
 
-type Known = Pick<Database, "fileStore" | "claimFileStore" | "replaceFileStore">;
+type FileStoreDatabase = Pick<Database, "fileStore" | "claimFileStore" | "replaceFileStore">;
 
 /**
  * Files belong to the installation, not to one server. The database names the installation's file store and the store
@@ -22,39 +22,39 @@ export class FileStore {
   private result: Promise<boolean> = Promise.resolve(true);
 
   constructor(
-    private readonly database: Known,
+    private readonly database: FileStoreDatabase,
     private readonly storage: Storage,
   ) {}
 
   /** Makes this server's storage the installation's, unless the installation has one already. */
   async claim(): Promise<void> {
     if ((await this.database.fileStore()) !== undefined) return;
-    const id = await this.mark();
+    const id = await this.createMarker();
     // Of servers that start at once one wins; the others look for its marker from then on.
     if ((await this.database.claimFileStore(id)) !== id) await this.storage.remove(markerOf(id));
   }
 
   /** Makes this server's storage the installation's, whatever was before: for files that are lost or were moved. */
   async adopt(): Promise<void> {
-    await this.database.replaceFileStore(await this.mark());
+    await this.database.replaceFileStore(await this.createMarker());
   }
 
   /** Whether this server sees the installation's files; asked again after 5 s. */
-  async inReach(): Promise<boolean> {
+  async isReachable(): Promise<boolean> {
     if (performance.now() - this.checkedAt > CHECK_LIFETIME_MS) {
       this.checkedAt = performance.now();
-      this.result = this.look();
+      this.result = this.check();
       this.result.catch(() => (this.checkedAt = -Infinity));
     }
     return this.result;
   }
 
-  private async look(): Promise<boolean> {
+  private async check(): Promise<boolean> {
     const id = await this.database.fileStore();
     return id === undefined || this.storage.has(markerOf(id));
   }
 
-  private async mark(): Promise<string> {
+  private async createMarker(): Promise<string> {
     const id = newId();
     await this.storage.put(markerOf(id), Readable.from([MARKER_TEXT]));
     return id;
@@ -64,9 +64,9 @@ export class FileStore {
 const markerOf = (id: string): string => `installation/${id}`;
 
 /** A storage that refuses to read and write while this server sees other files than the installation's. */
-export function guardedStorage(storage: Storage, inReach: () => Promise<boolean>): Storage {
+export function guardedStorage(storage: Storage, isReachable: () => Promise<boolean>): Storage {
   const check = async () => {
-    if (!(await inReach()))
+    if (!(await isReachable()))
       throw new DomainError(
         "UNAVAILABLE",
         "This server does not see the installation's files. The operator must share DATA_DIR or set S3_BUCKET.",

@@ -4,12 +4,12 @@ import type { Scope } from "../../platform/database/scope";
 import type { Storage } from "../../platform/ports/storage";
 
 /** Younger than this, in milliseconds, a file may belong to an upload that is still running. */
-const SETTLED = 3_600_000;
+const MIN_AGE_MS = 3_600_000;
 
 /** Removes from the storage what a crash left there: half-written files, and files and archives whose record was never made, or names them no longer. */
 export async function sweepFiles(database: Database, storage: Storage, now = currentTime()): Promise<void> {
   for await (const { key, storedAt } of storage.list()) {
-    if (now - storedAt.getTime() < SETTLED) continue;
+    if (now - storedAt.getTime() < MIN_AGE_MS) continue;
     const [organizationId = "", id = ""] = key.split("/");
     const scope = database.scope(organizationId);
     // A folder of no organization here belongs to another database on the same storage: it is not ours to clear.

@@ -30,7 +30,7 @@ interface AttachmentRow extends Pick<AttachedFile, "status" | "problem" | "passa
 }
 
 /** Files of one assistant. */
-const MOST_FILES = 100;
+const MAX_FILES = 100;
 
 const FILES_OF_ASSISTANTS = statement<AttachedFile & { assistantId: string; size: string }>(({ db }) =>
   db.raw(`
@@ -66,14 +66,14 @@ export class AttachedFiles {
   async attach(assistantId: string, fileId: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
-      await attached.holdAssistant(assistantId);
+      await attached.lockAssistant(assistantId);
       const { detectedType } = await scope.of(Files).byId(fileId);
-      if (!isReadable(detectedType)) throw unreadable(detectedType);
-      await attached.holdFile(fileId);
+      if (!isReadable(detectedType)) throw notReadable(detectedType);
+      await attached.lockFile(fileId);
       const known = await attached.rows({ fileId });
       const own = known.find((row) => row.assistantId === assistantId);
       if (own && own.status !== "FAILED") return;
-      if (!own) await attached.checkRoom(assistantId);
+      if (!own) await attached.checkCount(assistantId);
       const read = known.find(({ status }) => status === "READY");
       const { status, passages } = read ?? { status: "PENDING", passages: 0 };
       await scope
@@ -87,23 +87,24 @@ export class AttachedFiles {
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; nothing happens where it was not attached */
   async detach(assistantId: string, fileId: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
-      await scope.of(AttachedFiles).holdAssistant(assistantId);
+      await scope.of(AttachedFiles).lockAssistant(assistantId);
       await scope.of(Files).byId(fileId);
-      await scope.of(AttachedFiles).drop(assistantId, fileId);
+      await scope.of(AttachedFiles).removeAttachment(assistantId, fileId);
     });
   }
 
   /** Takes all files from an assistant that is going, and what is kept of its resources. */
   async detachAll(assistantId: string): Promise<void> {
-    for (const { fileId } of await this.rows({ assistantId })) await this.drop(assistantId, fileId);
+    for (const { fileId } of await this.rows({ assistantId }))
+      await this.removeAttachment(assistantId, fileId);
     await this.scope.table("passages").where({ assistantId }).delete();
   }
 
   /** Keeps what was read of a file, unless nothing has it attached any more. */
-  async settle(fileId: string, reading: ReadResult): Promise<void> {
+  async storeResult(fileId: string, reading: ReadResult): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
-      if (!(await attached.holdFile(fileId))) return;
+      if (!(await attached.lockFile(fileId))) return;
       if ((await attached.rows({ fileId })).length === 0) return;
       await scope.table("passages").where({ fileId }).delete();
       const passages = "passages" in reading ? reading.passages : [];
@@ -125,12 +126,12 @@ export class AttachedFiles {
         .table("assistant_files")
         .where({ fileId })
         .update({ ...outcome, passages: passages.length });
-      if (passages.length > 0) await scope.of(Embeddings).make({ fileId });
+      if (passages.length > 0) await scope.of(Embeddings).enqueue({ fileId });
     });
   }
 
-  private async drop(assistantId: string, fileId: string): Promise<void> {
-    await this.holdFile(fileId);
+  private async removeAttachment(assistantId: string, fileId: string): Promise<void> {
+    await this.lockFile(fileId);
     await this.scope.table("assistant_files").where({ assistantId, fileId }).delete();
     const others = await this.rows({ fileId });
     if (others.length === 0) await this.scope.table("passages").where({ fileId }).delete();
@@ -141,7 +142,7 @@ export class AttachedFiles {
   }
 
   /** Until the transaction ends nobody else changes what the assistant has, and nobody deletes it. */
-  private async holdAssistant(id: string): Promise<void> {
+  private async lockAssistant(id: string): Promise<void> {
     const live = this.scope
       .table("assistants")
       .select("id")
@@ -149,21 +150,21 @@ export class AttachedFiles {
       .whereNull("deletedAt")
       .forNoKeyUpdate();
     const held = await live;
-    if (held.length === 0) await this.scope.of(Templates).refuse(id);
+    if (held.length === 0) await this.scope.of(Templates).rejectWrite(id);
   }
 
   /** Until the transaction ends nobody else changes what is known of a file. @returns whether there is one */
-  private async holdFile(id: string): Promise<boolean> {
+  private async lockFile(id: string): Promise<boolean> {
     const held = await this.scope.table("files").select("id").where({ id }).forNoKeyUpdate();
     return held.length > 0;
   }
 
-  private async checkRoom(assistantId: string): Promise<void> {
-    if ((await this.rows({ assistantId })).length >= MOST_FILES)
+  private async checkCount(assistantId: string): Promise<void> {
+    if ((await this.rows({ assistantId })).length >= MAX_FILES)
       throw invalid([
         {
           path: "fileId",
-          message: `is one too many: the assistant has ${MOST_FILES} files, the most there may be`,
+          message: `is one too many: the assistant has ${MAX_FILES} files, the most there may be`,
         },
       ]);
   }
@@ -176,7 +177,7 @@ export class AttachedFiles {
   }
 }
 
-function unreadable(type: string) {
+function notReadable(type: string) {
   const kinds = Object.values(READABLE);
   const known = `${kinds.slice(0, -1).join(", ")} and ${kinds.at(-1)}`;
   return invalid([{ path: "fileId", message: `is a file of type ${type}: only ${known} can be read` }]);

@@ -6,9 +6,9 @@ import { Embeddings } from "./embeddings";
 import { split } from "./knowledge";
 
 /** Passages of one request. */
-const BATCH = 64;
+const BATCH_SIZE = 64;
 
-interface Wanted {
+interface PassageText {
   readonly id: string;
   readonly content: string;
 }
@@ -29,20 +29,20 @@ export async function embedPassages(
     const statement = fileId === undefined ? OF_ASSISTANT : OF_FILE;
     const wanted = await scope.read(statement, [owner, embeddings.model]);
     if (wanted.length === 0) return;
-    const vectors = await scope.of(Embeddings).of(wanted.map(({ content }) => content));
+    const vectors = await scope.of(Embeddings).embed(wanted.map(({ content }) => content));
     if (!vectors) return;
     await store(scope, wanted, vectors, embeddings.model);
   }
 }
 
 const ofOwner = (condition: string) =>
-  unprepared<Wanted>(({ db }) =>
+  unprepared<PassageText>(({ db }) =>
     db.raw(`
     select passages.id, passages.content from passages
     where passages.organization_id = $1 and ${condition} and not exists (
       select 1 from passage_embeddings where passage_embeddings.organization_id = $1
         and passage_embeddings.passage_id = passages.id and passage_embeddings.model = $3)
-    order by passages.id limit ${BATCH}`),
+    order by passages.id limit ${BATCH_SIZE}`),
   );
 
 /** Passages without a vector. */
@@ -54,7 +54,7 @@ const OF_ASSISTANT = ofOwner(`(passages.assistant_id = $2 or passages.file_id in
 /** Passages that went meanwhile are left out. */
 async function store(
   scope: Scope,
-  wanted: readonly Wanted[],
+  wanted: readonly PassageText[],
   vectors: readonly number[][],
   model: string,
 ): Promise<void> {

@@ -11,16 +11,16 @@ const QUESTION_TIMEOUT_MS = 3_000;
 /** The vectors of many passages. */
 const INDEXING_TIMEOUT_MS = 60_000;
 /** After a failure an organization's questions are answered by words alone for this long, in milliseconds. */
-const PAUSE = 60_000;
+const FAILURE_PAUSE_MS = 60_000;
 /** How often it is looked for passages without a vector, in milliseconds: those from before there was a key. */
-const LOOK_AGAIN = 600_000;
+const CHECK_INTERVAL_MS = 600_000;
 /** More than this of a question is not looked at. */
-const QUESTION_LENGTH = 8_000;
+const MAX_QUESTION_LENGTH = 8_000;
 
 /** Organizations whose last question found no model. */
-const failing = new LRUCache<string, true>({ max: 10_000, ttl: PAUSE });
+const failing = new LRUCache<string, true>({ max: 10_000, ttl: FAILURE_PAUSE_MS });
 /** What has been looked through for passages without a vector. */
-const lookedThrough = new LRUCache<string, true>({ max: 10_000, ttl: LOOK_AGAIN });
+const checked = new LRUCache<string, true>({ max: 10_000, ttl: CHECK_INTERVAL_MS });
 
 /** Whose passages are meant: a file's, or all that an assistant knows. */
 export type PassageOwner = { readonly fileId: string } | { readonly assistantId: string };
@@ -51,7 +51,7 @@ export class Embeddings {
   constructor(private readonly scope: Scope) {}
 
   /** Passages that mean something near to a question, the nearest first; none where there are no vectors. */
-  async near(
+  async findNearest(
     question: string,
     assistantId: string,
     resources: readonly string[],
@@ -59,9 +59,9 @@ export class Embeddings {
   ): Promise<Passage[]> {
     const { embeddings } = this.scope.ports;
     if (!embeddings || question.trim() === "") return [];
-    const vector = await this.ofQuestion(question);
+    const vector = await this.embedQuestion(question);
     if (!vector) return [];
-    await this.lookThrough(assistantId, resources);
+    await this.enqueueIfChanged(assistantId, resources);
     const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, most];
     const rows = await this.scope.read(NEAREST, values);
     return rows.map(({ text, source, fileId, page }) => ({
@@ -73,16 +73,16 @@ export class Embeddings {
   }
 
   /** Vectors of passages. @returns undefined where there is no model to ask; @throws Error when it does not answer */
-  async of(texts: readonly string[], patience = INDEXING_TIMEOUT_MS): Promise<number[][] | undefined> {
+  async embed(texts: readonly string[], timeoutMs = INDEXING_TIMEOUT_MS): Promise<number[][] | undefined> {
     const { embeddings } = this.scope.ports;
     const credential = await this.credential();
     if (!embeddings || !credential) return undefined;
-    const signal = AbortSignal.timeout(patience);
+    const signal = AbortSignal.timeout(timeoutMs);
     return embeddings.remote.embed(texts, { model: embeddings.model, credential, signal });
   }
 
   /** Has vectors made for the passages that have none, by a job. */
-  async make(owner: PassageOwner): Promise<void> {
+  async enqueue(owner: PassageOwner): Promise<void> {
     if (!(await this.credential())) return;
     const { organizationId } = this.scope;
     const key = `knowledge.embed:${organizationId}:${Object.values(owner).join()}`;
@@ -93,24 +93,26 @@ export class Embeddings {
     );
   }
 
-  private async ofQuestion(question: string): Promise<number[] | undefined> {
+  private async embedQuestion(question: string): Promise<number[] | undefined> {
     const { organizationId } = this.scope;
     if (failing.has(organizationId)) return undefined;
     try {
-      return (await this.of([question.slice(-QUESTION_LENGTH).toWellFormed()], QUESTION_TIMEOUT_MS))?.[0];
+      return (
+        await this.embed([question.slice(-MAX_QUESTION_LENGTH).toWellFormed()], QUESTION_TIMEOUT_MS)
+      )?.[0];
     } catch {
       failing.set(organizationId, true); // words find something, too
       return undefined;
     }
   }
 
-  private async lookThrough(assistantId: string, resources: readonly string[]): Promise<void> {
+  private async enqueueIfChanged(assistantId: string, resources: readonly string[]): Promise<void> {
     const { organizationId, ports } = this.scope;
     const content = createHash("sha256").update(JSON.stringify(resources)).digest("base64");
     const key = [organizationId, assistantId, ports.embeddings?.model, content].join("/");
-    if (lookedThrough.has(key)) return;
-    lookedThrough.set(key, true);
-    await this.make({ assistantId });
+    if (checked.has(key)) return;
+    checked.set(key, true);
+    await this.enqueue({ assistantId });
   }
 
   private async credential(): Promise<ModelCredential | undefined> {

@@ -4,7 +4,7 @@ import { Files } from "../files/files";
 import { isReadable } from "../../platform/ports/document-reader";
 import { AttachedFiles } from "./attached-files";
 
-const AGAIN = "The file could not be fetched or read just now: attach it again to try once more.";
+const RETRY_HINT = "The file could not be fetched or read just now: attach it again to try once more.";
 
 /**
  * Reads a file and makes its passages findable. What is wrong with the file is noted; what is wrong with us is thrown,
@@ -15,7 +15,7 @@ export async function indexFile(scope: Scope, fileId: string, lastTry: boolean):
   try {
     const { file, content } = await scope.of(Files).content(fileId);
     if (!isReadable(file.detectedType)) return void content.destroy();
-    await attached.settle(fileId, await scope.ports.reader.read(file.detectedType, content));
+    await attached.storeResult(fileId, await scope.ports.reader.read(file.detectedType, content));
   } catch (error) {
     if (error instanceof DomainError && error.code === "FILE_NOT_FOUND") return; // deleted meanwhile
     if (lastTry) await giveUpIndexing(scope, fileId);
@@ -25,4 +25,4 @@ export async function indexFile(scope: Scope, fileId: string, lastTry: boolean):
 
 /** Marks the file as failed, wherever it is attached. */
 export const giveUpIndexing = (scope: Scope, fileId: string): Promise<void> =>
-  scope.of(AttachedFiles).settle(fileId, { problem: AGAIN });
+  scope.of(AttachedFiles).storeResult(fileId, { problem: RETRY_HINT });

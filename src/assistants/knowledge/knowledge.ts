@@ -13,12 +13,12 @@ export interface Passage {
   readonly page?: number;
 }
 
-const PASSAGE_LENGTH = 1_000;
-const MOST = 4;
+const MAX_PASSAGE_LENGTH = 1_000;
+const MAX_PASSAGES = 4;
 /** So many are looked at of each way of finding, before the best of all are taken. */
 const CANDIDATES = 12;
 /** Evens out how much the first places count beside the next ones (reciprocal rank fusion). */
-const EVENNESS = 60;
+const FUSION_CONSTANT = 60;
 
 type Resources = Pick<ChannelConfiguration, "resources">;
 
@@ -30,15 +30,18 @@ export class Knowledge {
   async find(question: string, assistantId: string, { resources }: Resources): Promise<Passage[]> {
     const [byWords, byMeaning] = await Promise.all([
       this.findByWords(question, assistantId, { resources }),
-      this.scope.of(Embeddings).near(question, assistantId, split(resources), CANDIDATES),
+      this.scope.of(Embeddings).findNearest(question, assistantId, split(resources), CANDIDATES),
     ]);
-    return fused([byWords, byMeaning]).slice(0, MOST);
+    return fuse([byWords, byMeaning]).slice(0, MAX_PASSAGES);
   }
 
   /** Those only that share a word with the question: something is near to any question, but not always an answer. */
   async findByWords(question: string, assistantId: string, { resources }: Resources): Promise<Passage[]> {
     const texts = split(resources);
-    const [own, files] = await Promise.all([this.rank(question, texts), this.inFiles(question, assistantId)]);
+    const [own, files] = await Promise.all([
+      this.rank(question, texts),
+      this.rankInFiles(question, assistantId),
+    ]);
     return [...own.map((found) => ({ ...found, source: "resources" })), ...files]
       .sort((a, b) => b.rank - a.rank)
       .slice(0, CANDIDATES)
@@ -73,21 +76,21 @@ export class Knowledge {
     return found.map(({ text }) => text);
   }
 
-  private async inFiles(question: string, assistantId: string): Promise<Ranked[]> {
+  private async rankInFiles(question: string, assistantId: string): Promise<RankedPassage[]> {
     const found = await this.scope.read(IN_FILES, [assistantId, question]);
     return found.map(({ page, ...passage }) => ({ ...passage, ...(page !== null && { page }) }));
   }
 }
 
-type Ranked = Passage & { readonly rank: number };
+type RankedPassage = Passage & { readonly rank: number };
 
 /** One list of several: what stands far up in more than one comes first. */
-function fused(lists: readonly (readonly Passage[])[]): Passage[] {
+function fuse(lists: readonly (readonly Passage[])[]): Passage[] {
   const scores = new Map<string, { passage: Passage; score: number }>();
   for (const list of lists)
     for (const [place, passage] of list.entries()) {
       const key = `${passage.fileId ?? ""}/${passage.text}`;
-      const score = (scores.get(key)?.score ?? 0) + 1 / (EVENNESS + place);
+      const score = (scores.get(key)?.score ?? 0) + 1 / (FUSION_CONSTANT + place);
       scores.set(key, { passage, score });
     }
   return [...scores.values()].sort((a, b) => b.score - a.score).map(({ passage }) => passage);
@@ -107,11 +110,11 @@ const BEGINNINGS = statement<{ text: string }>(({ db }) =>
   db.raw(`
   select passages.content as text from assistant_files
   join passages on passages.organization_id = $1 and passages.file_id = assistant_files.file_id
-  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and passages.ordinal < ${MOST}
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and passages.ordinal < ${MAX_PASSAGES}
   order by passages.ordinal, assistant_files.created_at limit ${CANDIDATES}`),
 );
 
-const IN_FILES = unprepared<Ranked & { page: number | null }>(({ db }) =>
+const IN_FILES = unprepared<RankedPassage & { page: number | null }>(({ db }) =>
   db.raw(`
   select passages.content as text, files.name as source, files.id as file_id, passages.page,
     ts_rank(words, query)::float8 as rank
@@ -127,11 +130,11 @@ export function split(text: string): string[] {
   const passages: string[] = [];
   for (const paragraph of text.split(/\n\s*\n|\r\n\s*\r\n/)) {
     let rest = paragraph.trim();
-    while (rest.length > PASSAGE_LENGTH) {
-      const part = rest.slice(0, PASSAGE_LENGTH);
+    while (rest.length > MAX_PASSAGE_LENGTH) {
+      const part = rest.slice(0, MAX_PASSAGE_LENGTH);
       const cut = Math.max(part.lastIndexOf(". ") + 1, part.lastIndexOf("\n")) || part.lastIndexOf(" ");
-      passages.push(rest.slice(0, cut > 0 ? cut : PASSAGE_LENGTH).trim());
-      rest = rest.slice(cut > 0 ? cut : PASSAGE_LENGTH).trim();
+      passages.push(rest.slice(0, cut > 0 ? cut : MAX_PASSAGE_LENGTH).trim());
+      rest = rest.slice(cut > 0 ? cut : MAX_PASSAGE_LENGTH).trim();
     }
     if (rest !== "") passages.push(rest);
   }

@@ -22,7 +22,7 @@ export type ConnectionRow = Omit<TelephonyConnection, "authTokenHint" | "interce
 
 const HINT_LENGTH = 4;
 
-export const shownConnection = (
+export const toConnection = (
   { sealedToken: _, ...row }: ConnectionRow,
   authToken: string,
   interceptSmsUrl: string,

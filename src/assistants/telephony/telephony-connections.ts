@@ -7,7 +7,7 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
-import { shownConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
+import { toConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
 
 export interface ConnectTelephonyInput {
   readonly phoneNumber: string;
@@ -37,7 +37,7 @@ export class TelephonyConnections {
   /** The oldest first. */
   async list(): Promise<TelephonyConnection[]> {
     const rows = await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST);
-    return rows.map((row) => this.shown(row));
+    return rows.map((row) => this.present(row));
   }
 
   /** @throws TELEPHONY_CONNECTION_NOT_FOUND */
@@ -48,7 +48,7 @@ export class TelephonyConnections {
   /** Undefined for one that does not exist, or no more. */
   async find(id: string): Promise<TelephonyConnection | undefined> {
     const row = await this.row(id);
-    return row && this.shown(row);
+    return row && this.present(row);
   }
 
   /**
@@ -71,13 +71,13 @@ export class TelephonyConnections {
           id,
           phoneNumber,
           accountSid,
-          sealedToken: own.sealed(id, authToken),
+          sealedToken: own.seal(id, authToken),
           messagingServiceSid: messagingServiceSid ?? undefined,
         });
         await scope.shared("telephony_lookup").insert({ phoneNumber, organizationId, connectionId: id });
         await own.setAssistants(id, assistantIds ?? []);
       })
-      .catch(connectedAlready);
+      .catch(rejectDuplicate);
     return this.byId(id);
   }
 
@@ -86,7 +86,7 @@ export class TelephonyConnections {
     const row = (await this.row(id)) ?? missing("TelephonyConnection");
     const { assistantIds, ...changes } = input;
     if (assistantIds) await this.checkAssistants(assistantIds);
-    const line = merged(this.line(row), changes);
+    const line = mergeLine(this.line(row), changes);
     if (Object.keys(changes).length > 0) await this.check(line);
     await this.scope.transaction(async (scope) => {
       const own = scope.of(TelephonyConnections);
@@ -95,7 +95,7 @@ export class TelephonyConnections {
         .where({ id })
         .update({
           accountSid: line.accountSid,
-          sealedToken: own.sealed(id, line.authToken),
+          sealedToken: own.seal(id, line.authToken),
           messagingServiceSid: line.messagingServiceSid ?? null,
           updatedAt: currentDate(),
         });
@@ -154,7 +154,7 @@ export class TelephonyConnections {
     const row = member
       ? await this.row(member.connectionId)
       : (await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST).limit(1))[0];
-    return row && this.shown(row);
+    return row && this.present(row);
   }
 
   private async row(id: string): Promise<ConnectionRow | undefined> {
@@ -201,12 +201,12 @@ export class TelephonyConnections {
     return { phoneNumber, accountSid, authToken, ...service } satisfies TelephonyLine;
   }
 
-  private shown(row: ConnectionRow): TelephonyConnection {
+  private present(row: ConnectionRow): TelephonyConnection {
     const { telephone } = this.scope.ports;
-    return shownConnection(row, this.line(row).authToken, telephone.interceptUrl());
+    return toConnection(row, this.line(row).authToken, telephone.interceptUrl());
   }
 
-  private sealed(id: string, authToken: string): string {
+  private seal(id: string, authToken: string): string {
     return this.scope.ports.crypto.seal(authToken, this.context(id));
   }
 
@@ -215,7 +215,7 @@ export class TelephonyConnections {
   }
 }
 
-function merged(
+function mergeLine(
   { messagingServiceSid: former, ...line }: TelephonyLine,
   { messagingServiceSid, ...changes }: Omit<UpdateTelephonyConnectionInput, "assistantIds">,
 ): TelephonyLine {
@@ -226,7 +226,7 @@ function merged(
 const DUPLICATE = "23505";
 
 /** Whether by this organization or by another one is not told. */
-function connectedAlready(error: unknown): never {
+function rejectDuplicate(error: unknown): never {
   if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
   throw new DomainError("CONFLICT", "This telephone number is connected already.");
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { performSpoken } from "../../conversation/turns/spoken-turn";
+import { callFunctionsForEngine } from "../../conversation/turns/spoken-turn";
 import type { ToolCall } from "../../platform/ports/voice-engine";
 import { answerTo, claim, storeAnswer } from "./claims";
 import type { FoundCall } from "./live-call";
@@ -27,7 +27,8 @@ export async function callTools(
     return { outcome: "repeated" };
   }
   const results: { id: string; name: string; text: string }[] = [];
-  for (const { id, name, text } of await performSpoken(scope, chat, calls)) results.push({ id, name, text });
+  for (const { id, name, text } of await callFunctionsForEngine(scope, chat, calls))
+    results.push({ id, name, text });
   const answer = scope.ports.voice.engine.answer({ type: "tools", results });
   await storeAnswer(scope, chat.id, digest, answer);
   return { outcome: "applied", answer };

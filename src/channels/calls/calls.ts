@@ -1,4 +1,4 @@
-import { labelled, type Chat } from "../../chats/chats/chats";
+import { withLabel, type Chat } from "../../chats/chats/chats";
 import { Chats } from "../../chats/chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { whereText } from "../../platform/database/long-texts";
@@ -117,7 +117,7 @@ export class Calls {
   async byId(id: string): Promise<Call> {
     const loader = this.scope.loader<Call | undefined>("calls", async (ids) => {
       const rows = await this.joined().whereIn("calls.chatId", ids);
-      const found = new Map(rows.map((row) => [row.id, labelled(row)]));
+      const found = new Map(rows.map((row) => [row.id, withLabel(row)]));
       return ids.map((one) => found.get(one));
     });
     return (await loader.load(id)) ?? missing("Call");
@@ -147,7 +147,7 @@ export class Calls {
       if (value != null) rows.where(`chats.${name}`, value as string);
     if (from != null) rows.where("calls.createdAt", ">=", from);
     if (to != null) rows.where("calls.createdAt", "<", to);
-    return connectionOf((await rows).map(labelled), take);
+    return connectionOf((await rows).map(withLabel), take);
   }
 
   /** Ends a live call, even one that is still queued. @throws CALL_NOT_FOUND; CHAT_ENDED if it had already ended */

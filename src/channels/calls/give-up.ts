@@ -1,5 +1,5 @@
 import { Chats } from "../../chats/chats/chats";
-import { keepError } from "../../chats/chats/keep-error";
+import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
 import { Calls } from "./calls";
 
@@ -16,10 +16,11 @@ export const giveUpWatch = (scope: Scope, chatId: string): Promise<void> =>
 
 /** Logs that the engine may still hold a call that has ended here. */
 export const giveUpHangUp = (scope: Scope, chatId: string): Promise<void> =>
-  keepError(scope, chatId, new Error("The voice engine could not be told to hang up."));
+  logChatError(scope, chatId, new Error("The voice engine could not be told to hang up."));
 
 async function endAsFailed(scope: Scope, chatId: string, reason: string, message: string): Promise<void> {
   await scope.transaction(async (scope) => {
-    if (await scope.of(Chats).endIfLive(chatId, reason)) await keepError(scope, chatId, new Error(message));
+    if (await scope.of(Chats).endIfLive(chatId, reason))
+      await logChatError(scope, chatId, new Error(message));
   });
 }

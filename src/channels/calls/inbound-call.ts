@@ -34,7 +34,7 @@ export async function openInbound(
   const [owner] = calledNumber === undefined ? [] : await database.ownersOfNumbers(calledNumber);
   if (!owner) return false;
   const scope = database.scope(owner.organizationId);
-  const [deployment] = await scope.of(Deployments).on(owner.connectionId, "PHONE_INBOUND");
+  const [deployment] = await scope.of(Deployments).ofNumber(owner.connectionId, "PHONE_INBOUND");
   if (!deployment) return false;
   const operation = callbackOf(
     scope,

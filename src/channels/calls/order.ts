@@ -18,8 +18,8 @@ const PHRASES = /[,\n]/;
 /** The request that describes a call to the engine. @param speaker the assistant that speaks first */
 export async function orderOf(scope: Scope, speaker: Speaker, call: CallRow): Promise<CallOrder> {
   const { voice } = scope.ports;
-  const { chat, course } = speaker;
-  if (course) await scope.of(Calls).change(chat.id, { spoken: course.metadata });
+  const { chat, position } = speaker;
+  if (position) await scope.of(Calls).change(chat.id, { spoken: position.metadata });
   return {
     callId: chat.id,
     assistant: await spokenAssistant(scope, speaker),
@@ -41,7 +41,10 @@ function callbacksOf(scope: Scope, { chatId, sealedSecret }: CallRow): Callbacks
 }
 
 /** The voice configuration of the assistant that speaks first, with the call's variables filled in. */
-async function spokenAssistant(scope: Scope, { chat, assistant, course }: Speaker): Promise<SpokenAssistant> {
+async function spokenAssistant(
+  scope: Scope,
+  { chat, assistant, position }: Speaker,
+): Promise<SpokenAssistant> {
   const configuration = await scope.of(Configurations).of("voice", assistant);
   const values = [chat.variables, assistant.variables];
   const { endCallFunction, dialKeypadFunction, backgroundSound, endCallPhrases } = configuration;
@@ -57,10 +60,10 @@ async function spokenAssistant(scope: Scope, { chat, assistant, course }: Speake
     // The engine implements the built-in functions itself.
     functions: await toolsOf(scope, { ...configuration, ...NOT_BUILT_IN }, values),
     // A workflow ends a call by calling this function.
-    endCallFunction: endCallFunction || course !== undefined,
+    endCallFunction: endCallFunction || position !== undefined,
     dialKeypadFunction,
     // A workflow's closing words come from its own nodes.
-    endCallMessage: course ? "" : configuration.endCallMessage.trim(),
+    endCallMessage: position ? "" : configuration.endCallMessage.trim(),
     endCallPhrases: endCallPhrases
       .split(PHRASES)
       .map((phrase) => phrase.trim())

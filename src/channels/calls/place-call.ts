@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
-import { firstStatus, type ChatRow, type Visited } from "../../chats/chats/chats";
+import { firstStatus, type ChatRow, type VisitorColumns } from "../../chats/chats/chats";
 import { EndUsers } from "../../chats/chats/end-users";
 import { newId } from "../../platform/database/ids";
 import { indexable } from "../../platform/database/long-texts";
@@ -19,7 +19,7 @@ import { lookupOf, newCallSecret, storeLookups, sealSecret } from "./secrets";
 import { resolveTarget, type CallTarget } from "./target";
 
 /** The person who is called, and data to store with the call. */
-export interface Callee extends Partial<Visited> {
+export interface Callee extends Partial<VisitorColumns> {
   readonly userName?: string | null;
   readonly userId?: string | null;
   /** Key of the assistant's memory of the person; defaults to userId, then anonymousId. */
@@ -91,12 +91,12 @@ export async function openCall(
   { status, phoneNumber, ...call }: CallColumns,
 ): Promise<string> {
   const { crypto } = scope.ports;
-  await scope.of(Assistants).hold(assistant.id);
-  if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
+  await scope.of(Assistants).lockForChat(assistant.id);
+  if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
   await scope.of(Quotas).checkRoomFor("liveChats");
   const person = personOf(callee);
   const { uniqueId } = person;
-  if (uniqueId !== null) await scope.of(EndUsers).meet(assistant.id, uniqueId);
+  if (uniqueId !== null) await scope.of(EndUsers).register(assistant.id, uniqueId);
   const id = newId();
   const secret = newCallSecret();
   const [chat] = await scope.insert("chats", {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
-import { oneAtATime } from "../../chats/chats/one-at-a-time";
+import { runInOrder } from "../../chats/chats/run-in-order";
 import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
 import type { EngineAnswer, EngineMessage, Utterance } from "../../platform/ports/voice-engine";
@@ -172,7 +172,7 @@ type CallWork = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<Callback
  * Runs `work` for a call that is live or ended recently, one at a time across all servers.
  */
 function withLockedCall({ scope, chat: { id } }: FoundCall, work: CallWork): Promise<CallbackResult> {
-  return oneAtATime(`${scope.organizationId}/${id}`, () =>
+  return runInOrder(`${scope.organizationId}/${id}`, () =>
     scope.transaction(async (scope) => {
       const [chat] = await scope
         .table("chats")

@@ -1,6 +1,6 @@
 import type { ChatRow } from "../../chats/chats/chats";
 import { Messages, type Message } from "../../chats/chats/messages";
-import { firstOf } from "../../chats/chats/store-message";
+import { labelFrom } from "../../chats/chats/store-message";
 import { EndUsers } from "../../chats/chats/end-users";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
@@ -130,7 +130,7 @@ async function updateDerived(scope: Scope, chat: ChatRow, lines: readonly Line[]
   const first = lines
     .map(({ message, turn }) => ({ role: turn?.role ?? message!.role, text: turn?.text ?? message!.content }))
     .find(({ role, text }) => role === "USER" && text?.trim());
-  const firstWords = first ? firstOf(first.text!) : null;
+  const firstWords = first ? labelFrom(first.text!) : null;
   const chatId = chat.id;
   const changes = { messageCount: lines.length, firstWords, counted: false };
   await scope.table("chats").where({ id: chatId }).update(changes);
@@ -139,5 +139,6 @@ async function updateDerived(scope: Scope, chat: ChatRow, lines: readonly Line[]
   const now = { ...chat, ...changes };
   await scope.of(Events).transcriptCompleted(now);
   const { uniqueId } = chat;
-  if (chat.status === "ended" && uniqueId !== null) await scope.of(EndUsers).keepEnd({ ...now, uniqueId });
+  if (chat.status === "ended" && uniqueId !== null)
+    await scope.of(EndUsers).storeContext({ ...now, uniqueId });
 }

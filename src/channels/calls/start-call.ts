@@ -1,6 +1,6 @@
 import { currentDate, currentTime } from "../../platform/clock";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
-import { keepError } from "../../chats/chats/keep-error";
+import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
 import { Deadline, NotSent } from "../../platform/outbound/deadline";
 import { CallRefused, type EngineCall } from "../../platform/ports/voice-engine";
@@ -75,7 +75,7 @@ async function findAtEngine(scope: Scope, call: CallRow, since: Date): Promise<b
     .find({ callId: call.chatId, since }, AbortSignal.timeout(timeoutMs))
     .catch(async (error: unknown) => {
       // Dialing again is unsafe until the engine can be asked.
-      await keepError(scope, call.chatId, error as Error);
+      await logChatError(scope, call.chatId, error as Error);
       await enqueueStart(scope, call.chatId, currentDate(timeoutMs));
       return "unanswered" as const;
     });
@@ -105,7 +105,7 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
     await storePlacedCall(scope, id, await engine.place(order, deadline.signal()));
   } catch (error) {
     if (error instanceof NotSent) return releaseClaim(scope, claim);
-    await keepError(scope, id, error as Error);
+    await logChatError(scope, id, error as Error);
     if (error instanceof CallRefused)
       await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
     else await enqueueStart(scope, id, currentDate(timeoutMs * SETTLE_FACTOR));

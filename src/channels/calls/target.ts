@@ -1,6 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import { CALLING, type Deployment } from "../../conversation/workflows/deployments";
+import { CALLING_TYPES, type Deployment } from "../../conversation/workflows/deployments";
 import { resolve, type ResolvedTarget, type Target } from "../../conversation/workflows/target";
 
 /** The assistant, workflow or deployment that conducts a call. */
@@ -20,9 +20,9 @@ export const resolveTarget = (
 
 function checkCallable({ enabled, type }: Deployment): void {
   if (!enabled) throw new DomainError("DEPLOYMENT_NOT_CALLABLE", "The deployment is switched off.");
-  if (!CALLING.includes(type))
+  if (!CALLING_TYPES.includes(type))
     throw new DomainError(
       "DEPLOYMENT_NOT_CALLABLE",
-      `Deployments of type ${type} can't place calls. Use one of type ${CALLING.join(" or ")}.`,
+      `Deployments of type ${type} can't place calls. Use one of type ${CALLING_TYPES.join(" or ")}.`,
     );
 }

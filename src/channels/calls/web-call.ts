@@ -1,14 +1,14 @@
 import { currentDate } from "../../platform/clock";
 import { signToken } from "../../account/auth/tokens";
 import { Chats } from "../../chats/chats/chats";
-import { keepError } from "../../chats/chats/keep-error";
+import { logChatError } from "../../chats/chats/log-chat-error";
 import { Configurations } from "../../assistants/configurations/configurations";
 import { checkOrigin } from "../../assistants/configurations/origins";
 import type { Scope } from "../../platform/database/scope";
 import { Deadline } from "../../platform/outbound/deadline";
 import { DomainError } from "../../platform/errors";
 import { CallRefused } from "../../platform/ports/voice-engine";
-import { begin, speakerOf } from "../../conversation/workflows/speaker";
+import { beginChat, speakerOf } from "../../conversation/workflows/speaker";
 import type { ResolvedTarget } from "../../conversation/workflows/target";
 import { Calls, PAGE } from "./calls";
 import { enqueueWatch } from "./jobs";
@@ -70,7 +70,7 @@ export async function openPageCall(scope: Scope, resolved: ResolvedTarget, calle
   return scope.transaction(async (scope) => {
     const id = await openCall(scope, resolved, callee, { ...WEB, engine: PAGE, status: "in-progress" });
     const chat = (await scope.of(Chats).row(id))!; // stored by the line above
-    await begin(scope, chat, resolved.flow);
+    await beginChat(scope, chat, resolved.flow);
     await enqueueWatch(scope, id, latestEnd(scope));
     return id;
   });
@@ -137,7 +137,7 @@ async function openAtEngine(scope: Scope, chatId: string, deadline: Deadline): P
     return url;
   } catch (error) {
     const reason = error instanceof CallRefused ? error.reason : "engine-unreachable";
-    await keepError(scope, chatId, error as Error);
+    await logChatError(scope, chatId, error as Error);
     await scope.transaction((scope) => scope.of(Chats).endIfLive(chatId, reason, false));
     throw new DomainError("UNAVAILABLE", "The voice engine did not open the call. Try again.");
   }

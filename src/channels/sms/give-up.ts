@@ -1,4 +1,4 @@
-import { keepError } from "../../chats/chats/keep-error";
+import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
 import { Receipts } from "./receipts";
 import { OutgoingTexts } from "./outgoing-texts";
@@ -25,7 +25,7 @@ export async function giveUpSending(scope: Scope, chatId: string): Promise<void>
       open.map(({ id }) => id),
       { problem: "given-up" },
     );
-    await keepError(scope, chatId, new Error("An SMS was not sent: all attempts to send it failed."));
+    await logChatError(scope, chatId, new Error("An SMS was not sent: all attempts to send it failed."));
   });
 }
 

@@ -186,7 +186,7 @@ async function route(scope: Scope, { connection, sms }: IncomingText): Promise<R
 async function deployed(scope: Scope, connectionId: string) {
   const purpose = { instead: "text with the copy", check: () => undefined };
   const found = await Promise.all(
-    (await scope.of(Deployments).on(connectionId, "SMS")).map(({ id: deploymentId }) =>
+    (await scope.of(Deployments).ofNumber(connectionId, "SMS")).map(({ id: deploymentId }) =>
       resolve(scope, { deploymentId }, {}, purpose).catch((error: unknown) => {
         if (error instanceof DomainError) return undefined;
         throw error;

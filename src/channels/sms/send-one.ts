@@ -1,5 +1,5 @@
 import { currentDate, currentTime } from "../../platform/clock";
-import { keepError } from "../../chats/chats/keep-error";
+import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
 import { Deadline, NotSent } from "../../platform/outbound/deadline";
 import { SmsDelayed, SmsRefused, type TelephonyLine } from "../../platform/ports/telephony";
@@ -101,5 +101,5 @@ async function giveUp(scope: Scope, { id, chatId }: OutgoingTextRow, { message }
   await scope.of(OutgoingTexts).change([id], { problem: message.slice(0, 500) });
   const error = new Error(`An SMS was not sent. ${message}`);
   if (chatId === null) throw error; // the failed job is logged; its retry finds nothing to do
-  await keepError(scope, chatId, error);
+  await logChatError(scope, chatId, error);
 }

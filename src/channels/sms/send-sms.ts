@@ -1,4 +1,4 @@
-import { sendingOf } from "../../chats/chats/store-message";
+import { smsJobOf } from "../../chats/chats/store-message";
 import type { Scope } from "../../platform/database/scope";
 import type { TelephonyLine } from "../../platform/ports/telephony";
 import { TelephonyConnections } from "../../assistants/telephony/telephony-connections";
@@ -10,7 +10,7 @@ import { Threads, type ThreadRow } from "./threads";
 
 /** Enqueues sending the texts of a chat: one job at a time per chat keeps their order. */
 export function enqueueSend(scope: Scope, chatId: string, runAt?: Date): Promise<void> {
-  const { task, payload, key } = sendingOf(chatId);
+  const { task, payload, key } = smsJobOf(chatId);
   return scope.enqueue(task, payload, { key, ...(runAt && { runAt }) });
 }
 

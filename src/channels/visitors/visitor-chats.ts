@@ -2,9 +2,9 @@ import type { Visitor } from "../../account/auth/caller";
 import type { JsonObject } from "../../platform/json/json-object";
 import { Calls, PAGE } from "../calls/calls";
 import { openEngineCall, openPageCall, type WebCall } from "../calls/web-call";
-import { Chats, labelled, type Chat } from "../../chats/chats/chats";
+import { Chats, withLabel, type Chat } from "../../chats/chats/chats";
 import { Messages } from "../../chats/chats/messages";
-import { overruled, setIn } from "../../chats/chats/set-variables";
+import { mergeVariables, setVariablesOf } from "../../chats/chats/set-variables";
 import { ChatStart } from "../../conversation/turns/start-chat";
 import { EndUsers } from "../../chats/chats/end-users";
 import { encoded } from "../../platform/database/encoded";
@@ -36,13 +36,13 @@ export class VisitorChats {
   /** @throws CHAT_NOT_FOUND */
   async byId(visitor: Visitor, id: string): Promise<Chat> {
     const [row] = await this.own(visitor).where({ id });
-    return labelled(row ?? missing("Chat"));
+    return withLabel(row ?? missing("Chat"));
   }
 
   /** The visitor's chats, newest first. */
   async list(visitor: Visitor): Promise<Chat[]> {
     const rows = await this.own(visitor).orderBy(byAge("desc", "startedAt")).limit(MAX_CHATS);
-    return rows.map(labelled);
+    return rows.map(withLabel);
   }
 
   /**
@@ -99,11 +99,11 @@ export class VisitorChats {
       if (!row) throw new DomainError("CHAT_ENDED", "The chat has ended.");
       const kept = row.workflowId === null ? {} : row.variables;
       const changes = {
-        ...(variables && { variables: overruled({ ...kept, ...variables }, setIn(row)) }),
+        ...(variables && { variables: mergeVariables({ ...kept, ...variables }, setVariablesOf(row)) }),
         ...(metadata && { metadata }),
       };
       await live().update(encoded(changes));
-      return labelled({ ...row, ...changes });
+      return withLabel({ ...row, ...changes });
     });
   }
 

@@ -1,6 +1,6 @@
 import { map, pipe, filter } from "@graphql-yoga/subscription";
 import type { Visitor } from "../../account/auth/caller";
-import { chatEvents, type ChatEvent, type Followed } from "../../chats/chats/chat-events";
+import { chatEvents, type ChatEvent, type ChatSubscription } from "../../chats/chats/chat-events";
 import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
 import { visibleMessage, type VisitorMessage } from "./visitor-messages";
@@ -29,7 +29,7 @@ export async function widgetChatEvents(
   fresh: () => Scope,
   listener: Pick<Listener, "on" | "onRenewed">,
   visitor: Visitor,
-  followed: Pick<Followed, "chatId" | "after" | "tooSlow">,
+  followed: Pick<ChatSubscription, "chatId" | "after" | "tooSlow">,
 ): Promise<AsyncIterable<WidgetChatEvent>> {
   await fresh().of(VisitorChats).byId(visitor, followed.chatId);
   const events = await chatEvents(fresh, listener, { ...followed, withActivity: true });

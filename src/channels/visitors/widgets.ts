@@ -58,7 +58,7 @@ export class Widgets {
   async ofVisitor(visitor: Visitor): Promise<Widget> {
     if (!("chatId" in visitor)) return this.of(visitor.target);
     const { assistantId } = await this.scope.of(Chats).byId(visitor.chatId);
-    return this.widgetOf(await this.scope.of(Assistants).evenDeleted(assistantId), ["VOICE"]);
+    return this.widgetOf(await this.scope.of(Assistants).byIdIncludingDeleted(assistantId), ["VOICE"]);
   }
 
   /** The greeting with variables filled in; null if the assistant has none. */

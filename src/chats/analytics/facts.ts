@@ -36,8 +36,8 @@ export const factsOf = <R>(
   );
 
 /**
- * Reads the facts of the conversations that began in a period. Those of ended ones are kept by a job; of the others they
- * are computed from what was said, so that together they are always exact.
+ * Reads facts of the conversations that started in a period. A job stores the facts of ended conversations; facts of
+ * all others are computed from their messages, so the result is always exact.
  */
 export class Facts {
   constructor(

@@ -1,9 +1,9 @@
 import type { Database } from "../../platform/database/database";
 
-/** Of one statement. */
-const BATCH = 500;
+/** Chats per statement. */
+const BATCH_SIZE = 500;
 
-/** Keeps the facts of chats that have ended, so that statistics read a narrow row of each and not what was said. */
+/** Stores the facts of ended chats, so that statistics read one narrow row per chat instead of its messages. */
 export async function keepFacts(database: Database): Promise<void> {
-  while ((await database.keepFacts(BATCH)) === BATCH);
+  while ((await database.keepFacts(BATCH_SIZE)) === BATCH_SIZE);
 }

@@ -11,32 +11,32 @@ export interface AnalyticsInput {
   readonly timezone?: string | null;
 }
 
-/** What statistics are of. */
+/** The period of statistics. */
 export interface Period {
   readonly from: Date;
-  /** The first moment that lies behind it. */
+  /** Exclusive. */
   readonly to: Date;
-  /** Name in the IANA database, by which days begin and end. */
+  /** IANA name; days start and end in this time zone. */
   readonly timezone: string;
 }
 
-const DAY = 86_400_000;
-const USUAL_DAYS = 30;
-const MOST_DAYS = 400;
-/** Offsets such as +02:00 mean the opposite in PostgreSQL. */
-const NAME = /^[A-Za-z][\w+-]*(\/[\w+-]+)*$/;
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 400;
+/** Excludes offsets such as +02:00, whose sign PostgreSQL interprets the other way round. */
+const ZONE_NAME = /^[A-Za-z][\w+-]*(\/[\w+-]+)*$/;
 
-/** @throws BAD_USER_INPUT for a period without end or sense, or an unknown time zone */
+/** @throws BAD_USER_INPUT for an empty or too long period, or an unknown time zone */
 export function periodOf({ from, to, timezone }: AnalyticsInput): Period {
   const zone = timezone ?? "UTC";
   const end = to ?? currentDate();
-  const begin = from ?? new Date(end.getTime() - USUAL_DAYS * DAY);
-  if (!NAME.test(zone) || !isKnown(zone))
+  const start = from ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
+  if (!ZONE_NAME.test(zone) || !isKnown(zone))
     throw invalid([{ path: "input.timezone", message: "must be a name such as UTC or Europe/Zurich" }]);
-  if (begin >= end) throw invalid([{ path: "input.from", message: "must lie before `to`" }]);
-  if (end.getTime() - begin.getTime() > MOST_DAYS * DAY)
-    throw invalid([{ path: "input.from", message: `must lie at most ${MOST_DAYS} days before \`to\`` }]);
-  return { from: begin, to: end, timezone: zone };
+  if (start >= end) throw invalid([{ path: "input.from", message: "must lie before `to`" }]);
+  if (end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
+    throw invalid([{ path: "input.from", message: `must lie at most ${MAX_DAYS} days before \`to\`` }]);
+  return { from: start, to: end, timezone: zone };
 }
 
 function isKnown(timeZone: string): boolean {
@@ -47,13 +47,13 @@ function isKnown(timeZone: string): boolean {
   }
 }
 
-/** Every day of a period, each as 2026-01-31. */
+/** Every day of a period, formatted as 2026-01-31. */
 export function daysOf({ from, to, timezone }: Period): string[] {
-  const written = new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" });
-  const last = written.format(new Date(to.getTime() - 1));
-  const days = [written.format(from)];
-  while (days.at(-1)! < last) days.push(following(days.at(-1)!));
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone: timezone, dateStyle: "short" });
+  const last = format.format(new Date(to.getTime() - 1));
+  const days = [format.format(from)];
+  while (days.at(-1)! < last) days.push(nextDay(days.at(-1)!));
   return days;
 }
 
-const following = (day: string) => new Date(Date.parse(day) + DAY).toISOString().slice(0, 10);
+const nextDay = (day: string) => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);

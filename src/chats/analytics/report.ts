@@ -4,7 +4,7 @@ import { statement } from "../../platform/database/statement";
 import { Facts, factsOf, type FactsStatement } from "./facts";
 import { bucketsOf, LENGTH_BOUNDS, MESSAGE_BOUNDS, type Bucket } from "./histogram";
 import { daysOf, periodOf, type AnalyticsInput, type Period } from "./period";
-import { slicesOf, summary, together, type Slice, type Summary } from "./slices";
+import { slicesOf, summary, addCounts, type Slice, type Summary } from "./slices";
 import {
   failingDestinations,
   webhookHealth,
@@ -124,33 +124,33 @@ export class Report {
   }
 
   async totals(): Promise<Summary> {
-    return summary(together(await this.byDayAndChannel()));
+    return summary(addCounts(await this.byDayAndChannel()));
   }
 
-  /** Every day of the period, those without a conversation too. */
+  /** Every day of the period, including days without conversations. */
   async days(): Promise<(Summary & { date: string; channels: ChannelCount[] })[]> {
     const slices = await this.byDayAndChannel();
     return daysOf(this.period).map((date) => {
       const ofDay = slices.filter(({ day }) => day === date);
-      return { date, ...summary(together(ofDay)), channels: channelsOf(ofDay) };
+      return { date, ...summary(addCounts(ofDay)), channels: channelsOf(ofDay) };
     });
   }
 
-  /** Those with the most conversations first. */
+  /** By number of conversations, descending. */
   async assistants(): Promise<AssistantUse[]> {
     const used = await this.facts.read(ASSISTANTS);
     const ids = used.map(({ assistantId }) => assistantId);
     const names = await this.scope.read(ASSISTANT_NAMES, [ids]);
     const byId = new Map(names.map(({ id, name, deleted }) => [id, { name, deleted }]));
-    return used.map((use) => ({ ...use, ...byId.get(use.assistantId)! })); // a foreign key keeps them
+    return used.map((use) => ({ ...use, ...byId.get(use.assistantId)! })); // a foreign key ensures that the row exists
   }
 
-  /** Why conversations ended, the commonest first. */
+  /** End reasons of conversations, the most frequent first. */
   endReasons(): Promise<{ reason: string; conversations: number }[]> {
     return this.facts.read(END_REASONS);
   }
 
-  /** How long conversations were that have ended. */
+  /** Lengths of ended conversations, in messages and seconds. */
   async lengths(): Promise<{ messages: Bucket[]; seconds: Bucket[] }> {
     const [messages, seconds] = await Promise.all([
       this.distribution(MESSAGES, MESSAGE_BOUNDS),
@@ -159,17 +159,17 @@ export class Report {
     return { messages, seconds };
   }
 
-  /** Those called most first. */
+  /** By number of calls, descending. */
   functions(): Promise<FunctionUse[]> {
     return this.facts.read(FUNCTIONS);
   }
 
-  /** Of the conversations that began last, the newest question first. @param first 1 to 100 */
+  /** Unanswered questions of the latest conversations that have any, newest first. @param first 1 to 100 */
   unansweredQuestions(first: number): Promise<UnansweredQuestion[]> {
     return this.facts.read(UNANSWERED, [first]);
   }
 
-  /** Of the organization, or of the project; other filters don't apply to deliveries. None to who reaches some assistants only. */
+  /** Of the organization or project; ignores other filters. Empty for a key limited to some assistants. */
   webhooks(): Promise<WebhookHealth> {
     return webhookHealth(this.scope, this.period, this.input.projectId ?? null);
   }

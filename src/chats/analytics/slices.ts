@@ -1,15 +1,15 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { factsOf, type Facts } from "./facts";
-import { added, ANSWER_BOUNDS, bucketsOf, percentile, type Bucket } from "./histogram";
+import { addUp, ANSWER_BOUNDS, bucketsOf, percentile, type Bucket } from "./histogram";
 
-/** What is counted of some conversations: those of a day and a channel, or of several of them added up. */
+/** Counts of conversations: of one day and channel, or added up. */
 export interface Counts {
   readonly conversations: number;
-  /** Those that have not ended. */
+  /** Conversations that have not ended. */
   readonly live: number;
-  /** Of persons and assistants. */
+  /** Messages of persons and assistants. */
   readonly messages: number;
-  /** Of those that have ended. */
+  /** Total duration of ended conversations. */
   readonly seconds: number;
   /** Messages of persons. */
   readonly questions: number;
@@ -50,8 +50,8 @@ const SLICES = factsOf<Slice>("conversation_facts", (rows, { $, db }) =>
 /** By day and channel. */
 export const slicesOf = (facts: Facts): Promise<Slice[]> => facts.read(SLICES, [facts.period.timezone]);
 
-/** All of them together. */
-export function together(all: readonly Counts[]): Counts {
+/** Adds up counts. */
+export function addCounts(all: readonly Counts[]): Counts {
   const sum = (name: Exclude<keyof Counts, "times">) =>
     all.reduce((total, counts) => total + counts[name], 0);
   return {
@@ -62,7 +62,7 @@ export function together(all: readonly Counts[]): Counts {
     questions: sum("questions"),
     answers: sum("answers"),
     answerMs: sum("answerMs"),
-    times: added(all.map(({ times }) => times)),
+    times: addUp(all.map(({ times }) => times)),
     notKnown: sum("notKnown"),
     errors: sum("errors"),
     noAnswer: sum("noAnswer"),
@@ -101,11 +101,11 @@ export interface Summary extends Omit<Counts, "times" | "seconds" | "answers" | 
   readonly answerTimes: AnswerTimes;
 }
 
-/** Counts as they are shown, with what follows from them. */
+/** Public counts, with averages. */
 export function summary(counts: Counts): Summary {
-  const { times: _, seconds, answers: __, answerMs: ___, ...shown } = counts;
+  const { times: _, seconds, answers: __, answerMs: ___, ...publicCounts } = counts;
   return {
-    ...shown,
+    ...publicCounts,
     averageMessages: ratio(counts.messages, counts.conversations),
     averageSeconds: ratio(seconds, counts.conversations - counts.live),
     unanswered: counts.notKnown + counts.errors + counts.noAnswer,

@@ -1,16 +1,16 @@
 import { Filtered, type Conditions } from "../../platform/database/filtered";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
-import { added, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
+import { addUp, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
 import { daysOf, type Period } from "./period";
 
-/** Deliveries of one day, or of all days together. */
+/** Counts of deliveries, of one day or all days. */
 export interface DeliveryCounts {
   readonly deliveries: number;
   readonly delivered: number;
   readonly failed: number;
   readonly pending: number;
-  /** Tried more than once, whatever became of them. */
+  /** Tried more than once, whatever their status. */
   readonly retried: number;
   readonly medianMs: number | null;
 }
@@ -29,11 +29,11 @@ export interface WebhookHealth extends DeliveryCounts {
   readonly days: (DeliveryCounts & { readonly date: string })[];
 }
 
-interface Group {
+interface DeliveryGroup {
   readonly day: string;
   readonly status: "PENDING" | "DELIVERED" | "FAILED";
   readonly retried: boolean;
-  /** Of how long the receiver took: null where it has not taken it. */
+  /** Index of the histogram bucket of the response time; null unless delivered. */
   readonly bucket: number | null;
   readonly count: number;
 }
@@ -44,7 +44,7 @@ const CONDITIONS: Conditions<"projectId"> = {
 };
 
 /** Not prepared: a day and a year want different plans. */
-const GROUPS = new Filtered<Group, "projectId">(
+const GROUPS = new Filtered<DeliveryGroup, "projectId">(
   CONDITIONS,
   ({ table, $, db, narrowed }) =>
     narrowed(table("deliveries").where("createdAt", ">=", $(1)).where("createdAt", "<", $(2)))
@@ -71,10 +71,10 @@ export async function webhookHealth(
   return { ...countsOf(groups), days };
 }
 
-function countsOf(groups: readonly Group[]): DeliveryCounts {
-  const count = (wanted: (group: Group) => boolean) =>
-    groups.filter(wanted).reduce((sum, { count }) => sum + count, 0);
-  const times = added(
+function countsOf(groups: readonly DeliveryGroup[]): DeliveryCounts {
+  const count = (matches: (group: DeliveryGroup) => boolean) =>
+    groups.filter(matches).reduce((sum, { count }) => sum + count, 0);
+  const times = addUp(
     groups.map(({ bucket, count }) =>
       [0, ...DELIVERY_BOUNDS].map((_, index) => (index === bucket ? count : 0)),
     ),
@@ -89,7 +89,7 @@ function countsOf(groups: readonly Group[]): DeliveryCounts {
   };
 }
 
-/** Destinations that have known nothing but failures of late, or were switched off for it. */
+/** Destinations whose latest tries have all failed, or that are disabled. */
 export async function failingDestinations(
   scope: Scope,
   projectId: string | null,

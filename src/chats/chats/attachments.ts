@@ -1,4 +1,4 @@
-/** Tells of the pictures and other files that came with a text, of which only the number and types are known. */
+/** A note about the attachments of a text message, of which only number and types are known. */
 export function attachmentNote(count: number, types: readonly string[] = []): string {
   const pictures = types.length === count && types.every((type) => type.startsWith("image/"));
   const one = pictures ? "a picture" : "an attachment";

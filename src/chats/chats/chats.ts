@@ -11,10 +11,10 @@ import { EndUsers } from "./end-users";
 import { DomainError, missing } from "../../platform/errors";
 import { Events } from "../../events/events/events";
 
-/** The channel on which pieces of an answer are told to every server process as they come. */
+/** Channel of notifications with parts of answers while they are generated. */
 export const TOKENS_CHANNEL = "parley_tokens";
 
-/** How far a chat is: it only goes forward. */
+/** Statuses of a chat in order: a chat never goes back. */
 export const STATUSES = ["queued", "ringing", "in-progress", "forwarding", "ended"] as const;
 export type ChatStatus = (typeof STATUSES)[number];
 
@@ -23,15 +23,15 @@ export interface Chat {
   readonly assistantId: string;
   readonly channel: Channel;
   readonly status: ChatStatus;
-  /** Made anew at each change of the status. */
+  /** Generated at each change of the status. */
   readonly statusEventId: string;
-  /** How many messages the chat had at each change of its status, by `statusEventId`. */
+  /** Number of messages at each change of the status, by `statusEventId`. */
   readonly statusPlaces: Readonly<Record<string, number>>;
   readonly label: string;
   readonly phoneNumber: string | null;
   readonly userId: string | null;
   readonly uniqueId: string | null;
-  /** Of the person who was called. */
+  /** Name of the person who was called. */
   readonly userName: string | null;
   readonly anonymousId: string | null;
   readonly externalId: string | null;
@@ -45,15 +45,15 @@ export interface Chat {
   /** The workflow that it runs. */
   readonly workflowId: string | null;
   readonly deploymentId: string | null;
-  /** Where in the workflow it stands. */
+  /** Current node of the workflow. */
   readonly workflowNodeId: string | null;
 }
 
-/** What a page's visitor leaves on a chat. */
-export interface Visited {
-  /** Whose it is: the browser's, as its visitor token has it. */
+/** Columns of a chat that a visitor of a web page sets. */
+export interface VisitorColumns {
+  /** Id of the browser, from its visitor token. */
   readonly visitorId: string | null;
-  /** Whether `uniqueId` is the organization's word, or signed by it. */
+  /** Whether the organization has set or signed `uniqueId`. */
   readonly identityProven: boolean;
 }
 
@@ -64,29 +64,29 @@ export interface ChatFilter {
   readonly startedBefore?: Date | null;
 }
 
-/** A chat as it is stored. */
+/** A stored chat. */
 export type ChatRow = Omit<Chat, "label"> &
-  Visited & {
-    /** What went wrong in turns of the assistant. */
+  VisitorColumns & {
+    /** Errors in turns of the assistant. */
     readonly errors: readonly { readonly at: string; readonly message: string }[];
     readonly setVariables: Readonly<Record<string, unknown>> | null;
     readonly label: string | null;
     readonly firstWords: string | null;
-    /** Place of the last message that was answered. */
+    /** Sequence of the last answered message. */
     readonly answeredSequence: number;
-    /** Why its workflow has ended, while the voice engine is still to hang up. */
+    /** The reason why its workflow has ended, until the voice engine has hung up. */
     readonly ending: string | null;
   };
 
-/** Spec gap: a log's label is the user's name or number, else the first words said. */
-export const labelled = <R extends Pick<ChatRow, "label" | "phoneNumber" | "firstWords">>(
+/** Spec gap: a log's label is the user's name or number, else the start of the first message. */
+export const withLabel = <R extends Pick<ChatRow, "label" | "phoneNumber" | "firstWords">>(
   row: R,
 ): R & { label: string } => ({
   ...row,
   label: row.label ?? row.phoneNumber ?? row.firstWords ?? "",
 });
 
-/** What a new chat notes of its first status. */
+/** Columns of a new chat for its first status. */
 export function firstStatus() {
   const statusEventId = newId();
   return { statusEventId, statusPlaces: { [statusEventId]: 0 } };
@@ -122,16 +122,16 @@ export class Chats {
 
   /** @throws CHAT_NOT_FOUND */
   async byId(id: string): Promise<Chat> {
-    return labelled((await this.row(id)) ?? missing("Chat"));
+    return withLabel((await this.row(id)) ?? missing("Chat"));
   }
 
-  /** A chat as it is stored. */
+  /** The stored chat; undefined if it does not exist. */
   async row(id: string): Promise<ChatRow | undefined> {
     const [row] = await this.scope.read(CHAT_BY_ID, [id]);
     return row;
   }
 
-  /** The chats with one assistant or of one person, the newest first; the same query for many of them is one statement. */
+  /** Chats of an assistant or a person, newest first. Calls in the same tick with equal filters share one statement. */
   async where(
     owner: { assistantId: string } | { uniqueId: string },
     { first, after }: ConnectionQuery,
@@ -143,26 +143,26 @@ export class Chats {
     const loader = this.scope.loader<ChatRow[]>(`chats.${column}.${take}.${JSON.stringify(asked)}`, (ids) =>
       readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, asked),
     );
-    return connectionOf((await loader.load(id)).map(labelled), take);
+    return connectionOf((await loader.load(id)).map(withLabel), take);
   }
 
-  /** @throws CHAT_NOT_FOUND; CHAT_ENDED when it had ended before */
+  /** @throws CHAT_NOT_FOUND, CHAT_ENDED */
   async end(id: string, reason = "ended-by-api"): Promise<Chat> {
     return this.scope.transaction(async (scope) => {
       const [ended] = await scope.of(Chats).endWhere({ id }, reason);
-      if (ended) return labelled(ended);
+      if (ended) return withLabel(ended);
       await scope.of(Chats).byId(id);
       throw new DomainError("CHAT_ENDED", "The chat has ended already.");
     });
   }
 
-  /** Moves a chat on, in a transaction; undefined when it is that far already, or has ended. */
+  /** Advances the status of a chat, in a transaction. @returns undefined if it already has this or a later status */
   async advance(id: string, status: Exclude<ChatStatus, "ended">): Promise<ChatRow | undefined> {
     const [row] = await this.scope
       .table("chats")
       .where({ id })
       .whereIn("status", STATUSES.slice(0, STATUSES.indexOf(status)))
-      .update({ status, ...this.changed() })
+      .update({ status, ...this.statusChange() })
       .returning("*");
     if (!row) return undefined;
     await this.scope.of(Events).statusChanged(row);
@@ -170,8 +170,9 @@ export class Chats {
   }
 
   /**
-   * Ends a chat, in a transaction; undefined when it has ended already.
-   * @param hangUp whether a voice engine is told; it need not be when it was who said so
+   * Ends a chat, in a transaction.
+   * @param hangUp whether to hang up a call; false if the voice engine has reported the end
+   * @returns undefined if the chat has already ended
    */
   async endIfLive(id: string, reason: string, hangUp = true): Promise<ChatRow | undefined> {
     const [row] = await this.endWhere({ id }, reason, hangUp);
@@ -183,8 +184,8 @@ export class Chats {
     await this.endWhere(owner, reason);
   }
 
-  /** What a change of the status notes in the chat. */
-  private changed() {
+  /** Columns that change with the status. */
+  private statusChange() {
     const statusEventId = newId();
     const statusPlaces = this.scope.noted("statusPlaces", statusEventId, "messageCount");
     return { statusEventId, statusPlaces };
@@ -199,14 +200,15 @@ export class Chats {
       .table("chats")
       .where(condition)
       .whereNot({ status: "ended" })
-      .update({ status: "ended", ...this.changed(), endedAt: currentDate(), endedReason })
+      .update({ status: "ended", ...this.statusChange(), endedAt: currentDate(), endedReason })
       .returning("*");
     const events = this.scope.of(Events);
     for (const row of rows) {
       await events.statusChanged(row);
       await events.sessionEnded(row);
       if (hangUp && row.channel === "VOICE") await this.scope.enqueue("call.hangUp", { chatId: row.id });
-      if (row.uniqueId !== null) await this.scope.of(EndUsers).keepEnd({ ...row, uniqueId: row.uniqueId });
+      if (row.uniqueId !== null)
+        await this.scope.of(EndUsers).storeContext({ ...row, uniqueId: row.uniqueId });
     }
     return rows;
   }

@@ -1,50 +1,50 @@
 import { createHmac } from "node:crypto";
 import { currentDate } from "../../platform/clock";
 import { randomText, sameText } from "../../platform/crypto";
-import type { ChatRow, Visited } from "./chats";
+import type { ChatRow, VisitorColumns } from "./chats";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { indexable } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import { factsFor, marked, withFact, type Fact } from "./facts";
+import { factsFor, markFacts, withFact, type Fact } from "./facts";
 
 export interface EndUserFact {
   readonly text: string;
-  /** The assistant that keeps it. */
+  /** The assistant that remembers the fact. */
   readonly assistantId: string;
   readonly createdAt: string;
 }
-/** A person whom assistants remember. */
+/** A person that assistants remember. */
 export interface EndUser {
   readonly id: string;
   readonly uniqueId: string;
   readonly facts: readonly EndUserFact[];
 }
 
-/** What one assistant remembers of a person. */
+/** The memory of one assistant about a person. */
 interface MemoryRow {
   readonly id: string;
   readonly assistantId: string;
   readonly facts: readonly Fact[];
-  /** The end of the last unsigned conversation on a page, and whose it was. */
+  /** The end of the last unsigned conversation on a web page, with its visitor. */
   readonly context: string | null;
   readonly contextVisitorId: string | null;
   readonly contextChatId: string | null;
-  /** The same of the last conversation that was signed, or the organization's own. */
+  /** The same of the last conversation with an identity proven by the organization. */
   readonly signedContext: string | null;
   readonly signedContextVisitorId: string | null;
   readonly signedContextChatId: string | null;
 }
 
-/** A chat with a person who is remembered. */
-export type ChatOfPerson = Pick<ChatRow, "id" | "assistantId" | keyof Visited> & {
+/** A chat with a person that has a `uniqueId`. */
+export type EndUserChat = Pick<ChatRow, "id" | "assistantId" | keyof VisitorColumns> & {
   readonly uniqueId: string;
 };
 
-/** The end of the last conversation that may be told of in a chat. */
-function contextFor(user: MemoryRow, { identityProven, visitorId }: ChatOfPerson): string | null {
-  // Kept before signed and unsigned ones were told apart, of a chat that no page began.
+/** The end of the last conversation that a chat may mention. */
+function contextFor(user: MemoryRow, { identityProven, visitorId }: EndUserChat): string | null {
+  // Stored by an older version, which did not distinguish signed chats, for a chat outside of web pages.
   const own = user.contextVisitorId === null ? user.context : null;
   if (identityProven) return user.signedContext ?? own;
   if (visitorId === null) return null;
@@ -57,19 +57,19 @@ function personOf(uniqueId: string, rows: readonly MemoryRow[]): EndUser | undef
   return rows[0] && { id: rows[0].id, uniqueId, facts };
 }
 
-const FACT_LENGTH = 300;
-/** Messages of a chat's end that are kept. */
-const END_MESSAGES = 6;
+const MAX_FACT_LENGTH = 300;
+/** Messages at the end of a chat that are remembered. */
+const CONTEXT_MESSAGES = 6;
 
-/** What assistants remember of the people they talk with. */
+/** The memory of assistants about people. */
 export class EndUsers {
   constructor(private readonly scope: Scope) {}
 
-  /** What is remembered under an id, by all assistants, of many people by one statement; undefined where nobody has met the person. */
+  /** A person with the facts of all assistants; undefined if unknown. Calls in the same tick share one statement. */
   find(uniqueId: string): Promise<EndUser | undefined> {
     const loader = this.scope.loader<EndUser | undefined>("end_users", async (uniqueIds) => {
-      const people = this.scope.table("end_users").whereIn("uniqueId", uniqueIds);
-      const rows = await people.orderBy("id");
+      const endUsers = this.scope.table("end_users").whereIn("uniqueId", uniqueIds);
+      const rows = await endUsers.orderBy("id");
       return uniqueIds.map((uniqueId) =>
         personOf(
           uniqueId,
@@ -80,8 +80,8 @@ export class EndUsers {
     return loader.load(indexable(uniqueId));
   }
 
-  /** Makes the person known to an assistant. */
-  async meet(assistantId: string, uniqueId: string): Promise<void> {
+  /** Stores that a person has talked with an assistant. */
+  async register(assistantId: string, uniqueId: string): Promise<void> {
     const row = { id: newId(), assistantId, uniqueId };
     await this.scope
       .insert("end_users", row)
@@ -90,23 +90,23 @@ export class EndUsers {
   }
 
   /**
-   * Facts and the last context, as the model of an assistant is told them in a chat. Facts of signed and of unsigned
-   * conversations stay apart, as whoever knows an id could have said the latter. What was said unsigned is told only to
-   * the browser that said it.
+   * Facts about the person and the end of the last conversation, as text for the model. Signed and unsigned
+   * conversations do not share facts, because anyone who knows an id can start an unsigned one. The end of an unsigned
+   * conversation is used only for the same browser.
    */
-  async memory(assistantId: string, chat: ChatOfPerson): Promise<string> {
+  async memory(assistantId: string, chat: EndUserChat): Promise<string> {
     const { uniqueId } = chat;
     const [user] = await this.scope.table("end_users").where({ assistantId, uniqueId });
     if (!user) return "";
-    const known = marked(user.facts, await this.signedBefore(user.facts, chat));
+    const known = markFacts(user.facts, await this.signedBefore(user.facts, chat));
     const facts = factsFor(known, chat.identityProven).map(({ text }) => `- ${text}`);
     const context = contextFor(user, chat);
     return [...facts, ...(context ? [`The last conversation ended so:\n${context}`] : [])].join("\n");
   }
 
-  /** Adds a fact that was said in a chat, unless that was removed meanwhile; the oldest of its kind make room. */
-  async remember(assistantId: string, chat: ChatOfPerson, text: string): Promise<void> {
-    const fact = text.trim().slice(0, FACT_LENGTH);
+  /** Adds a fact from a chat unless the chat was deleted meanwhile. Replaces the oldest facts beyond the limit. */
+  async remember(assistantId: string, chat: EndUserChat, text: string): Promise<void> {
+    const fact = text.trim().slice(0, MAX_FACT_LENGTH);
     if (fact === "") return;
     const signed = chat.identityProven;
     await this.scope.transaction(async (scope) => {
@@ -118,24 +118,24 @@ export class EndUsers {
     });
   }
 
-  /** Keeps how a chat ended, for the next one with the same assistant. */
-  async keepEnd(chat: ChatOfPerson): Promise<void> {
+  /** Stores the end of a chat as context of the next one with the same assistant. */
+  async storeContext(chat: EndUserChat): Promise<void> {
     const { assistantId, id: chatId, visitorId, identityProven } = chat;
-    // Nobody could prove to have said it.
+    // Without a proven identity or a browser, no later chat could use it.
     if (!identityProven && visitorId === null) return;
-    const said = await this.scope
+    const messages = await this.scope
       .table("messages")
       .select("role", "content")
       .where({ chatId })
       .whereIn("role", ["USER", "ASSISTANT"])
       .whereNotNull("content")
       .orderBy("sequence", "desc")
-      .limit(END_MESSAGES);
-    if (said.length === 0) return;
-    const lines = said
+      .limit(CONTEXT_MESSAGES);
+    if (messages.length === 0) return;
+    const lines = messages
       .reverse()
       .map(({ role, content }) => `${role === "USER" ? "Person" : "Assistant"}: ${content}`);
-    const context = lines.map((line) => line.slice(0, FACT_LENGTH).toWellFormed()).join("\n");
+    const context = lines.map((line) => line.slice(0, MAX_FACT_LENGTH).toWellFormed()).join("\n");
     await this.change(assistantId, chat, () =>
       identityProven
         ? { signedContext: context, signedContextVisitorId: visitorId, signedContextChatId: chatId }
@@ -143,7 +143,7 @@ export class EndUsers {
     );
   }
 
-  /** The secret that signs ids, made when it is first asked for. */
+  /** The secret for signing ids; generated on first use. */
   async identitySecret(): Promise<string> {
     const { organizationId: id, ports } = this.scope;
     const context = `${id}/identity`;
@@ -159,7 +159,7 @@ export class EndUsers {
     return this.identitySecret();
   }
 
-  /** @throws FORBIDDEN where the organization wants signed ids and this one is not signed by it */
+  /** @throws FORBIDDEN if the signature is wrong, or missing although the organization requires one */
   async checkIdentity(uniqueId: string, signature: string | null | undefined): Promise<void> {
     const { organizationId: id } = this.scope;
     const [row] = await this.scope.shared("organizations").where({ id });
@@ -176,29 +176,29 @@ export class EndUsers {
 
   private async change(
     assistantId: string,
-    chat: ChatOfPerson,
+    chat: EndUserChat,
     changes: (user: MemoryRow) => Partial<Omit<MemoryRow, "id" | "assistantId">>,
   ): Promise<void> {
     const { uniqueId } = chat;
     await this.scope.transaction(async (scope) => {
-      const people = scope.of(EndUsers);
-      await people.meet(assistantId, uniqueId);
+      const endUsers = scope.of(EndUsers);
+      await endUsers.register(assistantId, uniqueId);
       const row = () => scope.table("end_users").where({ assistantId, uniqueId });
-      const [met] = await row().forUpdate();
-      const user = met!; // stored above
-      const facts = marked(user.facts, await people.signedBefore(user.facts, chat));
+      const [stored] = await row().forUpdate();
+      const user = stored!; // registered above
+      const facts = markFacts(user.facts, await endUsers.signedBefore(user.facts, chat));
       const update = { facts, ...changes({ ...user, facts }), updatedAt: currentDate() };
       await row().update(encoded(update));
     });
   }
 
   /**
-   * Whether facts that were kept without saying so come from signed conversations: as all conversations before this one
-   * were, or none was; undefined where it cannot be told.
+   * Whether facts without a `signed` flag come from signed conversations: true or false if all earlier conversations
+   * agree, else undefined.
    */
   private async signedBefore(
     facts: readonly Fact[],
-    { uniqueId, id }: ChatOfPerson,
+    { uniqueId, id }: EndUserChat,
   ): Promise<boolean | undefined> {
     if (facts.every(({ signed }) => signed !== undefined)) return undefined;
     const before = this.scope.table("chats").where({ uniqueId }).where("id", "<", id);

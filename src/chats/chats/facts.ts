@@ -1,25 +1,25 @@
-/** Something that an assistant remembers of a person. */
+/** A fact that an assistant remembers about a person. */
 export interface Fact {
   readonly text: string;
   readonly createdAt: string;
-  /** Whether the person was known by a signature or the organization's word; undefined in old ones. */
+  /** Whether the organization had proven the person's identity; undefined in facts of older versions. */
   readonly signed?: boolean;
 }
 
-/** Of signed and of unsigned conversations each. */
-const MOST_FACTS = 50;
+/** Limit for facts of signed conversations, and for facts of unsigned ones. */
+const MAX_FACTS = 50;
 
-/** Facts that say whether they come from signed conversations, as far as that is known. */
-export const marked = (facts: readonly Fact[], signed: boolean | undefined): readonly Fact[] =>
+/** Sets `signed` in facts that lack it, if it is known. */
+export const markFacts = (facts: readonly Fact[], signed: boolean | undefined): readonly Fact[] =>
   signed === undefined ? facts : facts.map((fact) => ({ signed, ...fact }));
 
-/** The facts that may be told of in a signed or in an unsigned conversation. */
+/** The facts that a signed or an unsigned conversation may use. */
 export const factsFor = (facts: readonly Fact[], signed: boolean): Fact[] =>
   facts.filter((fact) => fact.signed === signed);
 
-/** Facts with another one; the oldest of the same kind make room. */
+/** Adds a fact. Removes the oldest ones of the same kind beyond the limit. */
 export function withFact(facts: readonly Fact[], added: Fact): Fact[] {
   const same = facts.filter(({ signed, text }) => signed === added.signed && text !== added.text);
   const others = facts.filter(({ signed }) => signed !== added.signed);
-  return [...others, ...same.slice(1 - MOST_FACTS), added];
+  return [...others, ...same.slice(1 - MAX_FACTS), added];
 }

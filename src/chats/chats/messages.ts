@@ -3,17 +3,17 @@ import { perId, readPerId } from "../../platform/database/per-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { DomainError } from "../../platform/errors";
-import { oneAtATime } from "./one-at-a-time";
+import { runInOrder } from "./run-in-order";
 import { Chats } from "./chats";
 import { storeMessage, type Conversation } from "./store-message";
-import { tellStored } from "./stored-here";
+import { notifyStored } from "./local-messages";
 
 export type MessageRole = "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
 
 export interface Message {
   readonly id: string;
   readonly chatId: string;
-  /** From 1, without a gap, in the order in which they were stored. */
+  /** Position in the chat: from 1, without gaps, in the order of storing. */
   readonly sequence: number;
   readonly role: MessageRole;
   readonly channel: Channel;
@@ -24,9 +24,9 @@ export interface Message {
   readonly createdAt: Date;
 }
 
-/** A message as it is stored. */
+/** A stored message. */
 export interface MessageRow extends Message {
-  /** The page's own id of it. */
+  /** Id that the web page has chosen. */
   readonly clientId: string | null;
 }
 
@@ -38,21 +38,21 @@ export interface PostMessageInput {
   readonly metadata: Record<string, unknown>;
 }
 
-/** A message as the service itself writes it. */
+/** A message with the options of internal callers. */
 export interface NewMessage extends PostMessageInput {
   readonly toolCalls?: Record<string, unknown>[];
   readonly toolCallId?: string;
-  /** A voice engine asks for the answer itself: no turn is taken for it here. */
+  /** A voice engine requests the answer, so no turn is enqueued. */
   readonly spoken?: boolean;
-  /** Of a person: no turn is taken for it. */
+  /** A message of a person that needs no answer, so no turn is enqueued. */
   readonly unanswered?: boolean;
-  /** A page's own id of it; in a chat there is one message of each. */
+  /** Id that the web page has chosen; unique in the chat. */
   readonly clientId?: string;
-  /** What was read of the chat a moment ago: it need not be read again unless it has changed. */
+  /** The conversation as just read: saves a read unless it has changed meanwhile. */
   readonly known?: Conversation;
-  /** Of the assistant: it answers what was said since one place, up to another; unless that was answered meanwhile. */
+  /** Sequences of the messages that this one answers. It is not stored if they were answered meanwhile. */
   readonly answers?: { readonly since: number; readonly upTo: number };
-  /** Its end, which those who watch it come have not been shown yet: they are, before they hear that it is whole. */
+  /** The part not yet streamed: subscribers get it before the message is announced as complete. */
   readonly unshown?: string;
 }
 
@@ -81,13 +81,13 @@ const AFTER = statement(({ table, $ }) =>
   table("messages").where("chatId", $(1)).where("sequence", ">", $(2)).orderBy("sequence"),
 );
 
-/** What was said in the chats of an organization. */
+/** The messages of an organization's chats. */
 export class Messages {
   constructor(private readonly scope: Scope) {}
 
-  /** Adds a message to a live chat; one of the person is answered in a turn. @throws CHAT_NOT_FOUND, CHAT_ENDED */
+  /** Adds a message to a live chat. A message of the person enqueues a turn. @throws CHAT_NOT_FOUND, CHAT_ENDED */
   async post(input: NewMessage): Promise<Message> {
-    // The statement that stores it looks for the chat in the whole organization.
+    // The statement that stores the message does not check whether the key can access the assistant.
     if (this.scope.assistantIds) await this.scope.of(Chats).byId(input.aiChatId);
     const message = await this.postIfLive(input);
     if (message) return message;
@@ -95,21 +95,21 @@ export class Messages {
     throw new DomainError("CHAT_ENDED", "The chat has ended: it takes no more messages.");
   }
 
-  /** The same; undefined when there is no such live chat, or what it answers was answered. */
+  /** Adds a message. @returns undefined if the chat does not exist, has ended, or its question was already answered */
   async postIfLive(input: NewMessage): Promise<Message | undefined> {
     const { scope } = this;
-    // An open transaction may hold the chat's row: who comes before it would wait for it, and it for them.
+    // A transaction may have locked the chat's row: queueing behind a writer that waits for the row would deadlock.
     if (scope.inTransaction) return storeMessage(scope, input);
     const name = `${scope.organizationId}/${input.aiChatId}`;
-    const message = await oneAtATime(name, () => storeMessage(scope, input));
-    if (message) tellStored(message);
+    const message = await runInOrder(name, () => storeMessage(scope, input));
+    if (message) notifyStored(message);
     return message;
   }
 
   /**
-   * The last messages of a chat, oldest first; of many chats with the same query by one statement.
+   * The last messages of a chat, oldest first. Calls in the same tick with equal arguments share one statement.
    * @param last 1 to 500
-   * @param before id of the message that follows them
+   * @param before id of a message: only earlier ones
    */
   async last(chatId: string, last: number, before?: string | null): Promise<Message[]> {
     const loader = this.scope.loader<Message[]>(`messages.${last}.${before}`, (ids) =>
@@ -118,13 +118,13 @@ export class Messages {
     return (await loader.load(chatId)).toReversed();
   }
 
-  /** The last messages of a chat as far as a turn looks back, oldest first. */
+  /** The last messages of a chat for a turn, oldest first. */
   async history(chatId: string): Promise<Message[]> {
     const rows = await this.scope.read(HISTORY, [chatId]);
     return rows.reverse();
   }
 
-  /** The messages behind a place in the chat, oldest first. */
+  /** The messages of a chat after a sequence, oldest first. */
   after(chatId: string, sequence: number): Promise<Message[]> {
     return this.scope.read(AFTER, [chatId, sequence]);
   }

@@ -1,13 +1,13 @@
 import type { Scope } from "../../platform/database/scope";
 import { CHATS_CHANNEL } from "../../events/events/record";
-import { Bell } from "./bell";
+import { Signal } from "./signal";
 import { Chats } from "./chats";
 import { Messages, type Message, type PostMessageInput } from "./messages";
-import { hearStored } from "./stored-here";
+import { onStored } from "./local-messages";
 
-/** How long an answer is waited for, in milliseconds. */
+/** Time to wait for an answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
-/** How often it is looked for when no notification comes. */
+/** Interval of checks for an answer, because notifications can be lost. */
 const POLL_INTERVAL_MS = 2_000;
 
 /**
@@ -17,15 +17,15 @@ const POLL_INTERVAL_MS = 2_000;
  */
 export async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<Message> {
   const { listener } = fresh().ports;
-  const bell = new Bell();
-  const here: Message[] = [];
-  const silence = [
+  const signal = new Signal();
+  const localMessages: Message[] = [];
+  const unsubscribe = [
     listener.on(CHATS_CHANNEL, ({ chatId, change }) => {
-      if (chatId === input.aiChatId && change !== "USER") bell.ring();
+      if (chatId === input.aiChatId && change !== "USER") signal.notify();
     }),
-    hearStored(input.aiChatId, (message) => {
-      here.push(message);
-      if (message.role !== "USER") bell.ring();
+    onStored(input.aiChatId, (message) => {
+      localMessages.push(message);
+      if (message.role !== "USER") signal.notify();
     }),
   ];
   try {
@@ -33,16 +33,16 @@ export async function postAndWait(fresh: () => Scope, input: PostMessageInput): 
     if (posted.role !== "USER") return posted;
     const until = performance.now() + ANSWER_TIMEOUT_MS;
     while (performance.now() < until) {
-      await bell.rung(Math.min(POLL_INTERVAL_MS, until - performance.now()));
-      const answer = answerAmong(here, posted) ?? (await answerTo(fresh(), posted));
+      await signal.wait(Math.min(POLL_INTERVAL_MS, until - performance.now()));
+      const answer = answerAmong(localMessages, posted) ?? (await answerTo(fresh(), posted));
       if (answer) return answer;
-      // A conversation can end with another word or without, which may have been stored since.
+      // The end of the chat may have stored a last message after the check above.
       const { status } = await fresh().of(Chats).byId(posted.chatId);
       if (status === "ended") return (await answerTo(fresh(), posted)) ?? posted;
     }
     return posted;
   } finally {
-    silence.forEach((end) => end());
+    unsubscribe.forEach((end) => end());
   }
 }
 
@@ -50,7 +50,7 @@ async function answerTo(scope: Scope, posted: Message): Promise<Message | undefi
   return answerAmong(await scope.of(Messages).after(posted.chatId, posted.sequence), posted);
 }
 
-const answerAmong = (messages: readonly Message[], { sequence: asked }: Message): Message | undefined =>
+const answerAmong = (messages: readonly Message[], { sequence: posted }: Message): Message | undefined =>
   messages.find(
-    ({ role, toolCalls, sequence }) => role === "ASSISTANT" && toolCalls === null && sequence > asked,
+    ({ role, toolCalls, sequence }) => role === "ASSISTANT" && toolCalls === null && sequence > posted,
   );

@@ -1,19 +1,19 @@
 type Variables = Readonly<Record<string, unknown>>;
 
-/** What of a chat says which of its variables functions and its workflow have set. */
-export interface HasSetVariables {
+/** Columns of a chat that distinguish variables set by functions and the workflow from those of clients. */
+export interface VariableState {
   readonly workflowId: string | null;
   readonly variables: Variables;
-  /** Null in chats that began before this was kept. */
+  /** Null in chats of older versions. */
   readonly setVariables: Variables | null;
 }
 
-/** The variables that functions and the workflow of a chat have set; in doubt all that a workflow's chat has. */
-export const setIn = ({ workflowId, variables, setVariables }: HasSetVariables): Variables =>
+/** Variables that functions and the workflow have set. If unknown, all variables of a chat that runs a workflow. */
+export const setVariablesOf = ({ workflowId, variables, setVariables }: VariableState): Variables =>
   setVariables ?? (workflowId === null ? {} : variables);
 
-/** Values from outside, overruled by those that were set. Who sets `order` sets all names below it, such as `order.id`. */
-export const overruled = (outside: Variables, set: Variables): Record<string, unknown> => ({
+/** Variables of a client, overridden by those in `set`. Setting `order` also removes `order.id` and the like. */
+export const mergeVariables = (outside: Variables, set: Variables): Record<string, unknown> => ({
   ...Object.fromEntries(Object.entries(outside).filter(([name]) => !isWithin(name, set))),
   ...set,
 });

@@ -7,46 +7,51 @@ import { changing, type Cause, type Job } from "../../events/events/record";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
-/** A chat with what was said in it, the newest first. */
+/** A chat with its messages, newest first. */
 export type Conversation = ChatRow & { readonly said: readonly EventMessage[] };
 
 /**
- * Counts a message in its chat, stores it, tells of it, and has done what it asks for, all by one statement, as
- * everything that is said waits for it.
- * @returns undefined when there is no such live chat, or what it answers was answered
+ * Stores a message, counts it, records its event and enqueues its jobs in one statement, because every message waits
+ * for this.
+ * @returns undefined if the chat does not exist, has ended, or its question was already answered
  */
 export async function storeMessage(scope: Scope, input: NewMessage): Promise<MessageRow | undefined> {
   const { aiChatId, role, channel, metadata, answers } = input;
   const { content = null, toolCallId = null, toolCalls = null, clientId = null } = input;
-  const said = { role, channel, content, metadata, toolCallId, toolCalls, clientId };
+  const columns = { role, channel, content, metadata, toolCallId, toolCalls, clientId };
   for (let known = input.known; ; known = undefined) {
     const chat = known ?? (await conversationOf(scope, aiChatId));
     if (!chat || chat.status === "ended") return undefined;
     if (answers && answers.since !== chat.answeredSequence) return undefined;
-    const place = { id: newId(), chatId: chat.id, sequence: chat.messageCount + 1, createdAt: currentDate() };
-    const message = { ...place, ...said };
-    const cause = { ...storing(message, input), jobs: jobsOf(input, chat) };
+    const identity = {
+      id: newId(),
+      chatId: chat.id,
+      sequence: chat.messageCount + 1,
+      createdAt: currentDate(),
+    };
+    const message = { ...identity, ...columns };
+    const cause = { ...causeOf(message, input), jobs: jobsOf(input, chat) };
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.said], cause)) return message;
-    // Something else was said meanwhile, or the chat has ended.
+    // Another message was stored meanwhile, or the chat has ended: retry with the current state.
   }
 }
 
-/** A chat, live or ended, with what was said in it, as of one moment. */
+/** A chat, live or ended, with its messages, read by one statement. */
 export async function conversationOf(scope: Scope, chatId: string): Promise<Conversation | undefined> {
   const [chat] = await scope.read(CONVERSATION, [chatId]);
   return chat;
 }
 
-/** A person is answered in a turn. */
+/** The jobs of a new message: a turn for a person's message, a text for an assistant's message by SMS. */
 function jobsOf({ role, spoken, unanswered }: NewMessage, { id: chatId, ...chat }: ChatRow): Cause["jobs"] {
   if (role === "USER" && !spoken && !unanswered)
     return [{ task: "chat.turn", payload: { chatId }, urgent: true }];
   const isSms = role === "ASSISTANT" && chat.channel === "SMS" && chat.phoneNumber !== null;
-  return isSms ? [sendingOf(chatId)] : [];
+  return isSms ? [smsJobOf(chatId)] : [];
 }
 
-/** The job that sends the texts of a chat, of which one waits at a time. */
-export const sendingOf = (chatId: string) =>
+/** The job that sends the texts of a chat. At most one per chat waits. */
+export const smsJobOf = (chatId: string) =>
   ({ task: "sms.send", payload: { chatId }, key: `sms.send:${chatId}` }) as const satisfies Job;
 
 const CONVERSATION = statement<Conversation>(({ db, all }) =>
@@ -57,10 +62,10 @@ const CONVERSATION = statement<Conversation>(({ db, all }) =>
   from chats where chats.organization_id = $1 and id = $2`),
 );
 
-/** The chat's row is locked by the statement, and counts as it was read: one writer at a time, no gap and no twin. */
-function storing(message: MessageRow, { answers, unshown }: NewMessage): Omit<Cause, "jobs"> {
+/** The statement locks the chat and requires the message count as read, so sequences have no gaps or duplicates. */
+function causeOf(message: MessageRow, { answers, unshown }: NewMessage): Omit<Cause, "jobs"> {
   const { sequence, createdAt, role, content, metadata, toolCallId, toolCalls } = message;
-  const words = role === "USER" && content?.trim() ? firstOf(content) : null;
+  const words = role === "USER" && content?.trim() ? labelFrom(content) : null;
   const stored = [message.id, role, message.channel, content, JSON.stringify(metadata), toolCallId];
   const calls = toolCalls && JSON.stringify(toolCalls);
   const values = [sequence, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
@@ -83,13 +88,13 @@ const STORE = changing(({ db }) =>
   )`),
 );
 
-const LABEL_LENGTH = 80;
+const MAX_LABEL_LENGTH = 80;
 
-/** The beginning of a text, cut between words where possible and never inside a character. */
-export function firstOf(text: string): string {
+/** The start of a text, cut between words if possible and never inside a character. */
+export function labelFrom(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
-  const letters = Array.from(line.slice(0, LABEL_LENGTH * 2));
-  if (letters.length <= LABEL_LENGTH && line.length <= LABEL_LENGTH * 2) return line;
-  const cut = letters.slice(0, LABEL_LENGTH).join("");
-  return `${cut.slice(0, cut.lastIndexOf(" ") > LABEL_LENGTH / 2 ? cut.lastIndexOf(" ") : undefined)}…`;
+  const letters = Array.from(line.slice(0, MAX_LABEL_LENGTH * 2));
+  if (letters.length <= MAX_LABEL_LENGTH && line.length <= MAX_LABEL_LENGTH * 2) return line;
+  const cut = letters.slice(0, MAX_LABEL_LENGTH).join("");
+  return `${cut.slice(0, cut.lastIndexOf(" ") > MAX_LABEL_LENGTH / 2 ? cut.lastIndexOf(" ") : undefined)}…`;
 }

@@ -1,12 +1,12 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
-import { labelled, type ChatRow } from "../chats/chats";
+import { withLabel, type ChatRow } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { byAge, timeOf } from "../../platform/database/order";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import type { LogListItem } from "./logs";
-import { ABOUT, NEAR } from "./search-logs";
+import { SEARCHABLE_TEXT, NEAR_CHATS } from "./search-logs";
 
 /** A log in the list of all logs of an organization. */
 export interface LogEntry extends LogListItem {
@@ -14,14 +14,14 @@ export interface LogEntry extends LogListItem {
   readonly status: string;
   readonly endedReason: string | null;
   readonly messageCount: number;
-  /** Until now where the chat has not ended. */
+  /** Duration so far if the chat has not ended. */
   readonly durationSeconds: number;
 }
 
 export interface LogFilter {
   readonly assistantId?: string | null;
   readonly type?: string | null;
-  /** Part of the label or of what was said, in any case. */
+  /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
   readonly startedAfter?: Date | null;
   readonly startedBefore?: Date | null;
@@ -43,28 +43,28 @@ const COLUMNS = [
 
 type Row = Pick<ChatRow, (typeof COLUMNS)[number]>;
 
-/** The logs of an organization, the newest first; those of deleted assistants too. */
+/** The logs of an organization, newest first, including those of deleted assistants. */
 export class AllLogs {
   constructor(private readonly scope: Scope) {}
 
-  /** @throws ASSISTANT_NOT_FOUND, but not for one that was deleted */
+  /** @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed) */
   async list(query: ConnectionQuery, filter: LogFilter): Promise<Connection<LogEntry>> {
-    if (filter.assistantId != null) await this.scope.of(Assistants).evenDeleted(filter.assistantId);
+    if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
     const take = query.first ?? 20;
-    const wanted = () => this.matching(query, filter);
-    const listed = (rows: RowsOf<"chats">) =>
+    const matching = () => this.matching(query, filter);
+    const list = (rows: RowsOf<"chats">) =>
       rows
         .select(...COLUMNS)
         .orderBy(byAge("desc", "startedAt"))
         .limit(take + 1);
-    if (!filter.search) return connectionOf((await listed(wanted())).map(entryOf), take);
-    // As where one assistant's logs are searched: a common word is near, of a rare one the index knows the places.
-    const near = await listed(this.near(wanted, filter.search, NEAR + 10 * take));
-    const found = near.length > take ? near : await listed(this.indexed(wanted(), filter));
-    return connectionOf(found.map(entryOf), take);
+    if (!filter.search) return connectionOf((await list(matching())).map(toEntry), take);
+    // The two ways of `searchLogs`: scans recent chats for common words, uses the index for rare ones.
+    const near = await list(this.near(matching, filter.search, NEAR_CHATS + 10 * take));
+    const found = near.length > take ? near : await list(this.indexed(matching(), filter));
+    return connectionOf(found.map(toEntry), take);
   }
 
-  /** Ended ones that a filter wants, and that began by a moment in the database's own form. */
+  /** Ended chats that match a filter. @param until latest start, in the database's own format */
   ended(filter: LogFilter, until?: string): RowsOf<"chats"> {
     const rows = this.matching({}, filter).where({ status: "ended" });
     if (until !== undefined) rows.where("startedAt", "<=", until);
@@ -85,22 +85,24 @@ export class AllLogs {
     return rows;
   }
 
-  private near(wanted: () => RowsOf<"chats">, search: string, most: number): RowsOf<"chats"> {
+  private near(matching: () => RowsOf<"chats">, search: string, limit: number): RowsOf<"chats"> {
     const said = this.scope
       .table("messages")
       .whereRaw("messages.chat_id = chats.id")
       .where("content", "ilike", patternOf(search));
-    const next = wanted().select("id").orderBy(byAge("desc", "startedAt")).limit(most);
+    const next = matching().select("id").orderBy(byAge("desc", "startedAt")).limit(limit);
     return this.scope
       .table("chats")
       .whereIn("id", next)
-      .where((either) => either.whereRaw(`${ABOUT} ilike ?`, [patternOf(search)]).orWhereExists(said));
+      .where((either) =>
+        either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]).orWhereExists(said),
+      );
   }
 
   private indexed(rows: RowsOf<"chats">, { search, assistantId }: LogFilter): RowsOf<"chats"> {
-    const pattern = patternOf(search!); // asked for only where there is one
+    const pattern = patternOf(search!); // callers check that there is one
     const said = this.scope.table("messages").select("chatId").where("content", "ilike", pattern);
-    const labelled = this.scope.table("chats").select("id").whereRaw(`${ABOUT} ilike ?`, [pattern]);
+    const labelled = this.scope.table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [pattern]);
     for (const found of [said, labelled]) if (assistantId != null) found.where({ assistantId });
     return rows.whereRaw("id in (? union ?)", [said, labelled]);
   }
@@ -108,8 +110,8 @@ export class AllLogs {
 
 const patternOf = (search: string) => `%${search.replace(/[\\%_]/g, "\\$&")}%`;
 
-function entryOf(row: Row): LogEntry {
-  const { id, channel: type, label, startedAt, endedAt, ...rest } = labelled(row);
+function toEntry(row: Row): LogEntry {
+  const { id, channel: type, label, startedAt, endedAt, ...rest } = withLabel(row);
   const { assistantId, status, endedReason, messageCount } = rest;
   const durationSeconds = Math.max(
     0,

@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { labelled, type ChatRow } from "../chats/chats";
+import { withLabel, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import { window, type PageQuery } from "../../platform/database/page";
 import { perId, readPerId } from "../../platform/database/per-id";
@@ -8,7 +8,7 @@ import { byAge, inBothOrders } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
-import { LISTED, searchLogs, type Listed } from "./search-logs";
+import { LIST_COLUMNS, searchLogs, type ListRow } from "./search-logs";
 
 export interface LogListItem {
   readonly id: string;
@@ -29,39 +29,39 @@ export interface Log {
 
 export interface LogQuery extends PageQuery {
   readonly type?: Channel | null;
-  /** Part of the label or of what was said, in any case. */
+  /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
 }
 
-interface Asked extends ReturnType<typeof window> {
+interface LogCriteria extends ReturnType<typeof window> {
   readonly type: Channel | null;
   readonly search: string | null;
 }
 
 const LISTS = inBothOrders((order) =>
-  perId<Listed, "type">(
+  perId<ListRow, "type">(
     ({ table, narrowed }) =>
       narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
-        .select(LISTED)
+        .select(LIST_COLUMNS)
         .orderBy(byAge(order, "startedAt")),
     { conditions: { type: (rows, value) => rows.where("channel", value) } },
   ),
 );
 
-/** What is kept of each chat. A log's id is its chat's id. */
+/** Logs: the records of chats. A log has the id of its chat. */
 export class Logs {
   constructor(private readonly scope: Scope) {}
 
-  /** The logs of an assistant, by creation. Lists of many assistants with the same query are read by one statement. */
+  /** The logs of an assistant, by creation. Calls in the same tick with equal queries share one statement. */
   ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
-    const asked = { ...window(query), type: query.type ?? null, search: query.search || null };
-    const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(asked)}`, (ids) =>
-      this.batch(ids, asked),
+    const criteria = { ...window(query), type: query.type ?? null, search: query.search || null };
+    const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(criteria)}`, (ids) =>
+      this.batch(ids, criteria),
     );
     return loader.load(assistantId);
   }
 
-  /** @throws LOG_NOT_FOUND, also when the log is another assistant's */
+  /** @throws LOG_NOT_FOUND, also for a log of another assistant */
   async byId(assistantId: string, id: string): Promise<Log> {
     const [row] = await this.scope.table("chats").where({ id, assistantId });
     if (!row) return missing("Log");
@@ -71,8 +71,8 @@ export class Logs {
       id,
       type,
       recordingUrl: recordingUrl ?? "",
-      messages: { items: items.map(itemOf) },
-      metadata: about(labelled(row)),
+      messages: { items: items.map(toLogItem) },
+      metadata: logMetadata(withLabel(row)),
       customerMetadata: customerMetadata(row),
       createdAt,
     };
@@ -80,19 +80,19 @@ export class Logs {
 
   private async batch(
     ids: readonly string[],
-    { order, take, offset, type, search }: Asked,
+    { order, take, offset, type, search }: LogCriteria,
   ): Promise<LogListItem[][]> {
     if (search !== null) {
       const found = await searchLogs(this.scope, ids, { order, take, offset, type, search });
-      return found.map((logs) => logs.map(listed));
+      return found.map((logs) => logs.map(toListItem));
     }
     const found = await readPerId(this.scope, LISTS[order], ids, { take, offset }, { type });
-    return found.map((logs) => logs.map(listed));
+    return found.map((logs) => logs.map(toListItem));
   }
 }
 
-/** A message as a log's item: only these fields, whatever else is stored with it. */
-const itemOf = ({
+/** A message in a log, with only the documented fields. */
+const toLogItem = ({
   id,
   sequence,
   role,
@@ -105,21 +105,21 @@ const itemOf = ({
 }: Message) =>
   withoutNulls({ id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt });
 
-/** What the customer passed, with who the chat is with. */
+/** Metadata supplied by the client, with the identity of the person. */
 function customerMetadata(row: ChatRow): Record<string, unknown> {
   const { metadata, userName, userId, anonymousId, externalId } = row;
-  // Who is called is remembered under an id that stands here already.
+  // The uniqueId of a person who was called equals another id in this object.
   const uniqueId = row.phoneNumber === null ? row.uniqueId : null;
   return { ...metadata, ...withoutNulls({ userName, userId, anonymousId, externalId, uniqueId }) };
 }
 
-function listed(row: Listed): LogListItem {
-  const { id, channel: type, label, startedAt: createdAt } = labelled(row);
+function toListItem(row: ListRow): LogListItem {
+  const { id, channel: type, label, startedAt: createdAt } = withLabel(row);
   return { id, type, label, createdAt };
 }
 
-/** Spec gap: the log's `metadata` says how the chat went. */
-function about({
+/** Spec gap: the log's `metadata` has the status, times and errors of the chat. */
+function logMetadata({
   status,
   startedAt,
   endedAt,

@@ -9,16 +9,16 @@ import type { Outcome } from "../../platform/outbound/http";
 import type { ModelTool } from "../../platform/ports/text-model";
 import { fill, fillSchema } from "./variables";
 
-/** How a function answered, and what was sent to it. */
+/** The answer of a function, and the request that was sent to it. */
 export interface FunctionAnswer {
-  /** What the model is told: the reply as JSON, or why there is none. */
+  /** Text for the model: the reply, or why there is none. */
   readonly text: string;
   readonly failed: boolean;
   readonly request?: { readonly url: string; readonly body: JsonObject };
   readonly status?: number;
 }
 
-const TIMEOUT = 20_000;
+const CALL_TIMEOUT_MS = 20_000;
 const READ_BYTES = 65_536;
 const END_CALL: ModelTool = {
   name: "end_call",
@@ -39,8 +39,8 @@ export const BUILT_IN = { endCall: END_CALL.name, dialKeypad: DIAL_KEYPAD.name }
 type Values = readonly (JsonObject | null)[];
 
 /**
- * The functions of a configuration that a model may be offered, with variables filled in: those whose parameters can be
- * checked. A name that is used twice counts once.
+ * The functions of a configuration that can be offered to a model, with variables filled in. Leaves out functions whose
+ * parameters cannot be checked, and those that repeat a name.
  */
 export async function declaredFunctions(
   { organizationId, ports }: Scope,
@@ -54,18 +54,18 @@ export async function declaredFunctions(
   }
   const each = [...found.values()].map(async (declared) => {
     const problem = await ports.checker.problemOf(organizationId, declared.parameters);
-    return problem === undefined ? [filled(declared, values)] : [];
+    return problem === undefined ? [fillFunction(declared, values)] : [];
   });
   return (await Promise.all(each)).flat();
 }
 
-const filled = (declared: DeclaredFunction, values: Values): DeclaredFunction => ({
+const fillFunction = (declared: DeclaredFunction, values: Values): DeclaredFunction => ({
   ...declared,
   description: fill(declared.description, values),
   parameters: fillSchema(declared.parameters, values),
 });
 
-/** What the model is offered: the declared functions, and the built-in ones that are on, which come before a declared one of the same name. */
+/** Tools for the model: the declared functions and the enabled built-in ones, which replace those of the same name. */
 export async function toolsOf(
   scope: Scope,
   configuration: ChannelConfiguration,
@@ -78,13 +78,13 @@ export async function toolsOf(
   return [...own, ...builtIn];
 }
 
-/** Those of our own that the configuration of a channel has on. */
+/** The built-in functions that a configuration enables. */
 export function builtInFunctions(configuration: ChannelConfiguration): ModelTool[] {
   const { endCallFunction, dialKeypadFunction } = configuration as Partial<VoiceConfiguration>;
   return [...(endCallFunction ? [END_CALL] : []), ...(dialKeypadFunction ? [DIAL_KEYPAD] : [])];
 }
 
-/** Calls a declared function at its server. Wrong arguments are told to the model instead of sent. */
+/** Calls a declared function at its server. Invalid arguments are not sent; the answer tells the model what is wrong. */
 export async function callFunction(
   { organizationId, ports }: Scope,
   declared: DeclaredFunction,
@@ -100,14 +100,14 @@ export async function callFunction(
   const headers = {
     "content-type": "application/json",
     "user-agent": "Parley/1.0 (function)",
-    "idempotency-key": encodeURIComponent(callId.toWellFormed()), // a model may have made it up
+    "idempotency-key": encodeURIComponent(callId.toWellFormed()), // a model may have invented it
     ...(secretKey !== undefined && { "x-ck": secretKey }),
   };
   const outcome = await ports.outbound.post({
     url,
     body: JSON.stringify(body),
     headers,
-    timeoutMs: TIMEOUT,
+    timeoutMs: CALL_TIMEOUT_MS,
     provider: "the server of a function",
     readBytes: READ_BYTES,
   });

@@ -20,13 +20,13 @@ export async function testFunction(
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
   const functions = await declaredFunctions(scope, configuration, [assistant.variables]);
   const declared = functions.find((one) => one.name === name) ?? missing("Function");
-  const began = performance.now();
+  const startedAt = performance.now();
   const { text, failed, request, status } = await callFunction(scope, declared, newId(), args);
   return {
     request: request ?? null,
     status: status ?? null,
     response: text,
     failed,
-    durationMs: Math.round(performance.now() - began),
+    durationMs: Math.round(performance.now() - startedAt),
   };
 }

@@ -1,20 +1,20 @@
 import type { JsonObject } from "../../platform/json/json-object";
 type Values = Readonly<Record<string, unknown>> | null;
 
-const PLACE = /\{([A-Za-z_][A-Za-z0-9_.]*)\}/g;
+const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_.]*)\}/g;
 
 /**
- * Fills in `{name}`; a name begins with a letter or `_`. The first of `sources` that has the name decides; a name that
- * none has stays as written, and a value is inserted once: places inside it are not filled again.
+ * Replaces each `{name}` by the value of the first source that has the name. Names start with a letter or `_`. Unknown
+ * names stay as written. Placeholders inside of values are not replaced.
  */
 export function fill(text: string, sources: readonly Values[]): string {
-  return text.replace(PLACE, (place, name: string) => {
+  return text.replace(PLACEHOLDER, (placeholder, name: string) => {
     const source = sources.find((values) => values !== null && Object.hasOwn(values, name));
-    return source ? shown(source[name]) : place;
+    return source ? toText(source[name]) : placeholder;
   });
 }
 
-/** The same in every string of a value, keys excepted. */
+/** Replaces placeholders in every string of a value, but not in keys. */
 export function fillDeep(value: unknown, sources: readonly Values[]): unknown {
   if (typeof value === "string") return fill(value, sources);
   if (Array.isArray(value)) return value.map((item) => fillDeep(item, sources));
@@ -22,9 +22,9 @@ export function fillDeep(value: unknown, sources: readonly Values[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillDeep(item, sources)]));
 }
 
-/** Keywords of a JSON Schema under which a property's values are filled in; all others are structure. */
+/** JSON Schema keywords whose values are filled in. All other keywords are structure. */
 const FILLED = ["description", "title", "default", "const", "enum", "examples"];
-/** Keywords that hold a schema or a list of them, and those that hold schemas by names of the author's choice. */
+/** JSON Schema keywords whose value is a schema or a list of schemas; and those whose value is an object of schemas. */
 const SCHEMAS = [
   ...["items", "prefixItems", "additionalItems", "contains", "unevaluatedItems", "propertyNames", "not"],
   ...["additionalProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "if", "then", "else"],
@@ -33,26 +33,34 @@ const NAMED_SCHEMAS = [
   ...["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"],
 ];
 
-/** The parameters of a function with variables filled in where they cannot change what the schema means. */
+/** Fills variables into the parameters of a function where they cannot change the structure of the schema. */
 export const fillSchema = (parameters: JsonObject, sources: readonly Values[]): JsonObject =>
-  filledSchema(parameters, sources, ["description"]);
+  fillSchemaPart(parameters, sources, ["description"]);
 
-function filledSchema(schema: JsonObject, sources: readonly Values[], filled: readonly string[]): JsonObject {
+function fillSchemaPart(
+  schema: JsonObject,
+  sources: readonly Values[],
+  filled: readonly string[],
+): JsonObject {
   const inner = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(inner) : isObject(value) ? filledSchema(value, sources, FILLED) : value;
-  const named = (value: unknown) => (isObject(value) ? mapped(value, (_, one) => inner(one)) : value);
-  return mapped(schema, (key, value) => {
+    Array.isArray(value)
+      ? value.map(inner)
+      : isObject(value)
+        ? fillSchemaPart(value, sources, FILLED)
+        : value;
+  const named = (value: unknown) => (isObject(value) ? mapEntries(value, (_, one) => inner(one)) : value);
+  return mapEntries(schema, (key, value) => {
     if (filled.includes(key)) return fillDeep(value, sources);
     if (SCHEMAS.includes(key)) return inner(value);
     return NAMED_SCHEMAS.includes(key) ? named(value) : value;
   });
 }
 
-const mapped = (value: JsonObject, change: (key: string, value: unknown) => unknown): JsonObject =>
+const mapEntries = (value: JsonObject, change: (key: string, value: unknown) => unknown): JsonObject =>
   Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const shown = (value: unknown): string =>
+const toText = (value: unknown): string =>
   typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);

@@ -2,7 +2,7 @@ import { attachmentNote } from "../../chats/chats/attachments";
 import type { Message } from "../../chats/chats/messages";
 import type { ModelMessage } from "../../platform/ports/text-model";
 
-/** SYSTEM messages are shown to the model as what they are: a note, not the person's words. */
+/** Converts a stored message. A SYSTEM message becomes a note: it is neither the person's text nor the instructions. */
 export function toModel(message: Message): ModelMessage[] {
   const { role, content, toolCalls, toolCallId, metadata } = message;
   const text = content ?? "";
@@ -24,7 +24,7 @@ export function toModel(message: Message): ModelMessage[] {
     : [{ role: "assistant", content: text, ...(calls.length > 0 && { calls }) }];
 }
 
-/** A model is not shown what came with a text message, but that it came. */
+/** Appends a note about the attachments of a text message, which models cannot see. */
 function withAttachments({ channel, metadata }: Message, text: string): string {
   const { attachments, attachmentTypes } = metadata;
   if (channel !== "SMS" || typeof attachments !== "number" || attachments < 1) return text;
@@ -34,27 +34,27 @@ function withAttachments({ channel, metadata }: Message, text: string): string {
 }
 
 /**
- * What was said, with what is to be answered behind the answers before it: a person may write while an answer to
- * something else is on its way, and vendors take an answer at the end of a request for one to go on with.
- * @param answered place of the last message that was answered
+ * Moves unanswered messages to the end. A person can write while an earlier answer is still being generated, but
+ * providers treat an answer at the end of a request as one to be continued.
+ * @param answered sequence of the last answered message
  */
-export function asAnswered(history: readonly Message[], answered: number): readonly Message[] {
+export function orderForModel(history: readonly Message[], answered: number): readonly Message[] {
   const last = history.findLastIndex(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
   const before = history.slice(0, last + 1);
-  const waits = ({ role, sequence }: Message) => role === "USER" && sequence > answered;
+  const isUnanswered = ({ role, sequence }: Message) => role === "USER" && sequence > answered;
   const rest = history.slice(last + 1);
-  return [...before.filter((message) => !waits(message)), ...before.filter(waits), ...rest];
+  return [...before.filter((message) => !isUnanswered(message)), ...before.filter(isUnanswered), ...rest];
 }
 
-/** What was said, and nothing of functions: each assistant of a workflow has others, and knows none of its fellows'. */
-export const wordsOf = (history: readonly Message[]): ModelMessage[] =>
+/** The conversation without function calls: each assistant of a workflow has its own functions. */
+export const withoutFunctions = (history: readonly Message[]): ModelMessage[] =>
   history
     .filter(({ role }) => role !== "TOOL")
     .flatMap((message) => toModel({ ...message, toolCalls: null }));
 
-/** What functions have answered, for a model that is not shown their calls; what moved a workflow is no function. */
-export function functionsSoFar(messages: readonly Message[]): string {
-  const calls = messages.flatMap(({ toolCalls }) => toolCalls ?? []) as { id: string; name: string }[]; // as turns keep them
+/** The answers of functions, for a model that does not see their calls. Leaves out transitions of a workflow. */
+export function functionResults(messages: readonly Message[]): string {
+  const calls = messages.flatMap(({ toolCalls }) => toolCalls ?? []) as { id: string; name: string }[]; // as turns store them
   const names = new Map(calls.map(({ id, name }) => [id, name]));
   const lines = messages
     .filter(

@@ -1,12 +1,15 @@
 import type { Scope } from "../../platform/database/scope";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
-import type { OwnTool, Parts } from "./prepare-turn";
+import type { InternalTool, TurnParts } from "./prepare-turn";
 
-/** What is looked up before the model is asked: always, or when the question touches a topic; and what is kept in view. */
-export async function foundBefore(
+/**
+ * Passages for the prompt: found for this question if `forceRag` is set or it mentions a trigger topic, and with
+ * `preserveRagResult` those found for earlier questions.
+ */
+export async function searchBeforeAnswer(
   scope: Scope,
-  { chat, assistant, configuration, question }: Parts,
+  { chat, assistant, configuration, question }: TurnParts,
 ): Promise<Passage[]> {
   if (!configuration.isRagEnabled) return [];
   const { forceRag, ragTriggerTopics, preserveRagResult } = configuration;
@@ -14,28 +17,27 @@ export async function foundBefore(
     .split(/[,\n]/)
     .map((topic) => topic.trim().toLowerCase())
     .filter(Boolean);
-  const touched = topics.some((topic) => question.toLowerCase().includes(topic));
-  const kept = preserveRagResult ? (chat.notes.found ?? []) : [];
+  const isTriggered = topics.some((topic) => question.toLowerCase().includes(topic));
+  const preserved = preserveRagResult ? (chat.notes.found ?? []) : [];
   const fresh =
-    forceRag || touched ? await scope.of(Knowledge).find(question, assistant.id, configuration) : [];
-  const found = [...new Map([...fresh, ...kept].map((passage) => [passage.text, passage])).values()].slice(
-    0,
-    8,
-  );
-  if (preserveRagResult && fresh.length > 0) await keep(scope, chat.id, found);
+    forceRag || isTriggered ? await scope.of(Knowledge).find(question, assistant.id, configuration) : [];
+  const found = [
+    ...new Map([...fresh, ...preserved].map((passage) => [passage.text, passage])).values(),
+  ].slice(0, 8);
+  if (preserveRagResult && fresh.length > 0) await storePassages(scope, chat.id, found);
   return found;
 }
 
-const keep = (scope: Scope, id: string, found: readonly Passage[]): PromiseLike<unknown> =>
+const storePassages = (scope: Scope, id: string, found: readonly Passage[]): PromiseLike<unknown> =>
   scope
     .table("chats")
     .where({ id })
     .update({ notes: JSON.stringify({ found }) });
 
-/** What the local model answers with. @param prompt the instructions, which may know something too */
+/** Passages for the answer of the local model. @param prompt searched if nothing else is found */
 export async function retrieveForLocal(
   scope: Scope,
-  { assistant, configuration }: Parts,
+  { assistant, configuration }: TurnParts,
   question: string,
   prompt: string,
   citations: JsonObject[],
@@ -43,16 +45,16 @@ export async function retrieveForLocal(
   const knowledge = scope.of(Knowledge);
   const found = await knowledge.findByWords(question, assistant.id, configuration);
   const passages = found.length > 0 ? found : await knowledge.findInPrompt(question, prompt);
-  citations.splice(0, citations.length, ...passages.slice(0, 1).map(citation));
+  citations.splice(0, citations.length, ...passages.slice(0, 1).map(citationOf));
   return passages.map(({ text }) => text);
 }
 
-/** Lets the model look something up. */
+/** A function by which the model searches the assistant's knowledge. */
 export function searchTool(
   scope: Scope,
-  { chat, assistant, configuration }: Parts,
+  { chat, assistant, configuration }: TurnParts,
   citations: JsonObject[],
-): OwnTool {
+): InternalTool {
   const query = { type: "string", description: "What to look for, in a few words." };
   return {
     tool: {
@@ -61,10 +63,10 @@ export function searchTool(
         "Looks something up in what the assistant knows. Use it before saying that something is unknown.",
       parameters: { type: "object", properties: { query }, required: ["query"] },
     },
-    run: async (wanted) => {
-      const found = await scope.of(Knowledge).find(wanted, assistant.id, configuration);
-      citations.push(...found.map(citation));
-      if (configuration.preserveRagResult && found.length > 0) await keep(scope, chat.id, found);
+    run: async (query) => {
+      const found = await scope.of(Knowledge).find(query, assistant.id, configuration);
+      citations.push(...found.map(citationOf));
+      if (configuration.preserveRagResult && found.length > 0) await storePassages(scope, chat.id, found);
       return found.length > 0
         ? found.map(({ text, source }) => `[${source}] ${text}`).join("\n\n")
         : "Nothing was found.";
@@ -72,7 +74,7 @@ export function searchTool(
   };
 }
 
-export const citation = ({ text, source, fileId, page }: Passage): JsonObject => ({
+export const citationOf = ({ text, source, fileId, page }: Passage): JsonObject => ({
   source,
   text: text.slice(0, 300).toWellFormed(),
   ...(fileId !== undefined && { fileId }),

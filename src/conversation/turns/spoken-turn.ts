@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChatRow } from "../../chats/chats/chats";
-import { keepError } from "../../chats/chats/keep-error";
+import { logChatError } from "../../chats/chats/log-chat-error";
 import { Messages } from "../../chats/chats/messages";
 import { Configurations, type VoiceConfiguration } from "../../assistants/configurations/configurations";
 import { newId } from "../../platform/database/ids";
@@ -14,102 +14,107 @@ import {
   type ModelMessage,
   type ModelPart,
 } from "../../platform/ports/text-model";
-import type { Ending } from "../workflows/course";
+import type { Ending } from "../workflows/workflow-position";
 import { speakerOf, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions } from "../functions/functions";
-import { functionsSoFar } from "./history";
-import { Notes } from "./notes";
-import { assemble, type Parts, type Prepared } from "./prepare-turn";
-import { say, Steps } from "./steps";
-import { Tokens } from "./tokens";
-import { APOLOGY, MOST_ROUNDS, RETRIES } from "./turn";
+import { functionResults } from "./history";
+import { StatusEvents } from "./status-events";
+import { assemble, type TurnParts, type PreparedTurn } from "./prepare-turn";
+import { postTurnMessage, Steps } from "./steps";
+import { TokenStream } from "./token-stream";
+import { APOLOGY, MAX_ROUNDS, RETRY_PAUSES_MS } from "./turn";
 
-/** What a voice engine wants answered. */
+/** A question that a voice engine has transcribed. */
 export interface SpokenQuestion {
   readonly chat: ChatRow;
-  /** What was said so far, as the engine heard it. */
+  /** The conversation so far, as the engine transcribed it. */
   readonly history: readonly ModelMessage[];
-  /** Given up: the person interrupted, or hung up. */
+  /** Aborted if the person interrupts or hangs up. */
   readonly signal: AbortSignal;
-  /** Told before the first word: what stands on the messages that the answer becomes when it is heard. */
-  readonly answering: (metadata: JsonObject) => Promise<void>;
+  /** Called before the first word, with metadata for the messages that the transcript of the answer becomes. */
+  readonly onAnswer: (metadata: JsonObject) => Promise<void>;
 }
 
-const NOTHING_SAID: ModelMessage = {
+const SILENCE_NOTE: ModelMessage = {
   role: "user",
   content: "(Note: the call has begun, and nobody has spoken.)",
 };
+
 /**
- * Answers in a call that an engine holds: words as they come, and calls of the built-in functions, which are the
- * engine's to do. What is said is stored when it is heard, by its transcript; calls of functions are stored here.
+ * Answers a question in a call of a voice engine. Yields text as the model generates it, and calls of built-in
+ * functions, which the engine performs. Other function calls are performed and stored here. The text is stored later,
+ * from the engine's transcript.
  */
 export async function* speak(scope: Scope, question: SpokenQuestion): AsyncGenerator<ModelPart, void> {
   const { chat, signal } = question;
-  const tokens = new Tokens(scope, chat.id);
-  const notes = new Notes(scope, chat);
+  const tokens = new TokenStream(scope, chat.id);
+  const status = new StatusEvents(scope, chat);
   try {
-    yield* converse(scope, question, tokens, notes);
+    yield* converse(scope, question, tokens, status);
   } catch (error) {
     if (!signal.aborted) {
-      await keepError(scope, chat.id, error as Error);
+      await logChatError(scope, chat.id, error as Error);
       yield { type: "text", text: APOLOGY };
     }
   } finally {
     await tokens.flush();
-    notes.add("listening");
-    await notes.written();
+    status.add("listening");
+    await status.flush();
   }
 }
 
 async function* converse(
   scope: Scope,
   question: SpokenQuestion,
-  tokens: Tokens,
-  notes: Notes,
+  tokens: TokenStream,
+  status: StatusEvents,
 ): AsyncGenerator<ModelPart, void> {
   const speaker = await speakerIn(scope, question.chat);
-  if ("ending" in speaker) return yield* finish(scope, question, speaker.ending, notes);
+  if ("ending" in speaker) return yield* finish(scope, question, speaker.ending, status);
   let turn = await prepare(scope, speaker, question.history);
   let messages = [...turn.messages];
-  notes.add("thinking"); // while the model does: what the database does now holds up nobody
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    const now = turn;
-    const { text, calls, reason } = yield* answer(listen(scope, turn, messages, question.signal), (piece) => {
-      notes.speaking(() => question.answering(metadataOf(now)));
-      tokens.add(piece);
-    });
-    if (reason) notes.next(() => question.answering({ ...metadataOf(now), finishReason: reason }));
+  status.add("thinking"); // recorded while the model generates, so that the answer does not wait for the database
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const current = turn;
+    const { text, calls, reason } = yield* relay(
+      streamAnswer(scope, turn, messages, question.signal),
+      (piece) => {
+        status.speaking(() => question.onAnswer(metadataOf(current)));
+        tokens.add(piece);
+      },
+    );
+    if (reason) status.enqueue(() => question.onAnswer({ ...metadataOf(current), finishReason: reason }));
     if (calls.length === 0) {
-      const arrival = await turn.course?.afterAnswer();
-      if (arrival && "ending" in arrival) yield* finish(scope, question, arrival.ending, notes);
+      const arrival = await turn.position?.afterAnswer();
+      if (arrival && "ending" in arrival) yield* finish(scope, question, arrival.ending, status);
       return;
     }
-    const { told, steps } = await callOwn(scope, turn, calls);
+    const { results, steps } = await callFunctions(scope, turn, calls);
     const builtIn = builtInFunctions(turn.configuration);
-    const engines = calls.filter((call) => builtIn.some(({ name }) => name === call.name));
-    if (turn.course && engines.some(({ name }) => name === BUILT_IN.endCall)) yield* goodbye(turn);
-    // What is heard next is the engine's own, such as the message at the end.
-    if (engines.length > 0) notes.next(() => question.answering({}));
-    for (const call of engines) yield { type: "call", ...call };
-    if (engines.length > 0) return;
+    const engineCalls = calls.filter((call) => builtIn.some(({ name }) => name === call.name));
+    if (turn.position && engineCalls.some(({ name }) => name === BUILT_IN.endCall)) yield* goodbye(turn);
+    // The engine speaks the next text by itself, such as the message at the end.
+    if (engineCalls.length > 0) status.enqueue(() => question.onAnswer({}));
+    for (const call of engineCalls) yield { type: "call", ...call };
+    if (engineCalls.length > 0) return;
     const next = steps.next();
-    if (next && "ending" in next) return yield* finish(scope, question, next.ending, notes);
-    turn = next ? await prepare(scope, next, question.history, true) : steps.stayed();
+    if (next && "ending" in next) return yield* finish(scope, question, next.ending, status);
+    turn = next ? await prepare(scope, next, question.history, true) : steps.continuedTurn();
     messages = next
       ? [...turn.messages]
-      : [...messages, { role: "assistant", content: text, calls }, ...told];
+      : [...messages, { role: "assistant", content: text, calls }, ...results];
   }
-  throw new Error(`The model called functions in ${MOST_ROUNDS} rounds without an answer.`);
+  throw new Error(`The model called functions in ${MAX_ROUNDS} rounds without an answer.`);
 }
 
-/** Who speaks now; a workflow that has ended stays so until the engine has hung up. */
+/** The current speaker, or the ending of a workflow whose call the engine has not hung up yet. */
 async function speakerIn(scope: Scope, chat: ChatRow): Promise<Speaker | { ending: Ending }> {
   if (chat.ending === null) return speakerOf(scope, chat);
   return { ending: { reason: chat.ending, message: "", metadata: {} } };
 }
 
-/** Hands words on as they come. @returns all of them, and what the model calls */
-async function* answer(
+/** Forwards the parts of an answer except calls. @returns its text and calls, and why it was cut */
+async function* relay(
   parts: AsyncIterable<ModelPart>,
   say: (piece: string) => void,
 ): AsyncGenerator<ModelPart, { text: string; calls: ModelCall[]; reason: CutReason | undefined }> {
@@ -132,109 +137,113 @@ async function* answer(
   return { text, calls, reason };
 }
 
-/** In a workflow the engine does not know who says goodbye. */
-function* goodbye({ configuration }: Prepared): Generator<ModelPart, void> {
+/** The end message of the current assistant: in a workflow the engine does not know which assistant speaks. */
+function* goodbye({ configuration }: PreparedTurn): Generator<ModelPart, void> {
   const { endCallMessage = "" } = configuration as Partial<VoiceConfiguration>;
   if (endCallMessage.trim() !== "") yield { type: "text", text: endCallMessage };
 }
 
-/** The end of a workflow: its last words, and the engine hangs up. Why it ended is kept until the engine has. */
+/** Ends a workflow: yields its last message, then lets the engine hang up. The reason is stored until it has. */
 async function* finish(
   scope: Scope,
-  { chat, answering }: SpokenQuestion,
+  { chat, onAnswer }: SpokenQuestion,
   { reason, message, metadata }: Ending,
-  notes: Notes,
+  status: StatusEvents,
 ): AsyncGenerator<ModelPart, void> {
   await scope.table("chats").where({ id: chat.id }).update({ ending: reason });
   if (message !== "") {
-    notes.speaking(() => answering(metadata));
+    status.speaking(() => onAnswer(metadata));
     yield { type: "text", text: message };
   }
   yield { type: "call", id: `call_${newId()}`, name: BUILT_IN.endCall, arguments: {} };
 }
 
-const metadataOf = ({ metadata, citations }: Prepared): JsonObject => ({
+const metadataOf = ({ metadata, citations }: PreparedTurn): JsonObject => ({
   ...metadata,
   ...(citations.length > 0 && { citations }),
 });
 
-/** Asks the model, and once more after a pause when it fails before its first word. */
-async function* listen(
+/** Streams an answer of the model. Retries after a pause if the model fails before its first part. */
+async function* streamAnswer(
   scope: Scope,
-  turn: Prepared,
+  turn: PreparedTurn,
   messages: readonly ModelMessage[],
-  given: AbortSignal,
+  callerSignal: AbortSignal,
 ): AsyncGenerator<ModelPart, void> {
   const { local, remote } = scope.ports.models;
   for (let failures = 0; ; failures++) {
-    const signal = AbortSignal.any([given, AbortSignal.timeout(scope.ports.models.timeoutMs)]);
-    let begun = false;
+    const signal = AbortSignal.any([callerSignal, AbortSignal.timeout(scope.ports.models.timeoutMs)]);
+    let hasStarted = false;
     try {
       for await (const part of (turn.request.credential ? remote : local).stream({
         ...turn.request,
         messages,
         signal,
       })) {
-        begun = true;
+        hasStarted = true;
         yield part;
       }
-      if (!begun) throw new Error("The model answered with nothing.");
+      if (!hasStarted) throw new Error("The model returned an empty answer.");
       return;
     } catch (error) {
-      const pause = RETRIES[failures];
-      if (begun || pause === undefined || given.aborted || isPermanent(error)) throw error;
-      await sleep(pauseAfter(error, pause), undefined, { signal: given });
+      const pause = RETRY_PAUSES_MS[failures];
+      if (hasStarted || pause === undefined || callerSignal.aborted || isPermanent(error)) throw error;
+      await sleep(pauseAfter(error, pause), undefined, { signal: callerSignal });
     }
   }
 }
 
-/** Calls the functions that are not the engine's, and keeps all of it. @returns what the model is told, and where it has led */
-async function callOwn(
+/** Calls the functions that the engine does not perform, and stores calls and results. @returns results for the model */
+async function callFunctions(
   scope: Scope,
-  turn: Prepared,
+  turn: PreparedTurn,
   calls: readonly ModelCall[],
-): Promise<{ told: ModelMessage[]; steps: Steps }> {
-  await say(scope, turn, { role: "ASSISTANT", content: null, toolCalls: calls.map((call) => ({ ...call })) });
-  const told: ModelMessage[] = [];
+): Promise<{ results: ModelMessage[]; steps: Steps }> {
+  await postTurnMessage(scope, turn, {
+    role: "ASSISTANT",
+    content: null,
+    toolCalls: calls.map((call) => ({ ...call })),
+  });
+  const results: ModelMessage[] = [];
   const steps = new Steps(scope, turn);
   for (const call of calls) {
-    const content = await steps.take(call);
-    if (content !== undefined) told.push({ role: "tool", content, answers: call });
+    const content = await steps.handle(call);
+    if (content !== undefined) results.push({ role: "tool", content, answers: call });
   }
-  return { told, steps };
+  return { results, steps };
 }
 
-/** Calls functions that an engine asks for by itself. */
-export async function performSpoken(
+/** Calls functions for an engine that runs the model itself. */
+export async function callFunctionsForEngine(
   scope: Scope,
   chat: ChatRow,
   calls: readonly ModelCall[],
 ): Promise<(ModelCall & { text: string })[]> {
   const speaker = await speakerOf(scope, chat);
   if ("ending" in speaker) return calls.map((call) => ({ ...call, text: "The conversation has ended." }));
-  const { told } = await callOwn(scope, await prepare(scope, speaker, []), calls);
+  const { results } = await callFunctions(scope, await prepare(scope, speaker, []), calls);
   return calls.map((call) => ({
     ...call,
-    text: told.find(({ answers }) => answers?.id === call.id)?.content ?? "",
+    text: results.find(({ answers }) => answers?.id === call.id)?.content ?? "",
   }));
 }
 
-/** @param handedOver whether the conversation has come to the speaker in this turn */
+/** @param handedOver whether a workflow has handed the conversation to this speaker during the turn */
 async function prepare(
   scope: Scope,
   speaker: Speaker,
   history: readonly ModelMessage[],
   handedOver = false,
-): Promise<Prepared> {
+): Promise<PreparedTurn> {
   const configuration = await scope.of(Configurations).of("voice", speaker.assistant);
   const question = history.findLast(({ role }) => role === "user")?.content ?? "";
-  const chat = speaker.chat as Parts["chat"]; // a stored row has the columns of turns too
+  const chat = speaker.chat as TurnParts["chat"]; // a stored row has these columns too
   const [turn, stored] = await Promise.all([
     assemble(scope, { ...speaker, chat, configuration, history: [], question, upTo: 0, handedOver }),
     scope.of(Messages).history(chat.id),
   ]);
-  // The engine knows what was said, but not what functions answered earlier in the call.
-  const system = [turn.request.system, functionsSoFar(stored)].filter(Boolean).join("\n\n");
-  const messages = history.length > 0 ? history : [NOTHING_SAID];
+  // The engine's history lacks the function results of earlier turns.
+  const system = [turn.request.system, functionResults(stored)].filter(Boolean).join("\n\n");
+  const messages = history.length > 0 ? history : [SILENCE_NOTE];
   return { ...turn, messages, request: { ...turn.request, system } };
 }

@@ -15,12 +15,12 @@ import { Events } from "../../events/events/events";
 import { Quotas } from "../../account/organization/quotas";
 import { DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
 import { startOf } from "../workflows/flow";
-import { begin } from "../workflows/speaker";
+import { beginChat } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
-import { Chats, firstStatus, type Chat, type Visited } from "../../chats/chats/chats";
+import { Chats, firstStatus, type Chat, type VisitorColumns } from "../../chats/chats/chats";
 
-export interface StartChatInput extends Partial<Visited> {
+export interface StartChatInput extends Partial<VisitorColumns> {
   readonly assistantId?: string | null;
   readonly workflowId?: string | null;
   readonly deploymentId?: string | null;
@@ -29,34 +29,34 @@ export interface StartChatInput extends Partial<Visited> {
   readonly metadata?: Record<string, unknown> | null;
   readonly userId?: string | null;
   readonly uniqueId?: string | null;
-  /** Not asked for of a visitor, whose identity was checked before. */
+  /** Not needed for visitors: their identity was verified when the session started. */
   readonly uniqueIdSignature?: string | null;
-  /** Of a person who texts, in E.164 form. */
+  /** Of a person who texts, in E.164 format. */
   readonly phoneNumber?: string;
-  /** Whether the greeting is said; true without it. */
+  /** Whether the assistant says its greeting; default true. */
   readonly greets?: boolean;
 }
 
-/** Opens chats. */
+/** Starts chats. */
 export class ChatStart {
   constructor(private readonly scope: Scope) {}
 
   /**
    * @throws ASSISTANT_NOT_FOUND, WORKFLOW_NOT_FOUND, DEPLOYMENT_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, TEMPLATE_READ_ONLY,
-   * CHANNEL_DISABLED, QUOTA_EXCEEDED; BAD_USER_INPUT unless one of the three is given; FORBIDDEN for an unsigned
-   * `uniqueId` where it must be signed
+   * CHANNEL_DISABLED, QUOTA_EXCEEDED; BAD_USER_INPUT unless exactly one target is given; FORBIDDEN for an unsigned
+   * `uniqueId` if the organization requires signatures
    */
   async start(input: StartChatInput): Promise<Chat> {
     const { assistantId, workflowId, deploymentId, userId, uniqueId, variables, metadata } = input;
     const channel = input.channel ?? "TEXT";
     const target = targetOf({ assistantId, workflowId, deploymentId });
-    const check = (deployment: Deployment) => mayHold(deployment, channel);
+    const check = (deployment: Deployment) => checkDeployment(deployment, channel);
     const purpose = { instead: "chat with the copy", check };
     const resolved = await resolve(this.scope, target, variables ?? {}, purpose);
     const { assistant, flow } = resolved;
     return this.scope.transaction(async (scope) => {
-      await this.mayStart(scope, resolved, channel);
-      if (uniqueId != null) await this.meet(scope, assistant.id, { ...input, uniqueId });
+      await this.checkStart(scope, resolved, channel);
+      if (uniqueId != null) await this.registerEndUser(scope, assistant.id, { ...input, uniqueId });
       const id = newId();
       const [stored] = await scope.insert("chats", {
         id,
@@ -79,28 +79,28 @@ export class ChatStart {
       const chat = stored!;
       await scope.of(Events).sessionStarted(chat);
       await scope.of(Events).statusChanged(chat);
-      await begin(scope, chat, flow, input.greets);
+      await beginChat(scope, chat, flow, input.greets);
       return scope.of(Chats).byId(id);
     });
   }
 
-  private async meet(
+  private async registerEndUser(
     scope: Scope,
     assistantId: string,
     { uniqueId, uniqueIdSignature, visitorId }: StartChatInput & { uniqueId: string },
   ): Promise<void> {
-    const people = scope.of(EndUsers);
-    if (visitorId == null) await people.checkIdentity(uniqueId, uniqueIdSignature);
-    await people.meet(assistantId, uniqueId);
+    const endUsers = scope.of(EndUsers);
+    if (visitorId == null) await endUsers.checkIdentity(uniqueId, uniqueIdSignature);
+    await endUsers.register(assistantId, uniqueId);
   }
 
-  private async mayStart(
+  private async checkStart(
     scope: Scope,
     { assistant, workflowId }: ResolvedTarget,
     channel: Channel,
   ): Promise<void> {
-    await scope.of(Assistants).hold(assistant.id);
-    if (workflowId !== undefined) await scope.of(Workflows).hold(workflowId);
+    await scope.of(Assistants).lockForChat(assistant.id);
+    if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
     const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
       .of(Configurations)
       .of(KIND_OF[channel], assistant);
@@ -110,7 +110,7 @@ export class ChatStart {
   }
 }
 
-function mayHold({ enabled, type }: Deployment, channel: Channel): void {
+function checkDeployment({ enabled, type }: Deployment, channel: Channel): void {
   if (!enabled) throw new DomainError("CHANNEL_DISABLED", "The deployment is switched off.");
   const channels: readonly Channel[] = DEPLOYMENT_TYPES[type];
   if (!channels.includes(channel))

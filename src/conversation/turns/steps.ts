@@ -3,76 +3,79 @@ import type { Scope } from "../../platform/database/scope";
 import { Events } from "../../events/events/events";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelCall } from "../../platform/ports/text-model";
-import type { Arrival, Course, Ending, Performed } from "../workflows/course";
-import { speakerAt, type Speaker } from "../workflows/speaker";
+import type { Arrival, WorkflowPosition, Ending, FunctionResult } from "../workflows/workflow-position";
+import { speakerAfter, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions, callFunction, declaredFunctions } from "../functions/functions";
-import type { Prepared } from "./prepare-turn";
+import type { PreparedTurn } from "./prepare-turn";
 
-interface Done extends Performed {
-  /** What the model is told. */
+interface StepResult extends FunctionResult {
+  /** Text for the model. */
   readonly text: string;
   readonly metadata?: JsonObject;
 }
 
-const MOVED_ON: Done = {
+const SKIPPED: StepResult = {
   text: "Not called: the conversation had moved on.",
   failed: false,
   metadata: { skipped: true },
 };
 
-/** What the model calls in one answer, done one after another and kept in the chat, until something moves the workflow. */
+/** Performs the calls of one answer in order and stores their results, until one of them moves the workflow. */
 export class Steps {
   private arrival: Arrival | undefined;
-  private course: Course | undefined;
+  private position: WorkflowPosition | undefined;
 
   constructor(
     private readonly scope: Scope,
-    private readonly turn: Prepared,
+    private readonly turn: PreparedTurn,
   ) {
-    this.course = turn.course;
+    this.position = turn.position;
   }
 
-  /** What the model is told of a call; undefined when it ends the conversation. */
-  async take(call: ModelCall): Promise<string | undefined> {
-    const done: Done | undefined = this.arrival ? MOVED_ON : await this.do(call);
-    if (!done) return undefined;
-    const { text: content } = done;
-    const metadata = { ...done.metadata, ...(done.failed && { failed: true }) };
-    const said = { role: "TOOL", content, toolCallId: call.id } as const;
-    await say(this.scope, this.turn, { ...said, metadata: { ...this.turn.metadata, ...metadata } });
+  /** Performs a call. @returns its result for the model; undefined if it ends the conversation */
+  async handle(call: ModelCall): Promise<string | undefined> {
+    const result: StepResult | undefined = this.arrival ? SKIPPED : await this.run(call);
+    if (!result) return undefined;
+    const { text: content } = result;
+    const metadata = { ...result.metadata, ...(result.failed && { failed: true }) };
+    const message = { role: "TOOL", content, toolCallId: call.id } as const;
+    await postTurnMessage(this.scope, this.turn, {
+      ...message,
+      metadata: { ...this.turn.metadata, ...metadata },
+    });
     return content;
   }
 
-  /** Where the calls have led; undefined where the assistant is to go on as it was. */
+  /** The next speaker or the ending that the calls led to; undefined if the assistant continues. */
   next(): Speaker | { ending: Ending } | undefined {
-    return this.arrival && speakerAt(this.arrival);
+    return this.arrival && speakerAfter(this.arrival);
   }
 
-  /** The turn of an assistant that goes on, with the variables that were set. */
-  stayed(): Prepared {
-    return this.course ? { ...this.turn, course: this.course } : this.turn;
+  /** The turn of an assistant that continues, with the variables that functions have set. */
+  continuedTurn(): PreparedTurn {
+    return this.position ? { ...this.turn, position: this.position } : this.turn;
   }
 
-  private async do(call: ModelCall): Promise<Done | undefined> {
-    const transition = this.course?.transitions.find(({ tool }) => tool.name === call.name);
+  private async run(call: ModelCall): Promise<StepResult | undefined> {
+    const transition = this.position?.transitions.find(({ tool }) => tool.name === call.name);
     if (transition) {
-      this.arrival = await this.course!.choose(transition, call); // it has the transition
+      this.arrival = await this.position!.choose(transition, call); // it has the transition
       return { text: "The conversation goes on from there.", failed: false, metadata: { transition: true } };
     }
-    const done = await perform(this.scope, this.turn, call);
-    const after = done && (await this.course?.afterFunction(call.name, done));
-    if (after && "stays" in after) this.course = after.stays;
+    const result = await perform(this.scope, this.turn, call);
+    const after = result && (await this.position?.afterFunction(call.name, result));
+    if (after && "stays" in after) this.position = after.stays;
     else if (after) this.arrival = after;
-    return done;
+    return result;
   }
 }
 
-/** What a call of the model comes to; undefined when it ends the conversation. */
+/** Performs a call. @returns its result; undefined if it ends the conversation */
 async function perform(
   scope: Scope,
-  { chat, configuration, search, remember, request }: Prepared,
+  { chat, configuration, search, remember, request }: PreparedTurn,
   call: ModelCall,
-): Promise<Done | undefined> {
+): Promise<StepResult | undefined> {
   const isNamed = ({ name }: { readonly name: string }) => name === call.name;
   const builtIn = builtInFunctions(configuration).find(isNamed);
   await scope.transaction((scope) =>
@@ -85,14 +88,15 @@ async function perform(
   if (builtIn) return own("The keys were pressed.");
   const declared = (await declaredFunctions(scope, configuration)).find(isNamed);
   if (!declared) return { text: `There is no function ${call.name}.`, failed: true };
-  const { parameters } = request.tools.find(isNamed) ?? declared; // what was offered is what is checked
+  const { parameters } = request.tools.find(isNamed) ?? declared; // checks against the schema that was offered
   const { text, failed } = await callFunction(scope, { ...declared, parameters }, call.id, call.arguments);
-  // The contract: voice uses a function's reply only where RAG is on.
-  const told = chat.channel === "VOICE" && !configuration.isRagEnabled ? "The function was called." : text;
-  return { text: told, failed, reply: text };
+  // The contract: in calls the model gets a function's reply only if RAG is enabled.
+  const visibleText =
+    chat.channel === "VOICE" && !configuration.isRagEnabled ? "The function was called." : text;
+  return { text: visibleText, failed, reply: text };
 }
 
-export interface Said {
+export interface TurnMessage {
   readonly role: "ASSISTANT" | "TOOL";
   readonly content: string | null;
   readonly metadata?: JsonObject;
@@ -103,13 +107,13 @@ export interface Said {
   readonly unshown?: string;
 }
 
-/** Adds to the chat. @returns whether it was added: one that was ended meanwhile takes nothing more */
-export async function say(
+/** Posts a message to the chat. @returns false if the chat has ended or its question was answered meanwhile */
+export async function postTurnMessage(
   scope: Scope,
-  { chat, metadata }: Pick<Prepared, "chat" | "metadata">,
-  { known, ...said }: Said,
+  { chat, metadata }: Pick<PreparedTurn, "chat" | "metadata">,
+  { known, ...content }: TurnMessage,
 ): Promise<boolean> {
-  const message = { metadata, ...said, ...(known && { known }), aiChatId: chat.id, channel: chat.channel };
+  const message = { metadata, ...content, ...(known && { known }), aiChatId: chat.id, channel: chat.channel };
   return (await scope.of(Messages).postIfLive(message)) !== undefined;
 }
 

@@ -10,7 +10,7 @@ import { TelephonyConnections } from "../../assistants/telephony/telephony-conne
 import { checkAssistant } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
-/** Where a deployment is met, with the channels of the conversations that it holds. */
+/** Types of deployments, with the channels of their conversations. */
 export const DEPLOYMENT_TYPES = {
   TEXT_IFRAME: ["TEXT"],
   TEXT_BUBBLE: ["TEXT"],
@@ -23,8 +23,8 @@ export const DEPLOYMENT_TYPES = {
 } as const satisfies Record<string, readonly Channel[]>;
 export type DeploymentType = keyof typeof DEPLOYMENT_TYPES;
 
-/** Types by which somebody is called. */
-export const CALLING: readonly DeploymentType[] = ["PHONE_OUTBOUND", "API"];
+/** Types that can place calls. */
+export const CALLING_TYPES: readonly DeploymentType[] = ["PHONE_OUTBOUND", "API"];
 
 export interface Deployment {
   readonly id: string;
@@ -47,11 +47,11 @@ export interface DeploymentInput {
   readonly telephonyConnectionId?: string | null;
 }
 
-/** Where an organization's assistants and workflows are met. */
+/** Deployments: the places where people reach an organization's assistants and workflows. */
 export class Deployments {
   constructor(private readonly scope: Scope) {}
 
-  /** The newest first; with a project those of that project. @throws PROJECT_NOT_FOUND */
+  /** Newest first; with a project only its deployments. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Deployment[]> {
     const rows = this.scope.table("deployments").orderBy(NEWEST_FIRST);
     if (projectId == null) return await rows;
@@ -64,7 +64,7 @@ export class Deployments {
     return (await this.find(id)) ?? missing("Deployment");
   }
 
-  /** Many of one request by one statement; undefined for one that does not exist, or no more. */
+  /** Loads a deployment; calls in the same tick share one statement. @returns undefined if it does not exist */
   find(id: string): Promise<Deployment | undefined> {
     const loader = this.scope.loader<Deployment | undefined>("deployments", async (ids) => {
       const rows = await this.scope.table("deployments").whereIn("id", ids);
@@ -74,7 +74,7 @@ export class Deployments {
     return loader.load(id);
   }
 
-  /** Those of a workflow, of many workflows by one statement; the newest first. */
+  /** Deployments of a workflow, newest first; calls in the same tick share one statement. */
   ofWorkflow(workflowId: string): Promise<Deployment[]> {
     const loader = this.scope.loader<Deployment[]>("deployments.workflow", async (ids) => {
       const rows = this.scope.table("deployments").whereIn("workflowId", ids).orderBy(NEWEST_FIRST);
@@ -84,13 +84,16 @@ export class Deployments {
     return loader.load(workflowId);
   }
 
-  /** The enabled deployments that take what comes in on a connected number, the oldest first. */
-  async on(telephonyConnectionId: string, type: "PHONE_INBOUND" | "SMS"): Promise<Deployment[]> {
+  /** The enabled deployments that answer a connected number, oldest first. */
+  async ofNumber(telephonyConnectionId: string, type: "PHONE_INBOUND" | "SMS"): Promise<Deployment[]> {
     const rows = this.scope.table("deployments").where({ telephonyConnectionId, type, enabled: true });
     return await rows.orderBy(OLDEST_FIRST);
   }
 
-  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND, TELEPHONY_CONNECTION_NOT_FOUND; BAD_USER_INPUT unless it has one of the two */
+  /**
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, PROJECT_NOT_FOUND,
+   * TELEPHONY_CONNECTION_NOT_FOUND; BAD_USER_INPUT unless exactly one of assistant and workflow is given
+   */
   async create(input: DeploymentInput): Promise<Deployment> {
     const { assistantId = null, workflowId = null } = input;
     checkOne(assistantId, workflowId);
@@ -102,7 +105,7 @@ export class Deployments {
   }
 
   /**
-   * Changes it; an assistant takes the place of a workflow, and the other way round.
+   * Changes a deployment. A new assistant replaces the workflow, and vice versa.
    * @throws DEPLOYMENT_NOT_FOUND and as `create`
    */
   async update(id: string, input: Partial<DeploymentInput>): Promise<Deployment> {
@@ -112,13 +115,13 @@ export class Deployments {
       const deployment = () => scope.table("deployments").where({ id });
       const [old] = await deployment().forUpdate();
       if (!old) return missing("Deployment");
-      const held = {
+      const target = {
         assistantId: workflowId != null ? null : assistantId === undefined ? old.assistantId : assistantId,
         workflowId: assistantId != null ? null : workflowId === undefined ? old.workflowId : workflowId,
       };
-      checkOne(held.assistantId, held.workflowId);
+      checkOne(target.assistantId, target.workflowId);
       await scope.of(Deployments).check(input);
-      const changes = { ...encoded({ ...input }), ...held, updatedAt: currentDate() };
+      const changes = { ...encoded({ ...input }), ...target, updatedAt: currentDate() };
       const [row] = await deployment().update(changes).returning("*");
       return row!;
     });
@@ -133,7 +136,7 @@ export class Deployments {
   private async check(input: Partial<DeploymentInput>): Promise<void> {
     const { assistantId, workflowId, projectId, telephonyConnectionId: connectionId } = input;
     if (assistantId != null) await checkAssistant(this.scope, assistantId);
-    if (workflowId != null) await this.scope.of(Workflows).hold(workflowId);
+    if (workflowId != null) await this.scope.of(Workflows).lockForChat(workflowId);
     if (projectId != null) await this.scope.of(Projects).byId(projectId);
     if (connectionId != null) await this.scope.of(TelephonyConnections).byId(connectionId);
   }

@@ -20,15 +20,15 @@ export interface WorkflowNode {
   readonly workflowId: string;
   readonly type: NodeType;
   readonly name: string;
-  /** Of a PROMPT who speaks, of an ACTION whose function is called. */
+  /** PROMPT: the assistant that speaks. ACTION: the assistant that declares the function. */
   readonly assistantId: string | null;
-  /** Of a PROMPT: stands behind the assistant's prompt. */
+  /** PROMPT: appended to the assistant's prompt. */
   readonly instructions: string | null;
   readonly functionName: string | null;
   readonly arguments: Record<string, unknown>;
-  /** Under which name the reply of a function is kept. */
+  /** Name of the variable for a function's reply. */
   readonly resultVariable: string | null;
-  /** Of an END: the last words. */
+  /** END: the last message. */
   readonly message: string | null;
   readonly endReason: string | null;
   readonly metadata: Record<string, unknown>;
@@ -42,10 +42,10 @@ export interface WorkflowEdge {
   readonly fromNodeId: string;
   readonly toNodeId: string;
   readonly kind: EdgeKind;
-  /** Of the edges of one node the lower one is looked at first. */
+  /** Edges of a node are checked in ascending order of rank. */
   readonly rank: number;
   readonly description: string | null;
-  /** Variables that the model gives with its choice. */
+  /** Variables that the model fills when it chooses the edge. */
   readonly collects: readonly string[];
   readonly variable: string | null;
   readonly operator: Operator | null;
@@ -55,13 +55,13 @@ export interface WorkflowEdge {
   readonly updatedAt: Date;
 }
 
-/** The nodes and edges of a workflow, each in their order. */
+/** The nodes and edges of a workflow, in order. */
 export interface Flow {
   readonly nodes: readonly WorkflowNode[];
   readonly edges: readonly WorkflowEdge[];
 }
 
-/** In the order in which they are looked at: a default edge comes last. */
+/** The edges of a node in the order in which they are checked: default edges last. */
 export const edgesFrom = ({ edges }: Flow, nodeId: string): WorkflowEdge[] =>
   edges
     .filter(({ fromNodeId }) => fromNodeId === nodeId)
@@ -70,6 +70,6 @@ export const edgesFrom = ({ edges }: Flow, nodeId: string): WorkflowEdge[] =>
 export const nodeOf = ({ nodes }: Flow, id: string | null): WorkflowNode | undefined =>
   nodes.find((node) => node.id === id);
 
-/** Where a conversation begins. */
+/** Id of the START node. */
 export const startOf = ({ nodes }: Flow): string | undefined =>
   nodes.find(({ type }) => type === "START")?.id;

@@ -22,7 +22,7 @@ export const PROBLEM_CODES = {
 } as const;
 export type ProblemCode = keyof typeof PROBLEM_CODES;
 
-/** Something that keeps a workflow from running. */
+/** A problem that prevents a workflow from running. */
 export interface WorkflowProblem {
   readonly code: ProblemCode;
   readonly nodeId: string | null;
@@ -30,42 +30,44 @@ export interface WorkflowProblem {
   readonly message: string;
 }
 
-/** The functions that each assistant's configurations declare, by its id; a deleted assistant is not among them. */
-export type Known = ReadonlyMap<string, ReadonlySet<string>>;
+/** Names of declared functions by assistant id. Deleted assistants have no entry. */
+export type FunctionsByAssistant = ReadonlyMap<string, ReadonlySet<string>>;
 
-const POSSIBLE: Readonly<Record<NodeType, readonly EdgeKind[]>> = {
+const ALLOWED_EDGE_KINDS: Readonly<Record<NodeType, readonly EdgeKind[]>> = {
   START: ["DEFAULT", "VARIABLE"],
   CONDITION: ["DEFAULT", "VARIABLE"],
   ACTION: ["DEFAULT", "VARIABLE", "FUNCTION"],
   PROMPT: ["DEFAULT", "VARIABLE", "FUNCTION", "MODEL"],
-  END: ["DEFAULT", "VARIABLE", "FUNCTION", "MODEL"], // told otherwise
+  END: ["DEFAULT", "VARIABLE", "FUNCTION", "MODEL"], // reported as EDGE_FROM_END
 };
-/** Nodes that the conversation passes without waiting for anybody. */
-const PASSED: readonly NodeType[] = ["START", "CONDITION", "ACTION"];
+/** Nodes that a conversation moves through without waiting. */
+const TRANSIT_TYPES: readonly NodeType[] = ["START", "CONDITION", "ACTION"];
 
-/** Everything that keeps a workflow from running; nothing of one that runs. */
-export function problemsOf(flow: Flow, known: Known): WorkflowProblem[] {
+/** All problems of a workflow; empty if it can run. */
+export function problemsOf(flow: Flow, known: FunctionsByAssistant): WorkflowProblem[] {
   const found: WorkflowProblem[] = [];
-  const tell: Tell = (code, message, at = {}) =>
+  const report: Report = (code, message, at = {}) =>
     found.push({ code, message, nodeId: at.nodeId ?? null, edgeId: at.edgeId ?? null });
-  checkReach(flow, tell);
-  checkEdges(flow, tell);
-  checkLoops(flow, tell);
-  for (const node of flow.nodes) checkSpeaker(node, known, tell);
-  checkFunctionEdges(flow, known, tell);
+  checkReach(flow, report);
+  checkEdges(flow, report);
+  checkLoops(flow, report);
+  for (const node of flow.nodes) checkSpeaker(node, known, report);
+  checkFunctionEdges(flow, known, report);
   return found;
 }
 
-type Tell = (code: ProblemCode, message: string, at?: { nodeId?: string; edgeId?: string }) => void;
+type Report = (code: ProblemCode, message: string, at?: { nodeId?: string; edgeId?: string }) => void;
 
-const shown = ({ type, name }: WorkflowNode) => `the ${type} node "${name}"`;
-const Shown = (node: WorkflowNode) => shown(node).replace("the", "The");
+const describe = ({ type, name }: WorkflowNode) => `the ${type} node "${name}"`;
+const subjectOf = (node: WorkflowNode) => describe(node).replace("the", "The");
 
-function checkReach(flow: Flow, tell: Tell): void {
+function checkReach(flow: Flow, report: Report): void {
   const [start, ...more] = flow.nodes.filter(({ type }) => type === "START");
-  if (!start) return tell("NO_START", PROBLEM_CODES.NO_START);
+  if (!start) return report("NO_START", PROBLEM_CODES.NO_START);
   for (const node of more)
-    tell("SEVERAL_STARTS", `${Shown(node)} is one too many: ${shown(start)} is there.`, { nodeId: node.id });
+    report("SEVERAL_STARTS", `${subjectOf(node)} is one too many: ${describe(start)} is there.`, {
+      nodeId: node.id,
+    });
   const reached = new Set<string>();
   const waiting = [start, ...more].map(({ id }) => id);
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
@@ -75,91 +77,96 @@ function checkReach(flow: Flow, tell: Tell): void {
       waiting.push(...edgesFrom(flow, id).map(({ toNodeId }) => toNodeId));
   }
   const reaches = (type: NodeType) => flow.nodes.some((node) => node.type === type && reached.has(node.id));
-  if (!reaches("PROMPT")) tell("NO_PROMPT", PROBLEM_CODES.NO_PROMPT);
-  if (!reaches("END")) tell("END_UNREACHABLE", PROBLEM_CODES.END_UNREACHABLE);
+  if (!reaches("PROMPT")) report("NO_PROMPT", PROBLEM_CODES.NO_PROMPT);
+  if (!reaches("END")) report("END_UNREACHABLE", PROBLEM_CODES.END_UNREACHABLE);
   for (const node of flow.nodes)
     if (!reached.has(node.id))
-      tell("UNREACHABLE_NODE", `${Shown(node)} can't be reached from START.`, { nodeId: node.id });
+      report("UNREACHABLE_NODE", `${subjectOf(node)} can't be reached from START.`, { nodeId: node.id });
 }
 
-function checkEdges(flow: Flow, tell: Tell): void {
+function checkEdges(flow: Flow, report: Report): void {
   for (const { id: edgeId, kind, fromNodeId, toNodeId } of flow.edges) {
     const [from, to] = [nodeOf(flow, fromNodeId), nodeOf(flow, toNodeId)];
     if (to?.type === "START")
-      tell("EDGE_INTO_START", `An edge leads into ${shown(to)}.`, { nodeId: to.id, edgeId });
+      report("EDGE_INTO_START", `An edge leads into ${describe(to)}.`, { nodeId: to.id, edgeId });
     if (from?.type === "END")
-      tell("EDGE_FROM_END", `An edge leads away from ${shown(from)}.`, { nodeId: from.id, edgeId });
-    if (from && !POSSIBLE[from.type].includes(kind))
-      tell("EDGE_KIND_NOT_POSSIBLE", `${Shown(from)} can't have an edge of the kind ${kind}.`, {
+      report("EDGE_FROM_END", `An edge leads away from ${describe(from)}.`, { nodeId: from.id, edgeId });
+    if (from && !ALLOWED_EDGE_KINDS[from.type].includes(kind))
+      report("EDGE_KIND_NOT_POSSIBLE", `${subjectOf(from)} can't have an edge of the kind ${kind}.`, {
         nodeId: from.id,
         edgeId,
       });
   }
-  for (const node of flow.nodes) checkWaysOn(flow, node, tell);
+  for (const node of flow.nodes) checkWaysOn(flow, node, report);
 }
 
-function checkWaysOn(flow: Flow, node: WorkflowNode, tell: Tell): void {
+function checkWaysOn(flow: Flow, node: WorkflowNode, report: Report): void {
   const { id: nodeId, type } = node;
   const edges = edgesFrom(flow, nodeId);
   const [first, second] = edges.filter(({ kind }) => kind === "DEFAULT");
   if (second)
-    tell("SEVERAL_DEFAULT_EDGES", `${Shown(node)} has more than one default edge.`, {
+    report("SEVERAL_DEFAULT_EDGES", `${subjectOf(node)} has more than one default edge.`, {
       nodeId,
       edgeId: second.id,
     });
-  if (first || !PASSED.includes(type)) return;
+  if (first || !TRANSIT_TYPES.includes(type)) return;
   if (type === "CONDITION" && edges.length === 0)
-    return tell("CONDITION_WITHOUT_EDGES", `${Shown(node)} has no edge.`, { nodeId });
-  tell("NO_DEFAULT_EDGE", `${Shown(node)} has no default edge: nothing leads on where no other fits.`, {
+    return report("CONDITION_WITHOUT_EDGES", `${subjectOf(node)} has no edge.`, { nodeId });
+  report("NO_DEFAULT_EDGE", `${subjectOf(node)} has no default edge: nothing leads on where no other fits.`, {
     nodeId,
   });
 }
 
-/** A ring of nodes that nobody speaks in; each node in one is told. */
-function checkLoops(flow: Flow, tell: Tell): void {
-  const passed = flow.nodes.filter(({ type }) => PASSED.includes(type));
-  for (const node of passed) {
+/** Reports each node of a loop without a PROMPT node. */
+function checkLoops(flow: Flow, report: Report): void {
+  const transitNodes = flow.nodes.filter(({ type }) => TRANSIT_TYPES.includes(type));
+  for (const node of transitNodes) {
     const seen = new Set<string>();
     const waiting = [node.id];
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop())
       for (const { toNodeId } of edgesFrom(flow, id))
-        if (!seen.has(toNodeId) && passed.some((one) => one.id === toNodeId))
+        if (!seen.has(toNodeId) && transitNodes.some((one) => one.id === toNodeId))
           waiting.push((seen.add(toNodeId), toNodeId));
     if (seen.has(node.id))
-      tell("ENDLESS_LOOP", `${Shown(node)} leads back to itself without a PROMPT on the way.`, {
+      report("ENDLESS_LOOP", `${subjectOf(node)} leads back to itself without a PROMPT on the way.`, {
         nodeId: node.id,
       });
   }
 }
 
-function checkSpeaker(node: WorkflowNode, known: Known, tell: Tell): void {
+function checkSpeaker(node: WorkflowNode, known: FunctionsByAssistant, report: Report): void {
   const { id: nodeId, type, assistantId, functionName } = node;
   if (type !== "PROMPT" && type !== "ACTION") return;
   const functions = assistantId === null ? undefined : known.get(assistantId);
-  if (assistantId === null) tell(`${type}_WITHOUT_ASSISTANT`, `${Shown(node)} has no assistant.`, { nodeId });
-  else if (!functions) tell("ASSISTANT_DELETED", `The assistant of ${shown(node)} was deleted.`, { nodeId });
+  if (assistantId === null)
+    report(`${type}_WITHOUT_ASSISTANT`, `${subjectOf(node)} has no assistant.`, { nodeId });
+  else if (!functions)
+    report("ASSISTANT_DELETED", `The assistant of ${describe(node)} was deleted.`, { nodeId });
   if (type !== "ACTION") return;
-  if (functionName === null) tell("ACTION_WITHOUT_FUNCTION", `${Shown(node)} names no function.`, { nodeId });
+  if (functionName === null)
+    report("ACTION_WITHOUT_FUNCTION", `${subjectOf(node)} names no function.`, { nodeId });
   else if (functions && !functions.has(functionName))
-    tell("UNKNOWN_FUNCTION", `The assistant of ${shown(node)} has no function ${functionName}.`, { nodeId });
+    report("UNKNOWN_FUNCTION", `The assistant of ${describe(node)} has no function ${functionName}.`, {
+      nodeId,
+    });
 }
 
-function checkFunctionEdges(flow: Flow, known: Known, tell: Tell): void {
+function checkFunctionEdges(flow: Flow, known: FunctionsByAssistant, report: Report): void {
   for (const { id: edgeId, kind, fromNodeId, functionName } of flow.edges) {
     const from = nodeOf(flow, fromNodeId);
     if (kind !== "FUNCTION" || !from || functionName === null) continue;
     const functions = from.assistantId === null ? undefined : known.get(from.assistantId);
     const at = { nodeId: from.id, edgeId };
     if (from.type === "ACTION" && from.functionName !== null && from.functionName !== functionName)
-      tell(
+      report(
         "UNKNOWN_FUNCTION",
-        `An edge waits for ${functionName}, but ${shown(from)} calls ${from.functionName}.`,
+        `An edge waits for ${functionName}, but ${describe(from)} calls ${from.functionName}.`,
         at,
       );
     else if (from.type === "PROMPT" && functions && !functions.has(functionName))
-      tell(
+      report(
         "UNKNOWN_FUNCTION",
-        `An edge waits for ${functionName}, which the assistant of ${shown(from)} does not have.`,
+        `An edge waits for ${functionName}, which the assistant of ${describe(from)} does not have.`,
         at,
       );
   }

@@ -1,50 +1,50 @@
 import { fill } from "../functions/variables";
 import { edgesFrom, nodeOf, type Flow, type WorkflowEdge, type WorkflowNode } from "./flow";
 
-/** Where values of variables are looked for, the first one that has a name decides. */
+/** Sources of variables. The first source that has a name provides its value. */
 export type Sources = readonly (Readonly<Record<string, unknown>> | null)[];
 
-/** What has happened at a node that its edges may wait for. */
-export interface Happened {
-  /** The function that answered well. */
+/** Result of a node, for edges that wait for it. */
+export interface NodeOutcome {
+  /** Name of the function that succeeded. */
   readonly called?: string;
 }
 
-/** The edge that leads on from a node; a model's choice is not among them. */
-export const wayOn = (
+/** The edge to follow from a node. Ignores MODEL edges, which the model chooses. */
+export const nextEdge = (
   flow: Flow,
   { id }: WorkflowNode,
   sources: Sources,
-  { called }: Happened = {},
+  { called }: NodeOutcome = {},
 ): WorkflowEdge | undefined =>
   edgesFrom(flow, id).find(
     (edge) =>
       edge.kind === "DEFAULT" ||
       (edge.kind === "FUNCTION" && edge.functionName === called) ||
-      (edge.kind === "VARIABLE" && holds(edge, sources)),
+      (edge.kind === "VARIABLE" && conditionHolds(edge, sources)),
   );
 
-/** Whether the condition on a variable is met. Numbers are compared as such, texts in any case. */
-export function holds({ variable, operator, value }: WorkflowEdge, sources: Sources): boolean {
+/** Whether the condition of a VARIABLE edge holds. Compares numbers as numbers, other values as text, ignoring case. */
+export function conditionHolds({ variable, operator, value }: WorkflowEdge, sources: Sources): boolean {
   const source = sources.find((values) => values !== null && Object.hasOwn(values, variable ?? ""));
-  const found = source?.[variable!]; // a source was found by that name
+  const found = source?.[variable!]; // a source was found, so there is a name
   const isSet = found !== undefined && found !== null && found !== "";
-  const [actual, wanted] = [textOf(found), textOf(fill(value ?? "", sources))];
+  const [actual, expected] = [textOf(found), textOf(fill(value ?? "", sources))];
   switch (operator) {
     case "IS_SET":
       return isSet;
     case "IS_NOT_SET":
       return !isSet;
     case "EQUALS":
-      return isSet && compare(actual, wanted) === 0;
+      return isSet && compare(actual, expected) === 0;
     case "NOT_EQUALS":
-      return !isSet || compare(actual, wanted) !== 0;
+      return !isSet || compare(actual, expected) !== 0;
     case "CONTAINS":
-      return isSet && actual.includes(wanted);
+      return isSet && actual.includes(expected);
     case "GREATER":
-      return isSet && compare(actual, wanted) > 0;
+      return isSet && compare(actual, expected) > 0;
     case "LESS":
-      return isSet && compare(actual, wanted) < 0;
+      return isSet && compare(actual, expected) < 0;
     case null:
       return false;
   }
@@ -62,22 +62,22 @@ function compare(one: string, other: string): number {
 }
 
 /**
- * The node that speaks first, as far as that can be told before any function is called: what depends on one is taken
- * to go the first way that leads to a PROMPT.
+ * The PROMPT node that speaks first, as far as known before functions are called: where an edge depends on a function,
+ * assumes the first path that leads to a PROMPT.
  */
 export function firstSpeaker(flow: Flow, sources: Sources): WorkflowNode | undefined {
   const waiting = flow.nodes.filter(({ type }) => type === "START");
   const seen = new Set(waiting);
   for (let node = waiting.shift(); node; node = waiting.shift()) {
     if (node.type === "PROMPT") return node;
-    const likely = wayOn(
+    const likely = nextEdge(
       flow,
       node,
       sources,
       node.functionName === null ? {} : { called: node.functionName },
     );
-    const ways = [...(likely ? [likely] : []), ...edgesFrom(flow, node.id)];
-    const next = ways.flatMap(({ toNodeId }) => nodeOf(flow, toNodeId) ?? []);
+    const edges = [...(likely ? [likely] : []), ...edgesFrom(flow, node.id)];
+    const next = edges.flatMap(({ toNodeId }) => nodeOf(flow, toNodeId) ?? []);
     waiting.unshift(...next.filter((one, index) => !seen.has(one) && next.indexOf(one) === index));
     next.forEach((one) => seen.add(one));
   }

@@ -4,35 +4,35 @@ import { Messages } from "../../chats/chats/messages";
 import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
 import { fill } from "../functions/variables";
 import type { Scope } from "../../platform/database/scope";
-import { Course, type Arrival, type Ending } from "./course";
+import { WorkflowPosition, type Arrival, type Ending } from "./workflow-position";
 import type { Flow } from "./flow";
 
-/** Who speaks in a chat now. */
+/** The assistant that speaks in a chat. */
 export interface Speaker {
   readonly chat: ChatRow;
   readonly assistant: Assistant;
-  /** Of a chat that runs a workflow: where it stands. */
-  readonly course?: Course;
+  /** Set if the chat runs a workflow. */
+  readonly position?: WorkflowPosition;
 }
 
-/** Who speaks in a chat now, or how its workflow has ended. Nothing may be open in the database. */
+/** The speaker of a chat, or the ending of its workflow. Must not run in a transaction: it may call functions. */
 export async function speakerOf(scope: Scope, chat: ChatRow): Promise<Speaker | { ending: Ending }> {
-  if (chat.workflowId !== null) return speakerAt(await Course.of(scope, chat));
-  return { chat, assistant: await scope.of(Assistants).evenDeleted(chat.assistantId) };
+  if (chat.workflowId !== null) return speakerAfter(await WorkflowPosition.of(scope, chat));
+  return { chat, assistant: await scope.of(Assistants).byIdIncludingDeleted(chat.assistantId) };
 }
 
-/** The same of a way that was gone. */
-export const speakerAt = (arrival: Arrival): Speaker | { ending: Ending } =>
+/** The speaker after a move through a workflow. */
+export const speakerAfter = (arrival: Arrival): Speaker | { ending: Ending } =>
   "ending" in arrival
     ? arrival
-    : { chat: arrival.course.chat, assistant: arrival.course.assistant, course: arrival.course };
+    : { chat: arrival.position.chat, assistant: arrival.position.assistant, position: arrival.position };
 
 /**
- * Begins a chat that is talked in here, in the transaction that stores it: with the assistant's greeting. Where a
- * workflow calls a function before anybody speaks, a job goes on.
- * @param greets whether the assistant of a chat without a workflow says its greeting
+ * Begins a chat with the assistant's greeting, in the transaction that stores the chat. If a workflow calls a function
+ * before the greeting, a job continues.
+ * @param greets whether to post the greeting if the chat runs no workflow
  */
-export async function begin(
+export async function beginChat(
   scope: Scope,
   chat: ChatRow,
   flow: Flow | undefined,
@@ -40,24 +40,24 @@ export async function begin(
 ): Promise<void> {
   if (!flow && !greets) return;
   if (!flow) return greet(scope, { chat, assistant: await scope.of(Assistants).byId(chat.assistantId) });
-  const arrival = await Course.begin(scope, chat, flow);
+  const arrival = await WorkflowPosition.begin(scope, chat, flow);
   if (!arrival) return scope.enqueue("chat.turn", { chatId: chat.id });
-  const speaker = speakerAt(arrival);
+  const speaker = speakerAfter(arrival);
   if ("ending" in speaker) return conclude(scope, chat, speaker.ending);
   return greet(scope, speaker);
 }
 
-/** Says the greeting of the assistant that speaks, where it has one. */
-export async function greet(scope: Scope, { chat, assistant, course }: Speaker): Promise<void> {
+/** Posts the greeting of the speaker, if it has one. */
+export async function greet(scope: Scope, { chat, assistant, position }: Speaker): Promise<void> {
   const { id: aiChatId, channel, variables } = chat;
   const { initialMessage } = await scope.of(Configurations).of(KIND_OF[channel], assistant);
   const content = fill(initialMessage, [variables, assistant.variables]);
   if (content.trim() === "") return;
-  const metadata = { greeting: true, ...course?.metadata };
+  const metadata = { greeting: true, ...position?.metadata };
   await scope.of(Messages).postIfLive({ aiChatId, role: "ASSISTANT", channel, content, metadata });
 }
 
-/** Ends a chat whose workflow has ended, with its last words. */
+/** Ends a chat whose workflow has ended, after the last message. */
 export async function conclude(
   scope: Scope,
   { id, channel }: ChatRow,

@@ -3,28 +3,28 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid } from "../../platform/errors";
 import { Deployments, type Deployment } from "./deployments";
 import type { Flow } from "./flow";
-import { Runnable } from "./runnable";
+import { WorkflowChecker } from "./workflow-checker";
 
-/** Who speaks for us in a conversation. */
+/** The assistant, workflow or deployment that a conversation is started with. */
 export type Target =
   { readonly assistantId: string } | { readonly workflowId: string } | { readonly deploymentId: string };
 
-/** What a target comes to. */
+/** A target with its assistant and workflow. */
 export interface ResolvedTarget {
-  /** Who speaks, or begins to. */
+  /** The assistant that speaks first. */
   readonly assistant: Assistant;
   readonly workflowId?: string;
   readonly flow?: Flow;
   readonly deploymentId?: string;
-  /** The connected number that the deployment uses. */
+  /** The deployment's telephony connection. */
   readonly connectionId?: string;
 }
 
-/** What it is to be used for, in the words of errors. */
+/** The use of a target, for checks and error messages. */
 interface Purpose {
-  /** Such as "call with the copy". */
+  /** What to do with a copy of a template, such as "call with the copy". */
   readonly instead: string;
-  /** @throws DomainError for a deployment that is not for it */
+  /** @throws DomainError for a deployment that does not allow this use */
   readonly check: (deployment: Deployment) => void;
 }
 
@@ -32,7 +32,7 @@ type Variables = Readonly<Record<string, unknown>>;
 
 /**
  * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS, DEPLOYMENT_NOT_FOUND,
- * and what `purpose` refuses a deployment with
+ * and the errors of `purpose.check`
  */
 export async function resolve(
   scope: Scope,
@@ -40,8 +40,8 @@ export async function resolve(
   variables: Variables,
   purpose: Purpose,
 ): Promise<ResolvedTarget> {
-  if ("workflowId" in target) return ofWorkflow(scope, target.workflowId, variables);
-  if ("deploymentId" in target) return ofDeployment(scope, target.deploymentId, variables, purpose);
+  if ("workflowId" in target) return resolveWorkflow(scope, target.workflowId, variables);
+  if ("deploymentId" in target) return resolveDeployment(scope, target.deploymentId, variables, purpose);
   const assistant = await scope.of(Assistants).byId(target.assistantId);
   if (!assistant.template) return { assistant };
   throw new DomainError(
@@ -50,11 +50,15 @@ export async function resolve(
   );
 }
 
-async function ofWorkflow(scope: Scope, workflowId: string, variables: Variables): Promise<ResolvedTarget> {
-  return { ...(await scope.of(Runnable).begin(workflowId, variables)), workflowId };
+async function resolveWorkflow(
+  scope: Scope,
+  workflowId: string,
+  variables: Variables,
+): Promise<ResolvedTarget> {
+  return { ...(await scope.of(WorkflowChecker).start(workflowId, variables)), workflowId };
 }
 
-async function ofDeployment(
+async function resolveDeployment(
   scope: Scope,
   deploymentId: string,
   variables: Variables,
@@ -63,15 +67,15 @@ async function ofDeployment(
   const deployment = await scope.of(Deployments).byId(deploymentId);
   purpose.check(deployment);
   const { workflowId, assistantId, telephonyConnectionId: connectionId } = deployment;
-  const held = workflowId === null ? { assistantId: assistantId! } : { workflowId }; // it has one of the two
-  const resolved = await resolve(scope, held, variables, purpose);
+  const target = workflowId === null ? { assistantId: assistantId! } : { workflowId }; // it has one of the two
+  const resolved = await resolve(scope, target, variables, purpose);
   return { ...resolved, deploymentId, ...(connectionId !== null && { connectionId }) };
 }
 
 /**
- * The one target that an input names.
- * @param ids by the names of their fields
- * @throws BAD_USER_INPUT for none or several
+ * The target of an input.
+ * @param ids ids by field name
+ * @throws BAD_USER_INPUT unless exactly one id is given
  */
 export function targetOf(ids: Readonly<Record<string, string | null | undefined>>): Target {
   const names = Object.keys(ids);

@@ -3,21 +3,21 @@ import type { ModelTool } from "../../platform/ports/text-model";
 import { edgesFrom, nodeOf, type Flow, type WorkflowEdge } from "./flow";
 import type { Sources } from "./route";
 
-/** A way on that the model may choose, and the tool by which it does. */
+/** An edge that the model can choose, and the tool for it. */
 export interface Transition {
   readonly edge: WorkflowEdge;
   readonly tool: ModelTool;
 }
 
-const NAME_LENGTH = 50;
+const MAX_NAME_LENGTH = 50;
 
-/** The ways on from a node among which the model chooses. A tool is called after the node that it leads to. */
+/** The MODEL edges of a node with their tools. A tool is named after the target of its edge. */
 export function transitionsOf(flow: Flow, nodeId: string, sources: Sources = []): Transition[] {
   const names = new Set<string>();
   return edgesFrom(flow, nodeId)
     .filter(({ kind }) => kind === "MODEL")
     .map((edge) => {
-      const name = unused(`go_to_${slug(nodeOf(flow, edge.toNodeId)?.name ?? "")}`, names);
+      const name = uniqueName(`go_to_${slug(nodeOf(flow, edge.toNodeId)?.name ?? "")}`, names);
       return { edge, tool: toolOf(name, edge, sources) };
     });
 }
@@ -39,16 +39,16 @@ const slug = (name: string): string =>
     .split(/[^a-z0-9]+/)
     .filter(Boolean)
     .join("_")
-    .slice(0, NAME_LENGTH) || "next";
+    .slice(0, MAX_NAME_LENGTH) || "next";
 
-function unused(wanted: string, names: Set<string>): string {
-  let name = wanted;
-  for (let count = 2; names.has(name); count++) name = `${wanted}_${count}`;
+function uniqueName(base: string, names: Set<string>): string {
+  let name = base;
+  for (let count = 2; names.has(name); count++) name = `${base}_${count}`;
   names.add(name);
   return name;
 }
 
-/** The tool by which the model chooses an edge; null for one that it doesn't choose. */
+/** Name of the tool for an edge; null unless it is a MODEL edge. */
 export function toolNameOf(flow: Flow, edgeId: string): string | null {
   const edge = flow.edges.find(({ id }) => id === edgeId);
   const transitions = edge ? transitionsOf(flow, edge.fromNodeId) : [];

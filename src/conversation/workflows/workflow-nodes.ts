@@ -21,17 +21,18 @@ export interface WorkflowNodeInput {
   readonly metadata?: JsonObject;
 }
 
-/** Of one workflow. */
-const MOST_NODES = 200;
-/** What can stand between the braces of `{name}`. */
+/** Per workflow. */
+const MAX_NODES = 200;
+/** Names of variables in placeholders `{name}`. */
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
-export const NOT_A_VARIABLE = "must be a name of letters, digits, _ and . that begins with a letter or _";
+export const INVALID_VARIABLE_NAME =
+  "must be a name of letters, digits, _ and . that begins with a letter or _";
 
 /** The nodes of workflows. */
 export class WorkflowNodes {
   constructor(private readonly scope: Scope) {}
 
-  /** Nodes by their ids, many by one statement; undefined for one that does not exist, or no more. */
+  /** Loads a node; calls in the same tick share one statement. @returns undefined if it does not exist */
   find(id: string): Promise<WorkflowNode | undefined> {
     const loader = this.scope.loader<WorkflowNode | undefined>("workflow_nodes", async (ids) => {
       const rows = await this.scope.table("workflow_nodes").whereIn("id", ids);
@@ -40,15 +41,15 @@ export class WorkflowNodes {
     return loader.load(id);
   }
 
-  /** @throws WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; BAD_USER_INPUT that names the field */
+  /** @throws WORKFLOW_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
   async create(workflowId: string, input: WorkflowNodeInput): Promise<WorkflowNode> {
     await this.check(input);
     return this.scope.transaction(async (scope) => {
-      await scope.of(Workflows).hold(workflowId);
+      await scope.of(Workflows).lockForChat(workflowId);
       const { nodes } = await scope.of(Workflows).flow(workflowId);
-      if (nodes.length >= MOST_NODES)
+      if (nodes.length >= MAX_NODES)
         throw invalid([
-          { path: "workflowId", message: `names a workflow that has ${MOST_NODES} nodes already` },
+          { path: "workflowId", message: `names a workflow that has ${MAX_NODES} nodes already` },
         ]);
       const [row] = await scope.insert("workflow_nodes", {
         ...input,
@@ -59,7 +60,7 @@ export class WorkflowNodes {
     });
   }
 
-  /** @throws WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY; BAD_USER_INPUT that names the field */
+  /** @throws WORKFLOW_NODE_NOT_FOUND, ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
   async update(id: string, input: Partial<WorkflowNodeInput>): Promise<WorkflowNode> {
     await this.check(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
@@ -67,7 +68,7 @@ export class WorkflowNodes {
     return (await rows)[0] ?? missing("WorkflowNode");
   }
 
-  /** Deletes it with the edges that touch it. @throws WORKFLOW_NODE_NOT_FOUND */
+  /** Deletes a node with its incoming and outgoing edges. @throws WORKFLOW_NODE_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
     if ((await this.scope.table("workflow_nodes").where({ id }).delete()) === 0) missing("WorkflowNode");
     return { id };
@@ -75,7 +76,7 @@ export class WorkflowNodes {
 
   private async check({ assistantId, resultVariable }: Partial<WorkflowNodeInput>): Promise<void> {
     if (resultVariable != null && !VARIABLE_NAME.test(resultVariable))
-      throw invalid([{ path: "resultVariable", message: NOT_A_VARIABLE }]);
+      throw invalid([{ path: "resultVariable", message: INVALID_VARIABLE_NAME }]);
     if (assistantId != null) await checkAssistant(this.scope, assistantId);
   }
 }

@@ -16,7 +16,7 @@ export type WorkflowInput = Input<"workflows">;
 export class Workflows {
   constructor(private readonly scope: Scope) {}
 
-  /** The newest first; with a project those of that project. @throws PROJECT_NOT_FOUND */
+  /** Newest first; with a project only its workflows. @throws PROJECT_NOT_FOUND */
   async list(projectId?: string | null): Promise<Workflow[]> {
     const rows = this.scope.table("workflows").orderBy(NEWEST_FIRST);
     if (projectId == null) return await rows;
@@ -29,7 +29,7 @@ export class Workflows {
     return (await this.find(id)) ?? missing("Workflow");
   }
 
-  /** Many of one request by one statement; undefined for one that does not exist, or no more. */
+  /** Loads a workflow; calls in the same tick share one statement. @returns undefined if it does not exist */
   find(id: string): Promise<Workflow | undefined> {
     const loader = this.scope.loader<Workflow | undefined>("workflows", async (ids) => {
       const rows = await this.scope.table("workflows").whereIn("id", ids);
@@ -39,7 +39,7 @@ export class Workflows {
     return loader.load(id);
   }
 
-  /** The nodes and edges of a workflow, those of many by two statements; none of one that does not exist. */
+  /** Nodes and edges of a workflow, empty if it does not exist; calls in the same tick share two statements. */
   flow(id: string): Promise<Flow> {
     const loader = this.scope.loader<Flow>("workflows.flow", async (ids) => {
       const { scope } = this;
@@ -68,11 +68,11 @@ export class Workflows {
     return row ?? missing("Workflow");
   }
 
-  /** Deletes it with its nodes, edges and deployments, and ends its live chats. @throws WORKFLOW_NOT_FOUND */
+  /** Deletes a workflow with its nodes, edges and deployments, and ends its live chats. @throws WORKFLOW_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
       const workflow = () => scope.table("workflows").where({ id });
-      // Waits for chats that are being started: they are ended too, and while its project is still known.
+      // Waits for transactions that start chats. Ends chats before the deletion: their events need the project.
       if ((await workflow().forUpdate()).length === 0) missing("Workflow");
       await scope.of(Chats).endAll({ workflowId: id }, "workflow-deleted");
       await workflow().delete();
@@ -80,10 +80,10 @@ export class Workflows {
     return { id };
   }
 
-  /** Keeps it from being deleted until the transaction has stored a chat. @throws WORKFLOW_NOT_FOUND */
-  async hold(id: string): Promise<void> {
-    const held = await this.scope.table("workflows").select("id").where({ id }).forShare();
-    if (held.length === 0) missing("Workflow");
+  /** Prevents deletion until the end of the transaction, which stores a chat. @throws WORKFLOW_NOT_FOUND */
+  async lockForChat(id: string): Promise<void> {
+    const locked = await this.scope.table("workflows").select("id").where({ id }).forShare();
+    if (locked.length === 0) missing("Workflow");
   }
 
   private async checkProject({ projectId }: Partial<WorkflowInput>): Promise<void> {

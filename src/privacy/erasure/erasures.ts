@@ -71,7 +71,7 @@ export class Erasures {
     if (Object.values(filter).every((value) => value == null || value === ""))
       throw invalid([{ path: "filter", message: "set at least one condition; got none" }]);
     return this.scope.transaction(async (scope) => {
-      if (filter.assistantId != null) await scope.of(Assistants).evenDeleted(filter.assistantId);
+      if (filter.assistantId != null) await scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
       const [found] = await scope.of(AllLogs).ended(filter).count<{ count: string }[]>("*");
       return scope.of(Erasures).request({ subject: "LOGS", matched: Number(found!.count) }, { filter });
     });

@@ -2,7 +2,7 @@ import { idsFor, type Catalog, type Channel } from "../../platform/catalog/load-
 import type { ConfigurationKind } from "./configurations";
 
 type Identifiers = readonly (readonly [field: string, ids: ReadonlySet<string>, first: string])[];
-const remembered = new WeakMap<Catalog, Readonly<Record<ConfigurationKind, Identifiers>>>();
+const cache = new WeakMap<Catalog, Readonly<Record<ConfigurationKind, Identifiers>>>();
 
 /** By field, the identifiers that each configuration may name. */
 function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Identifiers>> {
@@ -22,9 +22,13 @@ function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Ide
  * has changed since, gives way to the catalogue's first: no enumeration has it any more. The warnings name what is
  * stored.
  */
-export function served<C extends object>(kind: ConfigurationKind, stored: C, catalog: Catalog): C {
-  const identifiers = remembered.get(catalog) ?? identifiersOf(catalog);
-  remembered.set(catalog, identifiers);
+export function withKnownIdentifiers<C extends object>(
+  kind: ConfigurationKind,
+  stored: C,
+  catalog: Catalog,
+): C {
+  const identifiers = cache.get(catalog) ?? identifiersOf(catalog);
+  cache.set(catalog, identifiers);
   let shown = stored;
   for (const [field, ids, first] of identifiers[kind])
     if (field in stored && !ids.has((stored as Record<string, string>)[field]!))

@@ -1,8 +1,8 @@
 import { currentDate } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 
-/** Notes what went wrong in a chat, for its log. */
-export async function keepError(scope: Scope, id: string, { message }: Error): Promise<void> {
+/** Adds an error to the log of a chat. */
+export async function logChatError(scope: Scope, id: string, { message }: Error): Promise<void> {
   const entry = { at: currentDate(), message: message.slice(0, 500) };
   await scope.transaction(async (scope) => {
     await scope

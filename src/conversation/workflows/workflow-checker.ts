@@ -10,20 +10,20 @@ import { Workflows } from "./workflows";
 
 const KINDS = ["voice", "sms", "chat"] as const;
 
-/** Whether workflows can run. */
-export class Runnable {
+/** Checks whether workflows can run. */
+export class WorkflowChecker {
   constructor(private readonly scope: Scope) {}
 
-  /** What keeps a workflow from running. */
+  /** The problems that prevent a workflow from running. */
   async problems(workflowId: string): Promise<WorkflowProblem[]> {
     return this.problemsOf(await this.scope.of(Workflows).flow(workflowId));
   }
 
   /**
-   * A workflow that is about to run, and the assistant that begins to speak in it.
+   * Checks a workflow before it runs. @returns it, and the assistant that speaks first
    * @throws WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS
    */
-  async begin(
+  async start(
     workflowId: string,
     variables: Readonly<Record<string, unknown>>,
   ): Promise<{ flow: Flow; assistant: Assistant }> {
@@ -40,7 +40,7 @@ export class Runnable {
         })),
       );
     const assistantId = firstSpeaker(flow, [variables])?.assistantId;
-    if (assistantId == null) return missing("Assistant"); // without a problem there is one
+    if (assistantId == null) return missing("Assistant"); // a workflow without problems has one
     return { flow, assistant: await this.scope.of(Assistants).byId(assistantId) };
   }
 
@@ -56,7 +56,7 @@ export class Runnable {
     return problemsOf(flow, known);
   }
 
-  /** The names of the functions that an assistant's configurations declare; undefined for a deleted assistant. */
+  /** Names of the functions that an assistant's configurations declare; undefined for a deleted assistant. */
   private async functionsOf(id: string): Promise<Set<string> | undefined> {
     const live = this.scope.loader<boolean>("assistants.live", async (ids) => {
       const rows = this.scope.table("assistants").select("id").whereIn("id", ids).whereNull("deletedAt");
