@@ -5,7 +5,6 @@ import type { Outbound } from "../platform/outbound/http";
 import { startAddingGrowth } from "../account/organization/stored-size";
 import { AuditSealer } from "./audit-sealer";
 import { Dispatcher } from "./dispatcher";
-import { endIdleChats } from "./idle-chats";
 import { periodicTasks } from "./tasks";
 import { startWorker, type Worker } from "./worker";
 
@@ -26,9 +25,7 @@ export interface JobsOptions {
   readonly countGivenUp: (task: string) => void;
 }
 
-const IDLE_SWEEP_INTERVAL_MS = 30_000;
-
-/** Starts all background work: turns of assistants, deliveries of events, periodic tasks, the end of idle chats. */
+/** Starts all background work: turns of assistants, deliveries of events, periodic tasks. */
 export async function startJobs({
   database,
   url,
@@ -44,6 +41,7 @@ export async function startJobs({
     database,
     url,
     periodic: periodicTasks,
+    idleMinutes,
     takeoverMs,
     logger,
     countGivenUp,
@@ -54,16 +52,9 @@ export async function startJobs({
   const stopSizes = startAddingGrowth(database, (error) =>
     logger.warn({ err: error }, "stored bytes were not counted"),
   );
-  const sweep = () =>
-    void endIdleChats(database, idleMinutes).catch((error: unknown) =>
-      logger.warn({ err: error }, "idle chats were not ended"),
-    );
-  const timer = setInterval(sweep, IDLE_SWEEP_INTERVAL_MS).unref();
-  sweep();
   return {
     slot: worker.slot,
     stop: async () => {
-      clearInterval(timer);
       await Promise.all([worker.stop(), dispatcher.stop(), sealer.stop(), stopSizes()]);
     },
   };

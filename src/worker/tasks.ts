@@ -25,6 +25,7 @@ import { sequenceAll } from "../events/events/sequencer";
 import { measureSizes } from "../account/organization/measure-sizes";
 import { embedPassages } from "../assistants/knowledge/embed-passages";
 import { giveUpIndexing, indexFile } from "../assistants/knowledge/index-file";
+import { endIdleChats } from "./idle-chats";
 
 /** Payload of a job: ids by name, except for `sms.tell`. */
 export type Payload = Readonly<Record<string, string>>;
@@ -160,10 +161,20 @@ export const periodicTasks = {
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
   "export.expire": { at: "*/10 * * * *", run: expireExports },
   "size.measure": { at: "*/5 * * * *", run: measureSizes },
+  "chat.endIdle": {
+    at: "* * * * *",
+    run: (database: Database, { idleMinutes }: PeriodicSettings) => endIdleChats(database, idleMinutes),
+  },
   "sms.expire": { at: "47 * * * *", run: expireSms },
 } satisfies Record<string, PeriodicTask>;
 
 export interface PeriodicTask {
   readonly at: string;
-  readonly run: (database: Database) => Promise<void>;
+  readonly run: (database: Database, settings: PeriodicSettings) => Promise<void>;
+}
+
+/** Settings of the operator that periodic tasks need. */
+export interface PeriodicSettings {
+  /** A text or SMS chat ends after this many minutes without a message. */
+  readonly idleMinutes: number;
 }

@@ -15,7 +15,15 @@ import { openJobPool } from "../platform/jobs/job-pool";
 import { LastingRunner } from "../platform/jobs/lasting-runner";
 import { fairShares } from "../platform/jobs/shares";
 import { runAlone, soleName } from "../platform/jobs/sole";
-import { slowTasks, soleTasks, tasks, type Payload, type PeriodicTask, type Task } from "./tasks";
+import {
+  slowTasks,
+  soleTasks,
+  tasks,
+  type Payload,
+  type PeriodicSettings,
+  type PeriodicTask,
+  type Task,
+} from "./tasks";
 
 /** Concurrent jobs of this process; one organization gets at most half. */
 const CONCURRENCY = 32;
@@ -26,7 +34,7 @@ const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 /** Delay before a job that must run alone is tried again after it found another one running. */
 const REQUEUE_DELAY_MS = 1_000;
 
-export interface WorkerOptions {
+export interface WorkerOptions extends PeriodicSettings {
   readonly database: Database;
   /** Database URL with the role of the job worker. */
   readonly url: string;
@@ -48,12 +56,13 @@ export async function startWorker({
   database,
   url,
   periodic,
+  idleMinutes,
   takeoverMs,
   logger,
   countGivenUp,
 }: WorkerOptions): Promise<Worker> {
   const pool = openJobPool(url, logger);
-  const runners = runnersOf(database, pool, periodic, logger);
+  const runners = runnersOf(database, pool, periodicList(database, periodic, { idleMinutes }), logger);
   const immediate = new ImmediateJobs(pool, performer(database), logger);
   const givenUp = new GivenUp({ pool, logger, count: countGivenUp, ...consequences(database, periodic) });
   const calendar = new Calendar(pool, periodic, logger);
@@ -80,12 +89,7 @@ export async function startWorker({
 }
 
 /** A runner each for tasks that people wait for, for slow tasks, and for periodic tasks. */
-function runnersOf(
-  database: Database,
-  pool: Pool,
-  periodic: Readonly<Record<string, PeriodicTask>>,
-  logger: Logger,
-): LastingRunner[] {
+function runnersOf(database: Database, pool: Pool, periodic: TaskList, logger: Logger): LastingRunner[] {
   const common = {
     pgPool: pool,
     noHandleSignals: true,
@@ -102,7 +106,7 @@ function runnersOf(
   };
   const timed = {
     ...common,
-    taskList: periodicList(database, periodic),
+    taskList: periodic,
     concurrency: 1,
   };
   return [quick, slow, timed].map((options) => new LastingRunner(options, pool, logger));
@@ -170,8 +174,12 @@ const soleTaskList = (database: Database, pool: Pool): TaskList =>
     ]),
   );
 
-const periodicList = (database: Database, some: Readonly<Record<string, PeriodicTask>>): TaskList =>
-  Object.fromEntries(Object.entries(some).map(([name, { run }]) => [name, () => run(database)]));
+const periodicList = (
+  database: Database,
+  some: Readonly<Record<string, PeriodicTask>>,
+  settings: PeriodicSettings,
+): TaskList =>
+  Object.fromEntries(Object.entries(some).map(([name, { run }]) => [name, () => run(database, settings)]));
 
 /** Records that these workers are alive, and requeues the jobs of workers without a heartbeat for `silenceMs`. */
 async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number): Promise<void> {

@@ -4,7 +4,6 @@ import { chainOf } from "../../src/account/audit/audit-export";
 import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
 import { AuditSealer } from "../../src/worker/audit-sealer";
-import { endIdleChats } from "../../src/worker/idle-chats";
 import { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import type { Api } from "../support/api";
@@ -105,6 +104,14 @@ const RECORDED: Readonly<Record<string, Case>> = {
       expected: [{ operation: "export.expire", recordType: "EndUserExport", recordId: id }],
     };
   },
+  "chat.endIdle": async () => {
+    for (let n = 0; n < 25; n++) await newChat(api, assistantId);
+    await age("chats", "last_message_at", 1);
+    return {
+      run: () => periodicTasks["chat.endIdle"].run(running.app.database, { idleMinutes: 30 }),
+      expected: [ofMany("chat.endIdle", "Chat", { chats: 20 }), ofMany("chat.endIdle", "Chat", { chats: 5 })],
+    };
+  },
   "call.watch": async () => {
     const { webCallUrl } = await api.post("/rest/v1/call/web", { assistantId }, 200);
     const chatId = new URL(webCallUrl as string).searchParams.get("chat")!;
@@ -117,14 +124,6 @@ const RECORDED: Readonly<Record<string, Case>> = {
 
 /** Work in the background that is no task of the worker. */
 const BESIDE: Readonly<Record<string, Case>> = {
-  "the end of idle chats": async () => {
-    for (let n = 0; n < 25; n++) await newChat(api, assistantId);
-    await age("chats", "last_message_at", 1);
-    return {
-      run: () => endIdleChats(running.app.database, 30),
-      expected: [ofMany("chat.endIdle", "Chat", { chats: 20 }), ofMany("chat.endIdle", "Chat", { chats: 5 })],
-    };
-  },
   "the end of a destination that is gone": async () => {
     const input = { url: "https://example.com/gone", secret: "s" };
     const { id } = await api.post("/rest/v1/settings", input, 201);

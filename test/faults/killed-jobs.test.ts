@@ -201,6 +201,7 @@ const CASES = {
   "facts.keep": periodic("facts.keep", "conversation_facts_kept"),
   "retention.enforce": periodic("retention.enforce", "retentions"),
   "erasure.resume": periodic("erasure.resume", "erasures"),
+  "chat.endIdle": periodic("chat.endIdle", "chats"),
   "sms.expire": periodic("sms.expire", "sms_received"),
   "size.measure": periodic("size.measure", "stored_sizes"),
 } satisfies Record<Exclude<Task, Unheld>, Case>;

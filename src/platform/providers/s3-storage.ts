@@ -63,26 +63,30 @@ async function* objectsIn(
 }
 
 /** Limits the size of the service's responses, except the content of files. */
-function boundAnswers({ config }: S3.S3Client, answers: BoundedAnswers): void {
-  const handler = config.requestHandler as unknown as Handler; // the SDK declares its parameters as any
-  const handle = handler.handle.bind(handler);
-  handler.handle = async (request, options) => {
-    const answered = await handle(request, options);
-    const { response } = answered;
-    const lists = request.query !== undefined && "list-type" in request.query;
-    const isContent = request.method === "GET" && response.statusCode < 300 && !lists;
-    if (!isContent && response.body)
-      response.body = answers.stream(response.body, "the store of files", BOUNDS.storage);
-    return answered;
-  };
+function boundAnswers({ middlewareStack }: S3.S3Client, answers: BoundedAnswers): void {
+  middlewareStack.add(
+    (next) => async (args) => {
+      const answered = await next(args);
+      const request = args.request as Request;
+      const response = answered.response as Response;
+      const lists = request.query !== undefined && "list-type" in request.query;
+      const isContent = request.method === "GET" && response.statusCode < 300 && !lists;
+      if (!isContent && response.body)
+        response.body = answers.stream(response.body, "the store of files", BOUNDS.storage);
+      return answered;
+    },
+    { step: "deserialize", priority: "low" }, // sees the response before the SDK reads it
+  );
 }
 
-/** The SDK's HTTP client. */
-interface Handler {
-  handle(
-    request: { readonly method: string; readonly query?: object },
-    options: unknown,
-  ): Promise<{ readonly response: { readonly statusCode: number; body?: Readable } }>;
+interface Request {
+  readonly method: string;
+  readonly query?: object;
+}
+
+interface Response {
+  readonly statusCode: number;
+  body?: Readable;
 }
 
 /** Timeouts for connecting and for an idle socket, in milliseconds. */
