@@ -5,7 +5,7 @@ import { finished } from "node:stream/promises";
 import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
-import { withDeclaredTypes } from "../src/http/declared-types";
+import { withDeclaredTypes } from "../src/http/multipart/declared-types";
 import { invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";

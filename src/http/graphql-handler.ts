@@ -6,7 +6,8 @@ import processRequest, { type ProcessRequestOptions } from "graphql-upload/proce
 import { DomainError, invalid } from "../platform/errors";
 import { answerInPieces, markSources, piecesOf } from "../platform/json/json-source";
 import { requestId } from "./answer-headers";
-import { withDeclaredTypes } from "./declared-types";
+import { withDeclaredTypes } from "./multipart/declared-types";
+import { operationsTextOf } from "./multipart/operations-text";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { toDomainError } from "./parser-errors";
@@ -111,15 +112,9 @@ async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): 
 /** Reads the operations of a form, with its files in their places. */
 async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestOptions): Promise<object> {
   const form = withDeclaredTypes(req);
-  let text = "";
-  const pipe = form.pipe.bind(form);
-  // Listens for the raw text of the field, which the parser does not return.
-  form.pipe = (parser, options) => {
-    parser.on("field", (name: string, value: string) => void (name === "operations" && (text = value)));
-    return pipe(parser, options);
-  };
+  const operationsText = operationsTextOf(form);
   const operations = await processRequest(form, res, limits).catch(refuseForm);
-  markSources(text, operations);
+  markSources(operationsText(), operations);
   return operations;
 }
 

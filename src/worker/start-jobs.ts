@@ -3,8 +3,8 @@ import type { Database } from "../platform/database/database";
 import type { Listener } from "../platform/database/listener";
 import type { Outbound } from "../platform/outbound/http";
 import { startAddingGrowth } from "../account/organization/stored-size";
-import { AuditSealer } from "./audit-sealer";
-import { Dispatcher } from "./dispatcher";
+import { AuditSealer } from "./audit-sealer/audit-sealer";
+import { Dispatcher } from "./dispatcher/dispatcher";
 import { periodicTasks } from "./tasks";
 import { startWorker, type Worker } from "./worker";
 

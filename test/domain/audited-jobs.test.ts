@@ -3,7 +3,7 @@ import pino from "pino";
 import { chainOf } from "../../src/account/audit/audit-export";
 import { AuditLog } from "../../src/account/audit/audit-log";
 import { verifyChain } from "../../src/account/audit/verify";
-import { AuditSealer } from "../../src/worker/audit-sealer";
+import { AuditSealer } from "../../src/worker/audit-sealer/audit-sealer";
 import { periodicTasks, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import type { Api } from "../support/api";

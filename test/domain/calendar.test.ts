@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import pg from "pg";
 import { pino } from "pino";
 import { newId } from "../../src/platform/database/ids";
-import { Calendar } from "../../src/platform/jobs/calendar";
+import { Calendar } from "../../src/platform/jobs/calendar/calendar";
 import { useApp } from "../support/app";
 import { takeJob } from "../support/jobs";
 import { afterTest } from "../support/server";

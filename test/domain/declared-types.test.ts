@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import { withDeclaredTypes } from "../../src/http/declared-types";
+import { withDeclaredTypes } from "../../src/http/multipart/declared-types";
 
 const BOUNDARY = "b";
 const end = `\r\n--${BOUNDARY}--\r\n`;

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import pino from "pino";
-import { openJobPool } from "../../src/platform/jobs/job-pool";
+import { openJobPool } from "../../src/platform/jobs/job-pool/job-pool";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { Lanes, type Lane, type AttemptResult } from "../../src/worker/lanes";
+import { Lanes, type Lane, type AttemptResult } from "../../src/worker/dispatcher/lanes";
 
 const QUICK: AttemptResult = { lastAnswerMs: 20, timedOut: false };
 const HANGS: AttemptResult = { lastAnswerMs: undefined, timedOut: true };

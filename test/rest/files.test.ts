@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { sweepFiles } from "../../src/assistants/files/janitor";
-import { withDeclaredTypes } from "../../src/http/declared-types";
+import { withDeclaredTypes } from "../../src/http/multipart/declared-types";
 import { localStorage } from "../../src/platform/providers/local-storage";
 import { useApp } from "../support/app";
 import { png, upload, uploadByGraphQL } from "../support/files";

@@ -17,7 +17,7 @@ const WORKING_DIRECTORY = existsSync("/proc/self") ? "/proc" : "/";
 
 /**
  * Starts Node without environment variables, in a folder that takes no files. The process may not write, read anything
- * but our own programs, start processes or threads, or load native code. `src/platform/reader/cut-off.ts`, compiled,
+ * but our own programs, start processes or threads, or load native code. `src/platform/reader/cut-off/cut-off.ts`, compiled,
  * removes its network access.
  * @param args program and arguments; paths must be absolute, since the process does not run in our folder
  * @param memoryBytes limit for resident memory; Node limits only its heap, so call `memoryExceeded`, too
@@ -30,7 +30,7 @@ export function startConfined(args: readonly string[], memoryBytes: number): Con
   const permissions = process.allowedNodeEnvironmentFlags.has("--permission")
     ? "--permission"
     : "--experimental-permission";
-  const cutOff = ["--require", join(root, "dist/src/platform/reader/cut-off.js")];
+  const cutOff = ["--require", join(root, "dist/src/platform/reader/cut-off/cut-off.js")];
   const heap = `--max-old-space-size=${Math.floor(memoryBytes / 2 / MIB)}`;
   const command = [process.execPath, permissions, ...readable, ...cutOff, heap, ...args];
   return spawn("/bin/sh", ["-c", WITHOUT_FILES, "sh", ...command], {

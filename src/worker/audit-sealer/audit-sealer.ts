@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { AuditLog } from "../account/audit/audit-log";
-import type { AuditHead } from "../account/audit/chain";
-import type { Database } from "../platform/database/database";
+import { AuditLog } from "../../account/audit/audit-log";
+import type { AuditHead } from "../../account/audit/chain";
+import type { Database } from "../../platform/database/database";
 
 /** Interval of looking for unsealed rows, which must be sealed within 5 s. */
 const SEAL_INTERVAL_MS = 1_000;

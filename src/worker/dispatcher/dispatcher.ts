@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import type { Database } from "../platform/database/database";
-import type { Scope } from "../platform/database/scope";
-import type { Listener } from "../platform/database/listener";
-import { DELIVERIES_CHANNEL } from "../events/events/record";
-import type { Outbound } from "../platform/outbound/http";
-import { Deliveries, type Claim } from "../events/webhooks/deliveries";
-import { send } from "../events/webhooks/send";
-import { MAX_DEATHS } from "../platform/jobs/free-jobs";
+import type { Database } from "../../platform/database/database";
+import type { Scope } from "../../platform/database/scope";
+import type { Listener } from "../../platform/database/listener";
+import { DELIVERIES_CHANNEL } from "../../events/events/record";
+import type { Outbound } from "../../platform/outbound/http";
+import { Deliveries, type Claim } from "../../events/webhooks/deliveries";
+import { send } from "../../events/webhooks/send";
+import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
 import { Lanes, type Lane } from "./lanes";
 
 export interface DispatcherOptions {

@@ -1,11 +1,11 @@
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { newId } from "../database/ids";
-import { TRIES } from "../database/scope";
-import type { StartedJob, JobSlot } from "../ports/ports";
-import { Shares } from "./shares";
-import { runEntered, soleName } from "./sole";
+import { newId } from "../../database/ids";
+import { TRIES } from "../../database/scope";
+import type { StartedJob, JobSlot } from "../../ports/ports";
+import { Shares } from "../shares";
+import { runEntered, soleName } from "../sole";
 
 /** Concurrent immediate jobs of this process, in addition to those of its runners. One organization gets at most half. */
 const MAX_JOBS = 48;
