@@ -49,7 +49,7 @@ export async function createApp(config: Config, url: string, logger: Logger, job
 }
 
 /** Compiles both interfaces: the GraphQL schema and the REST routes on top of it. */
-export function faces(
+export function compileInterfaces(
   catalog: Catalog,
   config: Pick<Config, "VOICE_ENGINE" | "TELEPHONY_PROVIDER">,
 ): Interfaces {
@@ -61,7 +61,7 @@ export function faces(
 
 /** The generated documents by path. They are committed; a test checks that they are up to date. */
 export function generatedDocuments(): Readonly<Record<string, string>> {
-  const { schema, rows } = faces(loadCatalog(), readConfig({}));
+  const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
   return {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
     "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema), null, 2)}\n`,
@@ -71,7 +71,7 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
 
 async function compose(service: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
   const { config, database, ports, server } = service;
-  const compiled = faces(ports.catalog, config);
+  const compiled = compileInterfaces(ports.catalog, config);
   const drain = new Drain(server);
   const answer = await httpApp(service, compiled, drain.isDraining);
   const sockets = subscriptions(server, {

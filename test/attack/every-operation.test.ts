@@ -73,15 +73,15 @@ function expectDecided({ status, text, headers }: RawAnswer): void {
 }
 
 /** The body of a target, with this in the place of all that it may be sent. */
-const bodyWith = ({ face, name }: Target, value: string): string =>
-  face === "REST" ? value : `{"query":${JSON.stringify(textOf(name))},"variables":${value}}`;
+const bodyWith = ({ api, name }: Target, value: string): string =>
+  api === "REST" ? value : `{"query":${JSON.stringify(textOf(name))},"variables":${value}}`;
 
 const JSON_TYPE = "application/json";
 const HUGE = JSON.stringify({ name: "x".repeat(9_000_000) });
 const DEEP = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
 const FORM = `--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${"x".repeat(2_000_000)}`;
-const readsJson = ({ face, method, caller }: Target) =>
-  caller !== "provider" && (face === "GraphQL" || method === "PATCH");
+const readsJson = ({ api, method, caller }: Target) =>
+  caller !== "provider" && (api === "GraphQL" || method === "PATCH");
 
 const each = rows(targets, 12);
 describe(`${each.title} routes and operations`, () => {
@@ -95,7 +95,7 @@ describe(`${each.title} routes and operations`, () => {
   test.each(each.rows)("$title refuses JSON nested 20,000 levels deep", async (target) => {
     const answer = await attack(target, bodyWith(target, DEEP), JSON_TYPE);
     expectDecided(answer);
-    if (readsJson(target) && target.face === "REST") expect(answer.status).toBe(400);
+    if (readsJson(target) && target.api === "REST") expect(answer.status).toBe(400);
   });
 
   test.each(each.rows)("$title refuses a body of another content type", async (target) => {

@@ -74,7 +74,7 @@ async function starts(): Promise<Running> {
   return running;
 }
 
-/** Requests through both faces, against a server written by hand. */
+/** Requests through both interfaces, against a server written by hand. */
 async function speeds({ ours, databaseUrl, ids }: Bench) {
   const db = new Client({ connectionString: databaseUrl });
   await db.connect();

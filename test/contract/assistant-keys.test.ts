@@ -3,7 +3,7 @@ import { routes } from "../../rest-compat/routes/index";
 import { IN_ASSISTANTS } from "../../schema/core/access";
 import { AUTHORIZATION } from "../../schema/core/authorization";
 import { rootsOf } from "../../schema/core/type-rules";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import type { Api } from "../support/api";
@@ -17,7 +17,7 @@ import { Subscriber } from "../support/subscriber";
 import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
 
 const running = useApp();
-const { schema, rows } = faces(loadCatalog(), readConfig({}));
+const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema);
 const another = worlds(() => running.api);
 

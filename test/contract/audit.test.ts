@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { isInputObjectType, getNullableType, type GraphQLArgument, type GraphQLInputField } from "graphql";
 import { routes } from "../../rest-compat/routes/index";
 import { AUTHORIZATION } from "../../schema/core/authorization";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import type { Api } from "../support/api";
@@ -13,7 +13,7 @@ import { operationsOf, run, variables } from "../support/operations";
 import { unknownWorld, worlds, type World } from "../support/world";
 
 const running = useApp({ OPEN_SETTINGS: "true" });
-const { schema } = faces(loadCatalog(), readConfig({}));
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema).filter(({ name }) => name in variables);
 const another = worlds(() => running.api);
 let organizationId: string;

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { Kind } from "graphql";
 import { routes } from "../../rest-compat/routes/index";
 import { AUTHORIZATION } from "../../schema/core/authorization";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import type { Api } from "../support/api";
@@ -12,7 +12,7 @@ import { operationsOf, run, variables } from "../support/operations";
 import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
 
 const running = useApp({ OPEN_SETTINGS: "true" });
-const { schema, rows } = faces(loadCatalog(), readConfig({}));
+const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema);
 
 /** Nothing may change it: what runs and changes something gets a world of its own. */

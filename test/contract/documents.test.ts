@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
-import { faces, generatedDocuments } from "../../src/start/app";
+import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { groupDiagram } from "../../src/cli/group-diagram";
 import { settingsTable } from "../../src/cli/settings-documents";
@@ -207,7 +207,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the explorer's tabs", () => {
-  const { schema } = faces(loadCatalog(), readConfig({}));
+  const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
   const titled = explorerTabs.map((tab) => ({
     ...tab,
     title: /^(?:query|mutation|subscription) \w+/m.exec(tab.query)?.[0],

@@ -13,7 +13,7 @@ import type { CompiledRoute, Operation } from "../../rest-compat/compile";
 import { coerce, type Result, type Run } from "../../rest-compat/run";
 import { readVariables } from "../../rest-compat/variables";
 import { makeContext } from "../../schema/core/context";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import type { Caller } from "../../src/account/auth/caller";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
@@ -24,7 +24,7 @@ import { buildWorld, namedBy, unknownWorld, type World } from "../support/world"
 type Variables = Record<string, unknown>;
 
 const running = useApp();
-const { schema, engine, rows } = faces(loadCatalog(), readConfig({}));
+const { schema, engine, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 
 let world: World;
 let caller: Caller;

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
 import { accessOf } from "../../schema/core/access";
 import { AUTHORIZATION } from "../../schema/core/authorization";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { PERMISSIONS, type Permission } from "../../src/account/auth/limits";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
@@ -14,7 +14,7 @@ import { operationsOf, run, variables, type Operation } from "../support/operati
 import { unknownWorld } from "../support/world";
 
 const running = useApp();
-const { schema, rows } = faces(loadCatalog(), readConfig({}));
+const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema);
 /** Permissions that the interfaces give. */
 const GIVEN = PERMISSIONS.filter((permission) => permission !== "import");

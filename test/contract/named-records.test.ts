@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { getNamedType, isInputObjectType, isScalarType, type GraphQLInputType } from "graphql";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
@@ -57,7 +57,7 @@ const MORE: Readonly<Record<string, readonly Example[]>> = {
 };
 
 const running = useApp();
-const { schema } = faces(loadCatalog(), readConfig({}));
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema).map((operation) => ({
   ...operation,
   field: schema.getRootType(operation.kind as never)!.getFields()[operation.name]!,

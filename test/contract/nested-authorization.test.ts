@@ -3,7 +3,7 @@ import { getNamedType, parse, type GraphQLObjectType } from "graphql";
 import { authorize, AUTHORIZATION, type Rule } from "../../schema/core/authorization";
 import { makeContext } from "../../schema/core/context";
 import { contentOf, rootsOf } from "../../schema/core/type-rules";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import type { Caller } from "../../src/account/auth/caller";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
@@ -14,7 +14,7 @@ import { nameOf, operationOf, pathsBelow, type SchemaPath } from "../support/sch
 import { buildWorld, type World } from "../support/world";
 
 const running = useApp({ RATE_LIMIT_ORGANIZATION: "1000000" });
-const { schema, engine } = faces(loadCatalog(), readConfig({}));
+const { schema, engine } = compileInterfaces(loadCatalog(), readConfig({}));
 const roots = rootsOf(schema);
 
 let world: World;

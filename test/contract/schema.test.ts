@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, isSpecifiedScalarType } from "graphql";
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from "graphql";
-import { faces, generatedDocuments } from "../../src/start/app";
+import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
 
-const { schema } = faces(loadCatalog(), readConfig({}));
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 const types = Object.values(schema.getTypeMap()).filter(
   (type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type),
 );

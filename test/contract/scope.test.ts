@@ -2,7 +2,7 @@ import "reflect-metadata";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import ts from "typescript";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { each, importsOf, sourceFiles } from "../support/source";
@@ -213,7 +213,7 @@ interface Metadata {
 }
 
 describe("no guard is placed where type-graphql would not run it:", () => {
-  faces(loadCatalog(), readConfig({}));
+  compileInterfaces(loadCatalog(), readConfig({}));
   // The name under which type-graphql keeps what its decorators were told.
   const { TypeGraphQLMetadataStorage } = globalThis as unknown as { TypeGraphQLMetadataStorage: Metadata };
   const { authorizedFields, fields, objectTypes } = TypeGraphQLMetadataStorage;

@@ -61,7 +61,7 @@ describe("test:attack and test:faults", () => {
   });
 
   test("cover every REST route and every GraphQL operation", () => {
-    const named = (face: string) => targets.filter((target) => target.face === face).map(({ name }) => name);
+    const named = (api: string) => targets.filter((target) => target.api === api).map(({ name }) => name);
     expect(named("REST")).toEqual(routes.map(({ id }) => id));
     expect(named("GraphQL").sort()).toEqual(Object.keys(AUTHORIZATION).sort());
     for (const folder of ["attack", "faults"])

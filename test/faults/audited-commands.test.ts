@@ -86,14 +86,14 @@ const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow>
 const concernedBy = (operation: string, organizations: number): number =>
   ["key:create", "keys:rotate"].includes(operation) ? 1 : organizations;
 
-test("every command that changes data is tried here, but for those of which it is said why not", () => {
+test("every command that changes data is tested here, except those with a stated reason", () => {
   expect([...Object.keys(RECORDED), ...Object.keys(WITHOUT_RECORD)].sort()).toEqual(
     Object.keys(COMMANDS).sort(),
   );
 });
 
 test(
-  "a command that changes data is in the audit log of each organization that it concerns",
+  "a command that changes data is recorded in the audit log of each affected organization",
   async () => {
     const { env: before, server } = await waitingInstallation();
     await server.end("SIGTERM");
@@ -122,7 +122,7 @@ test(
 );
 
 test(
-  "audit:verify accepts no export without the head of its chain, nothing that is no export, and no unknown organization",
+  "audit:verify refuses exports without the head of the chain, invalid exports and unknown organizations",
   async () => {
     const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: await preparedDatabase() };
     const { stdout: whole } = await runToEnd("cli/audit-export", env);

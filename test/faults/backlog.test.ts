@@ -11,7 +11,7 @@ const EVENTS = LONG ? 10_000 : 2_000;
 const REPLAY = "mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }";
 
 test(
-  `${EVENTS} events that nobody was there to send are all sent, once and in order within each chat, when a server comes`,
+  `${EVENTS} pending events are all delivered, once and in order per chat, when a server starts`,
   async () => {
     const { api, database } = running;
     const chatId = await newChat(api, await quietAssistant(api));

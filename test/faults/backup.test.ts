@@ -47,7 +47,7 @@ beforeAll(async () => void (shared = await backedUp(afterTests)), LONG);
 
 describe("a backup of a running installation", () => {
   test(
-    "restores every row, waiting job and file into an empty place, where all waits until it is released",
+    "restores every row, waiting job and file into an empty installation, where all work waits for the release",
     async () => {
       const { env, api, receiver, folder, said, chatId, callId, fileId, assistantId } = await backedUp();
       expect(said).toContain("1 file.");
@@ -93,7 +93,7 @@ describe("a backup of a running installation", () => {
   );
 
   test(
-    "restores without repeating anything when what waited is dropped; what comes later is done",
+    "can be restored without repeating anything: pending work is dropped, later work is done",
     async () => {
       const { env, receiver, folder, chatId, callId } = shared;
       const copy = elsewhere(env, await emptyDatabase());
@@ -119,7 +119,7 @@ describe("a backup of a running installation", () => {
 });
 
 test(
-  "an older backup that is restored erases again whom a newer one knows as erased",
+  "repeats erasures recorded in a newer backup",
   async () => {
     const installation = await waitingInstallation();
     const { env, api, assistantId } = installation;
@@ -152,7 +152,7 @@ test(
   LONG,
 );
 
-describe("a restore changes nothing when", () => {
+describe("a restore changes nothing if", () => {
   type Spoil = (folder: string, env: Record<string, string>) => void | Record<string, string>;
   const damage = (path: string) => (folder: string) => appendFileSync(join(folder, path), "x");
   const changed = (from: RegExp, to: string) => (folder: string) => {
@@ -220,7 +220,7 @@ describe("a restore changes nothing when", () => {
 });
 
 test(
-  "a restore that was cut short keeps servers from starting, and is begun anew by the next one",
+  "an interrupted restore keeps servers from starting, and the next restore starts over",
   async () => {
     const { env, folder } = shared;
     const copy = elsewhere(env, await emptyDatabase());
@@ -235,7 +235,7 @@ test(
 );
 
 test(
-  "a file that is deleted while a backup runs keeps its content until the backup is over",
+  "a file deleted during a backup keeps its content until the backup has finished",
   async () => {
     const { env, api, fileId } = await waitingInstallation();
     const folder = join(env.DATA_DIR!, "files");
@@ -254,7 +254,7 @@ test(
 );
 
 test(
-  "a move fills an empty database, keeps the files, and holds the former one",
+  "a move fills an empty database, leaves the files in place and holds the old database",
   async () => {
     const { env, server, fileId, callId } = await waitingInstallation();
     const to = await emptyDatabase();
@@ -277,6 +277,6 @@ test(
   LONG,
 );
 
-test("every task says whether it reaches people", () => {
+test("every task declares whether it reaches people", () => {
   expect(Object.keys(outgoing).sort()).toEqual(Object.keys({ ...tasks, ...soleTasks, ...slowTasks }).sort());
 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
 const QUIET = { initialMessage: "" };
 
 test(
-  "a server that is killed after it accepted a call and before it dialled: the call is dialled once by another",
+  "a call accepted by a server that is killed before dialing is dialed once by another",
   async () => {
     const first = await startServer({ ...env, WORKER: "off" });
     const id = await place(first.api, await speaker(first.api, QUIET), "+14155550132");
@@ -57,7 +57,7 @@ test(
 );
 
 test(
-  "a server that is killed while the engine dials: another finds the call there, and dials nothing",
+  "a call whose server is killed during dialing is found at the engine and not dialed again",
   async () => {
     vapi.will({ delay: 20_000, early: true });
     const id = await place(last.api, await speaker(last.api, QUIET), "+14155550132");
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  "a server that stands still between storing that it dials and asking the engine does not dial once another has",
+  "a server that stalls between storing the attempt and calling the engine does not dial if another server has",
   async () => {
     const DATABASE_URL = await preparedDatabase();
     const quick = {
@@ -140,7 +140,7 @@ test(
 );
 
 test(
-  "what the engine reports while the database is away is kept",
+  "reports of the engine while the database is unavailable are not lost",
   async () => {
     const DATABASE_URL = await preparedDatabase();
     const proxy = await proxyTo(DATABASE_URL);

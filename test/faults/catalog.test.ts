@@ -30,7 +30,7 @@ function refusalOf(file: string): string {
 const withoutSms = contract.models.map(({ id }) => ({ id, channels: ["VOICE", "TEXT"] }));
 const model = { id: "LOCAL_1", provider: "OPENAI", model: "local-1", channels: ["VOICE"] };
 
-describe("a CATALOG_FILE that is invalid is refused by the name of its entry:", () => {
+describe("an invalid CATALOG_FILE is refused, naming the entry:", () => {
   test.each([
     ["not JSON", "{", ["JSON"]],
     ["not an object", [], ["the file"]],
@@ -62,7 +62,7 @@ describe("a CATALOG_FILE that is invalid is refused by the name of its entry:", 
     for (const words of told) expect(problems[0]).toContain(words);
   });
 
-  test("two wrong entries, both of them, before the database is touched", async () => {
+  test("two invalid entries are both reported, before the database is changed", async () => {
     const CATALOG_FILE = catalogFile({ models: [{ ...model, id: "1" }], voices: [{ id: "-" }] });
     const nowhere = { ...SETTINGS, DATABASE_URL: "postgres://127.0.0.1:1/nowhere" };
     const { code, stdout, stderr } = await runToEnd("main", { ...nowhere, CATALOG_FILE });
@@ -74,7 +74,7 @@ describe("a CATALOG_FILE that is invalid is refused by the name of its entry:", 
     ]);
   });
 
-  test("a file that isn't there", () => {
+  test("a missing file", () => {
     expect(refusalOf("nowhere.json")).toMatch(/^CATALOG_FILE nowhere\.json is invalid:\n.*ENOENT/);
   });
 });
@@ -82,7 +82,7 @@ describe("a CATALOG_FILE that is invalid is refused by the name of its entry:", 
 const INPUT = "query ($name: String!) { __type(name: $name) { enumValues { name } } }";
 
 test(
-  "a good CATALOG_FILE adds values to both faces, behind the contract's",
+  "a valid CATALOG_FILE appends values on both interfaces",
   async () => {
     const CATALOG_FILE = catalogFile({
       providers: [{ id: "OURS", channels: ["VOICE", "TEXT"] }],
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  "what a catalogue no longer has is still answered, with a warning, and can be changed",
+  "values removed from the catalog are still returned, with a warning, and can be changed",
   async () => {
     const DATABASE_URL = await preparedDatabase();
     const CATALOG_FILE = catalogFile({ models: [model], voices: [{ id: "ada", provider: "OPENAI" }] });

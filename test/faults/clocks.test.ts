@@ -104,7 +104,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
   });
 
   test(
-    "ends idle chats and no live one",
+    "ends idle chats and no active ones",
     async () => {
       const [live, idle] = await Promise.all([openChat(api), openChat(api)]);
       const minutesAgo = "update chats set last_message_at = now() - interval '31 minutes' where id = $1";
@@ -133,7 +133,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
     );
 
   test(
-    "and one whose clock is right accept each other's tokens, sessions and links",
+    "accepts tokens, sessions and links of a server with a correct clock, and vice versa",
     async () => {
       for (const [from, to] of [
         [api, right],
@@ -158,7 +158,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
   );
 
   test(
-    "and one whose clock is right send each event at once and once",
+    "sends each event promptly and once, together with a server with a correct clock",
     async () => {
       const hooks = await receiver();
       const held: (() => void)[] = [];
@@ -183,7 +183,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
 });
 
 test(
-  "of servers with different clocks one alone enqueues what is due each minute",
+  "among servers with different clocks, only one enqueues the work due each minute",
   async () => {
     await Promise.all(CLOCKS.map(({ skew }) => skewed(env, skew)));
     const jobs = new Map<string, Set<string>>();

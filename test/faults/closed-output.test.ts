@@ -5,7 +5,7 @@ import { emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../suppor
 import { until } from "../support/until";
 
 test(
-  "a server whose standard output and error are closed survives the end of its embedded database",
+  "a server with closed standard output and error survives a crash of its embedded database",
   async () => {
     const dataDir = emptyFolder();
     const server = await startServer({ ...SETTINGS, DATA_DIR: dataDir });

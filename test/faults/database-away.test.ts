@@ -56,7 +56,7 @@ describe("a server and its database", () => {
   }, 2 * SERVER_TIMEOUT_MS);
 
   test(
-    "while the database is away everything is told so and nothing exits; when it is back all goes on",
+    "while the database is unavailable, requests get errors and nothing exits; afterwards everything resumes",
     async () => {
       const { api } = server;
       const { id } = await api.post("/rest/v1/assistants", { name: "Ada" }, 200);
@@ -94,7 +94,7 @@ describe("a server and its database", () => {
   );
 
   test(
-    "a key that was made inactive elsewhere while the database was away is refused afterwards",
+    "a key deactivated elsewhere while the database was unavailable is refused afterwards",
     async () => {
       const { id, value } = await server.api.post("/rest/v1/organization/keys", {}, 200);
       const guest = server.api.as({ "X-API-Key": value });
@@ -109,7 +109,7 @@ describe("a server and its database", () => {
   );
 
   test(
-    "writes that the database's end interrupts are told as 503, and those that were acknowledged are there",
+    "writes interrupted by the end of the database get 503, and acknowledged ones are stored",
     async () => {
       const { api } = server;
       const acknowledged: string[] = [];
@@ -136,7 +136,7 @@ describe("a server and its database", () => {
 });
 
 test(
-  "while the database hangs requests are told so and do not hang with it; when it goes on all goes on",
+  "while the database hangs, requests get errors in time; afterwards everything resumes",
   async () => {
     const proxy = await throughProxy(await preparedDatabase());
     const { api } = await startServer({ ...SETTINGS, DATABASE_URL: proxy.url, DATABASE_POOL: "2" });

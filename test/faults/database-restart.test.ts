@@ -11,7 +11,7 @@ const MESSAGES = `query ($id: ID!) { chat(id: $id) { messages(last: 50) { role c
 const EVENTS = `{ events(first: 100) { nodes { id } } }`;
 
 test(
-  "turns and deliveries that the end of the database interrupts go on when it is back, and so do new ones",
+  "turns and deliveries interrupted by a restart of the database are completed, and new ones work",
   async () => {
     const dataDir = emptyFolder();
     const start = () => startEmbedded({ dataDir, log: () => undefined, flags: ["fsync=off"] });

@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const step of afterwards.splice(0).reverse()) await step();
 });
 
-test("a second start finds the data of the first, at the same address and password", async () => {
+test("a second start finds the data of the first, with the same address and password", async () => {
   const dataDir = await emptyFolder();
   const first = await start(dataDir);
   await query(first.url, "create table notes (text text)", "insert into notes values ('Égal')");
@@ -36,7 +36,7 @@ test("a second start finds the data of the first, at the same address and passwo
   expect((await stat(join(dataDir, "postgres.json"))).mode & 0o077).toBe(0);
 }, 60_000);
 
-test("kill -9 of the server ends its PostgreSQL within seconds, and loses nothing committed", async () => {
+test("kill -9 of the server stops its PostgreSQL within seconds and loses nothing committed", async () => {
   const dataDir = await emptyFolder();
   const { server, url } = await startServer(dataDir);
   const client = await connect(url);
@@ -61,7 +61,7 @@ test("kill -9 of the server ends its PostgreSQL within seconds, and loses nothin
   expect(row?.count).toBe(row?.last);
 }, 60_000);
 
-test("a start right after kill -9 waits for the old PostgreSQL to end", async () => {
+test("a start right after kill -9 waits for the old PostgreSQL to stop", async () => {
   const dataDir = await emptyFolder();
   const { server } = await startServer(dataDir);
   const pid = await postmasterOf(dataDir);
@@ -72,7 +72,7 @@ test("a start right after kill -9 waits for the old PostgreSQL to end", async ()
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
 }, 60_000);
 
-test("a second server on the same folder is refused, and the first is not disturbed", async () => {
+test("a second server on the same folder is refused without disturbing the first", async () => {
   const dataDir = await emptyFolder();
   const { server, url } = await startServer(dataDir);
   await expect(start(dataDir)).rejects.toThrow(
@@ -82,14 +82,14 @@ test("a second server on the same folder is refused, and the first is not distur
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
 }, 60_000);
 
-test("of servers that begin on an empty folder at once, one gets it", async () => {
+test("only one of several servers that start on an empty folder at once gets it", async () => {
   const dataDir = await emptyFolder();
   const starts = await Promise.allSettled([start(dataDir), start(dataDir), start(dataDir)]);
   const refusals = starts.flatMap((it) => (it.status === "rejected" ? [String(it.reason)] : []));
   expect(refusals).toEqual(Array(2).fill(expect.stringContaining("is in use by another server")));
 }, 60_000);
 
-test("a PostgreSQL that dies under its server comes back at the same address", async () => {
+test("a PostgreSQL that crashes under its server is restarted at the same address", async () => {
   const dataDir = await emptyFolder();
   const { url } = await start(dataDir);
   await query(url, "create table notes (text text)");
@@ -97,7 +97,7 @@ test("a PostgreSQL that dies under its server comes back at the same address", a
   await until(() => query(url, "select * from notes").then((rows) => rows.length === 0), 5_000);
 }, 60_000);
 
-test("a stale postmaster.pid whose number now is another process's doesn't prevent a start", async () => {
+test("a stale postmaster.pid with the process id of another program does not prevent a start", async () => {
   const dataDir = await emptyFolder();
   await (await start(dataDir)).stop();
   const stale = [process.pid, join(dataDir, "postgres"), 1, 5432, "", "127.0.0.1", "1 1", "ready"];
@@ -107,7 +107,7 @@ test("a stale postmaster.pid whose number now is another process's doesn't preve
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
 }, 60_000);
 
-test("a setting that PostgreSQL refuses is told in its own words", async () => {
+test("a setting that PostgreSQL refuses is reported in PostgreSQL's own words", async () => {
   const starting = startEmbedded({
     dataDir: await emptyFolder(),
     log: () => undefined,
@@ -117,7 +117,7 @@ test("a setting that PostgreSQL refuses is told in its own words", async () => {
 }, 60_000);
 
 if (isRoot) {
-  test("as root it works from a folder that only root can enter, whose mode stays", async () => {
+  test("as root it works in a folder that only root can enter, without changing its mode", async () => {
     const dataDir = await emptyFolder(0o700);
     await (await start(dataDir)).stop();
     const { url } = await start(dataDir);
@@ -125,7 +125,7 @@ if (isRoot) {
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
   }, 60_000);
 
-  test("as root it runs as nobody from a folder that nobody can enter, whose mode stays", async () => {
+  test("as root it runs as nobody in a folder that nobody can enter, without changing its mode", async () => {
     const dataDir = await emptyFolder(0o711);
     const { url } = await start(dataDir);
     expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
@@ -136,7 +136,7 @@ if (isRoot) {
     expect(note).toMatchObject({ wayAsRoot: programs ? "nobody" : expect.stringMatching(/unshare|system/) });
   }, 60_000);
 } else {
-  test("as an ordinary user it runs as that user from a folder that only that user can enter", async () => {
+  test("as an ordinary user it runs as that user in a folder that only the user can enter", async () => {
     const dataDir = await emptyFolder(0o700);
     const { url } = await start(dataDir);
     expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);

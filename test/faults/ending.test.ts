@@ -60,7 +60,7 @@ const refusesConnections = (url: string) => async () =>
 const problemsIn = (stderr: string): string[] =>
   stderr.split("\n").filter((line) => line !== "" && !line.startsWith('{"level":30,'));
 
-describe("a server on a database of its operator's", () => {
+describe("a server on an external database", () => {
   let env: Env;
   /** What one test starts last is what the next one ends. */
   let server: ServerProcess;
@@ -71,7 +71,7 @@ describe("a server on a database of its operator's", () => {
   }, SERVER_TIMEOUT_MS);
 
   test(
-    "SIGTERM lets requests that run finish, takes no new ones, and the server exits with 0",
+    "finishes running requests after SIGTERM, accepts no new ones, and exits with 0",
     async () => {
       const running = await Promise.all(["Ada", "Bea", "Cleo"].map((name) => halfSent(server, name)));
       const ended = server.end("SIGTERM");
@@ -88,7 +88,7 @@ describe("a server on a database of its operator's", () => {
   );
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s amid writes on kept connections: exit 0, nobody is told an error, and all that was acknowledged is there",
+    "exits with 0 after %s during writes on keep-alive connections, without errors or lost writes",
     async (signal) => {
       const { acknowledged, refused, gone } = writers(server.api);
       await until(() => acknowledged.length > 100);
@@ -121,7 +121,7 @@ describe("a server on the embedded database", () => {
     api = server.api;
   }, SERVER_TIMEOUT_MS);
 
-  test("a start makes a DATA_DIR whose secrets only its user reads, and that PostgreSQL's own user can enter where that is another", () => {
+  test("creates a DATA_DIR whose secrets only its user can read, and that PostgreSQL's user can enter", () => {
     const mode = (path: string) => statSync(join(env.DATA_DIR!, path)).mode & 0o777;
     expect(mode(".")).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
     for (const secret of ["encryption-keys", "postgres.json", "postgres.log"])
@@ -129,7 +129,7 @@ describe("a server on the embedded database", () => {
   });
 
   test(
-    "the first start prints the keys once, and a curl line that a stranger can paste; org:create works beside it",
+    "prints the keys once, with a working curl command; org:create works while it runs",
     async () => {
       expect(server.stderr()).toBe("");
       const keys = server.stdout().match(/parley_[sp]k_\w+/g)!;
@@ -155,7 +155,7 @@ describe("a server on the embedded database", () => {
   );
 
   test(
-    "kill -9 loses nothing acknowledged; the start after it finds the data and prints no key",
+    "loses nothing acknowledged after kill -9; the next start finds the data and prints no keys",
     async () => {
       const { acknowledged, gone } = writers(api);
       await until(() => acknowledged.length > 100);

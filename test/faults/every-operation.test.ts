@@ -61,22 +61,22 @@ async function expectWell(before: unknown): Promise<void> {
 const UNKNOWN_SENDER = [undefined, "UNAUTHENTICATED", "FORBIDDEN", "401", "403"];
 
 const away = rows(targets, 16);
-describe(`while the database is away, ${away.title} routes and operations`, () => {
+describe(`while the database is unavailable, ${away.title} routes and operations`, () => {
   let before: unknown;
   beforeAll(async () => {
     before = await stored();
     proxy.leave();
   });
 
-  test.each(away.rows)("$title is told so, with Retry-After", async (target) => {
+  test.each(away.rows)("$title returns an error with Retry-After", async (target) => {
     const { code, status, retryAfter } = await ask(target);
     if (target.caller === "provider") return expect(["UNAVAILABLE", ...UNKNOWN_SENDER]).toContain(code);
     if (target.title.startsWith("subscription")) return expect(code).toMatch(/UNAVAILABLE|closed with/);
     expect(code).toBe("UNAVAILABLE");
-    if (target.face === "REST") expect({ status, retryAfter }).toEqual({ status: 503, retryAfter: "2" });
+    if (target.api === "REST") expect({ status, retryAfter }).toEqual({ status: 503, retryAfter: "2" });
   });
 
-  test("live it is, nothing is left half-done, and all is well when the database is back", async () => {
+  test("liveness stays ok, nothing is left half-done, and everything works once the database is back", async () => {
     expect((await running.api.request("GET", "/health/live")).status).toBe(200);
     expect((await running.api.request("GET", "/health/ready")).status).toBe(503);
     expect(await stored()).toEqual(before);
@@ -112,7 +112,7 @@ const readOnly = rows(
   targets.filter(({ name }) => !WAITING.includes(name)),
   16,
 );
-describe(`while the database takes no writes, ${readOnly.title} routes and operations`, () => {
+describe(`while the database is read-only, ${readOnly.title} routes and operations`, () => {
   let before: unknown;
   beforeAll(async () => {
     before = await stored();
@@ -122,7 +122,7 @@ describe(`while the database takes no writes, ${readOnly.title} routes and opera
   });
 
   test.each(readOnly.rows)(
-    "$title reads, or is told that it cannot be recorded or written",
+    "$title reads, or reports that it cannot be recorded or stored",
     async (target) => {
       const { code, status, retryAfter } = await ask(target);
       if (!target.changes && !DISCLOSING.includes(target.name)) expect(code).not.toBe("UNAVAILABLE");
@@ -131,7 +131,7 @@ describe(`while the database takes no writes, ${readOnly.title} routes and opera
     },
   );
 
-  test("live it is, nothing is left half-done, and all is well when it writes again", async () => {
+  test("liveness stays ok, nothing is left half-done, and everything works once the database is writable", async () => {
     expect((await running.api.request("GET", "/health/live")).status).toBe(200);
     expect(await stored()).toEqual(before);
     await setReadOnly(false);

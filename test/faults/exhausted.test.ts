@@ -24,9 +24,9 @@ async function setReadOnly(url: string, readOnly: boolean): Promise<void> {
   );
 }
 
-describe("a database that takes no writes", () => {
+describe("a read-only database", () => {
   test(
-    "gets 503 with Retry-After for writes, reads go on, readiness fails, and all is well again afterwards",
+    "answers writes with 503 and Retry-After, allows reads, fails readiness, and recovers",
     async () => {
       const url = await preparedDatabase();
       const { api } = await startServer({ ...SETTINGS, DATABASE_URL: url });
@@ -55,9 +55,9 @@ describe("a database that takes no writes", () => {
   );
 });
 
-describe("a server without file handles to spare", () => {
+describe("a server without free file handles", () => {
   test(
-    "answers 503 with Retry-After to what needs one, fails readiness, and recovers",
+    "answers 503 with Retry-After to requests that need one, fails readiness, and recovers",
     async () => {
       const { api, pid } = await startServer({ ...SETTINGS, DATABASE_URL: await preparedDatabase() });
       // One connection for all of it, as a new one is what the server has no handle for.

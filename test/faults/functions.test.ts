@@ -94,7 +94,7 @@ async function expectOneCall(answer: string): Promise<void> {
 }
 
 test(
-  "a server that is killed while an ACTION's function works: another asks again under the same id",
+  "an ACTION's function whose server is killed while it runs is called again under the same id",
   async () => {
     shop.answer((res, _, number) => void (number > 1 && res.end('"A-2"')));
     await order();
@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  "a server that is killed when an ACTION's function has answered and before anything came of it: it is not asked again",
+  "an ACTION's function whose server is killed after the answer, before it is stored, is not called again",
   async () => {
     shop.answer((res) => void res.end('"A-1"'));
     const release = await holdVariables();
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  "a server that is killed while a function works that a model called: the model is told that nothing is known of it",
+  "a model's function whose server is killed while it runs is reported to the model as unknown",
   async () => {
     shop.answer(() => undefined);
     const model = await stubModel({ call: "order", arguments: "{}" }, { text: ["I'll ask the shop."] });

@@ -205,7 +205,7 @@ async function givenUpIn(task: string): Promise<unknown[]> {
 }
 
 test(
-  "a job of any task that has no attempts left ends with its consequence, an audit entry for what that changes, an error in the log and a metric",
+  "a job of any task without attempts left ends with its consequence, an audit entry, a log entry and a metric",
   async () => {
     const begun = new Map<Task, Awaited<ReturnType<Case>>>();
     for (const task of Object.keys(CASES) as Task[]) {
@@ -250,7 +250,7 @@ async function asked(): Promise<string> {
 }
 
 test(
-  "a turn whose servers died seven times is taken by the eighth, as deaths use up no attempt",
+  "a turn whose servers crashed seven times is run by the eighth, because crashes use up no attempts",
   async () => {
     const chatId = await asked();
     await die(chatId, 7);
@@ -262,7 +262,7 @@ test(
 );
 
 test(
-  "a turn that kills its server each time is given up in the end, with an apology",
+  "a turn that kills its server each time finally fails with an apology",
   async () => {
     const chatId = await asked();
     await die(chatId, MAX_DEATHS);
@@ -274,7 +274,7 @@ test(
 );
 
 test(
-  "a delivery that kills its server each time is marked FAILED in the end, and the others go out",
+  "a delivery that kills its server each time is finally marked FAILED, and the others are sent",
   async () => {
     const receiver = await new Receiver().start();
     afterTest(() => receiver.stop());

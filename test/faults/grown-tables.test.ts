@@ -57,9 +57,9 @@ async function grow(): Promise<void> {
     await database.query(`alter table ${name} add column added_later text`);
 }
 
-describe("while every table has got another column", () => {
+describe("after every table has got another column", () => {
   test(
-    "every route, operation and job of a running server goes on",
+    "every route, operation and job of a running server still works",
     async () => {
       const before = await askAll("before");
       await grow();

@@ -78,7 +78,7 @@ beforeAll(async () => {
 const secretOf = (server: ServerProcess) => /SECRET +(\S+)/.exec(server.stdout())?.[1] ?? [];
 
 test(
-  "three servers that start at once on an empty database all become ready, and one prints the keys",
+  "three servers that start at once on an empty database all become ready, and only one prints the keys",
   async () => {
     const [secret, ...more] = servers.flatMap(secretOf);
     expect(more).toEqual([]);
@@ -94,7 +94,7 @@ test(
 );
 
 test(
-  "servers on one database see each other's messages and the end of a chat, in order, and a reader resumes",
+  "servers on one database see each other's messages and the end of a chat, in order, and readers can resume",
   async () => {
     const chatId = await openChat(one);
     const here = watch(one, chatId);
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  "a key that one server makes inactive opens nothing on another any more",
+  "a key deactivated on one server is refused by the others",
   async () => {
     const { id, value } = await one.post("/rest/v1/organization/keys", {}, 200);
     const guest = other.as({ "X-API-Key": value });
@@ -142,7 +142,7 @@ test(
 );
 
 test(
-  "org:create beside a running server makes an organization of its own, in one line of JSON",
+  "org:create while a server runs creates an organization and prints one line of JSON",
   async () => {
     const { code, stdout } = await runToEnd("cli/org-create", env, "--name", "Beside");
     expect(code).toBe(0);
@@ -157,7 +157,7 @@ test(
 );
 
 test(
-  "key:create replaces a lost key, also of another organization, and names one that there isn't",
+  "key:create replaces a lost key, also of another organization, and reports an unknown one",
   async () => {
     const made = JSON.parse((await runToEnd("cli/key-create", env)).stdout) as Record<string, string>;
     expect(made).toMatchObject({

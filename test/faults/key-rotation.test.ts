@@ -19,7 +19,7 @@ const LONG = 5 * SERVER_TIMEOUT_MS;
 const NEW = "a new encryption key that only tests use";
 const OLD = SETTINGS.ENCRYPTION_KEYS!;
 
-test("every encrypted column of the schema is one that is rotated", async () => {
+test("every encrypted column of the schema is rotated", async () => {
   const url = await preparedDatabase();
   const columns = await query<{ name: string }>(
     url,
@@ -32,7 +32,7 @@ test("every encrypted column of the schema is one that is rotated", async () => 
 });
 
 test(
-  "keys are rotated while servers run: all that was sealed is read with the new key alone",
+  "keys are rotated while servers run: afterwards all secrets can be read with the new key alone",
   async () => {
     const { env, server, api } = await waitingInstallation();
     const headers = { "Idempotency-Key": "once" };
@@ -81,7 +81,7 @@ test(
 );
 
 test(
-  "with the embedded database a new key is made by the command",
+  "with the embedded database, the command creates the new key",
   async () => {
     const env = { DATA_DIR: emptyFolder(), PORT: "0" };
     const server = await startServer(env);

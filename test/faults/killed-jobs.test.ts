@@ -224,7 +224,7 @@ const others = (Object.keys(CASES) as Name[]).filter((name) => !PERIODIC.include
 const rounds = rows([others, ...PERIODIC.map((name) => [name])], 1);
 
 test.each(rounds.rows.map((names) => [names.join(", "), names] as const))(
-  `a server that is killed while it runs %s: another finishes it (${rounds.title} rounds)`,
+  `a job of a server that is killed while it runs %s is finished by another (${rounds.title} rounds)`,
   async (_, names) => {
     const begun: (readonly [Name, { has: object; finished?: () => Promise<void> }])[] = [];
     for (const name of names) begun.push([name, await (CASES[name] as Case).begin()]);

@@ -93,7 +93,7 @@ async function chatWith(...replies: Reply[]) {
 const never = new Promise<never>(() => undefined);
 
 test(
-  "a server that is killed as soon as it has acknowledged leaves everything to be delivered by the next one",
+  "everything acknowledged by a server that is killed at once is delivered by the next one",
   async () => {
     const first = await server({ WORKER: "off" });
     const chatId = await newChat(first.api, await quietAssistant(first.api));
@@ -110,7 +110,7 @@ test(
 );
 
 test(
-  "a server that is killed while a receiver holds its answer: another delivers the same bytes under the same id",
+  "a delivery whose server is killed before the receiver answers is repeated with the same bytes and id",
   async () => {
     receiver.answer((res, _, number) => void (number > 1 && res.end("ok")));
     const first = last;
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  "a server that is killed after the receiver's 200 and before that is noted: another sends the same bytes again",
+  "a delivery whose server is killed after the receiver's 200, before it is stored, is repeated with the same bytes",
   async () => {
     const owner = new pg.Client({ connectionString: running.database.ownerUrl });
     await owner.connect();
@@ -163,7 +163,7 @@ test.each([
   ["found", () => running.api],
   ["begun as it took the message", () => last.api],
 ])(
-  "a server that is killed during a turn that it has %s: another takes the turn, and the person gets one answer",
+  "a turn whose server is killed when it has %s is run by another, and the person gets one answer",
   async (_, at) => {
     const { model, chatId, messages } = await chatWith(
       { text: ["The answer ", "never comes."], held: never },
@@ -188,7 +188,7 @@ test.each([
 );
 
 test(
-  "a turn in which three servers have died is taken by the fourth",
+  "a turn during which three servers crashed is run by the fourth",
   async () => {
     const held = { text: ["The answer ", "never comes."], held: never };
     const { model, chatId, messages } = await chatWith(held, held, held, { text: ["Here I am."] });
@@ -205,7 +205,7 @@ test(
 );
 
 test(
-  "a server that stood still until others took over changes nothing when it goes on: no delivery, no answer twice",
+  "a server that stalled until others took over changes nothing when it resumes: no second delivery or answer",
   async () => {
     let goOn = () => undefined as void;
     const held = new Promise<void>((resolve) => (goOn = resolve));

@@ -39,7 +39,7 @@ async function leftByRoot(): Promise<{ dataDir: string; files: string[] }> {
 }
 
 test.each(["main", "cli/org-create"])(
-  "an ordinary user's %s names the files that root has left and the command that hands them over",
+  "%s run by an ordinary user names the files owned by root and the command that changes their owner",
   async (program) => {
     const { dataDir, files } = await leftByRoot();
     const { code, output } = await startAsUser(program, dataDir);

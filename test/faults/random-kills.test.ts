@@ -37,7 +37,7 @@ interface Stored {
 }
 
 test(
-  `two servers that are killed again and again lose none of ${EVENTS} events, send none before its commit, and none in another order`,
+  `two servers that are repeatedly killed deliver all ${EVENTS} events, none before its commit and none out of order`,
   async () => {
     const random = seeded(20_260_301);
     const ledger = new pg.Pool({ connectionString: running.database.ownerUrl, max: 8 });

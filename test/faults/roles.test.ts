@@ -32,7 +32,7 @@ const as = (url: string, role: string): string => {
 };
 
 test(
-  "an installation whose one role owns everything gets its roles by a command, and runs turns, jobs and cron under them",
+  "an installation with a single owner role gets its roles by a command, and runs turns, jobs and cron with them",
   async () => {
     const owner = await preparedDatabase();
     const before = { ...SETTINGS, DATABASE_URL: owner, DATA_DIR: emptyFolder() };
@@ -82,7 +82,7 @@ test.each([
   ["one that owns tables", "", "alter table files owner to", /owns tables/],
   ["one without rights", "", "", /lacks rights on/],
 ])(
-  "ROW_LEVEL_SECURITY keeps a server from starting whose role is %s",
+  "ROW_LEVEL_SECURITY keeps a server from starting if its role is %s",
   async (_, attributes, change, message) => {
     const owner = await preparedDatabase();
     const role = await newRole(attributes);
@@ -107,7 +107,7 @@ test.each([
 );
 
 test(
-  "a first start that refuses its role makes no keys, which nobody would be shown",
+  "a first start that refuses its role creates no keys, which would never be shown",
   async () => {
     const url = await emptyDatabase();
     const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: url, ROW_LEVEL_SECURITY: "true" };
@@ -121,7 +121,7 @@ test(
 );
 
 test(
-  "a server whose role may not migrate names the setting for the one that may",
+  "a server whose role may not migrate names the setting for a role that may",
   async () => {
     const owner = await preparedDatabase();
     const role = await newRole("");
@@ -138,7 +138,7 @@ test(
 );
 
 test(
-  "a server says at its start that its role cannot see the jobs",
+  "a server reports at startup that its role cannot access the jobs",
   async () => {
     const owner = await preparedDatabase();
     const serving = new URL(owner);

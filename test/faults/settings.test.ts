@@ -19,8 +19,8 @@ import {
 /** The lines of an error: none of them a stack. */
 const lines = (text: string) => text.trimEnd().split("\n");
 
-describe("a start with wrong settings", () => {
-  test("lists them all in one message and exits with 1", async () => {
+describe("startup with invalid settings", () => {
+  test("lists all of them in one message and exits with 1", async () => {
     const { code, stdout, stderr } = await runToEnd("main", {
       PORT: "many",
       DATABASE_URL: "mysql://localhost/parley",
@@ -80,7 +80,7 @@ describe("a start with wrong settings", () => {
     expect(stderr).not.toContain("too-short");
   });
 
-  test("asks for ENCRYPTION_KEYS where the database is not ours", async () => {
+  test("requires ENCRYPTION_KEYS for an external database", async () => {
     const { code, stderr } = await runToEnd("main", { DATABASE_URL: "postgres://127.0.0.1:1/nowhere" });
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
@@ -89,7 +89,7 @@ describe("a start with wrong settings", () => {
     ]);
   });
 
-  test("asks for two keys that differ", async () => {
+  test("requires two different keys", async () => {
     const key = "the same key for both";
     const { code, stderr } = await runToEnd("main", {
       BOOTSTRAP_SECRET_KEY: key.replaceAll(" ", "-"),
@@ -102,7 +102,7 @@ describe("a start with wrong settings", () => {
     ]);
   });
 
-  test("asks for PUBLIC_BASE_URL where Vapi is to call back", async () => {
+  test("requires PUBLIC_BASE_URL for callbacks of Vapi", async () => {
     const { code, stderr } = await runToEnd("main", { VAPI_API_KEY: "key" });
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
@@ -111,7 +111,7 @@ describe("a start with wrong settings", () => {
     ]);
   });
 
-  test("is told by commands too", async () => {
+  test("is refused by commands too", async () => {
     const { code, stdout, stderr } = await runToEnd("cli/org-create", { PORT: "-1" }, "--name", "Nobody's");
     expect(code).toBe(1);
     expect(stdout).toBe("");
@@ -119,7 +119,7 @@ describe("a start with wrong settings", () => {
   });
 });
 
-describe("an address that can't be listened on is told in one line, before a database is made:", () => {
+describe("an unusable address is reported in one line, before a database is created:", () => {
   test("one that is in use", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
     afterTest(() => holder.close());
@@ -134,7 +134,7 @@ describe("an address that can't be listened on is told in one line, before a dat
     expect(readdirSync(DATA_DIR)).toEqual([]);
   });
 
-  test("one that this machine does not have", async () => {
+  test("one that is not an address of this machine", async () => {
     const { code, stdout, stderr } = await runToEnd("main", {
       ...SETTINGS,
       HOST: "192.0.2.1",
@@ -146,7 +146,7 @@ describe("an address that can't be listened on is told in one line, before a dat
 });
 
 test(
-  "keys that lack the one before are told in one line, and change nothing",
+  "keys without the previous one are reported in one line, and nothing is changed",
   async () => {
     const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase() };
     const ENCRYPTION_KEYS = "another encryption key without the one before";
@@ -163,7 +163,7 @@ test(
 );
 
 test.each(["127.0.0.1", "localhost"])(
-  "a database at %s that isn't there is told in one line, without its password",
+  "a missing database at %s is reported in one line, without its password",
   async (host) => {
     const DATABASE_URL = `postgres://parley:a-secret@${host}:1/parley`;
     const { code, stderr } = await runToEnd("main", { ...SETTINGS, DATABASE_URL });
@@ -175,7 +175,7 @@ test.each(["127.0.0.1", "localhost"])(
 );
 
 test.each(["/dev/null", "/dev/null/data"])(
-  "a DATA_DIR that can't be made is told in one line: %s",
+  "a DATA_DIR that cannot be created is reported in one line: %s",
   async (folder) => {
     const { code, stderr } = await runToEnd("main", { DATA_DIR: folder });
     expect(code).toBe(1);
@@ -188,7 +188,7 @@ describe("org:create", () => {
     [[], "Name the organization"],
     [["--name", "  "], "Name the organization"],
     [["--nam", "Typing error"], "--nam"],
-  ])("with %j says how it is used", async (options, told) => {
+  ])("prints its usage for the arguments %j", async (options, told) => {
     const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase() };
     const { code, stdout, stderr } = await runToEnd("cli/org-create", env, ...options);
     expect(code).toBe(1);
@@ -196,7 +196,7 @@ describe("org:create", () => {
     expect(stderr).toContain(told);
   });
 
-  test("in a folder without a database says so, and makes none whose first keys nobody would see", async () => {
+  test("reports a folder without a database, and creates none whose first keys would never be shown", async () => {
     const folder = emptyFolder();
     const { code, stdout, stderr } = await runToEnd("cli/org-create", { DATA_DIR: folder }, "--name", "Lost");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -205,7 +205,7 @@ describe("org:create", () => {
   });
 });
 
-test(".env.example is fresh; else run `npm run docs`", () => {
+test(".env.example is up to date; otherwise run `npm run docs`", () => {
   const text = readFileSync(join(__dirname, "../../.env.example"), "utf8");
   expect(text).toBe(envExample());
   expect(text).toContain("\n# PORT=4000\n");
@@ -217,7 +217,7 @@ test(".env.example is fresh; else run `npm run docs`", () => {
 });
 
 test(
-  "an older program tells in one sentence that the database is newer, and what to do",
+  "an older program reports in one sentence that the database is newer, and what to do",
   async () => {
     const DATABASE_URL = await preparedDatabase();
     await statement(DATABASE_URL, "insert into knex_migrations (name, batch) values ('999-tomorrow', 99)");

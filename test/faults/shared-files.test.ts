@@ -42,7 +42,7 @@ describe("two servers on one database", () => {
   );
 
   test(
-    "with a folder each: the second says so, is not ready and refuses files, until it adopts them",
+    "with separate folders: the second reports it, is not ready and refuses files until it adopts them",
     async () => {
       const shared = { ...SETTINGS, DATABASE_URL: await preparedDatabase() };
       const first = await startServer({ ...shared, DATA_DIR: emptyFolder() });

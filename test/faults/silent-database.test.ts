@@ -6,7 +6,7 @@ import { publicError } from "../../src/platform/errors";
 import { afterTest, SERVER_TIMEOUT_MS } from "../support/server";
 
 test(
-  "a database that stops answering in the middle of a connection is given up, and the next statement has a new one",
+  "a database connection that stops answering is abandoned, and the next statement uses a new one",
   async () => {
     const postgres = new URL(process.env.TEST_POSTGRES!);
     let isSilent = false;

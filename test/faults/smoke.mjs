@@ -80,7 +80,7 @@ const json = async (url, key, body) => {
   );
 };
 
-/** Pages, documents and both faces. @returns the id of an assistant that was made */
+/** Checks pages, documents and both interfaces (REST and GraphQL). @returns the id of a created assistant */
 async function lookAround({ url, curl }, key) {
   assert.equal(JSON.parse(paste(curl)).data.length, 6, "the printed curl line lists six templates");
   const html = { headers: { Accept: "text/html" } };

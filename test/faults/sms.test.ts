@@ -102,7 +102,7 @@ async function expectOneAnswer(): Promise<void> {
 }
 
 test(
-  "a server that is killed as soon as it has stored a text: another answers it by the API, once",
+  "a text stored by a server that is killed at once is answered by another by the API, once",
   async () => {
     await modelThat({ text: [ANSWER] });
     const first = await server({ WORKER: "off", SMS_ANSWER_SECONDS: "1" });
@@ -121,7 +121,7 @@ test(
 );
 
 test(
-  "a server that is killed while the model answers: whoever brings the text again gets the answer, once",
+  "a text whose server is killed while the model answers is answered to the next request with it, once",
   async () => {
     const model = await modelThat({ text: ["It is ", "late."], held: never }, { text: [ANSWER] });
     const first = last;
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  "a server that is killed while the provider takes the answer: another finds it there, and sends nothing",
+  "an answer whose server is killed while the provider receives it is found there and not sent again",
   async () => {
     await modelThat({ text: [ANSWER] });
     await last.end("SIGKILL"); // nobody else is to send it
@@ -165,7 +165,7 @@ test.each([
   ["finds it at the provider, and sends nothing", true],
   ["sends what the provider has not", false],
 ])(
-  "a server that is killed when it has answered and before that is noted: another %s",
+  "an answer whose server is killed after sending, before it is stored: another server %s",
   async (_, arrived) => {
     await modelThat({ text: [ANSWER] });
     const release = await holdNotes();
@@ -187,7 +187,7 @@ test.each([
 );
 
 test(
-  "two servers that get the same text at once answer it alike, and store it and ask the model once",
+  "two servers that receive the same text at once give the same answer, and store it and call the model once",
   async () => {
     const model = await modelThat({ text: [ANSWER], after: 300 });
     const servers = [last, await another()];
@@ -230,7 +230,7 @@ async function holdNotes(): Promise<() => Promise<void>> {
 }
 
 test(
-  "texts of one person are dealt with as they came, also where the job of the first is the last to run",
+  "texts of a person are processed in order, even if the job of the first one runs last",
   async () => {
     await modelThat({ text: [ANSWER] });
     expect(await broughtTo(running)).toEqual([]);

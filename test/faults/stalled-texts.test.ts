@@ -87,7 +87,7 @@ const CASES = Object.keys(KINDS).flatMap((kind) =>
 );
 
 test.each(CASES)(
-  "%s is sent once, also if its server stalls between %s",
+  "%s is sent once, even if its server stalls between %s",
   async (kind, point) => {
     const model = await stubModel({ text: ["We open at 9."] });
     afterTest(model.stop);

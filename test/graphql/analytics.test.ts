@@ -222,30 +222,30 @@ describe.each([
   ["as long as no facts are kept", () => Promise.resolve(0)],
   ["when facts of some chats are kept", () => running.app.database.keepFacts(100)],
   ["when all are", () => keepFacts(running.app.database)],
-])("statistics agree with every stored message %s", (_when, keep) => {
+])("analytics match the stored messages %s", (_when, keep) => {
   beforeAll(async () => void (await keep()));
 
   test("of the whole organization", () => expectExact({}));
-  test("of a part of a day", () => expectExact({ to: new Date(FROM.getTime() + DAY / 3) }));
+  test("of part of a day", () => expectExact({ to: new Date(FROM.getTime() + DAY / 3) }));
   test.each(["Asia/Kathmandu", "America/New_York", "Europe/Zurich", "Pacific/Apia"])(
-    "by the days of %s",
+    "by days in %s",
     (timezone) => expectExact({ timezone }),
   );
-  test("of one assistant, a deleted one too", async () => {
+  test("of one assistant, including a deleted one", async () => {
     for (const assistantId of [ids.staff, ids.deleted])
       await expectExact({ assistantId }, (chat) => chat.assistantId === assistantId);
   });
   test("of one channel", () => expectExact({ channel: "SMS" }, ({ channel }) => channel === "SMS"));
   test("of one project", () =>
     expectExact({ projectId: ids.projectId }, ({ assistantId }) => assistantId === ids.project));
-  test("of all filters at once", () =>
+  test("with all filters combined", () =>
     expectExact(
       { projectId: ids.projectId, channel: "VOICE", assistantId: ids.project, timezone: "Europe/Zurich" },
       ({ assistantId, channel }) => assistantId === ids.project && channel === "VOICE",
     ));
 });
 
-test("assistants are named, and said to be deleted", async () => {
+test("assistants are listed by name and marked if deleted", async () => {
   const { assistants } = await report({});
   const names = assistants.map(({ name, deleted }: { name: string; deleted: boolean }) => [name, deleted]);
   expect(names).toEqual(
@@ -256,7 +256,7 @@ test("assistants are named, and said to be deleted", async () => {
   );
 });
 
-test("an unanswered question is listed with what was said", async () => {
+test("an unanswered question is listed with its answer", async () => {
   const { unansweredQuestions } = await report({ assistantId: ids.staff });
   const said = new Map(history.flatMap(({ messages }) => messages).map((message) => [message.id, message]));
   for (const { messageId, question, answer, reason } of unansweredQuestions) {
@@ -267,7 +267,7 @@ test("an unanswered question is listed with what was said", async () => {
   expect(askedAt).toEqual(askedAt.toSorted().reverse());
 });
 
-describe("what happens now is counted at once", () => {
+describe("recent conversations are counted immediately", () => {
   const now = async (api: Api) => {
     const { analytics } = await api.gql(
       `{ analytics(input: {}) { totals { conversations live messages questions noAnswer answerTimes { count } }
@@ -277,7 +277,7 @@ describe("what happens now is counted at once", () => {
     return { ...totals, answers: answerTimes.count, ended: analytics.endReasons };
   };
 
-  test("while a chat is live, when it ends, and when its facts are kept", async () => {
+  test("while a chat is live, when it ends, and when its facts are stored", async () => {
     const { api } = await running.otherOrganization();
     const none = { conversations: 0, live: 0, messages: 0, questions: 0, noAnswer: 0, answers: 0, ended: [] };
     expect(await now(api)).toEqual(none);
@@ -297,7 +297,7 @@ describe("what happens now is counted at once", () => {
     expect(await now(api)).toEqual({ ...over, ended });
   });
 
-  test("chats that end while facts are being kept are counted once each", async () => {
+  test("chats that end while facts are being stored are counted once each", async () => {
     const { api } = await running.otherOrganization();
     const assistantId = await quietAssistant(api);
     const chats = await Promise.all(Array.from({ length: 20 }, () => newChat(api, assistantId)));
@@ -314,7 +314,7 @@ describe("what happens now is counted at once", () => {
     expect(await now(api)).toMatchObject({ conversations: 20, live: 0 });
   });
 
-  test("facts hold nothing that was said, and go with their chat", async () => {
+  test("facts contain no words of the conversation and are deleted with their chat", async () => {
     const { database } = running;
     const [{ text } = { text: "" }] = await database.query<{ text: string }>(
       "select string_agg(f::text, ' ') as text from conversation_facts_kept f",
@@ -329,8 +329,8 @@ describe("what happens now is counted at once", () => {
   });
 });
 
-describe("deliveries of webhooks", () => {
-  test("are counted by day, status and time, as long as they are kept", async () => {
+describe("webhook deliveries", () => {
+  test("are counted by day, status and time for as long as they are stored", async () => {
     const { api, organizationId } = await running.otherOrganization();
     const { database } = running;
     const body = { url: "https://hooks.example.com/very/secret/path", secret: "shared", name: "CRM" };
@@ -390,7 +390,7 @@ describe("deliveries of webhooks", () => {
   });
 });
 
-describe("what is asked wrongly is refused", () => {
+describe("invalid input is refused:", () => {
   const refused = (input: object) =>
     running.api.gqlError("query ($input: AnalyticsInput!) { analytics(input: $input) { from } }", { input });
 
@@ -405,7 +405,7 @@ describe("what is asked wrongly is refused", () => {
     expect(extensions.details[0].path).toBe(path);
   });
 
-  test("an assistant and a project that are not there", async () => {
+  test("an unknown assistant or project", async () => {
     expect((await refused({ assistantId: UNKNOWN_ID })).extensions.code).toBe("ASSISTANT_NOT_FOUND");
     expect((await refused({ projectId: UNKNOWN_ID })).extensions.code).toBe("PROJECT_NOT_FOUND");
   });
@@ -423,7 +423,7 @@ describe("the list of all logs", () => {
   const past = () =>
     history.toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1));
 
-  test("goes through all of them page by page, the newest first", async () => {
+  test("returns all logs page by page, newest first", async () => {
     const found: string[] = [];
     let after: string | null = null;
     do {
@@ -434,7 +434,7 @@ describe("the list of all logs", () => {
     expect(found).toEqual(past().map(({ id }) => id));
   });
 
-  test("says how each went", async () => {
+  test("includes the outcome of each conversation", async () => {
     const [{ id, messages, ...chat }] = past() as [PastChat];
     const { nodes } = await list({ first: 1 });
     expect(nodes).toEqual([
@@ -453,7 +453,7 @@ describe("the list of all logs", () => {
     ]);
   });
 
-  test("is narrowed by assistant, channel and time", async () => {
+  test("can be filtered by assistant, channel and time", async () => {
     const filter = { assistantId: ids.deleted, type: "VOICE", startedAfter: FROM, startedBefore: TO };
     const { nodes } = await list({ first: 100, filter });
     const wanted = past().filter(
@@ -489,7 +489,7 @@ describe("the link to the analytics page", () => {
   const tokenIn = (link: string) => new URL(link).hash.replace("#token=", "");
   const issue = (body: object) => running.api.post("/rest/v1/organization/token", body, 200);
 
-  test("is given to a SECRET key and to a token without userId, through both faces, and to nobody else", async () => {
+  test("is returned to a SECRET key and to a token without userId only, on both interfaces", async () => {
     const pattern = new RegExp(`^${running.url}/analytics#token=[\\w-]+\\.[\\w-]+\\.[\\w-]+$`);
     expect(await linkOf(running.api)).toMatch(pattern);
     const { token } = await issue({});
@@ -499,7 +499,7 @@ describe("the link to the analytics page", () => {
     expect(await bearer(ofUser).get("/rest/v1/organization", 200)).not.toHaveProperty("analyticUrl");
   });
 
-  test("opens statistics, logs and transcripts of the one organization, for 15 minutes", async () => {
+  test("gives access to analytics, logs and transcripts of one organization for 15 minutes", async () => {
     const token = tokenIn(await linkOf(running.api));
     const reader = bearer(token);
     expect((await report({}, reader)).totals.conversations).toBeGreaterThan(0);
@@ -515,14 +515,14 @@ describe("the link to the analytics page", () => {
     expect((await report({}, bearer(tokenIn(await linkOf(other.api))))).totals.conversations).toBe(0);
   });
 
-  test("ends no later than the token that asked for it", async () => {
+  test("expires no later than the token that requested it", async () => {
     const { token, expiresAt } = await issue({ expiresIn: "60s" });
     const [, payload] = tokenIn(await linkOf(bearer(token))).split(".");
     const { exp } = JSON.parse(Buffer.from(payload!, "base64url").toString());
     expect(exp * 1000).toBeLessThanOrEqual(Date.parse(expiresAt));
   });
 
-  test("ends with the key behind it", async () => {
+  test("is revoked with its key", async () => {
     const { id, value } = await running.api.post("/rest/v1/organization/keys", {}, 200);
     const reader = bearer(tokenIn(await linkOf(running.api.as({ "X-API-Key": value }))));
     await report({}, reader);

@@ -46,7 +46,7 @@ async function ask(assistantId: string, content: string) {
   return (await api.gql(post, { input })).postMessage;
 }
 
-describe("a file that is attached to an assistant", () => {
+describe("a file attached to an assistant", () => {
   test.each<[string, () => Promise<Part>, string]>([
     ["text", () => Promise.resolve({ content: "Parking is free behind the house." }), "text/plain"],
     [
@@ -73,7 +73,7 @@ describe("a file that is attached to an assistant", () => {
       }),
       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ],
-  ])("is read by what its content shows, and answered from: %s", async (_what, part, type) => {
+  ])("is read by its actual content type and used for answers: %s", async (_what, part, type) => {
     const assistantId = await newAssistant(running.api);
     const file = await part();
     const fileId = await uploaded({ name: "parking.txt", ...file });
@@ -95,7 +95,7 @@ describe("a file that is attached to an assistant", () => {
     ]);
   });
 
-  test("stands beside the assistant's resources, and the better one answers", async () => {
+  test("supplements the assistant's resources, and the better match is used", async () => {
     const assistantId = await newAssistant(running.api);
     await running.api.patch(
       `/rest/v1/assistants/${assistantId}/chat`,
@@ -108,7 +108,7 @@ describe("a file that is attached to an assistant", () => {
     expect((await ask(assistantId, "When are you open?")).metadata.citations[0].source).toBe("resources");
   });
 
-  test("is attached once, however often that is asked for at once", async () => {
+  test("is attached once, even by concurrent requests", async () => {
     const assistantId = await newAssistant(running.api);
     const fileId = await uploaded({ content: "Once." });
     await Promise.all([1, 2, 3, 4].map(() => attach(assistantId, fileId)));
@@ -117,7 +117,7 @@ describe("a file that is attached to an assistant", () => {
     expect(await passagesOf(fileId)).toHaveLength(1);
   });
 
-  test("is read once for all its assistants, and forgotten when the last one lets go of it", async () => {
+  test("is read once for all its assistants, and its index is deleted with the last attachment", async () => {
     const [one, two] = [await newAssistant(running.api), await newAssistant(running.api)];
     const fileId = await uploaded({ content: "Parking is free." });
     await attach(one, fileId);
@@ -132,7 +132,7 @@ describe("a file that is attached to an assistant", () => {
     expect(await passagesOf(fileId)).toEqual([]);
   });
 
-  test("is gone from every assistant when it is deleted", async () => {
+  test("is detached from every assistant when it is deleted", async () => {
     const assistantId = await newAssistant(running.api);
     const fileId = await uploaded({ content: "Parking is free." });
     await attach(assistantId, fileId);
@@ -149,7 +149,7 @@ describe("a file that is attached to an assistant", () => {
     expect(await files(copy.id)).toEqual([]);
   });
 
-  test("that can't be read says why, and is tried again when it is attached again", async () => {
+  test("reports why it cannot be read, and is retried when it is attached again", async () => {
     const assistantId = await newAssistant(running.api);
     const fileId = await uploaded({ name: "a.pdf", content: "%PDF-1.7 nothing" });
     await attach(assistantId, fileId);
@@ -159,7 +159,7 @@ describe("a file that is attached to an assistant", () => {
     expect(await settled(assistantId)).toMatchObject([failed]);
   });
 
-  test("whose bytes can't be fetched is tried again, and then says so", async () => {
+  test("is retried if its content cannot be fetched, and then reports it", async () => {
     const assistantId = await newAssistant(running.api);
     const fileId = await uploaded({});
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
@@ -175,7 +175,7 @@ describe("a file that is attached to an assistant", () => {
   });
 });
 
-describe("a file is not attached", () => {
+describe("a file cannot be attached", () => {
   test.each<[string, Part, RegExp]>([
     [
       "a picture",
@@ -183,7 +183,7 @@ describe("a file is not attached", () => {
       /image\/png.*only text or Markdown, HTML, PDF and DOCX/,
     ],
     ["bytes", { content: Uint8Array.from([1, 0, 2]), type: "application/pdf" }, /application\/octet-stream/],
-  ])("that is %s, whatever it is declared as", async (_what, part, message) => {
+  ])("if it is %s, whatever its declared type", async (_what, part, message) => {
     const [assistantId, fileId] = [await newAssistant(running.api), await uploaded(part)];
     const { extensions } = await running.api.gqlError(ATTACH, { assistantId, fileId });
     expect(extensions).toMatchObject({
@@ -193,7 +193,7 @@ describe("a file is not attached", () => {
     expect(await files(assistantId)).toEqual([]);
   });
 
-  test("to a template, to an unknown assistant, or where there is no such file", async () => {
+  test("to a template or an unknown assistant, or if the file is unknown", async () => {
     const { data } = await running.api.get("/rest/v1/assistants/templates", 200);
     const [assistantId, fileId] = [await newAssistant(running.api), await uploaded({})];
     const code = async (ids: Record<string, string>) =>

@@ -19,7 +19,7 @@ const listed = async (variables: object): Promise<Node[]> =>
   (await running.api.gql(LIST, variables as Record<string, unknown>)).auditEvents.nodes;
 
 describe("auditEvents", () => {
-  test("shows an operation as soon as it was answered, the newest first", async () => {
+  test("lists an operation as soon as it was answered, newest first", async () => {
     const id = await newAssistant(running.api, { name: "Ada" });
     await running.api.patch(`/rest/v1/assistants/${id}`, { name: "Bea" }, 200);
     const [second, first] = await listed({ filter: { recordId: id } });
@@ -30,7 +30,7 @@ describe("auditEvents", () => {
     expect(second!.position).toBeGreaterThan(first!.position);
   });
 
-  test("is read page by page", async () => {
+  test("is paginated", async () => {
     for (const name of ["a", "b", "c"]) await newAssistant(running.api, { name });
     const all = await listed({ first: 100, filter: { operation: "createAssistant" } });
     const page = async (after?: string) =>
@@ -43,7 +43,7 @@ describe("auditEvents", () => {
     expect((await page("abc")).nodes).toEqual([]);
   });
 
-  test("finds what was done by and about a person, whose words and names it does not hold", async () => {
+  test("finds operations by and about a person without containing their words and names", async () => {
     const assistantId = await newAssistant(running.api, { name: "Ada" });
     const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
     const person = "grace.hopper@example.com";
@@ -55,7 +55,7 @@ describe("auditEvents", () => {
     expect(await listed({ filter: { person: "somebody else" } })).toEqual([]);
   });
 
-  test("is narrowed by kind, actor, key, time and record", async () => {
+  test("can be filtered by kind, actor, key, time and record", async () => {
     const { token } = await running.api.post("/rest/v1/organization/token", { userId: "ada" }, 200);
     const id = await newAssistant(running.api.as({ Authorization: `Bearer ${token}` }), { name: "By Ada" });
     const [byToken] = await listed({ filter: { actor: "TOKEN", person: "ada" } });
@@ -68,14 +68,14 @@ describe("auditEvents", () => {
     expect([...(await kinds({ keyId: "none" }))]).toEqual([]);
   });
 
-  test("shows nothing of another organization", async () => {
+  test("contains nothing of other organizations", async () => {
     const { api } = await running.otherOrganization();
     await newAssistant(running.api, { name: "Ada" });
     const { auditEvents } = await api.gql(LIST, {});
     expect(auditEvents.nodes.filter(({ operation }: Node) => operation === "createAssistant")).toEqual([]);
   });
 
-  test("ends with the head of the chain", async () => {
+  test("includes the head of the chain", async () => {
     await newAssistant(running.api, { name: "Ada" });
     const { auditHead } = await running.api.gql("{ auditHead { position hash } }");
     const [last] = await listed({ first: 1 });
@@ -83,7 +83,7 @@ describe("auditEvents", () => {
   });
 });
 
-describe("a secret that is told", () => {
+describe("the disclosure of a secret", () => {
   const disclosed = async (work: () => Promise<unknown>) => {
     const { id } = await running.api.get("/rest/v1/organization", 200);
     const { rows } = await recording(running.database, id, work);
@@ -125,7 +125,7 @@ describe("a secret that is told", () => {
   test.each([
     ["identitySecret", `mutation { identitySecret deleteLog(assistantId: "none", id: "none") { id } }`],
     ["identitySecret", `mutation { deleteLog(assistantId: "none", id: "none") { id } identitySecret }`],
-  ])("is recorded when the answer with it carries errors too: %s", async (operation, query) => {
+  ])("is recorded if the response also contains errors: %s", async (operation, query) => {
     const rows = await disclosed(async () => {
       const { body } = await running.api.graphql(query);
       expect(body.errors).toHaveLength(1);
@@ -146,7 +146,7 @@ describe("a secret that is told", () => {
     ],
   ];
   test.each(REPEATED)(
-    "is recorded when the answer to a repeated request tells %s again",
+    "is recorded when the response to a repeated request contains %s again",
     async (_, status, path, input, expected) => {
       const headers = { "Idempotency-Key": path };
       const first = await running.api.post(path, input, status, headers);
@@ -159,7 +159,7 @@ describe("a secret that is told", () => {
     },
   );
 
-  test("is kept from who is shown it masked, and not recorded then", async () => {
+  test("is neither made nor recorded for callers that see a masked value", async () => {
     const { token } = await running.api.post("/rest/v1/organization/token", {}, 200);
     const bearer = running.api.as({ Authorization: `Bearer ${token}` });
     expect(await disclosed(() => bearer.gql("{ keys { value } }"))).toEqual([]);

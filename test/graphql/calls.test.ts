@@ -33,7 +33,7 @@ describe("the calls of an organization", () => {
     (await running.api.gql(CALLS, { ...variables })).calls as Connection;
   const ids = ({ nodes }: Connection) => nodes.map(({ id }) => id);
 
-  test("are the newest first, and go on behind a cursor", async () => {
+  test("are listed newest first, with cursors", async () => {
     const assistantId = await newAssistant(running.api);
     const made: string[] = [];
     for (let count = 0; count < 5; count++) made.unshift(await place(running.api, assistantId, NUMBER.busy));
@@ -44,7 +44,7 @@ describe("the calls of an organization", () => {
     expect([ids(rest), rest.pageInfo.hasNextPage]).toEqual([made.slice(2), false]);
   });
 
-  test("are found by status, assistant, number, person, an id of one's own, and time", async () => {
+  test("can be filtered by status, assistant, number, person, external id and time", async () => {
     const { api } = running;
     const [ada, bea] = [await speaker(api), await speaker(api)];
     const one = await place(api, ada, NUMBER.busy, { externalId: "x-1", userId: "grace" });
@@ -65,7 +65,7 @@ describe("the calls of an organization", () => {
     await api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: two });
   });
 
-  test("are cancelled while they live, and only then", async () => {
+  test("can be canceled only while they are live", async () => {
     const { api } = running;
     const CANCEL = "mutation ($id: ID!) { cancelCall(id: $id) { id status endedReason endedAt } }";
     const id = await place(api, await speaker(api), NUMBER.endless);
@@ -86,7 +86,7 @@ describe("the calls of an organization", () => {
       expect((await by.gqlError(CANCEL, { id: one })).extensions.code).toBe("CALL_NOT_FOUND");
   });
 
-  test("are nobody else's", async () => {
+  test("are hidden from other organizations", async () => {
     const { api } = await running.otherOrganization();
     const id = await place(running.api, await newAssistant(running.api), NUMBER.busy);
     expect((await api.gql("{ calls { nodes { id } } }")).calls.nodes).toEqual([]);
@@ -96,13 +96,13 @@ describe("the calls of an organization", () => {
   });
 
   test.each([{ first: 0 }, { first: 101 }, { filter: { status: null } }, { filter: { from: "yesterday" } }])(
-    "are not given for %j",
+    "are not listed with %j",
     async (wrong) => {
       expect((await running.api.gqlError(CALLS, wrong)).extensions.code).toMatch(/BAD_USER_INPUT/);
     },
   );
 
-  test("that is no call is not one: a chat by voice", async () => {
+  test("do not include VOICE chats", async () => {
     const { api } = running;
     const { startChat } = await api.gql(
       "mutation ($id: ID!) { startChat(input: { assistantId: $id, channel: VOICE }) { id } }",
@@ -126,7 +126,7 @@ describe("a request that would place several calls", () => {
     `mutation { placeAssistantCall${INPUT} { id } startWebCall(input: { assistantId: "x" }) { id } }`,
     `mutation { ...one b: placeAssistantCall${INPUT} { id } } fragment one on Mutation { placeAssistantCall${INPUT} { id } }`,
     `mutation { ... on Mutation { placeAssistantCall${INPUT} { id } } ...two } fragment two on Mutation { ...three } fragment three on Mutation { b: placeAssistantCall${INPUT} { id } }`,
-  ])("is 400 and places none: %s", async (text) => {
+  ])("is refused with 400 and places none: %s", async (text) => {
     const { api } = await running.otherOrganization();
     const assistantId = await newAssistant(api);
     const { status, body } = await api.graphql(text.replaceAll('"x"', JSON.stringify(assistantId)));
@@ -137,7 +137,7 @@ describe("a request that would place several calls", () => {
     expect((await api.gql("{ calls { nodes { id } } }")).calls.nodes).toEqual([]);
   });
 
-  test("one beside other operations is placed", async () => {
+  test("is allowed if only one of its operations places a call", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const text = `mutation { placeAssistantCall${INPUT} { id status } updateAssistant(id: "x", input: { name: "Bea" }) { name } }`;
@@ -170,7 +170,7 @@ describe("the status of calls", () => {
     return { told, over };
   };
 
-  test("of all calls is told as it changes, each change once", async () => {
+  test("is streamed for all calls, each change once", async () => {
     const { api } = running;
     const { told } = watch({});
     const assistantId = await speaker(api, { initialMessage: "" });
@@ -189,7 +189,7 @@ describe("the status of calls", () => {
     expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
   });
 
-  test("of one call is told to its end, and resumes behind any of its events", async () => {
+  test("is streamed for one call until its end, and can be resumed after any event", async () => {
     const { api } = running;
     const id = await place(api, await speaker(api, { initialMessage: "" }), NUMBER.forwards);
     await ended(api, id);
@@ -204,7 +204,7 @@ describe("the status of calls", () => {
     for (const { over, told } of nothing) expect([await over, told]).toEqual([undefined, []]);
   });
 
-  test("is not told of what there isn't", async () => {
+  test("is not streamed for an unknown call or event", async () => {
     const code = async (variables: Record<string, unknown>) =>
       ((await watch(variables).over) as { extensions: { code: string } }[])[0]!.extensions.code;
     expect(await code({ callId: UNKNOWN_ID })).toBe("CALL_NOT_FOUND");
@@ -212,7 +212,7 @@ describe("the status of calls", () => {
   });
 });
 
-test("a whole call tells the same story to a webhook, a subscription, the log, REST and GraphQL", async () => {
+test("a whole call looks the same to a webhook, a subscription, the log, REST and GraphQL", async () => {
   const { api } = await running.otherOrganization();
   const receiver = await new Receiver().start();
   const subscriber = new Subscriber(running.url, { ...api.headers });
@@ -286,7 +286,7 @@ test("a whole call tells the same story to a webhook, a subscription, the log, R
   }
 });
 
-test("a simulated call that one server plays is hung up by another", async () => {
+test("a simulated call on one server can be hung up by another", async () => {
   const { api, database } = running;
   const id = await place(api, await speaker(api), NUMBER.endless);
   await until(async () => (await callOf(api, id)).status === "in-progress");

@@ -30,7 +30,7 @@ async function withChats(count: number): Promise<[assistant: string, newestFirst
 }
 
 describe("the chats of an assistant", () => {
-  test("are the newest first, 20 at once, with a cursor on each", async () => {
+  test("are listed newest first, 20 per page, each with a cursor", async () => {
     const [assistant, made] = await withChats(22);
     const first = await chats(assistant);
     expect(ids(first)).toEqual(made.slice(0, 20));
@@ -41,7 +41,7 @@ describe("the chats of an assistant", () => {
     expect(rest.pageInfo.hasNextPage).toBe(false);
   });
 
-  test("go on behind any cursor, whatever arrives meanwhile", async () => {
+  test("continue after any cursor, whatever is added meanwhile", async () => {
     const [assistant, made] = await withChats(5);
     const { edges } = await chats(assistant, { first: 2 });
     const arrived = await newChat(running.api, assistant);
@@ -50,7 +50,7 @@ describe("the chats of an assistant", () => {
     expect(ids(await chats(assistant, { first: 1 }))).toEqual([arrived]);
   });
 
-  test("say exactly whether more follow", async () => {
+  test("report exactly whether more follow", async () => {
     const [assistant, made] = await withChats(3);
     expect((await chats(assistant, { first: 2 })).pageInfo.hasNextPage).toBe(true);
     expect((await chats(assistant, { first: 3 })).pageInfo.hasNextPage).toBe(false);
@@ -58,7 +58,7 @@ describe("the chats of an assistant", () => {
     expect(behind).toEqual({ nodes: [], edges: [], pageInfo: { hasNextPage: false, endCursor: null } });
   });
 
-  test("are filtered by channel, status and when they began, and paged within that", async () => {
+  test("can be filtered by channel, status and start, with pagination", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     const made: Record<string, string> = {};
@@ -79,7 +79,7 @@ describe("the chats of an assistant", () => {
   });
 
   test.each([{ first: 0 }, { first: 101 }, { filter: { status: null } }, { filter: { channel: "CHAT" } }])(
-    "are not given for %j",
+    "are not listed with %j",
     async (wrong) => {
       const [assistant] = await withChats(1);
       const { extensions } = await running.api.gqlError(CHATS, { id: assistant, ...wrong });
@@ -99,7 +99,7 @@ describe("the messages of a chat", () => {
   };
   const numbers = (list: { sequence: number }[]) => list.map(({ sequence }) => sequence);
 
-  test("are the last ones, oldest first, and are walked back by `before`", async () => {
+  test("are the last ones, oldest first, with pagination by `before`", async () => {
     const [, [chat]] = await withChats(1);
     for (let count = 1; count <= 7; count++) await say(running.api, chat!, `No. ${count}`);
     expect(numbers(await messages(chat!))).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -112,22 +112,22 @@ describe("the messages of a chat", () => {
     expect(await messages(chat!, { before: (await messages(chat!))[0]!.id })).toEqual([]);
   });
 
-  test("are none behind a message that the chat does not have", async () => {
+  test("are empty before a message of another chat", async () => {
     const [, [one, two]] = await withChats(2);
     const elsewhere = await say(running.api, one!, "x");
     await say(running.api, two!, "y");
     for (const before of [elsewhere, UNKNOWN_ID]) expect(await messages(two!, { before })).toEqual([]);
   });
 
-  test.each([{ last: 0 }, { last: 501 }])("are not given for %j", async (wrong) => {
+  test.each([{ last: 0 }, { last: 501 }])("are not listed with %j", async (wrong) => {
     const [, [chat]] = await withChats(1);
     const error = await running.api.gqlError(MESSAGES, { id: chat, ...wrong });
     expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "last" }] });
   });
 });
 
-describe("a chat that was started", () => {
-  test("has what it was given, and the defaults of what it was not", async () => {
+describe("a started chat", () => {
+  test("has the given values, and defaults for the others", async () => {
     const { api } = running;
     const assistantId = await quietAssistant(api, { name: "Ada" });
     const fields = `id assistant { id name } channel status label phoneNumber variables metadata recordingUrl
@@ -163,7 +163,7 @@ describe("a chat that was started", () => {
     ["userId", ""],
     ["variables", null],
     ["metadata", null],
-  ])("takes no %s of %j", async (name, value) => {
+  ])("cannot be started with %s %j", async (name, value) => {
     const assistantId = await quietAssistant(running.api);
     const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
     const error = await running.api.gqlError(start, { input: { assistantId, [name]: value } });

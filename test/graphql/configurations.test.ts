@@ -40,13 +40,13 @@ describe("configurationWarnings", () => {
     expect(found[0]!.message).toMatch(/\.$/);
   });
 
-  test("are gone when provider and model agree again", async () => {
+  test("disappear when provider and model match again", async () => {
     expect(await warnings("chat", { provider: "GROQ", model: "MIXTRAL" })).toEqual([]);
     expect(await warnings("voice", { provider: "ANTHROPIC", model: "CLAUDE_3_OPUS" })).toEqual([]);
     expect(await warnings("voice", { voice: "nova", voiceProvider: "OPENAI" })).toEqual([]);
   });
 
-  test("know the test values of variables, own ones only, and each name once", async () => {
+  test("consider the assistant's test values of variables, and name each variable once", async () => {
     const change = { prompt: "{a} {a} {b} {constructor} { c } {d-e} {}" };
     expect(
       (await warnings("chat", change, { a: "x" })).map(({ message }) => /^\{\w+\}/.exec(message)?.[0]),
@@ -54,7 +54,7 @@ describe("configurationWarnings", () => {
     expect(await warnings("chat", { prompt: "{a}" }, { a: null })).toEqual([]);
   });
 
-  test("look at each function by its place, and at names used twice", async () => {
+  test("name each function by its index, and duplicate names", async () => {
     const server = { serverUrl: "https://example.com" };
     const functions = [
       { name: "good", ...server },
@@ -76,7 +76,7 @@ describe("configurationWarnings", () => {
     ]);
   });
 
-  test("name each channel in which attached files never reach a model, as its isRagEnabled is off", async () => {
+  test("name each channel in which attached files are not used because isRagEnabled is off", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const warned = async (change: string, variables: object = {}) => {
@@ -104,7 +104,7 @@ describe("configurationWarnings", () => {
     expect(await warned(file("detachFile"), { fileId })).toEqual([]);
   });
 
-  test("name resources of which a model gets only the beginning, as they are long and not looked up", async () => {
+  test("name resources that are too long and therefore truncated, because they are not searched", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     const warned = async (resources: string) => {
@@ -121,7 +121,7 @@ describe("configurationWarnings", () => {
     expect(await warned("x".repeat(16_002))).toEqual([]);
   });
 
-  test("name an identifier that the catalogue no longer has", async () => {
+  test("name an identifier that was removed from the catalog", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     await running.database.query(
@@ -149,7 +149,7 @@ describe("updateRagSettings", () => {
   ];
 
   test.each(CHANNELS)(
-    "changes %s, field by field, and no other channel; REST shows it",
+    "changes each field of %s and no other channel; REST shows it",
     async (channel, kind) => {
       const { api } = running;
       const id = await newAssistant(api);
@@ -186,7 +186,7 @@ describe("the mode of a theme", () => {
     updateThemeConfiguration(assistantId: $id, input: $input) { theme mode } }`;
 
   test.each(["CHAT_ONLY", "VOICE_ONLY", "VOICE_AND_CHAT"])(
-    "%s is set through GraphQL and shown by REST",
+    "%s is set through GraphQL and returned by REST",
     async (mode) => {
       const { api } = running;
       const id = await newAssistant(api);
@@ -197,7 +197,7 @@ describe("the mode of a theme", () => {
     },
   );
 
-  test("is ignored in a PATCH, a wrong one too", async () => {
+  test("is ignored in a PATCH, even if invalid", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     for (const mode of ["CHAT_ONLY", "NONE", null])

@@ -52,7 +52,7 @@ describe("the dashboard query", () => {
     return assistants.data;
   };
 
-  test("gives each of 20 assistants its own configurations and its own 5 newest logs", async () => {
+  test("returns the configurations and 5 newest logs of each of 20 assistants", async () => {
     const data = await rows(20);
     expect(data.map(({ name }) => name)).toEqual(names);
     for (const { name, chat, logs } of data) {
@@ -61,7 +61,7 @@ describe("the dashboard query", () => {
     }
   });
 
-  test("costs at most 7 statements, and as many for 2 assistants as for 20", async () => {
+  test("uses at most 7 statements, for 2 assistants as for 20", async () => {
     await rows(1); // the key's last use is noted once a minute
     const many = await statements(() => rows(20));
     expect(many.length).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe("the dashboard query", () => {
     expect(await statements(() => rows(2))).toHaveLength(many.length);
   });
 
-  test("reads of configurations what it shows: long prompts that it doesn't ask for stay where they are", async () => {
+  test("reads only the selected configuration fields: long prompts are not read unnecessarily", async () => {
     const query = `query { assistants(take: 2) { data {
       voice { ...speech sameAgain: voice } sms { ... on ChannelConfiguration { temperature } } chat { __typename } theme { mode }
     } } } fragment speech on VoiceConfiguration { voice endCallMessage }`;
@@ -86,7 +86,7 @@ describe("the dashboard query", () => {
     ]);
   });
 
-  test("shows any selection of a configuration's fields, however many are in use", async () => {
+  test("returns any selection of configuration fields, however many are in use", async () => {
     const fields = ["prompt", "model", "provider", "temperature", "functions", "isRagEnabled", "chatMode"];
     const { api } = running;
     const id = await newAssistant(api);
@@ -102,7 +102,7 @@ describe("the dashboard query", () => {
     }
   });
 
-  test("costs the same on a page of templates, whatever their number", async () => {
+  test("uses the same number of statements for a page of templates of any size", async () => {
     const query = DASHBOARD.replace("assistants(", "assistantTemplates(");
     const count = async (take: number) => (await statements(() => running.api.gql(query, { take }))).length;
     expect(await count(6)).toBe(await count(1));
@@ -131,14 +131,14 @@ describe("a list inside a list", () => {
       "chats(first: 2) { nodes { user { facts { text } chats(first: 2) { nodes { id } } } } }",
     ],
     ["chats with their assistant", "chats(first: 2) { nodes { assistant { id chat { prompt } } } }"],
-  ])("of %s costs as many statements for 20 assistants as for 2", async (_what, fields) => {
+  ])("of %s uses as many statements for 20 assistants as for 2", async (_what, fields) => {
     const query = `query ($take: Int) { assistants(take: $take) { data { id ${fields} } } }`;
     expect(await count(query, 20)).toBe(await count(query, 2));
   });
 });
 
-describe("what one request has loaded", () => {
-  test("is not what the next one sees", async () => {
+describe("data loaded by one request", () => {
+  test("is not reused by the next one", async () => {
     const { api } = running;
     const id = await newAssistant(api, { name: "Before" });
     const read = async () => {
@@ -158,7 +158,7 @@ describe("what one request has loaded", () => {
     });
   });
 
-  test("is read anew behind each change of one mutation", async () => {
+  test("is reloaded after each change in a mutation", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     const document = `mutation ($id: ID!) {

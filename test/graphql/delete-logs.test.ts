@@ -36,7 +36,7 @@ describe("deleteLog", () => {
     expect((await running.api.gqlError(DELETE, { a, id: gone })).extensions.code).toBe("LOG_NOT_FOUND");
   });
 
-  test("refuses a live conversation, and says what to do", async () => {
+  test("refuses a live conversation and explains what to do", async () => {
     const id = await newChat(running.api, a);
     const error = await running.api.gqlError(DELETE, { a, id });
     expect(error.extensions.code).toBe("CHAT_LIVE");
@@ -44,7 +44,7 @@ describe("deleteLog", () => {
     expect(await logs()).toEqual([id]);
   });
 
-  test("finds no log of another assistant or organization", async () => {
+  test("does not find logs of another assistant or organization", async () => {
     const id = await log("Words");
     const another = await quietAssistant(running.api);
     const other = await running.otherOrganization();
@@ -58,7 +58,7 @@ describe("deleteLog", () => {
 });
 
 describe("deleteLogs", () => {
-  test("deletes by a filter, says how many, and leaves live conversations", async () => {
+  test("deletes by a filter, returns the count, and leaves live conversations", async () => {
     const gone = [await log("About apples"), await log("About apples too")];
     const kept = await log("About pears");
     const live = await newChat(running.api, a);
@@ -88,7 +88,7 @@ describe("deleteLogs", () => {
     expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "filter" }] });
   });
 
-  test("refuses an assistant that is not there", async () => {
+  test("refuses an unknown assistant", async () => {
     const error = await running.api.gqlError(DELETE_ALL, { filter: { assistantId: UNKNOWN_ID } });
     expect(error.extensions.code).toBe("ASSISTANT_NOT_FOUND");
   });

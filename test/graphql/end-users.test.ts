@@ -7,8 +7,8 @@ const running = useApp();
 
 const USER = "user { id uniqueId facts { text } chats(first: 5) { nodes { id } } }";
 
-describe("the person of a chat", () => {
-  test("is who has its uniqueId, with all their chats, with whichever assistant", async () => {
+describe("the end user of a chat", () => {
+  test("is identified by its uniqueId, with all their chats with any assistant", async () => {
     const { api } = running;
     const [one, two] = [await newAssistant(api), await newAssistant(api)];
     const first = await newChat(api, one, { uniqueId: "zoe" });
@@ -25,14 +25,14 @@ describe("the person of a chat", () => {
     expect(endUser.id).toBe(chat.user.id);
   });
 
-  test("is nobody without a uniqueId", async () => {
+  test("is null without a uniqueId", async () => {
     const { api } = running;
     const id = await newChat(api, await newAssistant(api));
     expect((await api.gql(`query ($id: ID!) { chat(id: $id) { ${USER} } }`, { id })).chat.user).toBeNull();
   });
 });
 
-describe("where an organization wants ids signed", () => {
+describe("if an organization requires signed ids", () => {
   const SWITCH = `mutation ($on: Boolean!) { updateOrganization(input: { requireSignedIdentity: $on }) { requireSignedIdentity } }`;
   const START = `mutation ($input: StartChatInput!) { startChat(input: $input) { id user { uniqueId } } }`;
   const demand = async (on: boolean) => (await running.api.gql(SWITCH, { on })).updateOrganization;
@@ -40,7 +40,7 @@ describe("where an organization wants ids signed", () => {
   const secret = async () => (await running.api.gql("mutation { identitySecret }")).identitySecret as string;
   afterEach(() => demand(false));
 
-  test("one without a signature, with a wrong one or another person's is refused", async () => {
+  test("ids without a signature, with a wrong one or with another person's are refused", async () => {
     const assistantId = await newAssistant(running.api);
     expect(await demand(true)).toEqual({ requireSignedIdentity: true });
     const key = await secret();
@@ -60,7 +60,7 @@ describe("where an organization wants ids signed", () => {
     }
   });
 
-  test("one with its signature is taken, in small and in capital letters, and a chat without an id needs none", async () => {
+  test("signed ids are accepted, in lower and upper case, and chats without an id need no signature", async () => {
     const assistantId = await newAssistant(running.api);
     await demand(true);
     const uniqueIdSignature = signed("zoe", await secret());
@@ -71,7 +71,7 @@ describe("where an organization wants ids signed", () => {
     await running.api.gql(START, { input: { assistantId } });
   });
 
-  test("it holds for that organization alone, and until it is switched off", async () => {
+  test("the requirement applies to that organization only, until it is switched off", async () => {
     await demand(true);
     const other = await running.otherOrganization();
     await newChat(other.api, await newAssistant(other.api), { uniqueId: "zoe" });
@@ -85,7 +85,7 @@ describe("where an organization wants ids signed", () => {
     expect((await running.api.gqlError(START, { input: forged })).extensions.code).toBe("FORBIDDEN");
   });
 
-  test("null is no answer to whether", async () => {
+  test("null is refused as the value of the setting", async () => {
     const change =
       "mutation ($input: UpdateOrganizationInput!) { updateOrganization(input: $input) { id requireSignedIdentity } }";
     const error = await running.api.gqlError(change, { input: { requireSignedIdentity: null } });

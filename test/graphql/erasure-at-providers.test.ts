@@ -54,7 +54,7 @@ test("texts of a person are deleted at the provider in both directions, and nobo
   expect(running.twilio.problems).toEqual([]);
 });
 
-test("texts whose notes have expired are found at the provider, however many there are", async () => {
+test("texts whose records have expired are found at the provider, however many there are", async () => {
   const person = newPerson();
   for (const words of ["One", "Two", "Three"]) await text(person, words);
   await forgetNotes();
@@ -74,7 +74,7 @@ test("texts of a deleted log are deleted at the provider too", async () => {
   await until(() => keptOf(person).length === 0);
 });
 
-test("the receipt tells how many texts the provider refused to delete", async () => {
+test("the receipt contains the number of texts that the provider refused to delete", async () => {
   const person = newPerson();
   await text(person, "Hello?");
   running.twilio.deletions.push(403);
@@ -97,7 +97,7 @@ test.each([[409], [429], [503]])(
   },
 );
 
-test("the erasure is not done while a provider is still asked", async () => {
+test("the erasure stays unfinished until the providers have answered", async () => {
   const person = newPerson();
   await text(person, "Hello?");
   running.twilio.deletions.push(...Array.from({ length: 50 }, () => 503));

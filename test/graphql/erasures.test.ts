@@ -24,7 +24,7 @@ const count = async (table: string, chatId: string): Promise<number> => {
   return (await running.database.query<{ count: number }>(text, [chatId]))[0]!.count;
 };
 
-test("forgets a person of calls who is named by 4,096 characters, and nobody whose name begins alike", async () => {
+test("forgets a caller with an id of 4,096 characters, and nobody whose id starts the same", async () => {
   const names = ["a", "b"].map((end) => "ü".repeat(4095) + end);
   const known = async (id?: string) =>
     (await running.api.gql("query ($id: String!) { endUser(uniqueId: $id) { id } }", { id })).endUser;
@@ -52,7 +52,7 @@ describe("the person to forget", () => {
     expect(error.message).toContain("exactly one of uniqueId, userId, anonymousId, phoneNumber");
   });
 
-  test("is erased with live and ended chats, and everybody else stays", async () => {
+  test("is erased with live and ended chats, and nobody else is", async () => {
     const { api } = running;
     const [uniqueId, other] = [newName(), newName()];
     const gone = [
@@ -101,7 +101,7 @@ describe("the person to forget", () => {
       expect(await count(table, id)).toBe(0);
   });
 
-  test("who comes back after the request is not erased", async () => {
+  test("is not erased if they return after the request", async () => {
     const { api } = running;
     const uniqueId = newName();
     await newChat(api, assistantId, { uniqueId });
@@ -113,7 +113,7 @@ describe("the person to forget", () => {
 });
 
 describe("receipts", () => {
-  test("are listed, the newest first, and name nobody", async () => {
+  test("are listed newest first and name nobody", async () => {
     const names = [newName(), newName()];
     const ids: string[] = [];
     for (const userId of names) ids.unshift((await forget(running, { userId })).id);
@@ -125,7 +125,7 @@ describe("receipts", () => {
     expect(stored.map(({ sealed_target }) => sealed_target as unknown)).toContain(null);
   });
 
-  test("are another organization's as little as its chats", async () => {
+  test("are hidden from other organizations", async () => {
     const { id } = await forget(running, { userId: newName() });
     const other = await running.otherOrganization();
     const error = await other.api.gqlError("query ($id: ID!) { erasure(id: $id) { id } }", { id });
@@ -133,7 +133,7 @@ describe("receipts", () => {
   });
 });
 
-test("what was counted stays, without a link to the person", async () => {
+test("anonymous counts stay, without a link to the person", async () => {
   const other = await running.otherOrganization();
   const app = { api: other.api };
   const theirs = await newAssistant(other.api);
@@ -160,7 +160,7 @@ test("what was counted stays, without a link to the person", async () => {
   for (const text of [...chats, uniqueId]) expect(JSON.stringify(kept)).not.toContain(text);
 });
 
-test("goes on where a server that worked at it died", async () => {
+test("an erasure interrupted by a crash is continued", async () => {
   const { database, api } = running;
   const uniqueId = newName();
   await newChat(api, assistantId, { uniqueId });
@@ -190,7 +190,7 @@ async function sealedLike(value: string, id: string): Promise<string> {
 }
 
 describe("after a restore", () => {
-  test("people whose digests a backup carries are erased again, but for what began after their erasure", async () => {
+  test("people whose digests are in a backup are erased again, except for data newer than their erasure", async () => {
     const { api, database } = running;
     const other = await running.otherOrganization();
     const [uniqueId, userId, stays] = [newName(), newName(), newName()];

@@ -13,7 +13,7 @@ describe("an error", () => {
     ["query ($id: ID!) { key(id: $id) { id } }", "KEY_NOT_FOUND"],
     ["mutation ($id: ID!) { deleteWebhookDestination(id: $id) { id } }", "WEBHOOK_DESTINATION_NOT_FOUND"],
     ["mutation ($id: ID!) { deleteFile(id: $id) { id } }", "FILE_NOT_FOUND"],
-  ])("of %s carries the code %s and the request's id", async (query, code) => {
+  ])("of %s has the code %s and the request id", async (query, code) => {
     const { status, body } = await running.api.graphql(query, { id: UNKNOWN_ID });
     expect(status).toBe(200);
     expect(body.errors).toEqual([
@@ -26,14 +26,14 @@ describe("an error", () => {
     ]);
   });
 
-  test("without a credential, or with one that may not, says which of the two", async () => {
+  test("distinguishes a missing credential from an insufficient one", async () => {
     const query = "{ keys { id } }";
     expect((await running.api.as({}).gqlError(query)).extensions.code).toBe("UNAUTHENTICATED");
     const widget = running.api.as({ "X-API-Key": running.publicKey });
     expect((await widget.gqlError(query)).extensions.code).toBe("FORBIDDEN");
   });
 
-  test("that refuses a request as a whole stands where GraphQL clients look, and where all others do", async () => {
+  test("about a whole request is in the place for GraphQL clients and in the usual one", async () => {
     const { status, body } = await running.api
       .as({ "X-API-Key": "unknown" })
       .request("POST", "/graphql", { query: "{ organization { id } }" });
@@ -43,7 +43,7 @@ describe("an error", () => {
     expect(body.errors).toEqual([{ message, extensions: { code, requestId } }]);
   });
 
-  test("of a chat that has ended is CHAT_ENDED on both faces", async () => {
+  test("about an ended chat is CHAT_ENDED on both interfaces", async () => {
     const { api } = running;
     const chat = await newChat(api, await newAssistant(api));
     await endChat(api, chat);
@@ -54,7 +54,7 @@ describe("an error", () => {
     expect([error.extensions.code, error.message]).toEqual([code, message]);
   });
 
-  test("about wrong values lists each by its path", async () => {
+  test("about invalid values lists each by its path", async () => {
     const create =
       "mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }";
     const { extensions } = await running.api.gqlError(create, {
@@ -73,7 +73,7 @@ describe("an error", () => {
     ["{ nothing }", "GRAPHQL_VALIDATION_FAILED"],
     ["{ assistants {", "GRAPHQL_PARSE_FAILED"],
     ["query ($page: Int) { assistants(page: $page) { data { id } } }", "BAD_USER_INPUT"],
-  ])("about the document %s has the code %s and the status 400", async (query, code) => {
+  ])("about the document %s has the code %s and status 400", async (query, code) => {
     const { status, body } = await running.api.graphql(query, { page: "one" });
     expect([status, body.errors[0].extensions.code]).toEqual([400, code]);
   });
@@ -83,7 +83,7 @@ describe("an error", () => {
     ["after", '{ logs(after: "") { nodes { id } } }'],
     ["after", '{ events(after: "2026/01/31") { nodes { id } } }'],
     ["before", 'query ($id: ID!) { chat(id: $id) { messages(before: "zzz") { id } } }'],
-  ])("about a cursor that no list gave names it: %s in %s", async (path, query) => {
+  ])("about an invalid cursor names it: %s in %s", async (path, query) => {
     const { api } = running;
     const id = await newChat(api, await newAssistant(api));
     const { extensions } = await api.gqlError(query, query.includes("$id") ? { id } : {});
@@ -91,14 +91,14 @@ describe("an error", () => {
     expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details });
   });
 
-  test("about a value that stands in the document says what was found, and where", async () => {
+  test("about a literal in the document includes the value and its position", async () => {
     const query = 'mutation { createAssistant(input: { name: "Ada", variables: [1] }) { id } }';
     const { message, locations } = await running.api.gqlError(query);
     expect(message).toBe('Expected value of type "JSONObject", found [1]; must be a JSON object');
     expect(locations).toEqual([{ line: 1, column: query.indexOf("[1]") + 1 }]);
   });
 
-  test("in one field leaves what the others answered", async () => {
+  test("in one field leaves the results of the others", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     const document = `query ($id: ID!) { one: assistant(id: $id) { id } organization { id } }`;
@@ -108,7 +108,7 @@ describe("an error", () => {
   });
 });
 
-test("a warning stands in extensions.warnings, and as a header on REST", async () => {
+test("a warning is in extensions.warnings, and in a header on REST", async () => {
   const { api, secretKey } = await running.otherOrganization();
   const { keys } = await api.gql("{ keys { id value } }");
   const { id } = (keys as { id: string; value: string }[]).find(({ value }) => value === secretKey)!;

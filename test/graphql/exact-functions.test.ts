@@ -104,14 +104,14 @@ async function expectExact(id: string, kind: string, functions: string): Promise
   expect(await gql(query, `{"id":"${id}"}`)).toContain(`"functions":${functions}`);
 }
 
-describe.each(KINDS)("functions of the %s configuration come back exactly as they were sent", (kind) => {
+describe.each(KINDS)("functions of the %s configuration are returned exactly as sent", (kind) => {
   test.each(Object.keys(WAYS))("in %s", async (way) => {
     const id = await newAssistant(running.api);
     expect(await WAYS[way]!(id, kind, all)).toContain(`"functions":${all}`);
     await expectExact(id, kind, all);
   });
 
-  test("in a literal of GraphQL, alone and around a variable", async () => {
+  test("in a GraphQL literal, alone and around a variable", async () => {
     const id = await newAssistant(running.api);
     const literal = '[{ name: "f", n: [9007199254740993, 1.0, -0, 1e5], at: $at, list: [$at, RED] }]';
     const at = '{"b":1,"2":12345678901234567890}';
@@ -123,7 +123,7 @@ describe.each(KINDS)("functions of the %s configuration come back exactly as the
     await expectExact(id, kind, sent);
   });
 
-  test("and those of a duplicate too, and after another field was changed", async () => {
+  test("including those of a duplicate, and after another field was changed", async () => {
     const id = await newAssistant(running.api);
     await WAYS["a REST body"]!(id, kind, all);
     await raw(`/rest/v1/assistants/${id}/${kind}`, "PATCH", '{"prompt":"Other."}');
@@ -152,7 +152,7 @@ async function framesOf(query: string, variables: object): Promise<string[]> {
   return frames;
 }
 
-test("functions come as they were sent over a WebSocket too", async () => {
+test("functions are returned as sent over a WebSocket too", async () => {
   const assistantId = await speaker(running.api, { initialMessage: "" });
   for (const kind of KINDS) await WAYS["a REST body"]!(assistantId, kind, all);
   const callId = await place(running.api, assistantId, NUMBER.refused);
@@ -167,7 +167,7 @@ test("functions come as they were sent over a WebSocket too", async () => {
     for (const kind of KINDS) expect(frame).toContain(`"${kind}":{"functions":${all}}`);
 });
 
-describe("a function that is kept as it was sent", () => {
+describe("a function stored as sent", () => {
   const NUMBER = '"n":9007199254740993';
   const patch = async (text: string, status: number) => {
     const id = await newAssistant(running.api);
@@ -179,7 +179,7 @@ describe("a function that is kept as it was sent", () => {
     return answer;
   };
 
-  test("loses its white space, and nothing else", async () => {
+  test("loses only its insignificant white space", async () => {
     const answer = await patch('{"functions":[{ "b" : " x " ,\r\n\t"1": [ ] , "n": [ 1.0 , { } ] }]}', 200);
     expect(answer).toContain('"functions":[{"b":" x ","1":[],"n":[1.0,{}]}]');
   });
@@ -190,7 +190,7 @@ describe("a function that is kept as it was sent", () => {
     ["a key __proto__", '"__proto__":1'],
     ["33 levels", `"x":${"[".repeat(32)}${"]".repeat(32)}`],
     ["a number beyond range", '"x":1e400'],
-  ])("is refused with %s as any other", async (_what, member) => {
+  ])("is refused with %s like any other", async (_what, member) => {
     const answer = await patch(`{"functions":[{${NUMBER},${member}}]}`, 400);
     expect(answer).toContain('"path":"functions.0"');
   });
@@ -198,17 +198,17 @@ describe("a function that is kept as it was sent", () => {
   test.each([
     ["U+0000", String.raw`"\u0000"`],
     ["100,000 levels", `${"[".repeat(100_000)}${"]".repeat(100_000)}`],
-  ])("hides no %s behind a key that stands twice: the last one counts", async (_what, hidden) => {
+  ])("cannot hide %s behind a duplicate key, because the last one counts", async (_what, hidden) => {
     const answer = await patch(`{"functions":[{"name":"f","x":${hidden},"x":[1]}]}`, 200);
     expect(answer).toContain('"functions":[{"name":"f","x":[1]}]');
   });
 
-  test("stands in the last of lists that stand twice", async () => {
+  test("is taken from the last of duplicate lists", async () => {
     const lists = `"functions":[{"a":1.0},{"b":1.0}],"functions":[{"c":2.0}]`;
     expect(await patch(`{${lists}}`, 200)).toContain('"functions":[{"c":2.0}]');
   });
 
-  test("stands beside others that any reader of JSON reads the same", async () => {
+  test("may be mixed with functions that need no verbatim storage", async () => {
     const answer = await patch(`{"functions":[{"a":1},{${NUMBER}},{"b":"\\\\"}]}`, 200);
     expect(answer).toContain(`"functions":[{"a":1},{${NUMBER}},{"b":"\\\\"}]`);
   });

@@ -14,7 +14,7 @@ const operations = explorerTabs.flatMap(({ query, variables = {} }) =>
     .map(([name, document]) => ({ name, query: print(document), variables: JSON.stringify(variables) })),
 );
 
-test("the explorer's tabs run one after another on a fresh service, with the ids that they tell", async () => {
+test("the explorer's tabs run one after another on a fresh service, with the ids that they return", async () => {
   const ids: Record<string, string> = {};
   for (const { name, query, variables } of operations) {
     const filled = variables.replace(/[A-Z]+_ID/g, (wanted) => ids[wanted] ?? wanted);

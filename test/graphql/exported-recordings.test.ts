@@ -28,7 +28,7 @@ async function storeOf(reply: Reply): Promise<Receiver> {
   return store;
 }
 
-test("a recording is fetched into the archive, named after its call", async () => {
+test("a recording is downloaded into the archive, named after its call", async () => {
   const store = await storeOf((res) => void res.setHeader("Content-Type", "audio/wav").end("RIFF sound"));
   const named = await recorded("heard", `${store.url}one.mp3`);
   const unnamed = await recorded("heard", `${store.url}two`);
@@ -57,7 +57,7 @@ const failures: [string, Reply, RegExp][] = [
   ],
 ];
 test.each(failures)(
-  "the archive has the address of a recording whose store %s, and why",
+  "the archive contains the URL of a recording whose store %s, and the reason",
   async (what, reply, why) => {
     const store = await storeOf(reply);
     const chatId = await recorded(what, `${store.url}lost.wav`);
@@ -71,7 +71,7 @@ test.each(failures)(
   },
 );
 
-test("a recording at an address inside is not fetched", async () => {
+test("a recording at an internal address is not downloaded", async () => {
   await recorded("inside", "http://10.1.2.3/secret.wav");
   const state = await exportPerson(running, { userId: "inside" });
   expect(state).toMatchObject({ status: "DONE", absent: 1 });

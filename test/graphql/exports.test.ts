@@ -46,7 +46,7 @@ describe("the person to export", () => {
     expect(error.message).toContain("exactly one of uniqueId, userId, anonymousId, phoneNumber");
   });
 
-  test("gets their conversations in the order in which they were held, and nobody else's", async () => {
+  test("gets their conversations in order, and nobody else's", async () => {
     const [uniqueId, other] = [newName(), newName()];
     const own = [await chatWith({ uniqueId }, "First words"), await chatWith({ uniqueId }, "Second words")];
     await chatWith({ uniqueId: other }, "Words of another person");
@@ -75,14 +75,14 @@ describe("the person to export", () => {
     expect(Object.values(files).join()).not.toContain("another person");
   });
 
-  test("of whom nothing is stored gets an archive without rows", async () => {
+  test("gets an archive without rows if nothing is stored", async () => {
     const state = await exportPerson(running, { phoneNumber: "+41790000000" });
     expect(state).toMatchObject({ status: "DONE", chats: 0, messages: 0, events: 0 });
     const files = await archiveOf(running, state.id);
     expect(files).toMatchObject({ "chats.ndjson": "", "people.ndjson": "", "files.ndjson": "" });
   });
 
-  test("gets the files that name them byte for byte, and hears of one whose content is lost", async () => {
+  test("gets the files that name them byte for byte, and a note about one whose content is lost", async () => {
     const uniqueId = newName();
     const chatId = await chatWith({ uniqueId }, "Here they are");
     const [kept, lost] = [
@@ -101,7 +101,7 @@ describe("the person to export", () => {
     ]);
   });
 
-  test("gets long conversations with large messages whole", async () => {
+  test("gets long conversations with large messages completely", async () => {
     const uniqueId = newName();
     const id = await newChat(running.api, assistantId, { uniqueId });
     const words = Array.from({ length: 45 }, (_, at) => `${at} ${"long ".repeat(20_000)}`);
@@ -112,7 +112,7 @@ describe("the person to export", () => {
 });
 
 describe("the archive", () => {
-  test("is no file of the organization, but fills its quota of bytes; it can be downloaded with the link only", async () => {
+  test("is not one of the organization's files but counts against its quota, and is downloaded by its link only", async () => {
     const { id } = await exportPerson(running, { userId: newName() });
     const { data } = await running.api.get("/rest/v1/files?take=100", 200);
     expect(data.map((file: { id: string }) => file.id)).not.toContain(id);
@@ -130,7 +130,7 @@ describe("the archive", () => {
     expectError(await running.api.as({}).request("GET", asFile), 403, "FORBIDDEN");
   });
 
-  test("cannot be asked for before it is finished, or by another organization", async () => {
+  test("is not available before it is finished, or to another organization", async () => {
     const LINK = "query ($id: ID!) { endUserExportDownload(id: $id) { url } }";
     const { id } = await exportPerson(running, { userId: newName() });
     const other = await running.otherOrganization();
@@ -142,7 +142,7 @@ describe("the archive", () => {
     expect(await running.api.gql(LINK, { id })).toEqual({ endUserExportDownload: null });
   });
 
-  test("is removed after a day, and no link leads to it any longer", async () => {
+  test("is removed after a day, and its links stop working", async () => {
     const before = stored();
     const { id, finishedAt, expiresAt } = await exportPerson(running, { userId: newName() });
     expect(Date.parse(expiresAt as string) - Date.parse(finishedAt as string)).toBe(86_400_000);
@@ -158,7 +158,7 @@ describe("the archive", () => {
     expect(await exportOf(running, id)).toMatchObject({ status: "EXPIRED" });
   });
 
-  test("stays when the storage is swept, unlike one that a crash left", async () => {
+  test("is not removed with the orphaned files in storage", async () => {
     const { id } = await exportPerson(running, { userId: newName() });
     const storage = localStorage(join(running.dataDir, "files"));
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
@@ -179,18 +179,21 @@ describe("exports and erasures", () => {
       { userId: "both-user" },
     ],
   ];
-  test.each(persons)("an archive goes when the person is erased by %s", async (_, ids, asked, erased) => {
-    await chatWith(ids, "Words to erase");
-    const before = stored();
-    const { id } = await exportPerson(running, asked);
-    const { pathname, search } = new URL((await exportLink(running, id)).url);
-    expect(await forget(running, erased)).toMatchObject({ chats: 1, exports: 1 });
-    expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
-    expectError(await running.api.as({}).request("GET", pathname + search), 404, "EXPORT_NOT_FOUND");
-    await until(() => stored().length === before.length);
-  });
+  test.each(persons)(
+    "an archive is removed when the person is erased by %s",
+    async (_, ids, asked, erased) => {
+      await chatWith(ids, "Words to erase");
+      const before = stored();
+      const { id } = await exportPerson(running, asked);
+      const { pathname, search } = new URL((await exportLink(running, id)).url);
+      expect(await forget(running, erased)).toMatchObject({ chats: 1, exports: 1 });
+      expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
+      expectError(await running.api.as({}).request("GET", pathname + search), 404, "EXPORT_NOT_FOUND");
+      await until(() => stored().length === before.length);
+    },
+  );
 
-  test("an archive goes when a log in it is deleted, and stays when another one is", async () => {
+  test("an archive is removed when a log in it is deleted, but not when another one is", async () => {
     const [uniqueId, other] = [newName(), newName()];
     const [own, theirs] = [
       await chatWith({ uniqueId }, "Mine"),
@@ -206,7 +209,7 @@ describe("exports and erasures", () => {
     expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
   });
 
-  test("an export that is being written when the person is erased ends without an archive", async () => {
+  test("an export that runs while the person is erased ends without an archive", async () => {
     const uniqueId = newName();
     await chatWith({ uniqueId }, "Words to erase");
     const before = stored();
@@ -230,7 +233,7 @@ describe("exports and erasures", () => {
 });
 
 describe("the records of exports", () => {
-  test("are listed, the newest first, and name nobody", async () => {
+  test("are listed newest first and name nobody", async () => {
     const names = [newName(), newName()];
     const ids: string[] = [];
     for (const userId of names) ids.unshift((await exportPerson(running, { userId })).id);
@@ -241,7 +244,7 @@ describe("the records of exports", () => {
     for (const name of names) expect(rows).not.toContain(name);
   });
 
-  test("stand in the audit log: who asked for one, and to whom it was disclosed", async () => {
+  test("are in the audit log, with the requester and each disclosure", async () => {
     const userId = newName();
     const { id } = await exportPerson(running, { userId });
     await exportLink(running, id);
@@ -262,7 +265,7 @@ describe("the records of exports", () => {
   });
 });
 
-test("an export for which the organization's quota of bytes leaves no room fails, and says so", async () => {
+test("an export that exceeds the organization's storage quota fails with the reason", async () => {
   const other = await running.otherOrganization();
   const { id: organizationId } = await other.api.get("/rest/v1/organization", 200);
   const scope = running.app.database.scope(organizationId as string);

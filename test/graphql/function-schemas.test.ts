@@ -33,7 +33,7 @@ const functions = [
   ...UNUSABLE.map(([name, parameters]) => ({ name, parameters, serverUrl: "http://127.0.0.1:1/f" })),
 ];
 
-describe("functions whose schemas cannot be handled", () => {
+describe("functions with unsupported schemas", () => {
   test.each(["chat", "sms", "voice"])("are returned as sent and named in the warnings: %s", async (kind) => {
     const id = await newAssistant(running.api);
     const stored = await running.api.patch(`/rest/v1/assistants/${id}/${kind}`, { functions }, 200);
@@ -53,7 +53,7 @@ describe("functions whose schemas cannot be handled", () => {
     );
   });
 
-  test("are not offered to the model, which is offered the others", async () => {
+  test("are not offered to the model, unlike the others", async () => {
     const { model, say } = await talk([{ text: ["Fine."] }], { functions });
     await say("Hello");
     const tools = (model.asked[0] as unknown as { tools?: { function: { name: string } }[] }).tools ?? [];
@@ -63,8 +63,8 @@ describe("functions whose schemas cannot be handled", () => {
   });
 });
 
-describe("hostile arguments of a model", () => {
-  test("are refused while the service answers", async () => {
+describe("hostile arguments from a model", () => {
+  test("are refused while the service keeps answering", async () => {
     const receiver = await new Receiver().start();
     stops.push(() => receiver.stop());
     const declared = { name: "check", parameters: text("^(a+)+$"), serverUrl: receiver.url };

@@ -94,7 +94,7 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
-describe("whatever variables an operation is sent, it answers JSON and its errors are never INTERNAL", () => {
+describe("an operation with random variables answers JSON and never INTERNAL", () => {
   test.each(operations)("$kind $name", async ({ kind, field }) => {
     const visits = AUTHORIZATION[field.name] === "visitor";
     const credential: Record<string, string> = visits

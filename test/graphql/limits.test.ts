@@ -12,7 +12,7 @@ import {
 import { Engine } from "../../rest-compat/run";
 import type { Context } from "../../schema/core/context";
 import { deadlineOf } from "../../schema/core/deadline";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { startApp, useApp } from "../support/app";
@@ -37,33 +37,33 @@ const times = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(" ");
 
 describe("the limits of a GraphQL request", () => {
-  test("1,000 tokens are read, 1,001 are not", async () => {
+  test("accept 1,000 tokens and refuse 1,001", async () => {
     const query = (tokens: number) =>
       `mutation { createAssistant(input: { name: "x" variables: { l: [${times(tokens - 24, () => "0")}] } }) { id } }`;
     await running.api.gql(query(1_000));
     expect(await refusal(query(1_001))).toEqual(refused(/token/i));
   });
 
-  test("12 levels are deep enough, 13 are too deep", async () => {
+  test("accept 12 levels and refuse 13", async () => {
     const deep = (levels: number) =>
       `{ assistants(take: 1) { data ${"{ chats(first: 1) { nodes { assistant ".repeat((levels - 2) / 3)} { id } ${"} } }".repeat((levels - 2) / 3)} } }`;
     await running.api.gql(deep(11));
     expect(await refusal(deep(14))).toEqual(refused(/depth/i));
   });
 
-  test("15 aliases are taken, 16 are not", async () => {
+  test("accept 15 aliases and refuse 16", async () => {
     const aliases = (count: number) => `{ ${times(count, (n) => `a${n}: organization { id }`)} }`;
     await running.api.gql(aliases(15));
     expect(await refusal(aliases(16))).toEqual(refused(/alias/i));
   });
 
-  test("50 directives are taken, 51 are not", async () => {
+  test("accept 50 directives and refuse 51", async () => {
     const directives = (count: number) => `{ ${times(count, () => "__typename @include(if: true)")} }`;
     await running.api.gql(directives(50));
     expect(await refusal(directives(51))).toEqual(refused(/directive/i));
   });
 
-  test("an operation may cost 5,000; what it costs stands in extensions.cost", async () => {
+  test("accept a cost of up to 5,000; extensions.cost contains the cost", async () => {
     const query =
       "query ($take: Int, $first: Int) { assistants(take: $take) { data { chats(first: $first) { nodes { id } } } } }";
     const { body } = await running.api.graphql(query, { take: 10, first: 10 });
@@ -75,24 +75,24 @@ describe("the limits of a GraphQL request", () => {
     );
   });
 
-  test("a request holds one operation", async () => {
+  test("accept one operation", async () => {
     const query = "query A { __typename } query B { __typename }";
     const { status, body } = await running.api.request("POST", "/graphql", { query, operationName: "A" });
     expect([status, body.errors[0].message]).toEqual([400, expect.stringMatching(/one operation/)]);
   });
 
-  test("the query's text is at most 64 KiB", async () => {
+  test("accept at most 64 KiB of query text", async () => {
     const padded = (bytes: number) => `{ __typename }${" ".repeat(bytes - 14)}`;
     await running.api.gql(padded(65_536));
     expect(await refusal(padded(65_537))).toEqual(refused(/64 KiB/));
   });
 
-  test("a batch is refused", async () => {
+  test("refuse a batch", async () => {
     const { status, body } = await running.api.request("POST", "/graphql", [{ query: "{ __typename }" }]);
     expect([status, body.errors[0].message]).toEqual([400, expect.stringMatching(/batch/i)]);
   });
 
-  test("what a page of another site can send without asking is refused", async () => {
+  test("refuse requests that other sites can send without a preflight", async () => {
     const bare = running.api.as({});
     const query = encodeURIComponent("{ __typename }");
     const form = new FormData();
@@ -121,7 +121,7 @@ describe("introspection", () => {
     [misspelt, { input: { type: "SECRETS" } }],
   ] as const;
 
-  test("is on, and a misspelt name gets a suggestion", async () => {
+  test("is enabled by default, and a misspelled name gets a suggestion", async () => {
     expect((await running.api.gql("{ __schema { queryType { name } } }")).__schema.queryType.name).toBe(
       "Query",
     );
@@ -129,7 +129,7 @@ describe("introspection", () => {
       expect((await refusal(query, variables)).message).toMatch(/Did you mean/);
   });
 
-  test("shows the schema as its document has it, and how errors and limits are told", async () => {
+  test("returns the schema as documented, with errors and limits described", async () => {
     const query = getIntrospectionQuery({ schemaDescription: true, inputValueDeprecation: true });
     const shown = buildClientSchema((await running.api.gql(query)) as unknown as IntrospectionQuery);
     const documented = buildSchema(readFileSync("schema/schema.graphql", "utf8"));
@@ -139,7 +139,7 @@ describe("introspection", () => {
     expect(shown.description).toContain("extensions.code");
   });
 
-  test("off, the schema can't be asked for and no name is suggested", async () => {
+  test("can be disabled, and then no names are suggested", async () => {
     const app = await startApp(running.database, { GRAPHQL_INTROSPECTION: "off" });
     try {
       for (const query of ["{ __schema { queryType { name } } }", '{ __type(name: "Key") { name } }'])
@@ -159,11 +159,11 @@ describe("errors", () => {
     ['{ assistant(id: "x") { id } }', "ASSISTANT_NOT_FOUND"],
     ["{ assistants(take: 101) { meta { page } } }", "BAD_USER_INPUT"],
     ["query ($id: ID!) { assistant(id: $id) { id } }", "BAD_USER_INPUT"],
-  ])("%s carries the code %s", async (query, code) => {
+  ])("%s has the code %s", async (query, code) => {
     expect((await running.api.gqlError(query)).extensions.code).toBe(code);
   });
 
-  test("what goes wrong on our side is INTERNAL, and shows nothing of the database", async () => {
+  test("in the service are INTERNAL and reveal nothing about the database", async () => {
     const { id } = await running.api.post("/rest/v1/assistants", { name: "Ada" }, 200);
     const { database, api } = running;
     await database.query("alter table assistants rename column description to hidden_column");
@@ -185,7 +185,7 @@ describe("errors", () => {
 describe("the deadline", () => {
   afterEach(() => void jest.useRealTimers());
 
-  test("gives an operation up after 10 s, with a message that says so", async () => {
+  test("cancels an operation after 10 s, with a message that says so", async () => {
     jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
     const schema = buildSchema("type Query { slow: String }");
     schema.getQueryType()!.getFields().slow!.resolve = () => new Promise(() => undefined);
@@ -197,8 +197,8 @@ describe("the deadline", () => {
     });
   });
 
-  test("is longer for what waits for others: 25 s for testFunction, 65 s for postMessage, wherever they stand", () => {
-    const { schema } = faces(loadCatalog(), readConfig({}));
+  test("is longer for operations that wait for others: 25 s for testFunction, 65 s for postMessage, at any position", () => {
+    const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
     const fields = schema.getMutationType()!.getFields();
     const patient = Object.values(fields).filter((field) => deadlineOf(field) !== 10_000);
     expect(Object.fromEntries(patient.map((field) => [field.name, deadlineOf(field)]))).toEqual({
@@ -207,7 +207,7 @@ describe("the deadline", () => {
     });
   });
 
-  test("of a document is that of its most patient field", async () => {
+  test("of a document is the longest of its fields", async () => {
     jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
     const schema = buildSchema("type Query { slow: String, slower: String }");
     const { slow, slower } = schema.getQueryType()!.getFields();

@@ -144,7 +144,7 @@ const LISTS: Readonly<Record<string, List>> = {
 describe.each(Object.entries(LISTS))(
   "%s",
   (_, { table, column = "created_at", key = "id", oldestFirst, make, ids }) => {
-    test("sort by the time of creation whatever their ids are, and by id at the same time", async () => {
+    test("sort by creation time whatever their ids are, and by id at the same time", async () => {
       const made: string[] = [];
       for (let n = 0; n < 5; n++) made.push(await make());
       // As servers whose clocks differ make them: the ids of the first three tell another order than their times.
@@ -202,7 +202,7 @@ test("a page of many logs is read from an index in its order", async () => {
   expect(JSON.stringify(plan)).toContain("Backward using chats_by_age");
 });
 
-test("a list goes on after a conversation that was removed meanwhile", async () => {
+test("a list continues after a conversation that has been removed", async () => {
   const other = await newAssistant(api);
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) ids.unshift(await newChat(api, other));

@@ -46,7 +46,7 @@ async function aChat(): Promise<string> {
 }
 
 describe("organizationEvents", () => {
-  test("tells what the webhook and the ledger tell, under the same ids and in the same words", async () => {
+  test("delivers the same events as the webhook and the ledger, with the same ids and content", async () => {
     const receiver = await new Receiver().start();
     stops.push(() => receiver.stop());
     const { id } = await running.api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
@@ -67,7 +67,7 @@ describe("organizationEvents", () => {
     );
   });
 
-  test("resumes behind every single event with exactly the rest", async () => {
+  test("resumes after each event with exactly the rest", async () => {
     const chatId = await aChat();
     const all = (await ledger()).filter((event) => event.chatId === chatId);
     for (const [index, { id }] of all.slice(0, -1).entries()) {
@@ -76,7 +76,7 @@ describe("organizationEvents", () => {
     }
   });
 
-  test("passes over nothing that is committed late", async () => {
+  test("does not skip events that are committed late", async () => {
     const chatId = await newChat(running.api, await quietAssistant(running.api));
     const place = (await ledger()).at(-1)!;
     const slow = new pg.Client({ connectionString: running.database.ownerUrl });
@@ -103,7 +103,7 @@ describe("organizationEvents", () => {
     expect(ids(await ledger()).slice(-told.length)).toEqual(ids(told));
   });
 
-  test("begins now where no event is named, and holds nothing of others", async () => {
+  test("starts now if no event is named, and contains nothing of other organizations", async () => {
     const other = await running.otherOrganization();
     const slow = new pg.Client({ connectionString: running.database.ownerUrl });
     await slow.connect();
@@ -122,7 +122,7 @@ describe("organizationEvents", () => {
     expect(new Set((await ours.until("session-end")).map((event) => event.chatId))).toEqual(new Set([next]));
   });
 
-  test("refuses an event that there isn't", async () => {
+  test("refuses an unknown event", async () => {
     expect(await follow(UNKNOWN_ID).end).toMatchObject([{ extensions: { code: "EVENT_NOT_FOUND" } }]);
   });
 });

@@ -5,7 +5,7 @@ import { Subscriber } from "../support/subscriber";
 
 const running = useApp();
 
-describe("what /graphql refuses has a code, the request's id and what is wrong", () => {
+describe("errors of /graphql have a code, the request id and details", () => {
   // A list each: a row that is shorter than the others would be given a callback in place of the details.
   test.each(REFUSALS.map((row) => [row[0], row] as const))(
     "%s",
@@ -22,7 +22,7 @@ describe("what /graphql refuses has a code, the request's id and what is wrong",
     },
   );
 
-  test("several wrong variables, each by its path", async () => {
+  test("several invalid variables, each by its path", async () => {
     const text = "query ($page: Int, $take: Int) { assistants(page: $page, take: $take) { data { id } } }";
     const { body } = await running.api.graphql(text, { page: "one", take: true });
     const paths = (body.errors as { extensions: { details: { path: string }[] } }[]).map(
@@ -62,7 +62,7 @@ const DOCUMENTS: readonly (readonly [name: string, document: Document])[] = [
   ["a misspelt field", { query: "{ assistantz { id } }" }],
 ];
 
-describe("what the WebSocket refuses is refused with the error that the same document has by POST", () => {
+describe("the WebSocket refuses a document with the same error as POST", () => {
   let subscriber: Subscriber;
   beforeAll(() => void (subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey })));
   afterAll(() => subscriber.close());
@@ -87,7 +87,7 @@ describe("what the WebSocket refuses is refused with the error that the same doc
     ["an operationName that the document lacks", { query: FOLLOW, operationName: "B" }],
     ["a chat that is not there", { query: FOLLOW, variables: { chatId: "x" } }],
     ["a query", { query: "{ __typename }" }],
-  ])("of a subscription too: %s", async (_name, document) => {
+  ])("for a subscription too: %s", async (_name, document) => {
     const [refused] = bare(await subscriber.send(document, () => undefined));
     expect(refused!.extensions).toMatchObject({ code: expect.stringMatching(/^[A-Z_]+$/) });
     expect(refused!.extensions).not.toMatchObject({ code: "INTERNAL" });

@@ -115,7 +115,7 @@ const OPENED: Readonly<Record<string, () => ReturnType<OpenWebCall>>> = {
   ),
 };
 
-describe("variables that a function has set are not changed from outside", () => {
+describe("variables set by a function cannot be changed from outside", () => {
   test.each(Object.keys(WAYS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
     "%s: %j",
     async (way, values) => {
@@ -126,7 +126,7 @@ describe("variables that a function has set are not changed from outside", () =>
     },
   );
 
-  test.each(Object.keys(OPENED))("nor do they open an edge that is guarded by them, in %s", async (name) => {
+  test.each(Object.keys(OPENED))("nor do they open an edge that depends on them, in %s", async (name) => {
     const { id, page } = await OPENED[name]!();
     await atDesk(id);
     await page.update({ chatId: id, variables: { "verified.ok": true, "verified.admin": true } });
@@ -137,7 +137,7 @@ describe("variables that a function has set are not changed from outside", () =>
     expect((await chatOf(id)).workflowNode.name).toBe("Desk");
   });
 
-  test("and in a chat that began before that was kept, none of them is", async () => {
+  test("chats from before this rule have no protected variables", async () => {
     const page = await visitor();
     const { id } = await page.start({ variables: OTHERS });
     await atDesk(id);

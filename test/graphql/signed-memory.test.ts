@@ -94,9 +94,9 @@ const messagesOf = async (id: string): Promise<{ role: string; content: string |
 
 const pairs = Object.keys(WAYS).flatMap((one) => Object.keys(WAYS).map((other) => [one, other] as const));
 
-describe("what the model is told of a person", () => {
+describe("the memory in a prompt", () => {
   test.each(pairs)(
-    "what was said by %s is told by %s only where both or neither are signed",
+    "includes words of %s in the prompt of %s only if both or neither are signed",
     async (one, other) => {
       const assistantId = await quietAssistant(running.api);
       const uniqueId = `person-${++count}`;
@@ -109,7 +109,7 @@ describe("what the model is told of a person", () => {
     },
   );
 
-  test("no unsigned words make room for themselves among those of a signed person", async () => {
+  test("is not displaced by unsigned words if it is signed", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
     const signed = WAYS["a chat that a key started"]!;
@@ -135,7 +135,7 @@ describe("what the model is told of a person", () => {
     ["unsigned ones to unsigned ones", false, false, true],
     ["unsigned ones not to signed ones", false, true, false],
     ["signed ones not to unsigned ones", true, false, false],
-  ])("of facts kept before they said where they come from, %s", async (_what, before, now, isTold) => {
+  ])("for facts from before their origin was recorded, %s", async (_what, before, now, isTold) => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
     const [key, page] = [WAYS["a chat that a key started"]!, WAYS["a page without a signature"]!];

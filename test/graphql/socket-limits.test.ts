@@ -65,7 +65,7 @@ const subscribe = ({ socket }: Opened, chatId: string, id = "1") =>
 const metrics = async () => (await fetch(`${running.url}/metrics`)).text();
 
 describe("WebSocket connections", () => {
-  test("of one address beyond the limit are answered 429, until others have closed", async () => {
+  test("beyond the limit per address are answered with 429 until others have closed", async () => {
     const address = newAddress();
     const opened = await Promise.all(Array.from({ length: MOST * 2 }, () => connect(address)));
     expect(opened.filter(({ status }) => status === 101)).toHaveLength(MOST);
@@ -77,14 +77,14 @@ describe("WebSocket connections", () => {
     expect((await connect(address)).status).toBe(101);
   });
 
-  test("of one /64 count as of one address", async () => {
+  test("of one /64 count as one address", async () => {
     const opened = await Promise.all(
       Array.from({ length: MOST * 2 }, (_, host) => connect(`2a00:1450:4001:1::${host + 1}`)),
     );
     expect(opened.filter(({ status }) => status === 101)).toHaveLength(MOST);
   });
 
-  test("of one organization beyond the limit are closed with 1013, and another's are not", async () => {
+  test("beyond the limit per organization are closed with 1013, without affecting others", async () => {
     const { secretKey } = await running.otherOrganization();
     const held = await Promise.all(Array.from({ length: MOST + 1 }, () => connect(newAddress())));
     for (const one of held) await begin(one, secretKey);
@@ -97,7 +97,7 @@ describe("WebSocket connections", () => {
     expect(held.every(({ socket }) => socket.readyState === WebSocket.OPEN)).toBe(true);
   });
 
-  test("of one address that present wrong credentials are closed with 1013 beyond the limit", async () => {
+  test("with wrong credentials beyond the limit per address are closed with 1013", async () => {
     const address = newAddress();
     const opened = await Promise.all(Array.from({ length: MOST }, () => connect(address)));
     await Promise.all(opened.map((one) => begin(one, "wrong")));
@@ -127,7 +127,7 @@ describe("WebSocket connections", () => {
   });
 });
 
-test("a subscriber that stops reading is disconnected when its queue is full, and others are not", async () => {
+test("a subscriber that stops reading is disconnected when its queue is full, without affecting others", async () => {
   const chat = await newChat(running.api, await quietAssistant(running.api));
   const [slow, quick] = [await connect(undefined), await connect(undefined)];
   const heard: string[] = [];

@@ -27,7 +27,7 @@ const KEYS = "/rest/v1/organization/keys";
 const withoutId = (errors: unknown) => JSON.stringify(errors).replace(/"requestId":"[^"]+"/, "");
 const code = (errors: unknown) => (errors as { extensions?: { code?: string } }[])[0]?.extensions?.code;
 
-describe("a socket", () => {
+describe("a WebSocket", () => {
   test.each([
     ["no credential", {}],
     ["an empty key", { "X-API-Key": "" }],
@@ -50,7 +50,7 @@ describe("a socket", () => {
         authorization: `Bearer ${(await running.api.post("/rest/v1/organization/token", {}, 200)).token}`,
       }),
     ],
-  ])("takes %s", async (_what, credential) => {
+  ])("accepts %s", async (_what, credential) => {
     const [chat, first] = await begun();
     const made = subscriber(await credential());
     void made.watch(chat, first);
@@ -58,14 +58,14 @@ describe("a socket", () => {
     expect((await made.received(1))[0]!.message!.content).toBe("hello");
   });
 
-  test("with a PUBLIC key, or a user's token, may not follow chats", async () => {
+  test("cannot subscribe to chats with a PUBLIC key or a user's token", async () => {
     const chat = await chatOf();
     const { token } = await running.api.post("/rest/v1/organization/token", { userId: "u" }, 200);
     for (const credential of [{ "X-API-Key": running.publicKey }, { Authorization: `Bearer ${token}` }])
       expect(code(await subscriber(credential).watch(chat))).toBe("FORBIDDEN");
   });
 
-  test("tells of an unknown chat and of another organization's with the same error", async () => {
+  test("reports an unknown chat and another organization's with the same error", async () => {
     const { api: other } = await running.otherOrganization();
     const theirs = await chatOf(other);
     const errors = [];
@@ -105,7 +105,7 @@ describe("a socket", () => {
   });
 });
 
-describe("a socket ends with its credential:", () => {
+describe("a WebSocket is closed", () => {
   const follow = async (credential: Record<string, unknown>) => {
     const [chat, first] = await begun();
     const made = subscriber(credential);
@@ -115,7 +115,7 @@ describe("a socket ends with its credential:", () => {
     return { made, chat };
   };
 
-  test.each(["PATCH", "DELETE"])("when its key goes by %s", async (method) => {
+  test.each(["PATCH", "DELETE"])("when its key changes by %s", async (method) => {
     const { id, value } = await running.api.post(KEYS, {}, 200);
     const { made, chat } = await follow({ "X-API-Key": value });
     await running.api.request(
@@ -128,7 +128,7 @@ describe("a socket ends with its credential:", () => {
     expect(made.events).toHaveLength(1);
   });
 
-  test("when the key behind its token is made inactive", async () => {
+  test("when the key of its token is deactivated", async () => {
     const { id, value } = await running.api.post(KEYS, {}, 200);
     const { token } = await running.api
       .as({ "X-API-Key": value })
@@ -144,7 +144,7 @@ describe("a socket ends with its credential:", () => {
     expect((await made.closed).code).toBe(4403);
   });
 
-  test("and not when another key goes", async () => {
+  test("but not when another key is deleted", async () => {
     const { id } = await running.api.post(KEYS, {}, 200);
     const { made, chat } = await follow({ "X-API-Key": running.secretKey });
     await running.api.delete(`${KEYS}/${id}`, 200);

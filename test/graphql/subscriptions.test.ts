@@ -44,7 +44,7 @@ async function following(chat: string): Promise<Subscriber & { end: Promise<unkn
 }
 
 describe("chatEvents", () => {
-  test("delivers what another server process stored, in order", async () => {
+  test("delivers messages stored by another server, in order", async () => {
     const chat = await chatOf();
     const watching = await following(chat);
     for (const text of ["one", "two", "three"]) await say(writer.api, chat, text);
@@ -58,7 +58,7 @@ describe("chatEvents", () => {
     );
   });
 
-  test("begins with what happens from now on when no event is named", async () => {
+  test("starts with new events if no event is named", async () => {
     const chat = await chatOf();
     await say(writer.api, chat, "before");
     const watching = subscriber();
@@ -74,7 +74,7 @@ describe("chatEvents", () => {
     expect(watching.events.at(-1)!.name).toBe("status-changed");
   });
 
-  test("resumes behind an event, with what was posted while nobody listened, without gap or twin", async () => {
+  test("resumes after an event with everything missed, without gaps or duplicates", async () => {
     const chat = await chatOf();
     const before = await following(chat);
     await say(writer.api, chat, "second");
@@ -88,7 +88,7 @@ describe("chatEvents", () => {
     expect(sequences(await resumed.received(6))).toEqual([3, 4, 5, 6, 7, 8]);
   });
 
-  test("resumes behind every single event with exactly the rest", async () => {
+  test("resumes after each event with exactly the rest", async () => {
     const chat = await chatOf();
     const all = await following(chat);
     for (let count = 2; count <= 5; count++) await say(writer.api, chat, `No. ${count}`);
@@ -101,7 +101,7 @@ describe("chatEvents", () => {
     }
   });
 
-  test("resumes by the order of the messages, also where clocks of servers disagree", async () => {
+  test("resumes in the order of messages, even if servers' clocks differ", async () => {
     const chat = await chatOf();
     const [one, two] = [await say(writer.api, chat, "one"), await say(writer.api, chat, "two")];
     const late = "ffffffff-0000-7000-8000-000000000000";
@@ -113,7 +113,7 @@ describe("chatEvents", () => {
     expect((await resumed.received(2))[1]!.name).toBe("status-changed");
   });
 
-  test("tells that the chat has ended, and then completes", async () => {
+  test("reports the end of the chat and then completes", async () => {
     const chat = await chatOf();
     const watching = await following(chat);
     await endChat(writer.api, chat);
@@ -123,7 +123,7 @@ describe("chatEvents", () => {
     ]);
   });
 
-  test("of a chat that has ended gives what lies behind the event, and completes", async () => {
+  test("delivers the events after the given one for an ended chat, and completes", async () => {
     const chat = await chatOf();
     const first = await say(writer.api, chat, "first");
     await say(writer.api, chat, "second");
@@ -136,7 +136,7 @@ describe("chatEvents", () => {
     expect(late.events).toEqual([]);
   });
 
-  test("delivers two hundred messages that were posted at once in order, without gap or twin", async () => {
+  test("delivers two hundred messages posted at once in order, without gaps or duplicates", async () => {
     const chat = await chatOf();
     const watching = await following(chat);
     const texts = Array.from({ length: 200 }, (_, index) => `No. ${index}`);
@@ -146,7 +146,7 @@ describe("chatEvents", () => {
     expect(new Set(events.map(({ message }) => message!.content))).toEqual(new Set(texts));
   });
 
-  test("tells the last message before the end, however closely the end follows it", async () => {
+  test("delivers the last message before the end, however closely the end follows", async () => {
     for (let round = 0; round < 20; round++) {
       const chat = await chatOf();
       const watching = await following(chat);
@@ -158,7 +158,7 @@ describe("chatEvents", () => {
     }
   });
 
-  test("resumes behind a message that waited for its place together with the end", async () => {
+  test("resumes after a message that was stored concurrently with the end", async () => {
     const chat = await chatOf();
     await say(writer.api, chat, "first");
     const holder = new pg.Client({ connectionString: database.ownerUrl });
@@ -185,7 +185,7 @@ describe("chatEvents", () => {
     expect(again.events).toEqual([]);
   });
 
-  test("loses nothing when the connection that it listens on is killed", async () => {
+  test("loses nothing when its listening connection is killed", async () => {
     const chat = await chatOf();
     const watching = await following(chat);
     await say(writer.api, chat, "before");

@@ -25,8 +25,8 @@ beforeEach(() => {
   Object.assign(running.twilio, { accountStatus: "active", hasNumber: true, hasSender: true });
 });
 
-describe("connecting a telephone number", () => {
-  test("stores it, shows where SMS are to be brought, and who answers them", async () => {
+describe("connecting a phone number", () => {
+  test("stores it and returns the webhook URL for SMS and the answering assistants", async () => {
     const first = await newAssistant(running.api, { name: "Ada" });
     const second = await newAssistant(running.api, { name: "Bea" });
     const input = { messagingServiceSid: SERVICE, assistantIds: [second, first] };
@@ -49,7 +49,7 @@ describe("connecting a telephone number", () => {
     expect(running.twilio.problems).toEqual([]);
   });
 
-  test("keeps the token encrypted, and shows it nowhere", async () => {
+  test("stores the token encrypted and never returns it", async () => {
     const { account } = await connect();
     const stored = await running.database.query("select * from telephony_connections");
     expect(JSON.stringify(stored)).not.toContain(account.authToken);
@@ -69,7 +69,7 @@ describe("connecting a telephone number", () => {
     ["messagingServiceSid", { messagingServiceSid: "MG1" }, {}, /32 hexadecimal/],
     ["phoneNumber", { phoneNumber: "044 123 45 67" }, {}, /E\.164/],
     ["authToken", { authToken: "with a space in it" }, {}, /without spaces/],
-  ])("refuses a wrong %s, and names it: %j %j", async (path, input, provider, message) => {
+  ])("refuses an invalid %s and names it: %j %j", async (path, input, provider, message) => {
     Object.assign(running.twilio, provider);
     const before = await list();
     const account = { ...newAccount(), ...input };
@@ -82,7 +82,7 @@ describe("connecting a telephone number", () => {
     expect(await list()).toEqual(before);
   });
 
-  test("is refused for a number that is connected, here or in another organization", async () => {
+  test("is refused for a number that is already connected, here or in another organization", async () => {
     const { account } = await connect();
     const other = await running.otherOrganization();
     for (const api of [running.api, other.api]) {
@@ -94,7 +94,7 @@ describe("connecting a telephone number", () => {
     expect((await other.api.gql(LIST)).telephonyConnections).toEqual([]);
   });
 
-  test("by two at once is done for one of them", async () => {
+  test("succeeds for only one of two concurrent requests", async () => {
     const account = newAccount();
     const other = await running.otherOrganization();
     const answers = await Promise.all(
@@ -106,7 +106,7 @@ describe("connecting a telephone number", () => {
       expect(body.errors[0].extensions.code).toBe("CONFLICT");
   });
 
-  test("needs assistants of one's own that are no templates", async () => {
+  test("requires the organization's own assistants, not templates", async () => {
     const theirs = await newAssistant((await running.otherOrganization()).api);
     for (const id of [UNKNOWN_ID, theirs]) {
       const error = await running.api.gqlError(CONNECT, { input: { ...newAccount(), assistantIds: [id] } });
@@ -118,7 +118,7 @@ describe("connecting a telephone number", () => {
   });
 });
 
-test("a provider that can't be reached is 503, and nothing is stored", async () => {
+test("an unreachable provider gives 503, and nothing is stored", async () => {
   await running.twilio.stop();
   const before = await list();
   const error = await running.api.gqlError(CONNECT, { input: newAccount() });
@@ -128,7 +128,7 @@ test("a provider that can't be reached is 503, and nothing is stored", async () 
 });
 
 describe("a connected number", () => {
-  test("changes who answers without a question to the provider, and its account only after one", async () => {
+  test("changes its assistants without asking the provider, and its account only after asking", async () => {
     const ada = await newAssistant(running.api, { name: "Ada" });
     const { account, connection } = await connect();
     const change = async (input: object) =>
@@ -151,14 +151,14 @@ describe("a connected number", () => {
     expect((await bring(running, account, sms, { at })).status).toBe(403);
   });
 
-  test("does not show an assistant that was deleted", async () => {
+  test("does not list a deleted assistant", async () => {
     const id = await newAssistant(running.api);
     const { connection } = await connect({ assistantIds: [id] });
     await running.api.delete(`/rest/v1/assistants/${id}`, 200);
     expect((await list()).find((one: { id: string }) => one.id === connection.id).assistants).toEqual([]);
   });
 
-  test("is forgotten when it is disconnected, and may be connected again", async () => {
+  test("is deleted when it is disconnected, and can be connected again", async () => {
     const { account, connection } = await connect();
     await running.api.gql(DISCONNECT, { id: connection.id });
     expect((await list()).map(({ id }: { id: string }) => id)).not.toContain(connection.id);
@@ -168,7 +168,7 @@ describe("a connected number", () => {
     await running.api.gql(CONNECT, { input: account });
   });
 
-  test("decides by its country which numbers may be called", async () => {
+  test("restricts by its country which numbers may be called", async () => {
     const { api } = await running.otherOrganization();
     await api.gql(CONNECT, { input: newAccount() });
     const assistantId = await newAssistant(api);

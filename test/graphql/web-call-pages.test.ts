@@ -70,7 +70,7 @@ describe.each(INTERFACES)("%s", (_name, open, statusOf) => {
     return { assistantId, inputs: [{ assistantId }, { workflowId }] };
   }
 
-  test("opens calls from allowed origins and from no browser, and refuses other origins", async () => {
+  test("opens calls for allowed origins and for requests without one, and refuses other origins", async () => {
     const { assistantId, inputs } = await targets();
     await allow(assistantId, ["https://shop.example"]);
     for (const input of inputs) {
@@ -105,7 +105,7 @@ describe.each(INTERFACES)("%s", (_name, open, statusOf) => {
     }
   });
 
-  test("counts calls by RATE_LIMIT_VISITOR for each address, three times as much as a message", async () => {
+  test("counts calls against RATE_LIMIT_VISITOR per address, each like three messages", async () => {
     const assistantId = await newAssistant(running.api);
     const address = newAddress();
     for (let count = 0; count < 20; count++)

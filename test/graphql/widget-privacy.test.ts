@@ -60,7 +60,7 @@ async function refusals(visitor: VisitorClient, chatId: string): Promise<unknown
   return answers;
 }
 
-test("a visitor meets another's chat exactly as one that does not exist", async () => {
+test("another visitor's chat looks exactly like one that does not exist", async () => {
   const assistantId = await quietAssistant(running.api);
   const uniqueId = person();
   const { visitor: other } = await visit({ assistantId, uniqueId });
@@ -77,7 +77,7 @@ test("a visitor meets another's chat exactly as one that does not exist", async 
 });
 
 describe("earlier chats", () => {
-  test("are shown again to the same browser, and to no other", async () => {
+  test("are shown to the same browser and to no other", async () => {
     const assistantId = await quietAssistant(running.api);
     const first = await visit({ assistantId });
     expect(first.historyAvailable).toBe(false);
@@ -92,7 +92,7 @@ describe("earlier chats", () => {
     expect(await elsewhere.visitor.chats()).toEqual([]);
   });
 
-  test("are shown for another assistant's token, a foreign one or nonsense to nobody: that is a new visitor", async () => {
+  test("are hidden with a token of another assistant, a forged or an invalid token: the visitor counts as new", async () => {
     const assistantId = await quietAssistant(running.api);
     const { visitorToken, visitor, token } = await visit({ assistantId });
     const { id } = await visitor.start();
@@ -105,7 +105,7 @@ describe("earlier chats", () => {
     }
   });
 
-  test("of who is signed in are shown only while they are, in the same browser too", async () => {
+  test("of a signed-in person are shown only while they are signed in, even in the same browser", async () => {
     const assistantId = await quietAssistant(running.api);
     const [ada, bea] = [person(), person()];
     const anonymous = await visit({ assistantId });
@@ -122,7 +122,7 @@ describe("earlier chats", () => {
     expect(ids(await back.visitor.chats())).toEqual([adas]);
   });
 
-  test("of a signed uniqueId are shown in every browser, those that were begun without the signature not", async () => {
+  test("of a signed uniqueId are shown in every browser, except those started without the signature", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = person();
     const pretender = await visit({ assistantId, uniqueId });
@@ -140,14 +140,14 @@ describe("earlier chats", () => {
     expect(await other.visitor.chats()).toEqual([]);
   });
 
-  test("are 20 at most, the newest first", async () => {
+  test("are limited to the 20 newest", async () => {
     const { visitor } = await visit({ assistantId: await quietAssistant(running.api) });
     const made: string[] = [];
     for (let count = 0; count < 22; count++) made.unshift((await visitor.start()).id);
     expect(ids(await visitor.chats())).toEqual(made.slice(0, 20));
   });
 
-  test("are nobody's any more once the person was forgotten", async () => {
+  test("are hidden once the person has been forgotten", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = person();
     const known = await signed(uniqueId);
@@ -161,7 +161,7 @@ describe("earlier chats", () => {
 });
 
 describe("a uniqueId", () => {
-  test("of 30 characters and more is refused by its name", async () => {
+  test("of 30 or more characters is refused by name", async () => {
     const assistantId = await quietAssistant(running.api);
     for (const uniqueId of ["x".repeat(30), "", null])
       expect((await sessionRefused(page(), { assistantId, uniqueId })).extensions).toMatchObject({
@@ -178,7 +178,7 @@ describe("a uniqueId", () => {
     expect(error.extensions.code).toBe("FORBIDDEN");
   });
 
-  test("must be signed where the organization wants it, also in a session that began before", async () => {
+  test("must be signed if the organization requires it, even in a session that started before", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = person();
     const early = await visit({ assistantId, uniqueId });
@@ -194,7 +194,7 @@ describe("a uniqueId", () => {
   });
 });
 
-describe("what the model is told of a person", () => {
+describe("the prompt of a visitor", () => {
   let model: Awaited<ReturnType<typeof stubModel>>;
   const CREDENTIAL =
     "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
@@ -216,7 +216,7 @@ describe("what the model is told of a person", () => {
     return model.asked.at(-1)!.messages[0]!.content as string;
   }
 
-  test("are the facts; and what was said only where the person or the browser is the same", async () => {
+  test("contains the facts, and earlier conversations only if the person or the browser is the same", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = person();
     const ada = await visit({ assistantId, uniqueId });
@@ -237,7 +237,7 @@ describe("what the model is told of a person", () => {
     expect(await toldOn(second.visitor, "What did I say?")).not.toContain("4713");
   });
 
-  test("is nothing that was said unsigned in a chat that the organization begins", async () => {
+  test("contains no unsigned words in a chat that the organization starts", async () => {
     const assistantId = await newAssistant(running.api);
     const uniqueId = person();
     const unsigned = await visit({ assistantId, uniqueId });

@@ -43,7 +43,7 @@ describe("a session", () => {
   test.each([
     ["is made inactive", "PATCH", { status: "INACTIVE" }],
     ["is deleted", "DELETE", undefined],
-  ])("ends when its key %s, and with it what it follows", async (_how, method, body) => {
+  ])("ends when its key %s, with its subscriptions", async (_how, method, body) => {
     const { id, value } = await newKey();
     const assistantId = await quietAssistant(running.api);
     const visitor = await VisitorClient.of(running.url, value, { assistantId });
@@ -57,7 +57,7 @@ describe("a session", () => {
     expect((await late.closed).code).toBe(4403);
   });
 
-  test("is renewed with another key of the organization, where its own is gone", async () => {
+  test("can be renewed with another key of the organization after its own is deleted", async () => {
     const { id, value } = await newKey();
     const assistantId = await quietAssistant(running.api);
     const first = await startSession(running.url, value, { assistantId });
@@ -68,7 +68,7 @@ describe("a session", () => {
     expect(await renewed.chats()).toMatchObject([{ id: chat.id }]);
   });
 
-  test("ends no later than the token that began it", async () => {
+  test("expires no later than the token that started it", async () => {
     const { token } = await running.api.post("/rest/v1/organization/token", { expiresIn: "60s" }, 200);
     const input = { assistantId: await newAssistant(running.api) };
     const { body } = await running.api
@@ -78,13 +78,13 @@ describe("a session", () => {
     expect(left).toBeLessThanOrEqual(60_000);
   });
 
-  test("is not begun by a session", async () => {
+  test("cannot be started by a session", async () => {
     const input = { assistantId: await newAssistant(running.api) };
     const visitor = await VisitorClient.of(running.url, running.publicKey, input);
     expect((await visitor.api.gqlError(SESSION, { input })).extensions.code).toBe("FORBIDDEN");
   });
 
-  test("follows ten chats at once on a socket, and no more", async () => {
+  test("allows ten subscriptions per WebSocket", async () => {
     const assistantId = await quietAssistant(running.api);
     const visitor = await VisitorClient.of(running.url, running.publicKey, { assistantId });
     const { id } = await visitor.start();
@@ -97,8 +97,8 @@ describe("a session", () => {
   });
 });
 
-describe("a call on the widget's page", () => {
-  test("is over when it has lasted as long as a call may", async () => {
+describe("a call in the widget's page", () => {
+  test("ends at the maximum duration of calls", async () => {
     const { api, url, publicKey } = brief;
     const visitor = await VisitorClient.of(url, publicKey, { assistantId: await quietAssistant(api) });
     const { id } = await visitor.start({ channel: "VOICE" });
@@ -119,7 +119,7 @@ describe("the origins of an assistant", () => {
     return body.errors ? body.errors[0].extensions.code : "begun";
   }
 
-  test("are those that were given, as browsers write them, each once", async () => {
+  test("are stored in the form that browsers use, each once", async () => {
     const id = await newAssistant(running.api);
     const given = [
       "HTTPS://Shop.Example",
@@ -153,13 +153,13 @@ describe("the origins of an assistant", () => {
     "https://shop.example https://other.example",
     "null",
     "javascript:alert(1)",
-  ])("are not %j, and the answer names it", async (entry) => {
+  ])("cannot be %j, which the error names", async (entry) => {
     const id = await newAssistant(running.api);
     const { extensions } = await running.api.gqlError(SET, { id, origins: ["https://a.example", entry] });
     expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "origins.1" }] });
   });
 
-  test("are 50 at most", async () => {
+  test("are limited to 50", async () => {
     const id = await newAssistant(running.api);
     const origins = Array.from({ length: 50 }, (_, n) => `https://${n}.example`);
     expect(await allow(id, origins)).toEqual(origins);
@@ -170,7 +170,7 @@ describe("the origins of an assistant", () => {
     expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: "origins" }] });
   });
 
-  test("let their pages begin sessions, and those of others not", async () => {
+  test("allow sessions of their pages and refuse those of others", async () => {
     const id = await newAssistant(running.api);
     await allow(id, ["https://shop.example", "http://localhost:3000"]);
     const allowed = ["https://shop.example", "http://localhost:3000", running.url];
@@ -186,7 +186,7 @@ describe("the origins of an assistant", () => {
     expect(await from(id, { Origin: "https://evil.example" })).toBe("begun");
   });
 
-  test("go along when an assistant is duplicated, and templates have none", async () => {
+  test("are copied when an assistant is duplicated, and empty for templates", async () => {
     const id = await newAssistant(running.api);
     await allow(id, ["https://shop.example"]);
     const THEME = "{ theme { allowedOrigins } }";
@@ -199,7 +199,7 @@ describe("the origins of an assistant", () => {
   });
 });
 
-describe("what visitors may do in a minute", () => {
+describe("limits per minute", () => {
   let clients = 0;
   const newAddress = () => `203.0.113.${++clients}`;
   /** An operation from an address. */
@@ -220,7 +220,7 @@ describe("what visitors may do in a minute", () => {
     return { assistantId, chatId, headers: { Authorization: `Bearer ${visitor.token}` } };
   }
 
-  test("are so many messages of one, whatever the address; then 429 until Retry-After, and not for others", async () => {
+  test("allow a visitor so many messages from any address, then 429 until Retry-After, without affecting others", async () => {
     const { chatId, headers } = await visiting();
     for (let count = 0; count < 6; count++)
       expect((await sent(newAddress(), headers, POST, message(chatId))).status).toBe(200);
@@ -237,7 +237,7 @@ describe("what visitors may do in a minute", () => {
     expect((await sent(newAddress(), another.headers, POST, message(another.chatId))).status).toBe(200);
   });
 
-  test("are a third as many chats", async () => {
+  test("allow a visitor a third as many chats", async () => {
     const { headers } = await visiting();
     const statuses: number[] = [];
     for (let count = 0; count < 3; count++)
@@ -245,7 +245,7 @@ describe("what visitors may do in a minute", () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  test("are ten times as much from one address, sessions among it", async () => {
+  test("allow an address ten times as much, sessions included", async () => {
     const { assistantId, chatId, headers } = await visiting();
     const address = newAddress();
     const begin = (from: string) =>
@@ -257,7 +257,7 @@ describe("what visitors may do in a minute", () => {
     expect((await begin(newAddress())).status).toBe(200);
   });
 
-  test("are not limited on this machine", async () => {
+  test("do not apply on this machine", async () => {
     const { chatId, headers } = await visiting();
     const api = running.api.as(headers);
     for (let count = 0; count < 20; count++) await api.gql(POST, message(chatId));

@@ -52,7 +52,7 @@ const START = "mutation ($input: WidgetChatInput!) { startWidgetChat(input: $inp
 const POST = "mutation ($input: WidgetMessageInput!) { postWidgetMessage(input: $input) { id } }";
 
 describe("a visitor of a web page", () => {
-  test("talks with the assistant, and sees the answer as it comes", async () => {
+  test("talks to the assistant and sees the answer as it is written", async () => {
     const assistantId = await newAssistant(running.api);
     const visitor = await visitorOf({ assistantId });
     const chat = await visitor.start();
@@ -75,7 +75,7 @@ describe("a visitor of a web page", () => {
     expect((await visitor.events(chat.id, "0")).at(-1)).toMatchObject({ name: "status", status: "ended" });
   });
 
-  test("talks by the browser's own speech, with the voice configuration", async () => {
+  test("talks with the browser's speech functions, with the voice configuration", async () => {
     const assistantId = await newAssistant(running.api);
     await running.api.patch(
       `/rest/v1/assistants/${assistantId}/voice`,
@@ -93,7 +93,7 @@ describe("a visitor of a web page", () => {
     expect(call.kind).toBe("WEB");
   });
 
-  test("is shown what was said and nothing else of the chat", async () => {
+  test("sees the messages and nothing else of the chat", async () => {
     const visitor = await visitorOf({ assistantId: await quietAssistant(running.api) });
     const chat = await visitor.start({ metadata: { order: 7 } });
     const add = (role: string, content: string | null, metadata: object = {}) =>
@@ -138,7 +138,7 @@ describe("a visitor of a web page", () => {
     ["clientId", ""],
     ["clientId", "x".repeat(65)],
     ["clientId", null],
-  ])("sends no message with a %s that is not valid", async (name, value) => {
+  ])("cannot send a message with an invalid %s", async (name, value) => {
     const visitor = await visitorOf({ assistantId: await quietAssistant(running.api) });
     const { id: chatId } = await visitor.start();
     const { extensions } = await visitor.api.gqlError(POST, {
@@ -149,7 +149,7 @@ describe("a visitor of a web page", () => {
 });
 
 describe("variables of a page", () => {
-  test("reach the prompt, and fresh ones the next turn", async () => {
+  test("are used in the prompt; updates apply to the next turn", async () => {
     const model = await stubModel({ text: ["Hi."] });
     await running.api.gql(
       'mutation ($url: String!) { setModelCredential(input: { provider: OPENAI, apiKey: "k", baseUrl: $url }) { provider } }',
@@ -181,7 +181,7 @@ describe("variables of a page", () => {
     await model.stop();
   });
 
-  test("fill the greeting that is shown before anything is said", async () => {
+  test("fill the greeting that is shown before the first message", async () => {
     const assistantId = await newAssistant(running.api, { name: "Ada", variables: { company: "Example" } });
     const initialMessage = "Hello {person}, this is {company}.";
     await running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { initialMessage }, 200);
@@ -197,8 +197,8 @@ describe("variables of a page", () => {
   });
 });
 
-describe("what a page shows", () => {
-  test("is the assistant's name, greeting and channels, and what a page needs of the theme", async () => {
+describe("a page shows", () => {
+  test("the assistant's name, greeting and channels, and the public part of the theme", async () => {
     const assistantId = await newAssistant(running.api);
     await setTheme(assistantId, {
       theme: {
@@ -240,7 +240,7 @@ describe("what a page shows", () => {
     ["CHAT_ONLY", true, false],
     ["VOICE_ONLY", false, true],
     ["VOICE_AND_CHAT", true, true],
-  ])("in mode %s is what can be started", async (mode, text, voice) => {
+  ])("in mode %s what can be started", async (mode, text, voice) => {
     const assistantId = await newAssistant(running.api);
     await setMode(assistantId, mode);
     expect(await widgetOf({ assistantId })).toMatchObject({ mode, textEnabled: text, voiceEnabled: voice });
@@ -253,7 +253,7 @@ describe("what a page shows", () => {
       else expect(await refused(visitor, START, { input: { channel } })).toBe("CHANNEL_DISABLED");
   });
 
-  test("has no text where the channel is switched off", async () => {
+  test("no text if the channel is disabled", async () => {
     const assistantId = await newAssistant(running.api);
     await running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { chatMode: false }, 200);
     expect(await widgetOf({ assistantId })).toMatchObject({ textEnabled: false, voiceEnabled: true });
@@ -266,7 +266,7 @@ describe("what a page shows", () => {
     ["TEXT_BUBBLE", "TEXT", "VOICE"],
     ["VOICE_BUBBLE", "VOICE", "TEXT"],
     ["VOICE_IFRAME", "VOICE", "TEXT"],
-  ])("of a deployment of the type %s is its channel", async (type, offered, other) => {
+  ])("for a deployment of type %s its channel", async (type, offered, other) => {
     const assistantId = await newAssistant(running.api);
     const deploymentId = await deploymentOf({ type, assistantId });
     const visitor = await visitorOf({ deploymentId });
@@ -278,7 +278,7 @@ describe("what a page shows", () => {
   });
 
   test.each(["SMS", "PHONE_OUTBOUND", "PHONE_INBOUND", "API"])(
-    "is nothing of a deployment of the type %s, nor of one that is switched off",
+    "nothing for a deployment of type %s, or for a disabled one",
     async (type) => {
       const assistantId = await newAssistant(running.api);
       const off = await deploymentOf({ type: "TEXT_BUBBLE", assistantId, enabled: false });
@@ -287,7 +287,7 @@ describe("what a page shows", () => {
     },
   );
 
-  test("of a workflow is who begins to speak, and a chat runs it", async () => {
+  test("for a workflow the first speaker, and a chat runs the workflow", async () => {
     const assistantId = await newAssistant(running.api, { name: "First" });
     const { workflowId } = await buildFlow(running.api, { assistantId });
     const deploymentId = await deploymentOf({ type: "TEXT_BUBBLE", workflowId });
@@ -310,11 +310,11 @@ describe("what a page shows", () => {
     ["an unknown assistant", { assistantId: UNKNOWN_ID }, "ASSISTANT_NOT_FOUND"],
     ["an unknown deployment", { deploymentId: UNKNOWN_ID }, "DEPLOYMENT_NOT_FOUND"],
     ["a template", { assistantId: "019b8d62-7a80-7a31-8c52-4be1f07d9a36" }, "TEMPLATE_READ_ONLY"],
-  ])("is nothing of %s", async (_what, input, code) => {
+  ])("nothing for %s", async (_what, input, code) => {
     expect((await sessionRefused(page(), input)).extensions.code).toBe(code);
   });
 
-  test("names no call where no voice engine holds them", async () => {
+  test("no calls if there is no voice engine for them", async () => {
     const visitor = await visitorOf({ assistantId: await newAssistant(running.api) });
     const CALL = "mutation { startWidgetCall(input: {}) { id webCallUrl } }";
     expect(await refused(visitor, CALL)).toBe("CHANNEL_DISABLED");

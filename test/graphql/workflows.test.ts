@@ -44,7 +44,7 @@ const codeOf = async (document: string, variables: Record<string, unknown>) =>
   (await running.api.gqlError(document, variables)).extensions.code;
 
 describe("workflows", () => {
-  test("are made, listed by project, changed and deleted with all that is theirs", async () => {
+  test("are created, listed by project, changed and deleted with everything in them", async () => {
     const { api } = running;
     const [one, two] = [await project(), await project()];
     const flow = await buildFlow(api, { assistantId, name: "First", projectId: one });
@@ -86,7 +86,7 @@ describe("workflows", () => {
     );
   });
 
-  test("outlive their project", async () => {
+  test("survive the deletion of their project", async () => {
     const { api } = running;
     const projectId = await project();
     const { workflowId } = await newFlow(api, {}, [], { name: "F", projectId });
@@ -102,19 +102,19 @@ describe("workflows", () => {
     [{ name: "" }, "name"],
     [{ name: "x".repeat(256) }, "name"],
     [{ name: "a", description: "\0" }, "description"],
-  ])("are not made of %j", async (input, field) => {
+  ])("cannot be created with %j", async (input, field) => {
     const make = "mutation ($input: CreateWorkflowInput!) { createWorkflow(input: $input) { id } }";
     expect(await refused(make, { input })).toEqual([field]);
   });
 
-  test("belong to a project that exists", async () => {
+  test("require an existing project", async () => {
     const make = "mutation ($input: CreateWorkflowInput!) { createWorkflow(input: $input) { id } }";
     expect(await codeOf(make, { input: { name: "a", projectId: UNKNOWN_ID } })).toBe("PROJECT_NOT_FOUND");
   });
 });
 
 describe("nodes", () => {
-  test("have what they were given, and keep what a change leaves out", async () => {
+  test("store the given values; a change keeps the others", async () => {
     const { api } = running;
     const { workflowId: id } = await newFlow(api, {});
     const given = {
@@ -154,13 +154,13 @@ describe("nodes", () => {
     [{ resultVariable: "not a name" }, "resultVariable"],
     [{ message: "" }, "message"],
     [{ endReason: "x".repeat(256) }, "endReason"],
-  ])("take no %j", async (wrong, field) => {
+  ])("refuse %j", async (wrong, field) => {
     const { workflowId: id, nodes } = await newFlow(running.api, { start: { type: "START" } });
     expect(await refused(ADD_NODE, { id, input: { type: "START", name: "n", ...wrong } })).toEqual([field]);
     expect(await refused(CHANGE_NODE, { id: nodes.start, input: wrong })).toEqual([field]);
   });
 
-  test("take an assistant that is there, and no template", async () => {
+  test("accept an existing assistant that is not a template", async () => {
     const { workflowId: id } = await newFlow(running.api, {});
     const input = { type: "PROMPT", name: "n" };
     expect(await codeOf(ADD_NODE, { id, input: { ...input, assistantId: UNKNOWN_ID } })).toBe(
@@ -172,7 +172,7 @@ describe("nodes", () => {
     expect(await codeOf(ADD_NODE, { id: UNKNOWN_ID, input })).toBe("WORKFLOW_NOT_FOUND");
   });
 
-  test("go with the edges that touch them", async () => {
+  test("are deleted with their edges", async () => {
     const { workflowId: id, nodes } = await buildFlow(running.api, { assistantId });
     await running.api.gql("mutation ($id: ID!) { deleteWorkflowNode(id: $id) { id } }", { id: nodes.talk });
     const { workflow } = await running.api.gql(
@@ -186,7 +186,7 @@ describe("nodes", () => {
 describe("edges", () => {
   const graph = () => newFlow(running.api, { a: { type: "PROMPT", name: "Ärzte & Co" }, b: { type: "END" } });
 
-  test("have what they were given, and the tool by which the model chooses them", async () => {
+  test("store the given values and the tool by which the model chooses them", async () => {
     const { api } = running;
     const { workflowId: id, nodes } = await graph();
     const ends = { fromNodeId: nodes.b, toNodeId: nodes.a };
@@ -226,7 +226,7 @@ describe("edges", () => {
     [{ collects: ["fine", "not fine"] }, ["collects.1"]],
     [{ collects: Array.from({ length: 21 }, (_, index) => `v${index}`) }, ["collects"]],
     [{ description: "" }, ["description"]],
-  ])("take no %j", async (wrong, fields) => {
+  ])("refuse %j", async (wrong, fields) => {
     const { workflowId: id, nodes } = await graph();
     const input = { fromNodeId: nodes.a, toNodeId: nodes.b };
     expect(await refused(ADD_EDGE, { id, input: { ...input, ...wrong } })).toEqual(fields);
@@ -234,7 +234,7 @@ describe("edges", () => {
     expect(await refused(CHANGE_EDGE, { id: createWorkflowEdge.id, input: wrong })).toEqual(fields);
   });
 
-  test("keep what their kind needs", async () => {
+  test("require the values of their kind", async () => {
     const { workflowId: id, nodes } = await graph();
     const input = { fromNodeId: nodes.a, toNodeId: nodes.b, kind: "MODEL", description: "When." };
     const { createWorkflowEdge } = await running.api.gql(ADD_EDGE, { id, input });
@@ -243,7 +243,7 @@ describe("edges", () => {
     ]);
   });
 
-  test("join nodes of their own workflow only", async () => {
+  test("connect nodes of their own workflow only", async () => {
     const [{ workflowId: id, nodes }, other] = [await graph(), await graph()];
     const input = { fromNodeId: nodes.a, toNodeId: other.nodes.b };
     expect(await codeOf(ADD_EDGE, { id, input })).toBe("WORKFLOW_NODE_NOT_FOUND");
@@ -251,7 +251,7 @@ describe("edges", () => {
 });
 
 describe("deployments", () => {
-  test("are made, listed by project, changed and deleted", async () => {
+  test("are created, listed by project, changed and deleted", async () => {
     const { api } = running;
     const projectId = await project();
     const { workflowId } = await newFlow(api, {});
@@ -289,7 +289,7 @@ describe("deployments", () => {
     expect(await codeOf(DEPLOY, { input: lost })).toBe("TELEPHONY_CONNECTION_NOT_FOUND");
   });
 
-  test("have an assistant or a workflow, never both, never none", async () => {
+  test("have either an assistant or a workflow", async () => {
     const { workflowId } = await newFlow(running.api, {});
     const fields = ["assistantId", "workflowId"];
     expect(await refused(DEPLOY, { input: { type: "API" } })).toEqual(fields);
@@ -306,7 +306,7 @@ describe("deployments", () => {
     [{ enabled: null }, "enabled"],
     [{ enabled: "yes" }, "enabled"],
     [{ telephonyConnectionId: "" }, "telephonyConnectionId"],
-  ])("take no %j", async (wrong, field) => {
+  ])("refuse %j", async (wrong, field) => {
     const input = { type: "API", assistantId };
     expect(await refused(DEPLOY, { input: { ...input, ...wrong } })).toEqual([field]);
     const { createDeployment } = await running.api.gql(DEPLOY, { input });
@@ -317,23 +317,23 @@ describe("deployments", () => {
     [{ assistantId: UNKNOWN_ID }, "ASSISTANT_NOT_FOUND"],
     [{ workflowId: UNKNOWN_ID }, "WORKFLOW_NOT_FOUND"],
     [{ projectId: UNKNOWN_ID }, "PROJECT_NOT_FOUND"],
-  ])("of %j are not made: %s", async (wrong, code) => {
+  ])("with %j are not created: %s", async (wrong, code) => {
     const own = "projectId" in wrong ? { assistantId } : {};
     expect(await codeOf(DEPLOY, { input: { type: "API", ...own, ...wrong } })).toBe(code);
   });
 
-  test("of a template are not made", async () => {
+  test("with a template are not created", async () => {
     expect(await codeOf(DEPLOY, { input: { type: "API", assistantId: templateId } })).toBe(
       "TEMPLATE_READ_ONLY",
     );
   });
 });
 
-describe("a chat is started", () => {
+describe("a chat can be started", () => {
   const deploy = async (input: object): Promise<string> =>
     (await running.api.gql(DEPLOY, { input })).createDeployment.id;
 
-  test("with a deployment whose type holds its channel, while that is switched on", async () => {
+  test("with an enabled deployment whose type has its channel", async () => {
     const { workflowId } = await buildFlow(running.api, { assistantId });
     const TYPES = { TEXT_IFRAME: "TEXT", SMS: "SMS", VOICE_BUBBLE: "VOICE", API: "SMS" };
     for (const [type, channel] of Object.entries(TYPES)) {
@@ -360,7 +360,7 @@ describe("a chat is started", () => {
     expect(await codeOf(START, { input: { deploymentId: UNKNOWN_ID } })).toBe("DEPLOYMENT_NOT_FOUND");
   });
 
-  test("in no workflow with problems, and on no channel that its first speaker has switched off", async () => {
+  test("neither in a workflow with problems, nor on a channel that its first speaker has disabled", async () => {
     const broken = await newFlow(running.api, {});
     const error = await running.api.gqlError(START, { input: { workflowId: broken.workflowId } });
     expect(error.extensions).toMatchObject({

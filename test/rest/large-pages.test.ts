@@ -153,12 +153,12 @@ describe("a server with a small heap", () => {
     );
   }, 120_000);
 
-  const faces: [string, ReturnType<typeof rest>][] = [
+  const INTERFACES: [string, ReturnType<typeof rest>][] = [
     ["REST", rest("assistants?take=100&order=asc")],
     ["GraphQL", graphql("id variables")],
   ];
 
-  test.each(faces)(
+  test.each(INTERFACES)(
     "cuts an answer by %s off where the rest of it cannot be read, and says so in the log",
     async (_face, page) => {
       const response = await begin(page); // far more than sockets hold is still to come
@@ -174,7 +174,7 @@ describe("a server with a small heap", () => {
     60_000,
   );
 
-  test.each(faces)(
+  test.each(INTERFACES)(
     "gives null by %s for a value of an assistant that is deleted before it is sent",
     async (_face, page) => {
       const response = await begin(page);

@@ -1,6 +1,6 @@
 import { routes } from "../../rest-compat/routes/index";
 import { AUTHORIZATION } from "../../schema/core/authorization";
-import { faces } from "../../src/start/app";
+import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import type { Api } from "./api";
@@ -8,37 +8,37 @@ import { exampleOf, pathOf, send } from "./examples";
 import { operationsOf, run, variables } from "./operations";
 import { namedBy, type RecordId, type World } from "./world";
 
-/** What a suite sends its attacks and faults to: a REST route or a GraphQL operation. */
+/** A REST route or GraphQL operation that a suite attacks or tests under faults. */
 export interface Target {
   /** `POST /rest/v1/assistants` or `mutation createAssistant`. */
   readonly title: string;
-  readonly face: "REST" | "GraphQL";
-  /** The id of the route, or the name of the operation. */
+  readonly api: "REST" | "GraphQL";
+  /** Id of the route, or name of the operation. */
   readonly name: string;
-  /** Whether it changes something. */
+  /** Whether the operation changes data. */
   readonly changes: boolean;
-  /** Who stands behind a valid request. */
+  /** Kind of caller of a valid request. */
   readonly caller: "key" | "visitor" | "provider";
-  /** The records that a valid request names. */
+  /** Records that a valid request names. */
   readonly records: readonly RecordId[];
   readonly method: string;
-  /** Where a request goes that is not valid. */
+  /** Path for an invalid request. */
   path(world: World): string;
-  /** What a valid request came to: the code of its error, if any, and the status where the face has one. */
-  ask(api: Api, world: World): Promise<Asked>;
+  /** Sends a valid request. @returns its error code, if any, and the HTTP status of a REST request */
+  ask(api: Api, world: World): Promise<TargetResult>;
 }
 
-export interface Asked {
+export interface TargetResult {
   readonly code: string | undefined;
   readonly status?: number;
   readonly retryAfter?: string | null;
 }
 
-const { schema } = faces(loadCatalog(), readConfig({}));
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
 
 const ofRest: readonly Target[] = routes.map((route) => ({
   title: `${route.method.toUpperCase()} ${route.path}`,
-  face: "REST",
+  api: "REST",
   name: route.id,
   changes: route.method !== "get",
   caller: route.stream === undefined ? "key" : "provider",
@@ -54,7 +54,7 @@ const ofRest: readonly Target[] = routes.map((route) => ({
 
 const ofGraphql: readonly Target[] = operationsOf(schema).map((operation) => ({
   title: `${operation.kind} ${operation.name}`,
-  face: "GraphQL",
+  api: "GraphQL",
   name: operation.name,
   changes: operation.kind === "mutation",
   caller: AUTHORIZATION[operation.name] === "visitor" ? "visitor" : "key",

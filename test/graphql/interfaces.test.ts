@@ -15,14 +15,14 @@ const REST = "/rest/v1/assistants";
 const FIELDS = namesOf(ASSISTANT).join(" ");
 
 describe("an assistant", () => {
-  test("made by REST is read by GraphQL", async () => {
+  test("created by REST can be read by GraphQL", async () => {
     const { api } = running;
     const rest = await api.post(REST, { name: "Ada", description: "d", variables: { a: { b: null } } }, 200);
     const { assistant } = await api.gql(`query ($id: ID!) { assistant(id: $id) { ${FIELDS} } }`, rest);
     expect(assistant).toEqual(rest);
   });
 
-  test("made, changed and deleted by GraphQL is so for REST", async () => {
+  test("created, changed and deleted by GraphQL is so on REST", async () => {
     const { api } = running;
     const create = `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { ${FIELDS} } }`;
     const made = (await api.gql(create, { input: { name: "Bea" } })).createAssistant;
@@ -52,7 +52,7 @@ describe("an assistant", () => {
     expect(await api.get(`${REST}/${copy.id}`, 200)).toEqual({ ...copy, description: undefined });
   });
 
-  test("stands in the same page of both lists", async () => {
+  test("is on the same page of both lists", async () => {
     const { api } = await running.otherOrganization();
     for (let count = 0; count < 5; count++)
       await newAssistant(api, { name: `No. ${count}`, description: "d" });
@@ -63,7 +63,7 @@ describe("an assistant", () => {
     );
   });
 
-  test("is found by GraphQL's search in name and description, in any case and as written", async () => {
+  test("is found by GraphQL's search in name and description, ignoring case and wildcards", async () => {
     const { api } = await running.otherOrganization();
     for (const [name, description] of [
       ["Sales 100%", "x"],
@@ -86,7 +86,7 @@ describe("an assistant", () => {
     expect(await search("_")).toEqual([]);
   });
 
-  test("template is the same on both faces", async () => {
+  test("that is a template is the same on both interfaces", async () => {
     const document = `query { assistantTemplates { data { ${FIELDS} } meta { itemCount } } }`;
     const { data } = (await running.api.gql(document)).assistantTemplates;
     expect(data).toEqual((await running.api.get(`${REST}/templates`, 200)).data);
@@ -98,7 +98,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
   const fields = namesOf(configurationOf(kind)).join(" ");
   const read = `query ($id: ID!) { assistant(id: $id) { result: ${kind} { ${fields} } } }`;
 
-  test("changed by REST is read by GraphQL, and the reverse", async () => {
+  test("changed by REST can be read by GraphQL, and vice versa", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     const path = `${REST}/${id}/${kind}`;
@@ -114,7 +114,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
 });
 
 describe("a chat and its log", () => {
-  test("say the same on both faces", async () => {
+  test("are the same on both interfaces", async () => {
     const { api } = running;
     const assistantId = await quietAssistant(api);
     const chat = await newChat(api, assistantId, { userId: "u1", metadata: { order: 7 } });
@@ -137,7 +137,7 @@ describe("a chat and its log", () => {
     expect(rest.messages.items).toMatchObject(whole.messages);
   });
 
-  test("show a message posted by GraphQL as one posted by REST", async () => {
+  test("show a message posted by GraphQL like one posted by REST", async () => {
     const { api } = running;
     const id = await newChat(api, await quietAssistant(api));
     const rest = await api.post("/rest/v1/ai-chats/messages", said(id, "by REST"), 201);
@@ -149,7 +149,7 @@ describe("a chat and its log", () => {
 });
 
 describe("the organization", () => {
-  test("its keys and tokens are the same on both faces", async () => {
+  test("has the same keys and tokens on both interfaces", async () => {
     const { api, organizationId } = await running.otherOrganization();
     const made = await api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200);
     const document = `query ($id: ID!) { organization { id } keys { id value type status } key(id: $id) { id value type status } publicKey { id value type status } }`;
@@ -172,7 +172,7 @@ describe("the organization", () => {
     await api.get(`/rest/v1/organization/keys/${createKey.id}`, 404);
   });
 
-  test("its webhook destinations are the same on both faces", async () => {
+  test("has the same webhook destinations on both interfaces", async () => {
     const { api } = await running.otherOrganization();
     const fields = "id url name secret createdAt updatedAt";
     const rest = await api.post("/rest/v1/settings", { url: "https://example.com", secret: "s" }, 201);
@@ -190,7 +190,7 @@ describe("the organization", () => {
     expect(await api.get("/rest/v1/settings", 201)).toEqual([rest]);
   });
 
-  test("its files are the same on both faces", async () => {
+  test("has the same files on both interfaces", async () => {
     const { api } = await running.otherOrganization();
     const form = new FormData();
     form.append("file", new Blob(["hello"], { type: "text/plain" }), "greeting.txt");
