@@ -3,6 +3,7 @@ import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
 import { encoded } from "../../platform/database/encoded";
+import type { Conditions } from "../../platform/database/filtered";
 import { columnsExcept, type Input, type Shown } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
@@ -21,10 +22,14 @@ export interface Assistant extends AssistantRow {
 
 export type AssistantInput = Input<"assistants">;
 
-export interface AssistantQuery extends PageQuery {
-  readonly search?: string | null;
-  readonly projectId?: string | null;
-}
+/** Filters of the list of assistants. */
+const CONDITIONS = {
+  search: (rows, pattern) => rows.whereRaw("(name ilike ? or description ilike ?)", [pattern, pattern]),
+  projectId: (rows, value) => rows.where({ projectId: value }),
+} satisfies Conditions<string>;
+
+/** `search`: part of a name or description, case-insensitive. */
+export type AssistantQuery = PageQuery & { readonly [Name in keyof typeof CONDITIONS]?: string | null };
 
 const COLUMNS = columnsExcept("assistants", "organizationId", "deletedAt");
 
@@ -41,14 +46,11 @@ const ASSISTANTS_BY_ID = statement(({ table, $, db }) =>
     .where("id", db.raw("any(?::text[])", [$(1)])),
 );
 
-const LIST = new List<AssistantRow, "search" | "projectId">({
+const LIST = new List<AssistantRow, keyof typeof CONDITIONS>({
   rows: ({ table }) => table("assistants").whereNull("deletedAt"),
   columns: COLUMNS,
   unbounded: { description: null, variables: null },
-  conditions: {
-    search: (rows, pattern) => rows.whereRaw("(name ilike ? or description ilike ?)", [pattern, pattern]),
-    projectId: (rows, value) => rows.where({ projectId: value }),
-  },
+  conditions: CONDITIONS,
 });
 
 const COPY_SUFFIX = " (copy)";
@@ -73,10 +75,10 @@ export class Assistants {
     return loader.load(id).then((assistant) => assistant ?? missing("Assistant"));
   }
 
-  /** @param query.search part of a name or description, in any case */
-  async list({ search, projectId, ...query }: AssistantQuery): Promise<Page<Assistant>> {
+  async list(query: AssistantQuery): Promise<Page<Assistant>> {
+    const { search } = query;
     const pattern = search ? `%${search.replace(/[\\%_]/g, "\\$&")}%` : null;
-    const { data, meta } = await page(this.scope, LIST, query, { search: pattern, projectId });
+    const { data, meta } = await page(this.scope, LIST, query, { ...query, search: pattern });
     return { data: data.map(toAssistant), meta };
   }
 
