@@ -1,34 +1,69 @@
+import { readFileSync } from "node:fs";
+import { buildSchema, isInputObjectType } from "graphql";
+import templates from "../../src/assistants/configurations/templates.json";
+
+/** Inputs whose fields an organization itself sets, by table. */
+const INPUTS: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ["CreateKeyInput"],
+  assistants: ["CreateAssistantInput"],
+  chat_configurations: ["UpdateChatConfigurationInput", "UpdateRagSettingsInput"],
+  deployments: ["CreateDeploymentInput"],
+  projects: ["CreateProjectInput"],
+  sms_configurations: ["UpdateSmsConfigurationInput", "UpdateRagSettingsInput"],
+  telephony_connections: ["ConnectTelephonyInput"],
+  templates: ["CreateAssistantInput"],
+  theme_configurations: ["UpdateThemeConfigurationInput"],
+  voice_configurations: ["UpdateVoiceConfigurationInput", "UpdateRagSettingsInput"],
+  webhook_destinations: ["CreateWebhookDestinationInput"],
+  workflow_edges: ["CreateWorkflowEdgeInput"],
+  workflow_nodes: ["CreateWorkflowNodeInput"],
+  workflows: ["CreateWorkflowInput"],
+};
+
+const schema = buildSchema(readFileSync("schema/schema.graphql", "utf8"));
+
+const fieldsOf = (input: string): string[] => {
+  const type = schema.getType(input);
+  if (!isInputObjectType(type)) throw new Error(`The schema has no input ${input}.`);
+  return Object.keys(type.getFields());
+};
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const configured = new Set([
+  ...Object.entries(INPUTS).flatMap(([table, inputs]) =>
+    inputs.flatMap(fieldsOf).map((name) => `${table}.${snake(name)}`),
+  ),
+  ...templates.flatMap((template) => Object.keys(template)).map((name) => `templates.${snake(name)}`),
+]);
+
+/** Whether an organization configures the column, or this service ships its values. */
+export const isConfigured = (table: string, column: string): boolean => configured.has(`${table}.${column}`);
+
 /**
  * Columns that can hold text, of the tables in which nothing of a person stands. Whoever adds one here has made sure
  * that no words, names, numbers or ids of people get into it, or that erasures remove them.
  */
 export const UNTOUCHED: Readonly<Record<string, string>> = {
-  // What an organization configures.
-  api_keys: "assistant_ids id name organization_id permissions sealed_value status type",
+  // Beside what an organization configures.
+  api_keys: "id organization_id sealed_value",
   assistant_files: "assistant_id file_id organization_id problem status",
-  assistants: "description id name organization_id project_id variables",
-  chat_configurations:
-    "assistant_id functions initial_message model organization_id prompt provider rag_trigger_topics resources",
-  deployments: "assistant_id id organization_id project_id telephony_connection_id type workflow_id",
+  assistants: "id organization_id",
+  chat_configurations: "assistant_id organization_id",
+  deployments: "id organization_id",
   key_lookup: "key_id lookup organization_id",
   model_credentials: "base_url id organization_id provider sealed_key",
   organizations: "id name sealed_erasure_key sealed_identity_secret",
-  projects: "description id name organization_id",
-  sms_configurations:
-    "assistant_id functions initial_message keywords model organization_id prompt provider rag_trigger_topics resources",
+  projects: "id organization_id",
+  sms_configurations: "assistant_id organization_id",
   telephony_assistants: "assistant_id connection_id organization_id",
-  telephony_connections: "account_sid id messaging_service_sid organization_id phone_number sealed_token",
+  telephony_connections: "id organization_id sealed_token",
   telephony_lookup: "connection_id organization_id phone_number",
-  templates: "chat description id name sms theme variables voice",
-  theme_configurations: "allowed_origins assistant_id mode organization_id theme",
-  voice_configurations:
-    "assistant_id background_sound end_call_message end_call_phrases functions initial_message model organization_id prompt provider rag_trigger_topics resources voice voice_provider",
-  webhook_destinations: "former_sealed_secret id name organization_id project_id sealed_secret url",
-  workflow_edges:
-    "collects description from_node_id function_name id kind operator organization_id to_node_id value variable workflow_id",
-  workflow_nodes:
-    "arguments assistant_id end_reason function_name id instructions message metadata name organization_id result_variable type workflow_id",
-  workflows: "description id name organization_id project_id",
+  templates: "",
+  theme_configurations: "allowed_origins assistant_id organization_id",
+  voice_configurations: "assistant_id organization_id",
+  webhook_destinations: "former_sealed_secret id organization_id sealed_secret",
+  workflow_edges: "id organization_id workflow_id",
+  workflow_nodes: "id organization_id workflow_id",
+  workflows: "id organization_id",
   // How the service runs. Jobs are told ids only; those that are told more are removed with the person.
   begun_jobs: "payload task worker",
   file_store: "id",
