@@ -24,6 +24,7 @@ import {
   type VariableNode,
 } from "graphql";
 import { accessOf, type Access } from "../schema/core/access";
+import { withExtensions } from "./extensions";
 import type { Engine, Run } from "./run";
 import type { Route } from "./route";
 import { shaperOf, type Shape } from "./wire";
@@ -67,9 +68,10 @@ export type Segments = Readonly<Record<"voice_engine" | "telephony_provider", st
 export function compileRoute(engine: Engine, row: Route, segments: Segments): CompiledRoute {
   const path = row.path.replace(/<(\w+)>/g, (_, name: keyof Segments) => segments[name]);
   if (row.document === undefined) return { ...row, path };
-  const document = parse(row.document);
-  const [problem] = validate(engine.schema, document);
+  const written = parse(row.document);
+  const [problem] = validate(engine.schema, written);
   if (problem) throw new Error(`The REST route ${row.id} does not match the schema: ${problem.message}`);
+  const document = withExtensions(written, engine.schema);
   const definition = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
   const root = engine.schema.getRootType(definition.operation)!;
   const { field, type, resultPath } = findResult(row.id, definition.selectionSet, root, []);

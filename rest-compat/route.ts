@@ -24,7 +24,8 @@ export interface Route {
   /**
    * The GraphQL document. A variable named in the path comes from the path, `$input` is the body, the others come
    * from the query string (or from the form of a multipart body). The field with the alias `result` becomes the
-   * response. A path without a document answers 501.
+   * response. Fields and arguments that the schema marks as extensions are added at startup. A path without a
+   * document answers 501.
    */
   readonly document?: string;
   /**

@@ -1,6 +1,6 @@
 import { group } from "../route";
 
-const KEY = "{ id value type status name expiresAt assistantIds permissions }";
+const KEY = "{ id value type status }";
 
 export const organization = group("Organization", "keyOrBearer", [
   {
