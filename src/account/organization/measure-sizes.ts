@@ -44,7 +44,7 @@ export async function measureSizes(database: Database): Promise<void> {
 /** Measures one organization. @returns whether something is left to measure */
 async function measure(scope: Scope, tables: readonly string[]): Promise<boolean> {
   await scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
-  const [row] = await scope.write(BEGIN_WALK);
+  const [row] = await scope.write(START_MEASUREMENT);
   let walk = row?.walk ?? { tables, behind: null, bytes: 0 };
   for (
     let statement = 0;
@@ -52,8 +52,8 @@ async function measure(scope: Scope, tables: readonly string[]): Promise<boolean
     statement++
   )
     walk = await next(scope, walk);
-  if (walk.tables.length > 0) await scope.write(PAUSE_WALK, [JSON.stringify(walk)]);
-  else await scope.write(FINISH_WALK, [walk.bytes]);
+  if (walk.tables.length > 0) await scope.write(PAUSE_MEASUREMENT, [JSON.stringify(walk)]);
+  else await scope.write(FINISH_MEASUREMENT, [walk.bytes]);
   return walk.tables.length > 0;
 }
 
@@ -77,17 +77,17 @@ const MEASURE = statement<{ measured: BatchResult }>(({ db }) =>
 );
 
 /** Resets `grown` at the start: rows written during the measurement are added to its result. */
-const BEGIN_WALK = statement<{ walk: Measurement | null }>(({ db }) =>
+const START_MEASUREMENT = statement<{ walk: Measurement | null }>(({ db }) =>
   db.raw(`
   update stored_sizes set grown = case when walk is null then 0 else grown end
   where stored_sizes.organization_id = $1 returning walk`),
 );
 
-const PAUSE_WALK = statement(({ db }) =>
+const PAUSE_MEASUREMENT = statement(({ db }) =>
   db.raw(`update stored_sizes set walk = $2::jsonb where stored_sizes.organization_id = $1`),
 );
 
-const FINISH_WALK = statement(({ db }) =>
+const FINISH_MEASUREMENT = statement(({ db }) =>
   db.raw(`
   update stored_sizes set bytes = $2::bigint + grown, grown = 0, walk = null, measured_at = now()
   where stored_sizes.organization_id = $1`),

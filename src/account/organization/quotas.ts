@@ -11,7 +11,7 @@ const COUNTED_RECORDS = {
     noun: "assistants",
     setting: "QUOTA_ASSISTANTS",
     remedy: "Delete some",
-    fromPlace: statement<{ one: number }>(({ table, $, db }) => {
+    fromOffset: statement<{ one: number }>(({ table, $, db }) => {
       const rows = table("assistants").select(db.raw("1 as one")).whereNull("deletedAt");
       return db.raw("? limit 1 offset ?", [rows, $(1)]);
     }),
@@ -21,7 +21,7 @@ const COUNTED_RECORDS = {
     setting: "QUOTA_LIVE_CHATS",
     remedy: "End some",
     // A literal, because the planner matches this text with the partial index.
-    fromPlace: statement<{ one: number }>(({ table, $, db }) => {
+    fromOffset: statement<{ one: number }>(({ table, $, db }) => {
       const rows = table("chats").select(db.raw("1 as one")).whereRaw("status <> 'ended'");
       return db.raw("? limit 1 offset ?", [rows, $(1)]);
     }),
@@ -151,7 +151,7 @@ export class Quotas {
   /** Whether there are at least `count` records. Reads at most that many index entries. */
   private async hasAtLeast(kind: keyof typeof COUNTED_RECORDS, count: number): Promise<boolean> {
     if (count <= 0) return true;
-    return (await this.whole.read(COUNTED_RECORDS[kind].fromPlace, [count - 1])).length > 0;
+    return (await this.whole.read(COUNTED_RECORDS[kind].fromOffset, [count - 1])).length > 0;
   }
 
   /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */

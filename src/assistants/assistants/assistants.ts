@@ -16,7 +16,7 @@ import { Templates } from "../configurations/templates";
 type AssistantRow = Shown<"assistants", "deletedAt">;
 
 export interface Assistant extends AssistantRow {
-  /** Whether it is one of the shared, read-only templates. */
+  /** Whether this is a shared, read-only template. */
   readonly template: boolean;
 }
 
@@ -56,7 +56,7 @@ const LIST = new List<AssistantRow, keyof typeof CONDITIONS>({
 const COPY_SUFFIX = " (copy)";
 const MAX_NAME_LENGTH = 255;
 
-/** The assistants of an organization; templates can be read and duplicated through it too. */
+/** The assistants of an organization. Also reads and duplicates templates. */
 export class Assistants {
   constructor(private readonly scope: Scope) {}
 
@@ -65,7 +65,11 @@ export class Assistants {
     return (await this.findOwn(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant");
   }
 
-  /** Assistants by their ids, deleted ones too: what was said with them can still be read. */
+  /**
+   * An assistant, even if it has been deleted, because its chats stay readable. Calls in the same tick share one
+   * statement.
+   * @throws ASSISTANT_NOT_FOUND
+   */
   byIdIncludingDeleted(id: string): Promise<Assistant> {
     const loader = this.scope.loader<Assistant | undefined>("assistants.evenDeleted", async (ids) => {
       const rows = await this.scope.read(ASSISTANTS_BY_ID, [ids]);
@@ -82,13 +86,13 @@ export class Assistants {
     return { data: data.map(toAssistant), meta };
   }
 
-  /** Makes the assistant and its four configurations, with working defaults. @throws QUOTA_EXCEEDED */
+  /** Creates an assistant with its four configurations and their defaults. @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED */
   async create(input: AssistantInput): Promise<Assistant> {
     await this.checkProject(input);
     return this.scope.transaction((scope) => scope.of(Assistants).write({ ...input, id: newId() }, {}));
   }
 
-  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND */
   async update(id: string, input: Partial<AssistantInput>): Promise<Assistant> {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
@@ -100,8 +104,9 @@ export class Assistants {
   }
 
   /**
-   * Deletes it, and leaves its live chats as they are: whoever calls this ends them in the same transaction. What was
-   * said stays until retention takes it. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
+   * Marks an assistant as deleted. The caller must end its live chats in the same transaction. Its chats stay until
+   * retention deletes them.
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
    */
   async remove(id: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
@@ -115,13 +120,19 @@ export class Assistants {
     });
   }
 
-  /** Keeps it from being deleted until the transaction has stored a chat: a deletion ends only those that it sees. @throws ASSISTANT_NOT_FOUND */
+  /**
+   * Prevents deletion until the end of the transaction, which stores a chat: a deletion ends only the chats it sees.
+   * @throws ASSISTANT_NOT_FOUND
+   */
   async lockForChat(id: string): Promise<void> {
-    const held = await this.live().select("id").where({ id }).forShare();
-    if (held.length === 0) missing("Assistant");
+    const locked = await this.live().select("id").where({ id }).forShare();
+    if (locked.length === 0) missing("Assistant");
   }
 
-  /** Copies an assistant or a template: its fields and all four configurations, but not its project or attached files. @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED */
+  /**
+   * Copies an assistant or template with its fields and configurations, but without its project and attached files.
+   * @throws ASSISTANT_NOT_FOUND, QUOTA_EXCEEDED
+   */
   async duplicate(id: string): Promise<Assistant> {
     return this.scope.transaction(async (scope) => {
       const source = await scope.of(Assistants).byId(id);
@@ -157,7 +168,7 @@ export class Assistants {
     return rows;
   }
 
-  /** In a transaction: one statement, once there is room for it. */
+  /** Checks the quota and inserts the assistant with its configurations. Must run in a transaction. */
   private async write(
     input: AssistantInput & { id: string },
     configurations: Record<string, Record<string, unknown>>,
@@ -167,7 +178,7 @@ export class Assistants {
     let query = this.scope.insert("assistants", { ...input });
     for (const [kind, table] of Object.entries(CONFIGURATIONS)) {
       const row = this.scope.insert(table, { ...configurations[kind], assistantId });
-      query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the one statement
+      query = query.with(`${kind}_row`, row); // foreign keys are checked at the end of the statement
     }
     const [row] = await query;
     return toAssistant(row!);

@@ -13,10 +13,10 @@ import { readFunction, type DeclaredFunction } from "../configurations/functions
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
 
-/** Something in a configuration that will not work as it stands, though it may be stored so. */
+/** A value in a configuration that is allowed but does not work. */
 export interface ConfigurationWarning {
   readonly channel: Channel;
-  /** Field of the configuration, with the place in a list. */
+  /** Field of the configuration, with the index in a list. */
   readonly path: string;
   readonly code:
     | "PROVIDER_MISMATCH"
@@ -30,20 +30,20 @@ export interface ConfigurationWarning {
   readonly message: string;
 }
 
-/** Without RAG the resources stand in the prompt, up to this many characters. */
+/** Without RAG, this many characters of the resources are part of the prompt. */
 export const MAX_RESOURCES_IN_PROMPT = 16_000;
 
 type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
 
 type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
 
-/** What of an assistant its configurations are held against. */
+/** The data of an assistant that its configurations are checked against. */
 interface CheckContext {
-  /** Its test values. */
+  /** Test values of the assistant. */
   readonly variables: JsonObject | null;
   readonly hasFiles: boolean;
   readonly catalog: Catalog;
-  /** Why a function's parameters cannot be checked; undefined when they can. */
+  /** Why a function's parameters cannot be checked; undefined if they can. */
   readonly problemOf: (parameters: JsonObject) => Promise<string | undefined>;
 }
 
@@ -74,7 +74,7 @@ export async function configurationWarnings(
   });
 }
 
-/** Looks through the configuration of one channel. */
+/** Checks the configuration of one channel. */
 async function warningsOf(
   channel: Channel,
   configuration: Configuration,
@@ -92,7 +92,7 @@ async function warningsOf(
   return warnings;
 }
 
-/** What a model that can't look anything up is not given. */
+/** Warns about knowledge that a model does not get without RAG. */
 function checkUnusedKnowledge(resources: string, hasFiles: boolean, warn: Warn) {
   if (hasFiles)
     warn(
@@ -108,7 +108,7 @@ function checkUnusedKnowledge(resources: string, hasFiles: boolean, warn: Warn) 
     );
 }
 
-/** Voice can't be switched off. */
+/** Whether the channel is enabled. Voice cannot be disabled. */
 function isOn(configuration: Configuration): boolean {
   if ("smsMode" in configuration) return configuration.smsMode;
   return !("chatMode" in configuration) || configuration.chatMode;
@@ -155,7 +155,7 @@ function checkVariables(path: string, text: string, variables: JsonObject | null
       );
 }
 
-/** Each function, or why it is never offered to a model. */
+/** Parses functions. An entry is a function, or the reason why it is never offered to a model. */
 const readFunctions = (
   functions: readonly JsonObject[],
   problemOf: CheckContext["problemOf"],

@@ -12,10 +12,10 @@ export const CONFIGURATIONS = {
 } as const;
 export type ConfigurationKind = keyof typeof CONFIGURATIONS;
 
-/** Columns of every configuration that are no fields of it. */
+/** Columns of configurations that are not fields. */
 const HIDDEN = ["organizationId", "assistantId", "updatedAt"] as const;
 
-/** Columns that are fields of each kind of configuration. */
+/** Fields of each kind of configuration. */
 export const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
   voice: columnsExcept("voice_configurations", ...HIDDEN),
   sms: columnsExcept("sms_configurations", ...HIDDEN),
@@ -23,35 +23,35 @@ export const COLUMNS: Readonly<Record<ConfigurationKind, readonly string[]>> = {
   theme: columnsExcept("theme_configurations", ...HIDDEN),
 };
 
-/** Some columns of a kind of configuration, with the statement that reads them. */
-export interface Cut<K extends ConfigurationKind> {
-  /** Names the loader of these columns. */
+/** A statement that reads some columns of a kind of configuration. */
+export interface Projection<K extends ConfigurationKind> {
+  /** Name of the loader for these columns. */
   readonly name: string;
   readonly rows: Statement<Kinds[K] & { readonly assistantId: string }>;
 }
 
-/** Cuts with a prepared statement: clients choose among many, and PostgreSQL keeps each as long as a connection is open. */
+/** Limit for prepared statements: clients can select any fields, and a connection keeps every prepared statement. */
 const MAX_PREPARED = 100;
 let preparedCount = 0;
 
-/** The known cuts of a kind. */
-class Cuts<K extends ConfigurationKind> {
-  private readonly byWanted = new WeakMap<readonly string[], Cut<K>>();
-  private readonly prepared = new Map<string, Cut<K>>();
+/** The projections of a kind of configuration. */
+class Projections<K extends ConfigurationKind> {
+  private readonly byFields = new WeakMap<readonly string[], Projection<K>>();
+  private readonly prepared = new Map<string, Projection<K>>();
 
   constructor(private readonly kind: K) {}
 
-  of(wanted: readonly string[]): Cut<K> {
-    const known = this.byWanted.get(wanted);
+  of(fields: readonly string[]): Projection<K> {
+    const known = this.byFields.get(fields);
     if (known) return known;
-    const columns = COLUMNS[this.kind].filter((column) => wanted.includes(column));
+    const columns = COLUMNS[this.kind].filter((column) => fields.includes(column));
     const name = `configurations.${this.kind}: ${columns.join()}`;
-    const cut = this.prepared.get(name) ?? this.make(name, columns);
-    this.byWanted.set(wanted, cut);
-    return cut;
+    const projection = this.prepared.get(name) ?? this.create(name, columns);
+    this.byFields.set(fields, projection);
+    return projection;
   }
 
-  private make(name: string, columns: readonly string[]): Cut<K> {
+  private create(name: string, columns: readonly string[]): Projection<K> {
     const isPrepared = preparedCount < MAX_PREPARED;
     const rows = new Statement<Kinds[K] & { assistantId: string }>(
       ({ table, $, db }) => {
@@ -62,22 +62,24 @@ class Cuts<K extends ConfigurationKind> {
       },
       { isPrepared },
     );
-    const cut = { name, rows };
+    const projection = { name, rows };
     if (isPrepared) {
       preparedCount++;
-      this.prepared.set(name, cut);
+      this.prepared.set(name, projection);
     }
-    return cut;
+    return projection;
   }
 }
 
-const CUTS: { readonly [K in ConfigurationKind]: Cuts<K> } = {
-  voice: new Cuts("voice"),
-  sms: new Cuts("sms"),
-  chat: new Cuts("chat"),
-  theme: new Cuts("theme"),
+const PROJECTIONS: { readonly [K in ConfigurationKind]: Projections<K> } = {
+  voice: new Projections("voice"),
+  sms: new Projections("sms"),
+  chat: new Projections("chat"),
+  theme: new Projections("theme"),
 };
 
-/** The columns of a kind that `wanted` names, found once for each list of names; other names in it are passed over. */
-export const cutOf = <K extends ConfigurationKind>(kind: K, wanted: readonly string[]): Cut<K> =>
-  CUTS[kind].of(wanted);
+/** The projection of a kind to `fields`, cached by the identity of the list. Ignores unknown names. */
+export const projectionOf = <K extends ConfigurationKind>(
+  kind: K,
+  fields: readonly string[],
+): Projection<K> => PROJECTIONS[kind].of(fields);

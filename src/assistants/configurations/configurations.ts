@@ -5,13 +5,13 @@ import type { Shown } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { notFound } from "../../platform/errors";
 import { Templates } from "./templates";
-import { COLUMNS, CONFIGURATIONS, cutOf, type ConfigurationKind, type Cut } from "./columns";
+import { COLUMNS, CONFIGURATIONS, projectionOf, type ConfigurationKind, type Projection } from "./columns";
 import { originsOf } from "./origins";
 import { withKnownIdentifiers } from "./known-identifiers";
 
 export { CONFIGURATIONS, type ConfigurationKind };
 
-/** The configuration that rules a channel. */
+/** The configuration for a channel. */
 export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const satisfies Record<
   Channel,
   ConfigurationKind
@@ -44,37 +44,37 @@ interface Owner {
   readonly template: boolean;
 }
 
-/** The four configurations of each assistant. */
+/** The four configurations of assistants. */
 export class Configurations {
   constructor(private readonly scope: Scope) {}
 
   /**
-   * One configuration of an assistant or template; many of one request are read by one statement.
-   * @param wanted the fields that are needed, all without it: a list then leaves long prompts where they are
+   * A configuration of an assistant or template. Calls in the same tick share one statement.
+   * @param fields the fields to read, all by default: lists avoid reading long prompts
    */
-  of<K extends ConfigurationKind>(kind: K, assistant: Owner, wanted?: readonly string[]): Promise<Kinds[K]> {
+  of<K extends ConfigurationKind>(kind: K, assistant: Owner, fields?: readonly string[]): Promise<Kinds[K]> {
     const { catalog } = this.scope.ports;
-    return this.stored(kind, assistant, wanted).then((stored) => withKnownIdentifiers(kind, stored, catalog));
+    return this.stored(kind, assistant, fields).then((stored) => withKnownIdentifiers(kind, stored, catalog));
   }
 
-  /** The same as it is stored, with identifiers that no list has any more. */
+  /** The stored configuration, which may have identifiers that the catalog no longer has. */
   stored<K extends ConfigurationKind>(
     kind: K,
     { id, template }: Owner,
-    wanted = COLUMNS[kind],
+    fields = COLUMNS[kind],
   ): Promise<Kinds[K]> {
-    return template ? this.ofTemplate(kind, id) : this.loader(kind, cutOf(kind, wanted)).load(id);
+    return template ? this.ofTemplate(kind, id) : this.loader(kind, projectionOf(kind, fields)).load(id);
   }
 
   private async ofTemplate<K extends ConfigurationKind>(kind: K, id: string): Promise<Kinds[K]> {
     return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
   }
 
-  private loader<K extends ConfigurationKind>(kind: K, cut: Cut<K>) {
-    return this.scope.loader<Kinds[K]>(cut.name, (ids) => this.byAssistants(cut, ids));
+  private loader<K extends ConfigurationKind>(kind: K, projection: Projection<K>) {
+    return this.scope.loader<Kinds[K]>(projection.name, (ids) => this.byAssistants(projection, ids));
   }
 
-  /** Changes what `input` names and nothing else. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
+  /** Changes the given fields. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY */
   async update<K extends ConfigurationKind>(
     kind: K,
     assistantId: string,
@@ -98,16 +98,19 @@ export class Configurations {
       : this.scope.of(Templates).rejectWrite(assistantId);
   }
 
-  /** Says which pages may show an assistant's widget. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT */
+  /**
+   * Sets the origins of web pages that can show an assistant's widget.
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, BAD_USER_INPUT
+   */
   allowOrigins(assistantId: string, origins: readonly string[]): Promise<ThemeConfiguration> {
     return this.update("theme", assistantId, { allowedOrigins: originsOf(origins) });
   }
 
   private async byAssistants<K extends ConfigurationKind>(
-    cut: Cut<K>,
+    projection: Projection<K>,
     ids: readonly string[],
   ): Promise<(Kinds[K] | Error)[]> {
-    const rows = await this.scope.read(cut.rows, [ids]);
+    const rows = await this.scope.read(projection.rows, [ids]);
     const found = new Map(rows.map((row) => [row.assistantId, row]));
     return ids.map((id) => found.get(id) ?? notFound("Assistant"));
   }

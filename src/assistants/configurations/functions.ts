@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../platform/json/json-object";
 
-/** A user-defined function in one of the two shapes that are understood. */
+/** A user-defined function, parsed from one of the two supported formats. */
 export interface DeclaredFunction {
   readonly name: string;
   readonly description: string;
@@ -18,10 +18,10 @@ const isObject = (value: unknown): value is JsonObject =>
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 /**
- * The function that an item of `functions` declares: flat `{name, description, parameters, serverUrl, secretKey}` or
- * nested `{type: "function", function: {name, description, parameters}, server: {url, secret}}`.
- * Whether its parameters can be checked is another question, which takes a thread: `ArgumentChecker`.
- * @returns the function, or why it is not understood and so never offered to a model
+ * Parses an item of `functions`: flat `{name, description, parameters, serverUrl, secretKey}` or nested
+ * `{type: "function", function: {name, description, parameters}, server: {url, secret}}`. Does not check whether the
+ * schema of the parameters can be compiled: `ArgumentChecker` does, in a worker thread.
+ * @returns the function, or the reason why it is never offered to a model
  */
 export function readFunction(item: JsonObject): DeclaredFunction | string {
   const nested = item.type === "function" && isObject(item.function);
@@ -29,8 +29,8 @@ export function readFunction(item: JsonObject): DeclaredFunction | string {
   const server = isObject(item.server) ? item.server : {};
   if (typeof name !== "string" || !NAME.test(name)) return "has no name of 1 to 64 letters, digits, _ or -";
   const schema = parameters ?? { type: "object", properties: {} };
-  const wrong = wrongSchema(schema);
-  if (wrong) return wrong;
+  const problem = problemOfSchema(schema);
+  if (problem) return problem;
   const serverUrl = text(nested ? server.url : item.serverUrl);
   const secretKey = text(nested ? server.secret : item.secretKey);
   return {
@@ -42,7 +42,7 @@ export function readFunction(item: JsonObject): DeclaredFunction | string {
   };
 }
 
-function wrongSchema(schema: unknown): string | undefined {
+function problemOfSchema(schema: unknown): string | undefined {
   if (!isObject(schema) || (schema.type ?? "object") !== "object")
     return "has parameters that are no JSON Schema object";
   if (schema.properties !== undefined && !isObject(schema.properties))

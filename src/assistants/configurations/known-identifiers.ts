@@ -4,7 +4,7 @@ import type { ConfigurationKind } from "./configurations";
 type Identifiers = readonly (readonly [field: string, ids: ReadonlySet<string>, first: string])[];
 const cache = new WeakMap<Catalog, Readonly<Record<ConfigurationKind, Identifiers>>>();
 
-/** By field, the identifiers that each configuration may name. */
+/** The known identifiers of each configuration, by field. */
 function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Identifiers>> {
   const { providers, models, speechProviders, voices } = catalog;
   const field = (name: string, ids: readonly string[]) => [name, new Set(ids), ids[0]!] as const;
@@ -18,9 +18,8 @@ function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Ide
 }
 
 /**
- * A stored configuration, or a part of it, as it is shown. An identifier that the catalogue lacks, because CATALOG_FILE
- * has changed since, gives way to the catalogue's first: no enumeration has it any more. The warnings name what is
- * stored.
+ * Replaces identifiers that the catalog no longer has, after a change of CATALOG_FILE, by the first one of the catalog,
+ * because the GraphQL enums lack them. Warnings show the stored identifiers.
  */
 export function withKnownIdentifiers<C extends object>(
   kind: ConfigurationKind,
@@ -29,9 +28,9 @@ export function withKnownIdentifiers<C extends object>(
 ): C {
   const identifiers = cache.get(catalog) ?? identifiersOf(catalog);
   cache.set(catalog, identifiers);
-  let shown = stored;
+  let result = stored;
   for (const [field, ids, first] of identifiers[kind])
     if (field in stored && !ids.has((stored as Record<string, string>)[field]!))
-      shown = { ...shown, [field]: first };
-  return shown;
+      result = { ...result, [field]: first };
+  return result;
 }

@@ -1,8 +1,8 @@
 import { DomainError, invalid, type Problem } from "../../platform/errors";
 
 /**
- * Origins of web pages as browsers send them: scheme, host and port, in lower case, each once.
- * @throws BAD_USER_INPUT that names each entry that is none
+ * Normalizes origins to the form that browsers send (scheme, host and port in lower case) and removes duplicates.
+ * @throws BAD_USER_INPUT with a problem per invalid entry
  */
 export function originsOf(entries: readonly string[]): string[] {
   const problems: Problem[] = [];
@@ -20,8 +20,8 @@ export function originsOf(entries: readonly string[]): string[] {
 }
 
 /**
- * Refuses pages of other sites than an assistant's own list names; an empty list allows all of them.
- * @param origin undefined where no browser names one
+ * Rejects web pages of sites that an assistant does not allow. An empty list allows all sites.
+ * @param origin undefined if the request has none
  * @throws FORBIDDEN
  */
 export function checkOrigin(allowedOrigins: readonly string[], origin: string | undefined): void {
@@ -32,7 +32,7 @@ export function checkOrigin(allowedOrigins: readonly string[], origin: string | 
   );
 }
 
-/** An origin stands in a header among others: what would be more there is none. */
+/** Origins become part of a header, so other characters are not allowed. */
 const ORIGIN = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d+)?$/;
 
 function originOf(entry: string): string | undefined {

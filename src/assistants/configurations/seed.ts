@@ -3,7 +3,7 @@ import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import templates from "./templates.json";
 
-/** Brings the shared table of templates to what this version of the service ships. */
+/** Updates the shared table of templates to those of this version. */
 export async function seedTemplates(scope: Scope): Promise<void> {
   for (const template of templates) {
     const row = { ...encoded({ ...template }), updatedAt: currentDate() };

@@ -7,7 +7,7 @@ import type { ConfigurationKind } from "./configurations";
 
 type Settings = Record<string, unknown>;
 
-/** A read-only assistant of all organizations. */
+/** A read-only assistant shared by all organizations. */
 export type Template = Omit<Rows["templates"], ConfigurationKind> & {
   readonly template: true;
   readonly projectId: null;
@@ -15,7 +15,7 @@ export type Template = Omit<Rows["templates"], ConfigurationKind> & {
 
 const COLUMNS = columnsExcept("templates", "voice", "sms", "chat", "theme");
 
-/** The templates: one read-only list for all organizations, used by duplicating them. */
+/** The templates, shared by all organizations. Users duplicate them. */
 export class Templates {
   constructor(private readonly scope: Scope) {}
 
@@ -38,7 +38,7 @@ export class Templates {
     return row && { ...row, template: true, projectId: null };
   }
 
-  /** All four configurations of a template, each in the columns of its table. */
+  /** The four configurations of a template. @throws ASSISTANT_NOT_FOUND */
   async configurations(id: string): Promise<Readonly<Record<ConfigurationKind, Settings>>> {
     const loader = this.scope.loader<Rows["templates"] | undefined>("templates", async (ids) => {
       const rows = await this.scope.shared("templates").whereIn("id", ids);
@@ -48,7 +48,7 @@ export class Templates {
     return { voice, sms, chat, theme };
   }
 
-  /** @throws TEMPLATE_READ_ONLY when there is a template with this id, else ASSISTANT_NOT_FOUND */
+  /** @throws TEMPLATE_READ_ONLY if the id is that of a template, else ASSISTANT_NOT_FOUND */
   async rejectWrite(id: string): Promise<never> {
     if (await this.find(id))
       throw new DomainError(

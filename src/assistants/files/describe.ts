@@ -6,24 +6,24 @@ const MAX_NAME_BYTES = 255;
 const UNKNOWN_TYPE = "application/octet-stream";
 const ZIP = "application/zip";
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
-/** More than the directory of any ordinary document. */
+/** Larger than the directory of any ordinary document. */
 const DIRECTORY_BYTES = 65_536;
-/** After what may come before it. A comment ends at the first end: else many of them take exponential time. */
+/** The start of an HTML document. A comment ends at the first `-->`: else many comments would take exponential time. */
 const HTML = /^\s*(<\?xml[^>]*>\s*)?(<!--(?:(?!-->)[^])*-->\s*)*<(!doctype html|html|head|body)\b/i;
 
-/** A file's name as it may be shown: no folders, no control characters, at most 255 bytes; the ending is kept. */
+/** A safe file name: without folders and control characters, at most 255 bytes. Keeps the extension. */
 export function cleanName(name: string): string {
   const base = name.toWellFormed().normalize("NFC").split(/[/\\]/).pop()!;
   // Direction marks could make "gpj.exe" read as "exe.jpg".
   const clean = base.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "").trim();
   if (clean === "" || clean === "." || clean === "..") return "file";
-  const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? "";
-  let stem = clean.slice(0, clean.length - ending.length);
-  while (Buffer.byteLength(stem + ending) > MAX_NAME_BYTES) stem = Array.from(stem).slice(0, -1).join("");
-  return stem + ending;
+  const extension = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? "";
+  let stem = clean.slice(0, clean.length - extension.length);
+  while (Buffer.byteLength(stem + extension) > MAX_NAME_BYTES) stem = Array.from(stem).slice(0, -1).join("");
+  return stem + extension;
 }
 
-/** The declared type without parameters, or `application/octet-stream` where it is none. */
+/** The declared MIME type without parameters, or `application/octet-stream` if it is invalid. */
 export function cleanType(type: string): string {
   const [essence = ""] = type.split(";");
   const clean = essence.trim().toLowerCase();
@@ -32,7 +32,7 @@ export function cleanType(type: string): string {
     : UNKNOWN_TYPE;
 }
 
-/** Reads the first bytes of a stream to tell what it holds; `content` is the whole stream still. */
+/** Detects the type of a stream from its first bytes. `content` is the whole stream. */
 export async function detectType(
   source: Readable,
 ): Promise<{ content: Readable; /** Known once `content` has been read. */ detectedType: () => string }> {
@@ -64,12 +64,12 @@ async function typeOf(head: Buffer): Promise<string> {
   const known = await fileTypeFromBuffer(head);
   if (known && known.mime !== "application/xml") return known.mime;
   const text = head.toString("utf8");
-  // The last character may have been cut in two.
+  // The last character may be incomplete.
   if (head.length > 0 && (head.includes(0) || text.slice(0, -1).includes("\ufffd"))) return UNKNOWN_TYPE;
   return HTML.test(text) ? "text/html" : (known?.mime ?? "text/plain");
 }
 
-/** What a ZIP file holds stands in the directory at its end; some programs write nothing telling at its beginning. */
+/** The type of a ZIP file, from the directory at its end: the start of files by some programs does not show it. */
 function zippedType(end: Buffer): string {
   return end.includes("[Content_Types].xml") && end.includes("word/document.xml") ? DOCX : ZIP;
 }

@@ -4,7 +4,7 @@ import { newId } from "../../platform/database/ids";
 import { DomainError } from "../../platform/errors";
 import type { Storage } from "../../platform/ports/storage";
 
-/** How long one check of the storage counts, in milliseconds. */
+/** Lifetime of the result of a check. */
 const CHECK_LIFETIME_MS = 5_000;
 
 const MARKER_TEXT =
@@ -14,8 +14,8 @@ const MARKER_TEXT =
 type FileStoreDatabase = Pick<Database, "fileStore" | "claimFileStore" | "replaceFileStore">;
 
 /**
- * Files belong to the installation, not to one server. The database names the installation's file store and the store
- * holds a marker of that name, so that a server with another folder notices instead of losing and missing files.
+ * The file store of the installation, shared by all servers. The database has the id of the store, and the store has a
+ * marker file with this id, so that a server with another folder is detected before it loses or misses files.
  */
 export class FileStore {
   private checkedAt = -Infinity;
@@ -26,20 +26,20 @@ export class FileStore {
     private readonly storage: Storage,
   ) {}
 
-  /** Makes this server's storage the installation's, unless the installation has one already. */
+  /** Makes this server's storage the store of the installation, unless it already has one. */
   async claim(): Promise<void> {
     if ((await this.database.fileStore()) !== undefined) return;
     const id = await this.createMarker();
-    // Of servers that start at once one wins; the others look for its marker from then on.
+    // If several servers start at once, one succeeds; the others remove their markers.
     if ((await this.database.claimFileStore(id)) !== id) await this.storage.remove(markerOf(id));
   }
 
-  /** Makes this server's storage the installation's, whatever was before: for files that are lost or were moved. */
+  /** Makes this server's storage the store of the installation, replacing any other: after files were moved or lost. */
   async adopt(): Promise<void> {
     await this.database.replaceFileStore(await this.createMarker());
   }
 
-  /** Whether this server sees the installation's files; asked again after 5 s. */
+  /** Whether this server can access the store of the installation. The result is cached for 5 s. */
   async isReachable(): Promise<boolean> {
     if (performance.now() - this.checkedAt > CHECK_LIFETIME_MS) {
       this.checkedAt = performance.now();
@@ -63,7 +63,7 @@ export class FileStore {
 
 const markerOf = (id: string): string => `installation/${id}`;
 
-/** A storage that refuses to read and write while this server sees other files than the installation's. */
+/** A storage that fails with UNAVAILABLE while this server cannot access the store of the installation. */
 export function guardedStorage(storage: Storage, isReachable: () => Promise<boolean>): Storage {
   const check = async () => {
     if (!(await isReachable()))

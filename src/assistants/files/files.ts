@@ -11,9 +11,9 @@ export interface File {
   readonly id: string;
   readonly name: string;
   readonly organizationId: string;
-  /** What the uploader declared; never trusted. */
+  /** The type declared by the client; never trusted. */
   readonly mimeType: string;
-  /** What the content itself shows. */
+  /** The type detected from the content. */
   readonly detectedType: string;
   /** In bytes. */
   readonly size: number;
@@ -21,7 +21,7 @@ export interface File {
   readonly createdAt: Date;
 }
 
-/** A file on its way in. */
+/** A file that is being uploaded. */
 export interface Upload {
   readonly filename: string;
   readonly mimetype: string;
@@ -36,7 +36,7 @@ const LIST = new List<FileRow>({
   unbounded: { metadata: {} },
 });
 
-/** The files of an organization. Their bytes lie in the storage, under our id. */
+/** The files of an organization. Their content is in the storage, under the file's id. */
 export class Files {
   constructor(private readonly scope: Scope) {}
 
@@ -52,7 +52,7 @@ export class Files {
   }
 
   /**
-   * Stores the bytes first and the record then: a record never points to nothing.
+   * Stores a file: first its content, then its record, so that no record lacks its content.
    * @throws PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
    */
   async upload(file: Upload, metadata: Record<string, unknown> = {}): Promise<File> {
@@ -94,13 +94,16 @@ export class Files {
     return { id };
   }
 
-  /** A link that needs no credential and ends after an hour. @throws FILE_NOT_FOUND */
+  /** A link that needs no credential and expires after an hour. @throws FILE_NOT_FOUND */
   async download(id: string): Promise<DownloadLink> {
     await this.byId(id);
     return downloadLink(this.scope, `/files/${this.scope.organizationId}/${id}`);
   }
 
-  /** The bytes of a file, for whoever came by a valid link. @throws FILE_NOT_FOUND, FILE_CONTENT_MISSING; UNAVAILABLE while this server does not see the installation's files */
+  /**
+   * A file with its content. Callers check the link.
+   * @throws FILE_NOT_FOUND, FILE_CONTENT_MISSING; UNAVAILABLE while this server cannot access the file store
+   */
   async content(id: string): Promise<{ file: File; content: Readable }> {
     const file = await this.byId(id);
     const { storage } = this.scope.ports;
@@ -118,5 +121,5 @@ export class Files {
 
 type FileRow = Omit<File, "size"> & { readonly size: string };
 
-/** PostgreSQL's bigint comes as text. */
+/** Converts the size: PostgreSQL sends bigint as text. */
 const toFile = (row: FileRow): File => ({ ...row, size: Number(row.size) });

@@ -3,18 +3,18 @@ import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import type { Storage } from "../../platform/ports/storage";
 
-/** Younger than this, in milliseconds, a file may belong to an upload that is still running. */
+/** Younger files may belong to an upload in progress. */
 const MIN_AGE_MS = 3_600_000;
 
-/** Removes from the storage what a crash left there: half-written files, and files and archives whose record was never made, or names them no longer. */
+/** Removes files and archives without a record from the storage: remains of crashes. */
 export async function sweepFiles(database: Database, storage: Storage, now = currentTime()): Promise<void> {
   for await (const { key, storedAt } of storage.list()) {
     if (now - storedAt.getTime() < MIN_AGE_MS) continue;
     const [organizationId = "", id = ""] = key.split("/");
     const scope = database.scope(organizationId);
-    // A folder of no organization here belongs to another database on the same storage: it is not ours to clear.
-    const ours = await scope.shared("organizations").where({ id: organizationId });
-    if (ours.length > 0 && !(await isKnown(scope, id))) await storage.remove(key);
+    // A folder of an unknown organization can belong to another database that uses the same storage.
+    const found = await scope.shared("organizations").where({ id: organizationId });
+    if (found.length > 0 && !(await isKnown(scope, id))) await storage.remove(key);
   }
 }
 

@@ -1,7 +1,6 @@
 import { currentTime } from "../../platform/clock";
 import type { Scope } from "../../platform/database/scope";
 
-/** How long a download link works, in milliseconds. */
 const LINK_LIFETIME_MS = 3_600_000;
 
 export interface DownloadLink {
@@ -9,7 +8,7 @@ export interface DownloadLink {
   readonly expiresAt: Date;
 }
 
-/** A link to a path of this service that needs no credential and ends after an hour, or sooner. */
+/** A signed link to a path of this service. It needs no credential and expires after an hour, or at `latest`. */
 export function downloadLink({ ports }: Scope, path: string, latest?: Date): DownloadLink {
   const { crypto, publicUrl } = ports;
   const ends = Math.min(currentTime() + LINK_LIFETIME_MS, latest?.getTime() ?? Infinity);

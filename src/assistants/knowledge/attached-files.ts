@@ -9,17 +9,17 @@ import { Embeddings } from "./embeddings";
 
 export type IndexStatus = "PENDING" | "READY" | "FAILED";
 
-/** A file that an assistant answers from, and how far it has been read. */
+/** A file that an assistant uses for answers, with the status of its index. */
 export interface AttachedFile {
-  /** The file's own. */
+  /** Id of the file. */
   readonly id: string;
   readonly name: string;
   readonly detectedType: string;
   readonly size: number;
   readonly status: IndexStatus;
-  /** Why it failed. */
+  /** Why indexing failed. */
   readonly problem: string | null;
-  /** How many passages can be found in it. */
+  /** Number of indexed passages. */
   readonly passages: number;
   readonly attachedAt: Date;
 }
@@ -29,7 +29,7 @@ interface AttachmentRow extends Pick<AttachedFile, "status" | "problem" | "passa
   readonly fileId: string;
 }
 
-/** Files of one assistant. */
+/** Per assistant. */
 const MAX_FILES = 100;
 
 const FILES_OF_ASSISTANTS = statement<AttachedFile & { assistantId: string; size: string }>(({ db }) =>
@@ -42,26 +42,27 @@ const FILES_OF_ASSISTANTS = statement<AttachedFile & { assistantId: string; size
 );
 
 /**
- * The files that assistants answer from. What is in a file is kept once, for all assistants that have it, and for as
- * long as one has it.
+ * The files that assistants use for answers. The passages of a file are stored once for all assistants, as long as one
+ * of them has the file.
  */
 export class AttachedFiles {
   constructor(private readonly scope: Scope) {}
 
-  /** The files of an assistant in the order in which they were attached; those of many by one statement. */
+  /** The files of an assistant in order of attachment. Calls in the same tick share one statement. */
   of(assistantId: string): Promise<AttachedFile[]> {
     const loader = this.scope.loader<AttachedFile[]>("attached_files", async (ids) => {
       const rows = await this.scope.read(FILES_OF_ASSISTANTS, [ids]);
-      const shown = rows.map((row) => ({ ...row, size: Number(row.size) }));
-      return ids.map((id) => shown.filter((row) => row.assistantId === id));
+      const files = rows.map((row) => ({ ...row, size: Number(row.size) }));
+      return ids.map((id) => files.filter((row) => row.assistantId === id));
     });
     return loader.load(assistantId);
   }
 
   /**
-   * Lets an assistant answer from a file; the file is read by a job. Once more does nothing, but for a file that could
-   * not be read: that is tried again.
-   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; BAD_USER_INPUT for a type that can't be read, or one file too many
+   * Attaches a file to an assistant; a job indexes it. Attaching it again retries a failed index and otherwise does
+   * nothing.
+   * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; BAD_USER_INPUT for an unsupported type or too many
+   * files
    */
   async attach(assistantId: string, fileId: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
@@ -84,7 +85,7 @@ export class AttachedFiles {
     });
   }
 
-  /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND; nothing happens where it was not attached */
+  /** Does nothing if the file is not attached. @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, FILE_NOT_FOUND */
   async detach(assistantId: string, fileId: string): Promise<void> {
     await this.scope.transaction(async (scope) => {
       await scope.of(AttachedFiles).lockAssistant(assistantId);
@@ -93,14 +94,14 @@ export class AttachedFiles {
     });
   }
 
-  /** Takes all files from an assistant that is going, and what is kept of its resources. */
+  /** Detaches all files of an assistant that is being deleted, and deletes the passages of its resources. */
   async detachAll(assistantId: string): Promise<void> {
     for (const { fileId } of await this.rows({ assistantId }))
       await this.removeAttachment(assistantId, fileId);
     await this.scope.table("passages").where({ assistantId }).delete();
   }
 
-  /** Keeps what was read of a file, unless nothing has it attached any more. */
+  /** Stores the result of reading a file, unless the file was detached meanwhile. */
   async storeResult(fileId: string, reading: ReadResult): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);
@@ -141,7 +142,7 @@ export class AttachedFiles {
     return await this.scope.table("assistant_files").where(condition).orderBy("fileId");
   }
 
-  /** Until the transaction ends nobody else changes what the assistant has, and nobody deletes it. */
+  /** Locks the assistant against deletion and other attachments until the end of the transaction. */
   private async lockAssistant(id: string): Promise<void> {
     const live = this.scope
       .table("assistants")
@@ -149,14 +150,14 @@ export class AttachedFiles {
       .where({ id })
       .whereNull("deletedAt")
       .forNoKeyUpdate();
-    const held = await live;
-    if (held.length === 0) await this.scope.of(Templates).rejectWrite(id);
+    const locked = await live;
+    if (locked.length === 0) await this.scope.of(Templates).rejectWrite(id);
   }
 
-  /** Until the transaction ends nobody else changes what is known of a file. @returns whether there is one */
+  /** Locks a file until the end of the transaction. @returns whether it exists */
   private async lockFile(id: string): Promise<boolean> {
-    const held = await this.scope.table("files").select("id").where({ id }).forNoKeyUpdate();
-    return held.length > 0;
+    const locked = await this.scope.table("files").select("id").where({ id }).forNoKeyUpdate();
+    return locked.length > 0;
   }
 
   private async checkCount(assistantId: string): Promise<void> {
@@ -169,11 +170,11 @@ export class AttachedFiles {
       ]);
   }
 
-  /** Files of one organization are read one after another: many of them hold up nobody else. */
+  /** Files of an organization are indexed one after another, so that many of them do not delay other organizations. */
   private async enqueue(fileId: string): Promise<void> {
     const { organizationId } = this.scope;
-    const place = { queue: `files:${organizationId}`, key: `file.index:${organizationId}:${fileId}` };
-    await this.scope.enqueue("file.index", { fileId }, { ...place, tries: 3 });
+    const options = { queue: `files:${organizationId}`, key: `file.index:${organizationId}:${fileId}` };
+    await this.scope.enqueue("file.index", { fileId }, { ...options, tries: 3 });
   }
 }
 

@@ -5,7 +5,7 @@ import { unprepared } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
 import { split } from "./knowledge";
 
-/** Passages of one request. */
+/** Passages per request. */
 const BATCH_SIZE = 64;
 
 interface PassageText {
@@ -14,8 +14,8 @@ interface PassageText {
 }
 
 /**
- * Makes the vectors of the passages that have none of the present model: of a file, or of all that an assistant knows.
- * @throws Error when the model does not answer: the job is tried again
+ * Creates the missing vectors of the current model: for a file, or for all knowledge of an assistant.
+ * @throws Error if the model does not answer; the job is then retried
  */
 export async function embedPassages(
   scope: Scope,
@@ -51,7 +51,7 @@ const OF_ASSISTANT = ofOwner(`(passages.assistant_id = $2 or passages.file_id in
   select assistant_files.file_id from assistant_files
   where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))`);
 
-/** Passages that went meanwhile are left out. */
+/** Stores vectors, except for passages that were deleted meanwhile. */
 async function store(
   scope: Scope,
   wanted: readonly PassageText[],
@@ -60,10 +60,10 @@ async function store(
 ): Promise<void> {
   await scope.transaction(async (scope) => {
     const ids = wanted.map(({ id }) => id);
-    const held = await scope.table("passages").select("id").whereIn("id", ids).orderBy("id").forShare();
-    const still = new Set(held.map(({ id }) => id));
+    const locked = await scope.table("passages").select("id").whereIn("id", ids).orderBy("id").forShare();
+    const existing = new Set(locked.map(({ id }) => id));
     for (const [index, { id: passageId }] of wanted.entries())
-      if (still.has(passageId))
+      if (existing.has(passageId))
         await scope
           .insert("passage_embeddings", { passageId, model, embedding: JSON.stringify(vectors[index]) })
           .onConflict(["organizationId", "passageId"])
@@ -71,7 +71,7 @@ async function store(
   });
 }
 
-/** Keeps the passages of an assistant's resources, so that there is something for their vectors to belong to. */
+/** Stores the passages of an assistant's resources, because vectors refer to stored passages. */
 async function storeResources(scope: Scope, assistantId: string): Promise<void> {
   await scope.transaction(async (scope) => {
     if (!(await scope.tryLock(`resources/${assistantId}`))) return; // another job does the same

@@ -6,23 +6,23 @@ import { unprepared } from "../../platform/database/statement";
 import type { ModelCredential } from "../../platform/ports/text-model";
 import type { Passage } from "./knowledge";
 
-/** How long the vector of a question is waited for, in milliseconds: the person is waiting, too. */
+/** Short, because a person waits for the answer. */
 const QUESTION_TIMEOUT_MS = 3_000;
-/** The vectors of many passages. */
+/** For many passages at once. */
 const INDEXING_TIMEOUT_MS = 60_000;
-/** After a failure an organization's questions are answered by words alone for this long, in milliseconds. */
+/** After a failure, questions of the organization use the full-text search only for this long. */
 const FAILURE_PAUSE_MS = 60_000;
-/** How often it is looked for passages without a vector, in milliseconds: those from before there was a key. */
+/** Interval of checks for passages without a vector, e.g. of files that were attached before there was a key. */
 const CHECK_INTERVAL_MS = 600_000;
-/** More than this of a question is not looked at. */
+/** Longer questions are cut to their last part. In characters. */
 const MAX_QUESTION_LENGTH = 8_000;
 
-/** Organizations whose last question found no model. */
+/** Ids of organizations whose last request to the model failed. */
 const failing = new LRUCache<string, true>({ max: 10_000, ttl: FAILURE_PAUSE_MS });
-/** What has been looked through for passages without a vector. */
+/** Assistants whose knowledge was checked for passages without a vector. */
 const checked = new LRUCache<string, true>({ max: 10_000, ttl: CHECK_INTERVAL_MS });
 
-/** Whose passages are meant: a file's, or all that an assistant knows. */
+/** The passages of a file, or all that an assistant uses. */
 export type PassageOwner = { readonly fileId: string } | { readonly assistantId: string };
 
 interface Found {
@@ -46,11 +46,11 @@ const NEAREST = unprepared<Found>(({ db }) =>
   order by embedding <=> $4::vector limit $6`),
 );
 
-/** What passages mean: found by vectors, where the database keeps them and somebody has given a key. */
+/** Vector search. Needs the pgvector extension and a credential for the embedding model. */
 export class Embeddings {
   constructor(private readonly scope: Scope) {}
 
-  /** Passages that mean something near to a question, the nearest first; none where there are no vectors. */
+  /** Passages with a meaning similar to a question, most similar first; none if vectors are not available. */
   async findNearest(
     question: string,
     assistantId: string,
@@ -72,7 +72,7 @@ export class Embeddings {
     }));
   }
 
-  /** Vectors of passages. @returns undefined where there is no model to ask; @throws Error when it does not answer */
+  /** Vectors of texts. @returns undefined if no model is configured. @throws Error if it does not answer */
   async embed(texts: readonly string[], timeoutMs = INDEXING_TIMEOUT_MS): Promise<number[][] | undefined> {
     const { embeddings } = this.scope.ports;
     const credential = await this.credential();
@@ -81,7 +81,7 @@ export class Embeddings {
     return embeddings.remote.embed(texts, { model: embeddings.model, credential, signal });
   }
 
-  /** Has vectors made for the passages that have none, by a job. */
+  /** Enqueues a job that creates missing vectors. */
   async enqueue(owner: PassageOwner): Promise<void> {
     if (!(await this.credential())) return;
     const { organizationId } = this.scope;
@@ -101,7 +101,7 @@ export class Embeddings {
         await this.embed([question.slice(-MAX_QUESTION_LENGTH).toWellFormed()], QUESTION_TIMEOUT_MS)
       )?.[0];
     } catch {
-      failing.set(organizationId, true); // words find something, too
+      failing.set(organizationId, true); // the full-text search still finds passages
       return undefined;
     }
   }

@@ -7,8 +7,8 @@ import { AttachedFiles } from "./attached-files";
 const RETRY_HINT = "The file could not be fetched or read just now: attach it again to try once more.";
 
 /**
- * Reads a file and makes its passages findable. What is wrong with the file is noted; what is wrong with us is thrown,
- * so that the job is tried again, and noted at the last try.
+ * Reads a file and indexes its passages. A problem of the file is stored. Other errors are thrown, so that the job is
+ * retried; the last try also stores a problem.
  */
 export async function indexFile(scope: Scope, fileId: string, lastTry: boolean): Promise<void> {
   const attached = scope.of(AttachedFiles);
@@ -23,6 +23,6 @@ export async function indexFile(scope: Scope, fileId: string, lastTry: boolean):
   }
 }
 
-/** Marks the file as failed, wherever it is attached. */
+/** Marks a file as failed for all assistants. */
 export const giveUpIndexing = (scope: Scope, fileId: string): Promise<void> =>
   scope.of(AttachedFiles).storeResult(fileId, { problem: RETRY_HINT });

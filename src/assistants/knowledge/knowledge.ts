@@ -3,30 +3,30 @@ import type { Scope } from "../../platform/database/scope";
 import { statement, unprepared } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
 
-/** Something that was found, and where. */
+/** A piece of text with its source. */
 export interface Passage {
   readonly text: string;
   /** `resources`, `prompt`, or the name of a file. */
   readonly source: string;
   readonly fileId?: string;
-  /** Of the file, from 1, where it has pages. */
+  /** Page of the file, from 1, if it has pages. */
   readonly page?: number;
 }
 
 const MAX_PASSAGE_LENGTH = 1_000;
 const MAX_PASSAGES = 4;
-/** So many are looked at of each way of finding, before the best of all are taken. */
+/** Passages taken from each search before the results are fused. */
 const CANDIDATES = 12;
-/** Evens out how much the first places count beside the next ones (reciprocal rank fusion). */
+/** Constant k of reciprocal rank fusion: larger values give the first ranks less weight. */
 const FUSION_CONSTANT = 60;
 
 type Resources = Pick<ChannelConfiguration, "resources">;
 
-/** What an assistant knows, found by PostgreSQL's full-text search, and by vectors where there are some. */
+/** The knowledge of assistants, searched with PostgreSQL's full-text search and with vectors if available. */
 export class Knowledge {
   constructor(private readonly scope: Scope) {}
 
-  /** Passages about a question from the configuration's resources and the assistant's files, the best first. */
+  /** Passages from resources and files that match a question, best first. */
   async find(question: string, assistantId: string, { resources }: Resources): Promise<Passage[]> {
     const [byWords, byMeaning] = await Promise.all([
       this.findByWords(question, assistantId, { resources }),
@@ -35,7 +35,7 @@ export class Knowledge {
     return fuse([byWords, byMeaning]).slice(0, MAX_PASSAGES);
   }
 
-  /** Those only that share a word with the question: something is near to any question, but not always an answer. */
+  /** Passages that share a word with the question. Unlike a vector search, this can find nothing. */
   async findByWords(question: string, assistantId: string, { resources }: Resources): Promise<Passage[]> {
     const texts = split(resources);
     const [own, files] = await Promise.all([
@@ -48,7 +48,7 @@ export class Knowledge {
       .map(({ rank: _, ...passage }) => passage);
   }
 
-  /** What there is to ask about: what shares a word with a question first, then how resources and files begin. */
+  /** Topics to suggest: passages that share a word with the question, then the starts of resources and files. */
   async topics(question: string, assistantId: string, { resources }: Resources): Promise<string[]> {
     const [near, files] = await Promise.all([
       this.findByWords(question, assistantId, { resources }),
@@ -57,7 +57,7 @@ export class Knowledge {
     return [...near.map(({ text }) => text), ...split(resources).slice(0, CANDIDATES), ...files];
   }
 
-  /** The prompt too, sentence by sentence: for when there is nothing else to answer with. */
+  /** Searches the prompt, sentence by sentence: a fallback if nothing else matches. */
   async findInPrompt(question: string, prompt: string): Promise<Passage[]> {
     const found = await this.rank(
       question,
@@ -84,19 +84,19 @@ export class Knowledge {
 
 type RankedPassage = Passage & { readonly rank: number };
 
-/** One list of several: what stands far up in more than one comes first. */
+/** Merges ranked lists by reciprocal rank fusion: passages that rank high in several lists come first. */
 function fuse(lists: readonly (readonly Passage[])[]): Passage[] {
   const scores = new Map<string, { passage: Passage; score: number }>();
   for (const list of lists)
-    for (const [place, passage] of list.entries()) {
+    for (const [rank, passage] of list.entries()) {
       const key = `${passage.fileId ?? ""}/${passage.text}`;
-      const score = (scores.get(key)?.score ?? 0) + 1 / (FUSION_CONSTANT + place);
+      const score = (scores.get(key)?.score ?? 0) + 1 / (FUSION_CONSTANT + rank);
       scores.set(key, { passage, score });
     }
   return [...scores.values()].sort((a, b) => b.score - a.score).map(({ passage }) => passage);
 }
 
-/** Any of the words, not all of them: a question has words that its answer lacks. */
+/** Matches any word of the question, not all: a question has words that its answer lacks. */
 const QUERY = `cast(replace(cast(plainto_tsquery('english', $3) as text), '&', '|') as tsquery)`;
 
 const RANKED = unprepared<{ text: string; rank: number }>(({ db }) =>
@@ -110,7 +110,8 @@ const BEGINNINGS = statement<{ text: string }>(({ db }) =>
   db.raw(`
   select passages.content as text from assistant_files
   join passages on passages.organization_id = $1 and passages.file_id = assistant_files.file_id
-  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2 and passages.ordinal < ${MAX_PASSAGES}
+  where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
+    and passages.ordinal < ${MAX_PASSAGES}
   order by passages.ordinal, assistant_files.created_at limit ${CANDIDATES}`),
 );
 
@@ -125,7 +126,7 @@ const IN_FILES = unprepared<RankedPassage & { page: number | null }>(({ db }) =>
   order by rank desc limit ${CANDIDATES}`),
 );
 
-/** Paragraphs, long ones cut between sentences or words. */
+/** Splits a text into paragraphs, and long paragraphs between sentences or words. */
 export function split(text: string): string[] {
   const passages: string[] = [];
   for (const paragraph of text.split(/\n\s*\n|\r\n\s*\r\n/)) {

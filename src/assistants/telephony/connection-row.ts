@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 
-/** A telephone number of an organization at a provider, as callers see it. */
+/** A phone number of an organization at a telephony provider, as shown to callers. */
 export interface TelephonyConnection {
   readonly id: string;
   /** E.164. */
@@ -9,13 +9,13 @@ export interface TelephonyConnection {
   readonly messagingServiceSid: string | null;
   /** The last characters of the token. */
   readonly authTokenHint: string;
-  /** What the provider is to call when a text comes in. */
+  /** Callback URL for the provider: it must send incoming texts there. */
   readonly interceptSmsUrl: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A connection as it is stored. */
+/** A stored connection. */
 export type ConnectionRow = Omit<TelephonyConnection, "authTokenHint" | "interceptSmsUrl"> & {
   readonly sealedToken: string;
 };
@@ -32,7 +32,7 @@ export const toConnection = (
   interceptSmsUrl,
 });
 
-/** The country of a number, ISO 3166-1; of several that share it, the main one. */
+/** ISO 3166-1 code of a number's country; the main one if several share the calling code. */
 export function countryOf(phoneNumber: string): string | undefined {
   const number = parsePhoneNumberFromString(phoneNumber);
   return number?.country ?? number?.getPossibleCountries()[0];

@@ -14,7 +14,7 @@ export interface ConnectTelephonyInput {
   readonly accountSid: string;
   readonly authToken: string;
   readonly messagingServiceSid?: string | null;
-  /** Who answers texts, the first one by default. */
+  /** Assistants that answer texts; the first one is the default. */
   readonly assistantIds?: readonly string[] | null;
 }
 
@@ -25,16 +25,16 @@ export interface UpdateTelephonyConnectionInput {
   readonly assistantIds?: readonly string[];
 }
 
-/** The provider is asked for a few things, one after another; in all, in milliseconds. */
+/** For all requests of a check together. */
 const CHECK_TIMEOUT_MS = 8_000;
 
 const CONNECTION_BY_ID = statement(({ table, $ }) => table("telephony_connections").where({ id: $(1) }));
 
-/** The telephone numbers that an organization has at a provider. Tokens go in and never out. */
+/** The phone numbers of an organization at a telephony provider. Stored tokens are never shown. */
 export class TelephonyConnections {
   constructor(private readonly scope: Scope) {}
 
-  /** The oldest first. */
+  /** Oldest first. */
   async list(): Promise<TelephonyConnection[]> {
     const rows = await this.scope.table("telephony_connections").orderBy(OLDEST_FIRST);
     return rows.map((row) => this.present(row));
@@ -45,15 +45,15 @@ export class TelephonyConnections {
     return (await this.find(id)) ?? missing("TelephonyConnection");
   }
 
-  /** Undefined for one that does not exist, or no more. */
+  /** @returns undefined if it does not exist */
   async find(id: string): Promise<TelephonyConnection | undefined> {
     const row = await this.row(id);
     return row && this.present(row);
   }
 
   /**
-   * Stores a number, after the provider was asked whether account, token, number and messaging service go together.
-   * @throws BAD_USER_INPUT that names the wrong value; CONFLICT for a number that is connected; UNAVAILABLE when the
+   * Connects a number, after the provider has confirmed account, token, number and messaging service.
+   * @throws BAD_USER_INPUT that names the wrong value; CONFLICT if the number is already connected; UNAVAILABLE if the
    * provider does not answer; ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
    */
   async connect(input: ConnectTelephonyInput): Promise<TelephonyConnection> {
@@ -81,7 +81,10 @@ export class TelephonyConnections {
     return this.byId(id);
   }
 
-  /** Changes the account or who answers; a changed account is checked first. @throws as connect, and TELEPHONY_CONNECTION_NOT_FOUND */
+  /**
+   * Changes account or assistants. Checks a changed account with the provider first.
+   * @throws TELEPHONY_CONNECTION_NOT_FOUND, and as `connect`
+   */
   async update(id: string, input: UpdateTelephonyConnectionInput): Promise<TelephonyConnection> {
     const row = (await this.row(id)) ?? missing("TelephonyConnection");
     const { assistantIds, ...changes } = input;
@@ -105,14 +108,17 @@ export class TelephonyConnections {
     return this.byId(id);
   }
 
-  /** Forgets a number and its token. Chats by SMS stay, and texts of theirs are sent no more. @throws TELEPHONY_CONNECTION_NOT_FOUND */
+  /**
+   * Deletes a number and its token. Its SMS chats stay, but send no more texts.
+   * @throws TELEPHONY_CONNECTION_NOT_FOUND
+   */
   async disconnect(id: string): Promise<{ id: string }> {
     const removed = await this.scope.table("telephony_connections").where({ id }).delete();
     if (removed === 0) missing("TelephonyConnection");
     return { id };
   }
 
-  /** Who answers texts to a number, the default first; without those that were deleted. */
+  /** The assistants that answer texts to a number, the default first, without deleted ones. */
   async assistants(connectionId: string): Promise<Assistant[]> {
     const loader = this.scope.loader<Assistant[]>("telephony.assistants", async (ids) => {
       const members = this.scope
@@ -141,13 +147,13 @@ export class TelephonyConnections {
     return loader.load(connectionId);
   }
 
-  /** A number with its token, for the provider and the voice engine only. */
+  /** A number with its token. Only for requests to the provider and the voice engine. */
   async lineOf(id: string): Promise<TelephonyLine | undefined> {
     const row = await this.row(id);
     return row && this.line(row);
   }
 
-  /** The connection that calls with an assistant go out from: one that it answers on, else the oldest. */
+  /** The connection for outbound calls of an assistant: one of its own, else the oldest. */
   async forCalls(assistantId: string): Promise<TelephonyConnection | undefined> {
     const own = this.scope.table("telephony_assistants").where({ assistantId }).orderBy("connectionId");
     const [member] = await own.limit(1);
@@ -167,7 +173,7 @@ export class TelephonyConnections {
     const malformed = provider.malformed(line);
     if (malformed.length > 0) throw invalid(malformed);
     const problem = await provider.check(line, AbortSignal.timeout(CHECK_TIMEOUT_MS)).catch(() => {
-      // What went wrong may name what was sent: that is for nobody.
+      // The original error may contain the token.
       throw new DomainError("UNAVAILABLE", "The telephony provider did not answer. Try again.");
     });
     if (problem) throw invalid([problem]);
@@ -225,7 +231,7 @@ function mergeLine(
 
 const DUPLICATE = "23505";
 
-/** Whether by this organization or by another one is not told. */
+/** Does not reveal whether this or another organization has connected the number. */
 function rejectDuplicate(error: unknown): never {
   if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
   throw new DomainError("CONFLICT", "This telephone number is connected already.");

@@ -18,8 +18,8 @@ const CONDITIONS: Conditions<keyof Filter> = {
 export type FactsStatement<R> = Filtered<R, keyof Filter>;
 
 /**
- * Makes a statement over the facts of a period. It is not prepared: a day and a year want different plans.
- * @param build gets the facts of the period; `$(1)` is its beginning, `$(2)` its end, and more values follow
+ * Creates a statement over the facts of a period. It is not prepared, because a day and a year need different plans.
+ * @param build gets the facts of the period; `$(1)` is its start, `$(2)` its end; further parameters follow
  */
 export const factsOf = <R>(
   name: Name,
@@ -46,7 +46,7 @@ export class Facts {
     private readonly filter: Filter,
   ) {}
 
-  /** @param more values that follow the beginning and the end of the period */
+  /** @param more parameters after the start and the end of the period */
   read<R>(facts: FactsStatement<R>, more: readonly unknown[] = []): Promise<R[]> {
     const { statement, values } = facts.by(this.filter);
     return this.scope.read(statement, [this.period.from, this.period.to, ...more, ...values]);

@@ -47,7 +47,7 @@ export interface UnansweredQuestion {
 
 const CHANNELS: readonly Channel[] = ["TEXT", "VOICE", "SMS"];
 
-interface InBucket {
+interface BucketCount {
   readonly bucket: number;
   readonly count: number;
 }
@@ -83,7 +83,7 @@ const FUNCTIONS = factsOf<FunctionUse>("function_facts", (rows, { db }) =>
     .orderByRaw("2 desc, 1"),
 );
 
-/** Takes how many questions. */
+/** Parameter: number of questions. */
 const UNANSWERED = factsOf<UnansweredQuestion>("conversation_facts", (rows, { table, $ }) => {
   const chats = rows
     .select("chatId")
@@ -98,7 +98,7 @@ const UNANSWERED = factsOf<UnansweredQuestion>("conversation_facts", (rows, { ta
 });
 
 const lengthsOf = (column: "messages" | "seconds", bounds: readonly number[]) =>
-  factsOf<InBucket>("conversation_facts", (rows, { db }) =>
+  factsOf<BucketCount>("conversation_facts", (rows, { db }) =>
     rows
       .whereNotNull("endedReason")
       .select(db.raw(`width_bucket(??, array[${bounds.join(", ")}]) as bucket`, [column]))
@@ -108,7 +108,7 @@ const lengthsOf = (column: "messages" | "seconds", bounds: readonly number[]) =>
 const MESSAGES = lengthsOf("messages", MESSAGE_BOUNDS);
 const SECONDS = lengthsOf("seconds", LENGTH_BOUNDS);
 
-/** The statistics of a period. Each is read when it is asked for; those that share a statement share its answer. */
+/** The statistics of a period. Each is read when requested; statistics of the same statement share its result. */
 export class Report {
   readonly period: Period;
   private readonly facts: Facts;
@@ -183,7 +183,7 @@ export class Report {
   }
 
   private async distribution(
-    lengths: FactsStatement<InBucket>,
+    lengths: FactsStatement<BucketCount>,
     bounds: readonly number[],
   ): Promise<Bucket[]> {
     const found = await this.facts.read(lengths);

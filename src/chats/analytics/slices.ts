@@ -28,7 +28,7 @@ export interface Slice extends Counts {
 
 const TIMES = [...ANSWER_BOUNDS, Infinity].map((_, index) => `sum(answer_times[${index + 1}])`).join(", ");
 
-/** Takes the time zone. */
+/** Parameter: time zone. */
 const SLICES = factsOf<Slice>("conversation_facts", (rows, { $, db }) =>
   rows
     .select(db.raw("(started_at at time zone ?)::date::text as day", [$(3)]), "channel")
@@ -43,11 +43,11 @@ const SLICES = factsOf<Slice>("conversation_facts", (rows, { $, db }) =>
     .select(db.raw(`array[${TIMES}]::float8[] as times`))
     .select(db.raw("sum(not_known)::float8 as not_known, sum(errors)::float8 as errors"))
     .select(db.raw("sum(no_answer)::float8 as no_answer"))
-    // By days and not by their names, which it would take longer to write for each row than to count it.
+    // By date, not by its text: converting the date to text for each row would take longer than counting.
     .groupByRaw("(started_at at time zone ?)::date, channel", [$(3)]),
 );
 
-/** By day and channel. */
+/** Reads counts by day and channel. */
 export const slicesOf = (facts: Facts): Promise<Slice[]> => facts.read(SLICES, [facts.period.timezone]);
 
 /** Adds up counts. */

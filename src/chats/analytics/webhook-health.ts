@@ -43,7 +43,7 @@ const CONDITIONS: Conditions<"projectId"> = {
     rows.whereIn("destinationId", table("webhook_destinations").select("id").where({ projectId: value })),
 };
 
-/** Not prepared: a day and a year want different plans. */
+/** Not prepared, because a day and a year need different plans. */
 const GROUPS = new Filtered<DeliveryGroup, "projectId">(
   CONDITIONS,
   ({ table, $, db, narrowed }) =>
@@ -55,7 +55,7 @@ const GROUPS = new Filtered<DeliveryGroup, "projectId">(
   false,
 );
 
-/** How deliveries that were made in a period went, of the organization or of one of its projects. */
+/** Statistics of the deliveries created in a period, of the organization or a project. */
 export async function webhookHealth(
   scope: Scope,
   period: Period,

@@ -56,7 +56,7 @@ export interface NewMessage extends PostMessageInput {
   readonly unshown?: string;
 }
 
-/** Most messages that a turn looks back at. */
+/** Most messages of a chat that a turn reads. */
 const HISTORY_LENGTH = 200;
 
 const LAST = perId<Message, "before">(

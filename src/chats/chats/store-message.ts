@@ -3,7 +3,7 @@ import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { Events, type EventMessage } from "../../events/events/events";
-import { changing, type Cause, type Job } from "../../events/events/record";
+import { recordingStatement, type Cause, type Job } from "../../events/events/record";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
@@ -72,7 +72,7 @@ function causeOf(message: MessageRow, { answers, unshown }: NewMessage): Omit<Ca
   return { statement: STORE, values: [...values, calls, message.clientId, unshown || null] };
 }
 
-const STORE = changing(({ db }) =>
+const STORE = recordingStatement(({ db }) =>
   db.raw(`
   cause as (
     update chats set message_count = $13, event_count = event_count + 1, last_message_at = $14,

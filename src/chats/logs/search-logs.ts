@@ -12,11 +12,11 @@ export interface LogSearch {
   readonly offset: number;
 }
 
-/** Columns of a chat that a list of logs shows. */
+/** Columns of a chat in lists of logs. */
 export const LIST_COLUMNS = ["id", "channel", "label", "phoneNumber", "firstWords", "startedAt"] as const;
 export type ListRow = Pick<Rows["chats"], (typeof LIST_COLUMNS)[number]>;
 
-/** How many chats are read one after another before the index is asked. */
+/** Chats that are scanned before the index is used. */
 export const NEAR_CHATS = 500;
 
 /**
@@ -41,17 +41,17 @@ export async function searchLogs(
   return ids.map((id, index) => rest.get(id) ?? near[index]!);
 }
 
-/** Everything known of a chat beside its messages: the expression of the index. */
+/** The searchable text of a chat apart from its messages. Must equal the expression of the index. */
 export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
   || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
 
-/** Not prepared: a generic plan of a text search would walk everything. */
+/** Not prepared: the generic plan of a text search would scan everything. */
 const SEARCH: PerIdOptions<"type"> = {
   isPrepared: false,
   conditions: { type: (rows, value) => rows.where("channel", value) },
 };
 
-/** Looks into each of the next chats. Values: the pattern, and how many chats. */
+/** Scans the next chats. Parameters: pattern, number of chats. */
 const NEXT = inBothOrders((order) =>
   perId<ListRow, "type">(({ table, $, narrowed }) => {
     const next = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
@@ -66,7 +66,7 @@ const NEXT = inBothOrders((order) =>
   }, SEARCH),
 );
 
-/** Asks the index. Value: the pattern. */
+/** Searches with the trigram index. Parameter: pattern. */
 const INDEXED = inBothOrders((order) =>
   perId<ListRow, "type">(({ table, $, narrowed }) => {
     const said = table("messages")

@@ -19,7 +19,7 @@ const END = statement<LedgerPosition>(({ table, db }) =>
   table("ledger_heads").select(db.raw("(position + 1)::text as position"), db.raw("'' as id")),
 );
 
-const PLACE_OF_EVENT = statement<LedgerPosition>(({ table, $, db }) =>
+const POSITION_OF_EVENT = statement<LedgerPosition>(({ table, $, db }) =>
   table("events")
     .where({ id: $(1) })
     .select(db.raw("id, transaction::text as position")),
@@ -67,7 +67,7 @@ export class Ledger {
   async place(id: string | null | undefined): Promise<LedgerPosition> {
     await sequence(this.scope).catch(unlessReadOnly);
     const { scope } = this;
-    const [row] = await (id == null ? scope.read(END) : scope.read(PLACE_OF_EVENT, [id]));
+    const [row] = await (id == null ? scope.read(END) : scope.read(POSITION_OF_EVENT, [id]));
     return row ?? missing("Event");
   }
 }

@@ -27,7 +27,7 @@ export interface NewEvent {
 
 /** A change made by the statement that stores its event. If it changes nothing, no event is stored. */
 export interface Cause {
-  /** Made by `changing`. */
+  /** Created by `recordingStatement`. */
   readonly statement: Statement<RecordRow>;
   /** Parameters from $13 on. */
   readonly values: readonly unknown[];
@@ -95,11 +95,11 @@ async function withJobs(
 }
 
 /**
- * Makes a statement that changes something and records the event about it. A delivery id is the start of the event id
- * and the end of the destination id: it sorts by time, unique per pair.
+ * Creates a statement that makes a change and records its event. A delivery id is the start of the event id and the end
+ * of the destination id: it sorts by time and is unique per pair.
  * @param change CTEs. The one named `cause` returns a row with the chat's new `event_count` if something changed
  */
-export const changing = (change: (pieces: Pieces) => Knex.Raw): Statement<RecordRow> =>
+export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statement<RecordRow> =>
   statement((pieces) =>
     pieces.db.raw(
       `
@@ -140,7 +140,7 @@ export const changing = (change: (pieces: Pieces) => Knex.Raw): Statement<Record
   );
 
 /** The chat's row is locked until the commit, so its counter has the order in which events become visible. */
-const RECORD = changing(({ db }) =>
+const RECORD = recordingStatement(({ db }) =>
   db.raw(`
   cause as (
     update chats set event_count = event_count + 1 where chats.organization_id = $1 and id = $6
