@@ -29,7 +29,7 @@ const asOwner = (statement: string, ...values: unknown[]) =>
   running.database.query(statement, [organizationId, ...values]);
 
 describe("the audit log", () => {
-  test("is numbered without a gap when several servers seal while others write", async () => {
+  test("is numbered without gaps when several servers seal it during writes", async () => {
     const before = await log().head();
     await Promise.all([change(20), log().seal(), log().seal(), change(20), log().seal()]);
     await Promise.all([log().seal(), log().seal()]);
@@ -41,14 +41,14 @@ describe("the audit log", () => {
     expect(await verdict()).toBeUndefined();
   });
 
-  test("is numbered by a job soon after it was written", async () => {
+  test("is numbered by a job soon after an entry was written", async () => {
     await change(1);
     await until(
       async () => (await asOwner("select 1 from audit_outbox where organization_id = $1")).length === 0,
     );
   });
 
-  test("shows where a row was changed, for each of its columns", async () => {
+  test("reveals which row was changed, for each of its columns", async () => {
     await change(3);
     await log().seal();
     const columns = await running.database.query<{ name: string; type: string }>(
@@ -73,7 +73,7 @@ describe("the audit log", () => {
     }
   });
 
-  test("shows where a row is missing, in the middle and at the end", async () => {
+  test("reveals which row is missing, in the middle and at the end", async () => {
     await change(3);
     await log().seal();
     const { position } = await log().head();
@@ -83,7 +83,7 @@ describe("the audit log", () => {
     expect(await verdict()).toMatchObject({ position: 2, problem: expect.stringContaining("missing") });
   });
 
-  test("shows that its end was cut off together with the stored head, to who has a published one", async () => {
+  test("reveals a cut end, even with the stored head cut too, to a verifier with a published head", async () => {
     await change(3);
     await log().seal();
     const published = await log().head();
@@ -98,7 +98,7 @@ describe("the audit log", () => {
     expect(await verdict(published)).toMatchObject({ position, problem: expect.stringContaining("missing") });
   });
 
-  test("shows that its end was rewritten with hashes that fit, to who has a published head", async () => {
+  test("reveals an end rewritten with matching hashes, to a verifier with a published head", async () => {
     await change(2);
     await log().seal();
     const published = await log().head();
@@ -117,7 +117,7 @@ describe("the audit log", () => {
     });
   });
 
-  test("shows where rows changed places", async () => {
+  test("reveals which rows were swapped", async () => {
     await change(3);
     await log().seal();
     const move = (from: number, to: number) =>
@@ -128,7 +128,7 @@ describe("the audit log", () => {
     expect(await verdict()).toMatchObject({ position: 2, problem: expect.stringContaining("out of place") });
   });
 
-  test("is exported with its head at the end, and verified from the export alone", async () => {
+  test("is exported with its head at the end, and can be verified from the export alone", async () => {
     await change(2);
     const lines: string[] = [];
     for await (const line of exportAudit(scope())) lines.push(line);

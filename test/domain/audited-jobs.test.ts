@@ -169,13 +169,13 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
 };
 
 describe("the audit log records", () => {
-  test("every task, but for those of which it is said why not", () => {
+  test("every task except those with a stated reason", () => {
     const all = Object.keys({ ...tasks, ...soleTasks, ...slowTasks, ...periodicTasks });
     expect([...Object.keys(RECORDED), ...Object.keys(WITHOUT_RECORD)].sort()).toEqual(all.sort());
   });
 
   test.each(Object.entries({ ...RECORDED, ...BESIDE }))(
-    "%s, with the number of rows, and nothing when it changes nothing",
+    "%s, with the number of rows, and nothing if no row changes",
     async (_, prepare) => {
       const { run, expected } = await prepare();
       const { rows } = await recording(running.database, organizationId, run);
@@ -216,7 +216,7 @@ describe("the heads of the audit log", () => {
     return { lines, sealer: new AuditSealer(running.app.database, logger) };
   };
 
-  test("are logged in one line at the default level, as audit:verify takes them", async () => {
+  test("are logged in one line at the default level, in the format of audit:verify", async () => {
     const { lines, sealer } = logged("warn");
     const { organizationId: other } = await running.otherOrganization();
     await until(async () => (await auditWaiting()) === 0);
@@ -226,7 +226,7 @@ describe("the heads of the audit log", () => {
     expect(lines[0]!.heads).toMatchObject({ [other]: `${position}:${hash}` });
   });
 
-  test("are not logged where only errors are wanted", async () => {
+  test("are not logged at level error", async () => {
     const { lines, sealer } = logged("error");
     await until(async () => (await auditWaiting()) === 0);
     await sealer.stop();
@@ -236,7 +236,7 @@ describe("the heads of the audit log", () => {
   const auditWaiting = async () => (await running.app.database.auditWaiting()).length;
 });
 
-test("an entry of a person's operation has no number of rows", async () => {
+test("an entry of a request has no number of rows", async () => {
   const rows = await auditRows(running.database, organizationId);
   expect(rows.flatMap(({ fields }) => fields).filter((field) => "count" in field)).toEqual([]);
 });

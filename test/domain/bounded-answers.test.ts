@@ -91,14 +91,14 @@ describe.each([
     ["streams words without end", `${MAX_MODEL_TEXT_BYTES} bytes of text`],
     ["streams comments without end", `${BOUNDS.model.bytes} bytes`],
     ["streams a line without end", `${BOUNDS.model.line} bytes in a line`],
-  ])("that %s is cut off, and the bound is told", async (what, bound) => {
+  ])("that %s is cut off, and the error names the limit", async (what, bound) => {
     behave = behaviours[what]!;
     await expect(ask(guarded)).rejects.toThrow();
     expect(told).toContainEqual(["OPENAI", bound]);
     expect(sent).toBeLessThan(32 * MIB);
   });
 
-  test("that sends a bomb is cut off", async () => {
+  test("that sends a decompression bomb is cut off", async () => {
     behave = behaviours["sends a bomb"]!;
     await expect(ask(guarded)).rejects.toThrow();
     if (!guarded) expect(told).toContainEqual(["OPENAI", `${BOUNDS.model.bytes} bytes`]);
@@ -115,13 +115,13 @@ describe("any provider asked by fetch", () => {
     ["streams a line without end", `${64 * KIB} bytes in a line`, { ...bound, milliseconds: 20_000 }],
     ["sends a bomb", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
     ["sends a head and then nothing", "300 ms", bound],
-  ])("that %s is cut off, and the bound is told", async (what, passed, limits) => {
+  ])("that %s is cut off, and the error names the limit", async (what, passed, limits) => {
     behave = behaviours[what]!;
     await expect(get(limits)).rejects.toThrow(`The answer of a provider exceeds ${passed}.`);
     expect(told).toEqual([["a provider", passed]]);
   });
 
-  test("is read whole within its bound", async () => {
+  test("is read completely if the answer is within the limit", async () => {
     behave = (_req, res) => void res.end(`${"x".repeat(64 * KIB)}\n`.repeat(10));
     expect(await get({ ...bound, milliseconds: 20_000 })).toHaveLength(10 * (64 * KIB + 1));
     behave = (_req, res) => void res.writeHead(204).end();
@@ -129,7 +129,7 @@ describe("any provider asked by fetch", () => {
     expect(told).toEqual([]);
   });
 
-  test("is not told of when the one who asked gives up", async () => {
+  test("is not reported when the caller aborts the request", async () => {
     behave = behaviours["sends a head and then nothing"]!;
     const giving = answers.fetch(fetch, "a provider", bound)(url, { signal: AbortSignal.timeout(50) });
     await expect(giving.then((answer) => answer.text())).rejects.toThrow();
@@ -139,7 +139,7 @@ describe("any provider asked by fetch", () => {
   });
 });
 
-test("an embedding model that sends without end is cut off at 16 MiB", async () => {
+test("an embedding model that sends an endless answer is cut off at 16 MiB", async () => {
   behave = behaviours["sends a body without end"]!;
   const signal = AbortSignal.timeout(30_000);
   const asked = aiSdkEmbeddings(reach.fetch, answers).embed(["text"], {
@@ -151,7 +151,7 @@ test("an embedding model that sends without end is cut off at 16 MiB", async () 
   expect(told).toEqual([["the embedding model", `${16 * MIB} bytes`]]);
 });
 
-test("a store of files that lists without end is cut off", async () => {
+test("a file store that sends an endless list is cut off", async () => {
   behave = (_req, res) =>
     endless(
       res.writeHead(200, { "content-type": "application/xml" }),
@@ -165,7 +165,7 @@ test("a store of files that lists without end is cut off", async () => {
   expect(told[0]).toEqual(["the store of files", `${4 * MIB} bytes`]);
 });
 
-test("a webhook or function that answers without end is cut off at its bound, which is told", async () => {
+test("a webhook or function that sends an endless answer is cut off at its limit, which the error names", async () => {
   behave = behaviours["sends a body without end"]!;
   const bounded = outbound(["127.0.0.0/8"], undefined, answers);
   const request = { url, body: "{}", headers: {}, timeoutMs: 10_000, readBytes: 64 * KIB };

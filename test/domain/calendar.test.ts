@@ -49,7 +49,7 @@ function expectNext(waits: readonly number[]): void {
   expect([29, 30]).toContain(waits[0]);
 }
 
-test("a task has one job for its next time, however often all workers look", async () => {
+test("a periodic task has one job for its next run, however often all workers check", async () => {
   const { look, waits } = await calendars();
   await look();
   expectNext(await waits());
@@ -61,21 +61,21 @@ test.each([
   ["a minute ago", -1],
   ["a week ago", -10_080],
   ["in 20 minutes, after it failed", 20],
-])("a run that has been due since %s stays so", async (_name, minutes) => {
+])("a run that has been due since %s stays due", async (_name, minutes) => {
   const { look, enqueue, waits } = await calendars();
   await enqueue(minutes);
   await look();
   expect(await waits()).toEqual([minutes]);
 });
 
-test("a run that a wrong clock put off comes back to its time", async () => {
+test("a run postponed by a wrong clock returns to its time", async () => {
   const { look, enqueue, waits } = await calendars();
   await enqueue(120);
   await look();
   expectNext(await waits());
 });
 
-test("the next run is enqueued while the last one goes on", async () => {
+test("the next run is enqueued while the last one is still running", async () => {
   const { look, enqueue, waits } = await calendars();
   await takeJob(running.database, await enqueue(-1), "a worker");
   await look();

@@ -13,10 +13,10 @@ function overlaid(content: object) {
   return loadCatalog(file);
 }
 
-describe("the catalogue", () => {
+describe("the catalog", () => {
   const { providers, models, speechProviders, voices } = loadCatalog();
 
-  test("has the documented numbers of identifiers for each channel", () => {
+  test("has the documented number of identifiers for each channel", () => {
     expect(idsFor(providers, "VOICE")).toEqual(["OPENAI", "GROQ", "ANTHROPIC"]);
     expect(idsFor(models, "VOICE")).toHaveLength(12);
     for (const channel of ["SMS", "TEXT"] as const) {
@@ -28,7 +28,7 @@ describe("the catalogue", () => {
     for (const { id } of voices) expect(id).toMatch(/^[a-z]+$/);
   });
 
-  test("has no identifier twice, and a known vendor for each", () => {
+  test("has no duplicate identifiers, and a known provider for each model", () => {
     for (const entries of [providers, models, speechProviders, voices])
       expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
     for (const { provider } of models) expect(providers.map(({ id }) => id)).toContain(provider);
@@ -36,10 +36,10 @@ describe("the catalogue", () => {
   });
 });
 
-describe("a file laid over it", () => {
+describe("a catalog file", () => {
   test("that is empty changes nothing", () => expect(overlaid({})).toEqual(loadCatalog()));
 
-  test("serves a known identifier by another model, and keeps the rest of the entry and its place", () => {
+  test("can serve a known identifier by another model, and keeps the rest of the entry and its position", () => {
     const baseUrl = "http://localhost:11434/v1";
     const { models } = overlaid({ models: [{ id: "MIXTRAL", model: "mixtral-local", baseUrl }] });
     const before = loadCatalog().models;
@@ -47,7 +47,7 @@ describe("a file laid over it", () => {
     expect(models).toEqual(before.with(place, { ...before[place]!, model: "mixtral-local", baseUrl }));
   });
 
-  test("adds what is new behind what is known, for all channels unless it says which", () => {
+  test("appends new entries, for all channels unless it names some", () => {
     const { providers, models, voices } = overlaid({
       providers: [{ id: "HOUSE" }],
       models: [

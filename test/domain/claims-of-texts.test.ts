@@ -26,7 +26,7 @@ async function waiting() {
   return { sent, read };
 }
 
-test("a text is sent by the server that claimed it last, while its claim is fresh by the database's clock", async () => {
+test("a text is sent by the server that claimed it last, while the claim is valid by the database's clock", async () => {
   const { sent, read } = await waiting();
   const first = await read();
   expect(await sent.claim(first)).toBe(true);
@@ -40,7 +40,7 @@ test("a text is sent by the server that claimed it last, while its claim is fres
   await expect(sent.checkClaim(second, TIMEOUT)).rejects.toThrow(NotSent);
 });
 
-test("an attempt in which nothing was sent is taken back, unless another server has claimed the text since", async () => {
+test("an attempt that sent nothing is undone unless another server has claimed the text meanwhile", async () => {
   const { sent, read } = await waiting();
   const first = await read();
   await sent.claim(first);
@@ -53,7 +53,7 @@ test("an attempt in which nothing was sent is taken back, unless another server 
   expect((await read()).attempts).toBe(2);
 });
 
-test("no request is sent after its deadline, and one that waits is aborted at it", async () => {
+test("no request is sent after its deadline, and a pending one is aborted at the deadline", async () => {
   expect(() => new Deadline(0).signal()).toThrow(NotSent);
   const signal = new Deadline(20).signal();
   await new Promise((resolve) => signal.addEventListener("abort", resolve));

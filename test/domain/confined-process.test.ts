@@ -56,7 +56,7 @@ async function inside(code: string): Promise<string> {
   return output;
 }
 
-describe("whatever a document brings the process to do that reads it, it can't", () => {
+describe("the process that reads documents, whatever a document makes it do, cannot", () => {
   test.each([
     ["connect", `await once(require("net").connect(canary.tcp, "127.0.0.1"), "connect")`],
     [
@@ -144,7 +144,7 @@ describe("whatever a document brings the process to do that reads it, it can't",
     expect(existsSync(canary.target)).toBe(false);
   });
 
-  test("though it can do all else", async () => {
+  test("and it can do everything else", async () => {
     expect(await inside("JSON.parse('1')")).toBe("done");
   });
 });

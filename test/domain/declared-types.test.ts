@@ -21,7 +21,7 @@ async function typed(body: string, length = body.length): Promise<string> {
 
 const FILE = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
 
-describe("the type of a part of a form", () => {
+describe("the declared type of a form part", () => {
   test.each([
     ["a file without one", FILE, "application/octet-stream"],
     ["a file with a plain one", `${FILE}\r\nContent-Type: text/html`, "text/html"],
@@ -52,12 +52,12 @@ describe("the type of a part of a form", () => {
     ["many semicolons", `Content-Disposition: ${"; ".repeat(8_000)}`],
     ["white space", `Content-Type:${" ".repeat(16_000)}x`],
     ["many lines", "a\r\n ".repeat(4_000)],
-  ])("is found in headers of %s, a thousand times over", async (_what, headers) => {
+  ])("is found in headers of %s, a thousand times", async (_what, headers) => {
     const body = part(headers).concat("\r\n").repeat(1_000) + end;
     expect((await typed(body, 65_536)).length).toBeGreaterThanOrEqual(body.length);
   });
 
-  test("reads no byte of a part without an end of its headers twice", async () => {
+  test("reads each byte once if the headers of a part do not end", async () => {
     const body = `--${BOUNDARY}\r\n`.repeat(2_000_000) + end;
     expect((await typed(body, 1_000_000)) === `\r\n${body}`).toBe(true);
   });

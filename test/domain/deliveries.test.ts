@@ -41,7 +41,7 @@ const post = (aiChatId: string, content: string, role = "ASSISTANT") =>
   );
 
 describe("deliveries", () => {
-  test("what happens in a chat reaches the destination, signed in both ways", async () => {
+  test("events of a chat reach the destination with both signatures", async () => {
     const { assistantId, chatId } = await startChat();
     await post(chatId, "Zwölf Boxkämpfer 🥊");
     const [delivered] = await receiver.until(1, ({ text }) => text.includes("Boxkämpfer"));
@@ -58,7 +58,7 @@ describe("deliveries", () => {
     );
   });
 
-  test("the events of a chat arrive in the order in which they happened", async () => {
+  test("the events of a chat arrive in order", async () => {
     const { chatId } = await startChat();
     for (let n = 1; n <= 10; n++) await post(chatId, `message ${n}`);
     await running.api.gql(`mutation ($id: ID!) { endChat(id: $id) { id } }`, { id: chatId });
@@ -72,7 +72,7 @@ describe("deliveries", () => {
     ]);
   });
 
-  test("a failed try is repeated after about five seconds with the same id and the same bytes", async () => {
+  test("a failed try is retried after about five seconds with the same id and bytes", async () => {
     receiver.answer((res, _, number) => void (number === 1 ? res.writeHead(500).end("no") : res.end("yes")));
     await startChat();
     const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start", 15_000);
@@ -103,7 +103,7 @@ describe("deliveries", () => {
     });
   });
 
-  test("a destination that says it is gone is switched off, and a PATCH switches it on again", async () => {
+  test("a destination that answers 410 is disabled, and a PATCH enables it again", async () => {
     receiver.answer((res) => void res.writeHead(410).end());
     await startChat();
     const enabled = async () => {
@@ -115,7 +115,7 @@ describe("deliveries", () => {
     expect(await enabled()).toBe(true);
   });
 
-  test("the destinations of a project take over for its assistants", async () => {
+  test("assistants of a project use its destinations instead of the organization's", async () => {
     const other = await new Receiver().start();
     const { api } = running;
     const { createProject } = await api.gql(`mutation { createProject(input: { name: "P" }) { id } }`);

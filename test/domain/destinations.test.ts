@@ -55,8 +55,8 @@ const due = () =>
 const hmac = (secret: string, text: string, encoding: "hex" | "base64") =>
   createHmac("sha256", secret).update(text).digest(encoding);
 
-describe("a trial of a destination", () => {
-  test("sends it one event that tells of nothing, signed like others, and shows how that went", async () => {
+describe("a test of a destination", () => {
+  test("sends one event without meaning, signed like others, and shows the result", async () => {
     const other = await new Receiver().start();
     const made = await running.api.post("/rest/v1/settings", { url: other.url, secret: "s" }, 201);
     const begun = await trial();
@@ -73,7 +73,7 @@ describe("a trial of a destination", () => {
     await other.stop();
   });
 
-  test("is refused where there is no such destination", async () => {
+  test("is refused for an unknown destination", async () => {
     const { extensions } = await running.api.gqlError(TEST, { id: UNKNOWN_ID });
     expect(extensions.code).toBe("WEBHOOK_DESTINATION_NOT_FOUND");
   });
@@ -82,7 +82,7 @@ describe("a trial of a destination", () => {
 describe("a delivery", () => {
   const REDELIVER = `mutation ($id: ID!) { redeliver(deliveryId: $id) { ${DELIVERY} } }`;
 
-  test("is sent once more with the same id and bytes, beside what was tried", async () => {
+  test("can be sent again with the same id and bytes, as a new delivery", async () => {
     await newChat(running.api, await quietAssistant(running.api));
     await receiver.until(2);
     const [, start] = await tried();
@@ -96,7 +96,7 @@ describe("a delivery", () => {
     expect((await tried()).map(({ status }) => status)).toEqual(["DELIVERED", "DELIVERED", "DELIVERED"]);
   });
 
-  test("of another organization, or that there isn't, is not sent", async () => {
+  test("of another organization, or an unknown one, is not sent again", async () => {
     await trial();
     const [delivery] = await tried();
     const other = await running.otherOrganization();
@@ -108,7 +108,7 @@ describe("a delivery", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("has failed after eight tries, is not tried again, and can be sent once more", async () => {
+  test("fails after eight tries, is not retried, and can be sent again", async () => {
     receiver.answer((res) => void res.writeHead(500).end());
     await trial();
     for (let times = 1; times < 8; times++) {
@@ -128,7 +128,7 @@ describe("a delivery", () => {
   });
 });
 
-describe("a destination of which nothing is known but failures", () => {
+describe("a destination that only fails", () => {
   /** As if it had failed so often, first so many days ago. */
   const failed = (times: number, days: number) =>
     running.database.query(
@@ -136,7 +136,7 @@ describe("a destination of which nothing is known but failures", () => {
       [id, times, days],
     );
 
-  test("is switched off after twenty of them in five days: nothing more is sent, until a PATCH", async () => {
+  test("is disabled after 20 failures in five days, and gets nothing more until a PATCH", async () => {
     receiver.answer((res) => void res.writeHead(500).end());
     await failed(19, 5.01);
     await trial();
@@ -158,7 +158,7 @@ describe("a destination of which nothing is known but failures", () => {
   test.each([
     ["eighteen before", 18, 6],
     ["less than five days", 40, 4.9],
-  ])("stays on with %s", async (_what, times, days) => {
+  ])("stays enabled with %s", async (_what, times, days) => {
     receiver.answer((res) => void res.writeHead(500).end());
     await failed(times, days);
     await trial();
@@ -166,7 +166,7 @@ describe("a destination of which nothing is known but failures", () => {
     expect((await destination()).enabled).toBe(true);
   });
 
-  test("is as good as new after one success", async () => {
+  test("starts counting failures again after one success", async () => {
     await failed(40, 4.9);
     await trial();
     await tried();
@@ -181,7 +181,7 @@ describe("a destination of which nothing is known but failures", () => {
   });
 });
 
-test("a changed secret signs x-signature at once; webhook-signature lists the former one too, for a day", async () => {
+test("a new secret signs x-signature at once; webhook-signature also has the former one for a day", async () => {
   await running.api.patch(`/rest/v1/settings/${id}`, { secret: "second" }, 200);
   const signedBy = async (number: number): Promise<string[]> => {
     await trial();

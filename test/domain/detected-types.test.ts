@@ -8,7 +8,7 @@ async function typeOf(text: string): Promise<string> {
   return detectedType();
 }
 
-describe("the type of a text with many comments", () => {
+describe("the detected type of a text with many comments", () => {
   test.each([
     ["", "text/plain"],
     ["x", "text/plain"],

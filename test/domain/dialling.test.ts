@@ -28,8 +28,8 @@ async function nextLook(id: string): Promise<number> {
   return job!.run_at.getTime();
 }
 
-describe("a call is dialled once", () => {
-  test("when the engine answers late, after we gave up waiting", async () => {
+describe("a call is dialed once", () => {
+  test("when the engine answers after the timeout", async () => {
     const { api, vapi } = running;
     vapi.will({ delay: 1_500 }, {});
     const id = await order();
@@ -48,7 +48,7 @@ describe("a call is dialled once", () => {
     expect(vapi.asked(id)).toBe(1);
   }, 30_000);
 
-  test("again, when the engine surely made none", async () => {
+  test("and again when the engine certainly made none", async () => {
     const { api, vapi } = running;
     vapi.will({ status: 503 }, {});
     const id = await order();
@@ -57,7 +57,7 @@ describe("a call is dialled once", () => {
     expect(vapi.calls.filter(({ name }) => name === id)).toHaveLength(1);
   }, 30_000);
 
-  test("when its own server was too slow to ask the engine in time", async () => {
+  test("when its server was too slow to call the engine in time", async () => {
     const { api, vapi, database } = running;
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
@@ -77,7 +77,7 @@ describe("a call is dialled once", () => {
     expect(vapi.asked(id)).toBe(1);
   }, 30_000);
 
-  test("three times at most; then it ends, and the log tells why", async () => {
+  test("and at most three times; then it ends, and the log has the reason", async () => {
     const { api, vapi } = running;
     vapi.will({ status: 503 });
     const id = await order();
@@ -90,7 +90,7 @@ describe("a call is dialled once", () => {
     expect(errors.map(({ message }) => message)).toEqual([1, 2, 3].map(() => expect.stringContaining("503")));
   }, 30_000);
 
-  test("not again, when the engine refuses it", async () => {
+  test("and not again when the engine refuses it", async () => {
     const { api, vapi } = running;
     vapi.will({ status: 400 }, {});
     const id = await order();
@@ -99,7 +99,7 @@ describe("a call is dialled once", () => {
     expect(vapi.asked(id)).toBe(1);
   }, 30_000);
 
-  test("not at all, when it was cancelled before", async () => {
+  test("but not at all when it was canceled before", async () => {
     const { api, vapi, database } = running;
     await database.query("update calls set line = 'server'");
     const assistantId = await speaker(api, QUIET);
@@ -116,7 +116,7 @@ describe("a call is dialled once", () => {
 });
 
 describe("a call that the engine has", () => {
-  test("is hung up there when it is cancelled here, also while it is being placed", async () => {
+  test("is hung up there when it is canceled here, even while it is being placed", async () => {
     const { api, vapi } = running;
     vapi.will({ delay: 700 }, {});
     const id = await order();
@@ -127,14 +127,14 @@ describe("a call that the engine has", () => {
     expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "cancelled" });
   }, 30_000);
 
-  test("ends when the engine says so that it is asked after a silence", async () => {
+  test("ends if the engine, polled after a silence, says so", async () => {
     const { api, vapi } = running;
     const { engineCallId, id } = await (await freeLine(), running.call(await speaker(api, QUIET)));
     vapi.end(engineCallId, "customer-did-not-answer");
     expect(await ended(api, id)).toMatchObject({ endedReason: "customer-did-not-answer" });
   }, 30_000);
 
-  test("goes on when the engine says so, and ends when it knows nothing of it", async () => {
+  test("continues if the engine says so, and ends if the engine does not know it", async () => {
     const { api, vapi } = running;
     const { engineCallId, id } = await (await freeLine(), running.call(await speaker(api, QUIET)));
     vapi.calls.find((call) => call.id === engineCallId)!.status = "in-progress";
@@ -147,7 +147,7 @@ describe("a call that the engine has", () => {
   }, 30_000);
 });
 
-test("a line dials one call a second, in the order in which they were placed, and ten at once", async () => {
+test("a line dials one call per second in order of placement, and ten at a time", async () => {
   const { vapi } = running;
   const { api: theirs } = await running.otherOrganization();
   const assistantId = await speaker(theirs, QUIET);

@@ -60,8 +60,8 @@ async function find(question: string, assistantId: string, resources = ""): Prom
   return found.map(({ text }) => text.split("\n").at(-1)!);
 }
 
-describe("where the database has pgvector and there is a key", () => {
-  test("a question finds what means the same in other words, best first", async () => {
+describe("with pgvector and a key", () => {
+  test("a question finds passages with the same meaning in other words, best first", async () => {
     const assistantId = await knowing(CARS, DOGS, "Breakfast is at eight.");
     expect(await find("May I bring my hound?", assistantId)).toHaveLength(3);
     expect((await find("May I bring my hound?", assistantId))[0]).toBe(DOGS);
@@ -73,7 +73,7 @@ describe("where the database has pgvector and there is a key", () => {
     });
   });
 
-  test("what has both the words and the meaning comes before what has one of them", async () => {
+  test("passages that match by words and meaning come before those that match by one", async () => {
     const assistantId = await knowing(
       "The hound of the Baskervilles.",
       "A puppy costs a fee.",
@@ -83,7 +83,7 @@ describe("where the database has pgvector and there is a key", () => {
     expect((await find("Is there a fee for a puppy?", assistantId))[0]).toBe("A puppy costs a fee.");
   });
 
-  test("resources are found by meaning too, as they stand now, from the second question on", async () => {
+  test("resources are found by meaning too, in their current version, from the second question on", async () => {
     const assistantId = await newAssistant(running.api);
     const change = (resources: string) =>
       running.api.patch(`/rest/v1/assistants/${assistantId}/chat`, { resources }, 200);
@@ -98,7 +98,7 @@ describe("where the database has pgvector and there is a key", () => {
     expect(await database.query(kept, [assistantId])).toEqual([{ content: CARS }]);
   });
 
-  test("nothing is found of another assistant, of another organization, or of a file that was detached", async () => {
+  test("nothing is found of other assistants, other organizations or detached files", async () => {
     await knowing(DOGS);
     const assistantId = await knowing(CARS);
     const other = await running.otherOrganization();
@@ -119,7 +119,7 @@ describe("where the database has pgvector and there is a key", () => {
     expect(await database.query(left, [other.organizationId])).toEqual([{ count: 0 }]);
   });
 
-  test("an answer of a model rests on it and cites the file", async () => {
+  test("an answer of a model uses the file and cites it", async () => {
     const assistantId = await knowing(CARS, DOGS);
     const model = await stubModel({ text: ["Bring it along."] });
     const rag =
@@ -143,7 +143,7 @@ describe("where the database has pgvector and there is a key", () => {
     await model.stop();
   });
 
-  test("what was attached before there was a key, or with another model, gets its vectors at the first question", async () => {
+  test("files attached before there was a key, or with another model, get vectors at the first question", async () => {
     const assistantId = await knowing(CARS, DOGS);
     await restart({ EMBEDDING_MODEL: "another-model" });
     expect(await find("My hound?", assistantId)).toEqual([]);
@@ -154,7 +154,7 @@ describe("where the database has pgvector and there is a key", () => {
   });
 });
 
-describe("without vectors words still find it:", () => {
+describe("without vectors the full-text search finds the answer", () => {
   test("when the model refuses", async () => {
     const assistantId = await knowing(CARS, DOGS);
     stub.status = 500;
@@ -178,7 +178,7 @@ describe("without vectors words still find it:", () => {
   });
 });
 
-test("an organization's own key for OPENAI is used where the settings give none for all", async () => {
+test("an organization's own OPENAI key is used if the settings have none", async () => {
   await restart({ EMBEDDING_BASE_URL: "", EMBEDDING_API_KEY: "" });
   const other = await running.otherOrganization();
   const set = "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
@@ -188,7 +188,7 @@ test("an organization's own key for OPENAI is used where the settings give none 
   expect(stub.asked.at(-1)).toMatchObject({ key: "sk-own", input: ["My hound?"] });
 });
 
-test("a database role that may not take the extension goes without vectors, and has them once somebody else took it", async () => {
+test("a database role that cannot create the extension works without vectors, and with them after another role created it", async () => {
   const owner = connect(database.url, { pool: 1 });
   await owner.raw("drop table passage_embeddings; drop extension vector; create role plain; set role plain");
   await prepareVectors(owner);

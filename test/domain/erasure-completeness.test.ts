@@ -55,7 +55,7 @@ const TEXTUAL = `
   group by 1 order by 1`;
 
 describe("before a person is erased", () => {
-  test("every table has something of them, or is known to have nothing", async () => {
+  test("every table has data of them, or is known to have none", async () => {
     const rows = await running.database.query<{ table: string; columns: string }>(TEXTUAL);
     const unmarked = rows
       .filter(({ table }) => before[table] === undefined && !AUDIT.test(table))
@@ -64,7 +64,7 @@ describe("before a person is erased", () => {
     expect(Object.fromEntries(unmarked)).toEqual(UNTOUCHED);
   });
 
-  test("what every table has of them stands in their exports, or is known to be a copy", async () => {
+  test("their export contains the data of every table, or the table is known to be a copy", async () => {
     const { nodes } = (await running.api.gql("{ endUserExports(first: 4) { nodes { id } } }")).endUserExports;
     const archives = await Promise.all(nodes.map(({ id }: { id: string }) => archiveOf(running, id)));
     const marks = [MARK, PHONE, ...chats];
@@ -80,7 +80,7 @@ describe("before a person is erased", () => {
     expect(paths.filter((path) => path.startsWith("files/"))).not.toEqual([]);
   });
 
-  test("their words stand in jobs and files too", () => {
+  test("jobs and files contain their words too", () => {
     expect(Object.keys(before).some((table) => table.startsWith("graphile_worker."))).toBe(true);
     expect(filesWith(running.dataDir, [MARK]).length).toBeGreaterThan(0);
   });
@@ -96,16 +96,16 @@ describe("after a person was erased", () => {
     await until(() => running.vapi.deleted.length > 0);
   }, 60_000);
 
-  test("no table has a word, a name or a number of them", async () => {
+  test("no table contains a word, name or number of them", async () => {
     expect(await tablesWith(running, [MARK, PHONE])).toEqual({});
   });
 
-  test("no table of the service names their conversations", async () => {
+  test("no table of the service refers to their conversations", async () => {
     const left = Object.keys(await tablesWith(running, chats));
     expect(left.filter((table) => !/^graphile_worker\./.test(table) && !AUDIT.test(table))).toEqual([]);
   });
 
-  test("no file has a word of them", () => {
+  test("no file contains a word of them", () => {
     expect(filesWith(running.dataDir, [MARK, PHONE])).toEqual([]);
   });
 

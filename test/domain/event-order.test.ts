@@ -75,7 +75,7 @@ async function reverseIds(): Promise<void> {
 }
 
 describe("the order of a chat's events", () => {
-  test("comes from the chat's counter in the ledger, in subscriptions and in replays, whatever their ids", async () => {
+  test("is that of the chat's counter in the ledger, in subscriptions and in replays, whatever the ids", async () => {
     for (const text of ["one", "two", "three"]) await say(running.api, chatId, text);
     await endChat(running.api, chatId);
     await reverseIds();
@@ -103,7 +103,7 @@ describe("the order of a chat's events", () => {
     expect(sent.map(({ headers }) => headers["webhook-id"])).toEqual(idsOf(stored));
   });
 
-  test("is that in which they come to be seen, however many are written at once", async () => {
+  test("is the order in which they become visible, even with many concurrent writes", async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => say(running.api, chatId, `message ${n}`)));
     const rows = await running.database.query<{ chat_sequence: number; said: string }>(
       `select chat_sequence, json_array_length(body::json -> 'data' -> 'messages')::text as said from events
@@ -119,7 +119,7 @@ describe("the order of a chat's events", () => {
 });
 
 describe("the ledger", () => {
-  test("goes on after a restore into a cluster whose transaction ids begin anew", async () => {
+  test("continues after a restore into a cluster whose transaction ids start again", async () => {
     await say(running.api, chatId, "before");
     const all = await ledger();
     // As if the cluster that is restored had been far ahead of this one.
@@ -136,7 +136,7 @@ describe("the ledger", () => {
     expect(await follow(all.at(-2)!.id, chatId)).toHaveLength(4);
   });
 
-  test("goes on where its head is lost, as after a restore of rows from before there was one", async () => {
+  test("continues if its head is lost, as after a restore of older rows", async () => {
     const last = (await ledger()).at(-1)!;
     await running.database.query("delete from ledger_heads");
     await endChat(running.api, chatId);
@@ -146,7 +146,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("takes up what older servers write, who know of no positions", async () => {
+  test("includes events of older servers, which assign no positions", async () => {
     const place = (await ledger()).at(-1)!;
     await running.database.query(
       `insert into events (organization_id, id, name, type, assistant_id, chat_id, body)
@@ -158,7 +158,7 @@ describe("the ledger", () => {
     expect(told.map(({ name }) => name)).toEqual(["call-recording", "status-changed", "session-end"]);
   });
 
-  test("shows every reader the same order, and nothing behind a place that was passed", async () => {
+  test("shows all readers the same order, and nothing later before a position that was read", async () => {
     const organizationId = (await running.api.get("/rest/v1/organization", 200)).id as string;
     const chats = [chatId];
     for (let n = 0; n < 4; n++) chats.push(await newChat(running.api, await quietAssistant(running.api)));
@@ -190,7 +190,7 @@ describe("the ledger", () => {
     for (const other of others) expect(other).toEqual(first);
   });
 
-  test("waits for no sequencer that died", async () => {
+  test("does not wait for a crashed sequencer", async () => {
     const place = (await ledger()).at(-1)!;
     const stuck = await client();
     await stuck.query("begin; select from ledger_heads for update");
@@ -201,7 +201,7 @@ describe("the ledger", () => {
     expect((await following).map(({ name }) => name)).toEqual(["status-changed", "session-end"]);
   });
 
-  test("gets positions for what nobody asked for", async () => {
+  test("assigns positions to events that nobody reads", async () => {
     await endChat(running.api, chatId);
     await running.database.query("update events set transaction = null where chat_id = $1", [chatId]);
     await sequenceAll(running.app.database);

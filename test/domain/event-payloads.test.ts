@@ -28,7 +28,7 @@ async function told(chatId: string): Promise<Payload[]> {
 }
 
 describe("the events of a chat", () => {
-  test("hold exactly what is documented, the phone number where there is one", async () => {
+  test("have exactly the documented fields, with the phone number if there is one", async () => {
     const companionId = await quietAssistant(running.api);
     const chatId = await newChat(running.api, companionId, { channel: "SMS", userId: "Grace" });
     await running.database.query("update chats set phone_number = '+12025550100' where id = $1", [chatId]);
@@ -51,7 +51,7 @@ describe("the events of a chat", () => {
     ]);
   });
 
-  test("hold the whole conversation: bot and user, in order, and nothing of other roles", async () => {
+  test("contain the whole conversation of bot and user, in order, without other roles", async () => {
     const chatId = await newChat(running.api, await quietAssistant(running.api));
     for (const role of ["ASSISTANT", "SYSTEM", "TOOL", "USER"]) await say(running.api, chatId, role, role);
     const updates = (await told(chatId)).filter(({ event }) => event === "conversation-updated");
@@ -64,7 +64,7 @@ describe("the events of a chat", () => {
     ]);
   });
 
-  test("leave the oldest out beyond 1 MiB, and never the newest", async () => {
+  test("leave out the oldest messages beyond 1 MiB, and never the newest", async () => {
     const chatId = await newChat(running.api, await quietAssistant(running.api));
     const long = (letter: string) => letter.repeat(400_000);
     for (const letter of ["a", "b", "c"]) await say(running.api, chatId, long(letter));
@@ -78,7 +78,7 @@ describe("the events of a chat", () => {
     ]);
   });
 
-  test("tell when the assistant listens, thinks and speaks, around its answer", async () => {
+  test("say when the assistant listens, thinks and speaks, around its answer", async () => {
     const { model, chatId, say: ask } = await talk(running, [{ text: ["Fine."] }]);
     stops.push(model.stop);
     await ask("How are you?");
@@ -99,7 +99,7 @@ describe("quick replies of a model", () => {
     ['["Yes", 5, " "]', ["Yes"]],
     ["I would say yes.", undefined],
     ["[yes]", undefined],
-  ])("are up to three of what it suggests: %s", async (suggestion, quickReplies) => {
+  ])("are up to three of its suggestions: %s", async (suggestion, quickReplies) => {
     const replies = [{ text: ["Shall I?"] }, { text: [suggestion] }];
     const { model, say: ask } = await talk(running, replies, {
       configuration: { quickRepliesEnabled: true },
@@ -111,7 +111,7 @@ describe("quick replies of a model", () => {
     expect(model.asked).toHaveLength(2);
   });
 
-  test("are none where the model fails to suggest any: the answer stands", async () => {
+  test("are empty if the model fails to suggest any, and the answer is stored", async () => {
     const replies = [{ text: ["Shall I?"] }, { status: 500 }];
     const { model, say: ask } = await talk(running, replies, {
       configuration: { quickRepliesEnabled: true },

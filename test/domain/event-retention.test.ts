@@ -45,7 +45,7 @@ const left = async (): Promise<string[]> => {
 };
 
 describe("events", () => {
-  test("go after their days, with their deliveries", async () => {
+  test("are deleted after their days, with their deliveries", async () => {
     for (const days of [0, 29.9, 30.1, 400]) await happened(days);
     await sent(400, 399, "FAILED");
     await sent(30.1, 30.05, "DELIVERED");
@@ -54,7 +54,7 @@ describe("events", () => {
     expect(await running.database.query("select id from deliveries")).toEqual([]);
   });
 
-  test("stay while a delivery is still to be tried, or has been tried within these days", async () => {
+  test("stay while a delivery is pending or was tried within these days", async () => {
     for (const days of [40, 50, 60]) await happened(days);
     await sent(60, 45, "PENDING");
     await sent(50, 3, "FAILED");
@@ -63,7 +63,7 @@ describe("events", () => {
     expect(await left()).toEqual(["60-1", "50-1"]);
   });
 
-  test("go from every organization, however many there are", async () => {
+  test("are deleted in every organization, however many there are", async () => {
     const other = await running.otherOrganization();
     await happened(40, 1_300);
     organizationId = other.organizationId;
@@ -73,7 +73,7 @@ describe("events", () => {
     expect(await left()).toEqual(["1-1"]);
   });
 
-  test("go by a job, after the days of EVENT_RETENTION_DAYS", async () => {
+  test("are deleted by a job after EVENT_RETENTION_DAYS", async () => {
     await happened(9);
     await happened(11);
     await running.database.query("select graphile_worker.add_job('retention.enforce')");
@@ -81,7 +81,7 @@ describe("events", () => {
     expect(await left()).toEqual(["9-1"]);
   });
 
-  test("go again and again: the worker knows when", async () => {
+  test("are deleted periodically", async () => {
     const known = async () => {
       const rows = await running.database.query<{ key: string | null }>(
         "select key from graphile_worker.jobs",

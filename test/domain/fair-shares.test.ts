@@ -29,7 +29,7 @@ async function ask(model: { readonly url: string }, count: number) {
 }
 
 test.each([1, 2])(
-  "a turn is taken while the models of %i other organizations hang in many turns",
+  "a turn runs while the models of %i other organizations hang in many turns",
   async (organizations) => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -64,7 +64,7 @@ function later() {
   return { promise, happen };
 }
 
-test("a text is sent while the provider hangs in many texts of another organization", async () => {
+test("a text is sent while the provider hangs for many texts of another organization", async () => {
   const model = await stubModel({ text: ["At 9."] });
   afterTest(model.stop);
   const texts = async (count: number, held?: Promise<void>) => {

@@ -6,7 +6,7 @@ import { cleanName, cleanType, detectType } from "../../src/assistants/files/des
 
 const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
-describe("the shown name of a file", () => {
+describe("the cleaned name of a file", () => {
   test.each([
     ["report.pdf", "report.pdf"],
     ["  two words.txt ", "two words.txt"],
@@ -29,7 +29,7 @@ describe("the shown name of a file", () => {
     ["letters", `${"x".repeat(400)}.pdf`],
     ["letters of three bytes", `${"日".repeat(200)}.pdf`],
     ["emoji", `${"😀".repeat(100)}.pdf`],
-  ])("of many %s is cut to 255 bytes, keeps its ending and no half character", (_what, sent) => {
+  ])("of many %s is cut to 255 bytes and keeps its extension and whole characters", (_what, sent) => {
     const shown = cleanName(sent);
     expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(255);
     expect(Buffer.byteLength(shown)).toBeGreaterThan(250);
@@ -38,7 +38,7 @@ describe("the shown name of a file", () => {
     expect(sent.startsWith(shown.slice(0, -4))).toBe(true);
   });
 
-  test("of 255 bytes stays as it is", () => {
+  test("of 255 bytes is unchanged", () => {
     const name = `${"x".repeat(251)}.pdf`;
     expect(cleanName(name)).toBe(name);
   });
@@ -84,7 +84,7 @@ describe("the detected type of a file", () => {
     ["bytes", Buffer.from([1, 0, 2]), "application/octet-stream"],
     ["broken text", Buffer.from([0x61, 0xff, 0xfe, 0x61]), "application/octet-stream"],
     ["nothing", "", "text/plain"],
-  ])("of %s, with the content whole behind it", async (_what, content, type) => {
+  ])("of %s is found, and the content stays complete", async (_what, content, type) => {
     expect(await detect(content)).toBe(type);
   });
 
@@ -92,13 +92,13 @@ describe("the detected type of a file", () => {
     ["of a Word document that tells so at its end only", ["word/document.xml", "[Content_Types].xml"], DOCX],
     ["of a Word document", ["[Content_Types].xml", "word/document.xml"], DOCX],
     ["of any other archive", ["a.txt", "word.xml"], "application/zip"],
-  ])("%s is told from its directory", async (_what, names, type) => {
+  ])("%s is found from its directory", async (_what, names, type) => {
     const zip = new JSZip();
     for (const name of names) zip.file(name, randomBytes(20_000));
     expect(await detect(await zip.generateAsync({ type: "nodebuffer" }))).toBe(type);
   });
 
-  test("looks at the beginning across chunks, and passes a long file on whole", async () => {
+  test("is found across chunks, and a long file stays complete", async () => {
     expect(await detect("%P", "DF-", "1.7\n", "x".repeat(100_000), "y".repeat(100_000))).toBe(
       "application/pdf",
     );

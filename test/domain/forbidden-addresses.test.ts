@@ -89,7 +89,7 @@ const redirecting = () => `http://127.0.0.2:${(redirects.address() as AddressInf
 
 const SET = "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { baseUrl } }";
 
-test("the canary can be reached where that is allowed", async () => {
+test("the canary can be reached if that is allowed", async () => {
   const open = outbound(["127.0.0.0/8", "localhost"]);
   const request = { body: "{}", headers: {}, timeoutMs: 5_000, readBytes: 100 };
   for (const host of ["127.0.0.1", "0x7f.1", "2130706433", "017700000001", "localhost", "LOCALHOST"])
@@ -98,8 +98,8 @@ test("the canary can be reached where that is allowed", async () => {
   expect(hits).toBe(6);
 });
 
-describe("an address that may not be reached is refused when it is saved", () => {
-  test.each([...LITERALS, ...RESERVED])("as a webhook's and a model's: %s", async (host) => {
+describe("a forbidden address is refused when it is saved", () => {
+  test.each([...LITERALS, ...RESERVED])("for a webhook and a model: %s", async (host) => {
     const { api } = running;
     const url = `https://${host}/hook`;
     const refused = await api.post("/rest/v1/settings", { url, secret: "s" }, 400);
@@ -137,8 +137,8 @@ const everyWay = () => [
   redirecting(),
 ];
 
-describe("nothing that may not be reached is reached", () => {
-  test("by a webhook, wherever its URL came from", async () => {
+describe("a forbidden address is never reached", () => {
+  test("by a webhook, wherever its URL comes from", async () => {
     const { api, database } = running;
     const urls = new Map<string, string>();
     for (const url of everyWay()) {
@@ -191,7 +191,7 @@ describe("nothing that may not be reached is reached", () => {
     expect(hits).toBe(0);
   }, 60_000);
 
-  test("by a model's address, wherever it came from; the person gets a sentence", async () => {
+  test("by a model, wherever its address comes from; the person gets an apology", async () => {
     const chats = await Promise.all(
       everyWay().map(async (url) => {
         const { api } = await running.otherOrganization();
@@ -218,7 +218,7 @@ describe("nothing that may not be reached is reached", () => {
     ["a public address and loopback", ["93.184.215.14", "127.0.0.1"]],
     ["loopback and a public address", ["127.0.0.1", "2606:4700::1111"]],
     ["nothing", []],
-  ])("by a name that means %s", async (_, addresses) => {
+  ])("by a name that resolves to %s", async (_, addresses) => {
     const asked: string[] = [];
     const closed = outbound([], (name) => {
       asked.push(name);
@@ -238,7 +238,7 @@ describe("nothing that may not be reached is reached", () => {
     expect(hits).toBe(0);
   });
 
-  test("by a name that means loopback from the second time on: what was asked for is what is reached", async () => {
+  test("by a name that resolves to loopback from the second time on: the checked address is used", async () => {
     const answers = ["127.0.0.2", "127.0.0.1"];
     const rebinding = outbound(["127.0.0.2"], () => Promise.resolve([answers.shift() ?? "127.0.0.1"]));
     const { port: other } = redirects.address() as AddressInfo;

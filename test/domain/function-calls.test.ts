@@ -28,7 +28,7 @@ const DAY = { type: "object", properties: { day: { type: "string" } }, required:
 const OK: Reply = { text: ["Fine."] };
 const called = (name: string, args: object = {}): Reply => ({ call: name, arguments: JSON.stringify(args) });
 
-describe("a function that is tried out", () => {
+describe("a test of a function", () => {
   const TRY = `mutation ($assistantId: ID!, $arguments: JSONObject!) {
     testFunction(assistantId: $assistantId, channel: TEXT, name: "free_slots", arguments: $arguments) {
       request status response failed durationMs } }`;
@@ -38,7 +38,7 @@ describe("a function that is tried out", () => {
     return (await running.api.gql(TRY, { assistantId, arguments: args })).testFunction;
   };
 
-  test.each(["flat", "nested"])("shows what is sent, with x-ck, and what comes back: %s", async (shape) => {
+  test.each(["flat", "nested"])("shows the request, with x-ck, and the response: %s", async (shape) => {
     const receiver = await server((res) => res.end('{"free": ["10:00"]}'));
     const [name, parameters, url] = ["free_slots", DAY, receiver.url];
     const tried = await tryOut(
@@ -70,7 +70,7 @@ describe("a function that is tried out", () => {
     ["null", "null"],
     ["[1, {}]", "[1,{}]"],
     ["{}", "{}"],
-  ])("may answer with any JSON: %s", async (reply, response) => {
+  ])("accepts any JSON as answer: %s", async (reply, response) => {
     const { url } = await server((res) => res.writeHead(201, { "content-type": "text/plain" }).end(reply));
     const tried = await tryOut({ name: "free_slots", serverUrl: url });
     expect(tried).toMatchObject({ response, failed: false, status: 201 });
@@ -83,14 +83,14 @@ describe("a function that is tried out", () => {
     ["sends elsewhere", (res) => res.writeHead(302, { location: "/other" }).end(), /status 302/],
     ["says too much", (res) => res.end(JSON.stringify("x".repeat(70_000))), /too long/],
     ["breaks off", (res) => void res.socket!.resetAndDestroy(), /could not be called/],
-  ])("says why it came to nothing where its server %s", async (_what, reply, why) => {
+  ])("says why it failed if its server %s", async (_what, reply, why) => {
     const receiver = await server(reply);
     const tried = await tryOut({ name: "free_slots", serverUrl: receiver.url });
     expect(tried).toMatchObject({ failed: true, response: expect.stringMatching(why) });
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("is not called with arguments that its schema does not allow", async () => {
+  test("does not call it with arguments that violate its schema", async () => {
     const receiver = await server();
     const declared = { name: "free_slots", parameters: DAY, serverUrl: receiver.url };
     for (const args of [{}, { day: 5 }, { day: null }])
@@ -103,8 +103,8 @@ describe("a function that is tried out", () => {
   });
 });
 
-describe("a model is offered", () => {
-  test("the functions that are understood, each name once, with variables filled in, and no others", async () => {
+describe("a model gets as tools", () => {
+  test("the valid functions, each name once, with variables filled in, and no others", async () => {
     const receiver = await server((res) => res.end('"booked"'));
     const city = { type: "string", description: "Always {city}", enum: ["{city}"] };
     const good = {
@@ -138,7 +138,7 @@ describe("a model is offered", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("the functions that end a call and press keys, where the voice configuration has them on", async () => {
+  test("the functions that end a call and press keys, if the voice configuration enables them", async () => {
     const names = async (configuration: object) => {
       const { model, say } = await talk([OK], { configuration, start: { channel: "VOICE" } });
       await say("Hello");
@@ -153,8 +153,8 @@ describe("a model is offered", () => {
   });
 });
 
-describe("what a model calls", () => {
-  test("is an event also where it ends the conversation", async () => {
+describe("a call of a model", () => {
+  test("is an event, even if it ends the conversation", async () => {
     const configuration = { endCallFunction: true };
     const { say, chatId } = await talk([called("end_call")], { configuration, start: { channel: "VOICE" } });
     await say("Bye");
@@ -164,14 +164,17 @@ describe("what a model calls", () => {
     ]);
   });
 
-  test.each(["end_call", "dial_keypad"])("has no effect where it was not offered: %s", async (name) => {
-    const { model, say, log } = await talk([called(name), OK], {});
-    expect((await say("Bye")).content).toBe("Fine.");
-    expect(model.asked[1]!.messages.at(-1)!.content).toBe(`There is no function ${name}.`);
-    expect((await log()).metadata.status).toBe("in-progress");
-  });
+  test.each(["end_call", "dial_keypad"])(
+    "has no effect if the function was not offered: %s",
+    async (name) => {
+      const { model, say, log } = await talk([called(name), OK], {});
+      expect((await say("Bye")).content).toBe("Fine.");
+      expect(model.asked[1]!.messages.at(-1)!.content).toBe(`There is no function ${name}.`);
+      expect((await log()).metadata.status).toBe("in-progress");
+    },
+  );
 
-  test("reaches the destinations as an event, whether it is the customer's or our own", async () => {
+  test("reaches the destinations as an event, for declared and built-in functions", async () => {
     const receiver = await server((res) => res.end('"booked"'));
     const { id } = await running.api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
     const functions = [{ name: "book", parameters: DAY, serverUrl: (await server()).url }];
@@ -197,7 +200,7 @@ describe("what a model calls", () => {
     ["SMS", undefined, '{"free":true}'],
     ["VOICE", undefined, "The function was called."],
     ["VOICE", {}, '{"free":true}'],
-  ])("is answered as the channel has it: %s with RAG %j", async (channel, rag, told) => {
+  ])("is answered according to the channel: %s with RAG %j", async (channel, rag, told) => {
     const { url } = await server((res) => res.end('{"free":true}'));
     const setting = { configuration: { functions: [{ name: "look", serverUrl: url }] }, start: { channel } };
     const { model, say } = await talk([called("look"), OK], { ...setting, ...(rag && { rag }) });
@@ -221,7 +224,7 @@ describe("a voice chat ends", () => {
     messages: { items: { content: string }[] };
   }
 
-  test("when its assistant says one of endCallPhrases, in any case, with endCallMessage", async () => {
+  test("when its assistant says one of endCallPhrases, ignoring case, with endCallMessage", async () => {
     const chat = await talk(
       [{ text: ["It was nice."] }, { text: ["Have a NICE ", "day, Zoe!"] }],
       voice({ endCallPhrases: "goodbye,\nhave a nice day" }),

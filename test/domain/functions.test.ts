@@ -12,8 +12,8 @@ const SCHEMA = {
   required: ["city"],
 };
 
-describe("a function is understood", () => {
-  test("in the flat shape", () => {
+describe("a function is valid", () => {
+  test("in the flat format", () => {
     const item = {
       name: "look_up",
       description: "Looks it up",
@@ -24,7 +24,7 @@ describe("a function is understood", () => {
     expect(readFunction(item)).toEqual(item);
   });
 
-  test("in the nested shape", () => {
+  test("in the nested format", () => {
     expect(
       readFunction({
         type: "function",
@@ -45,7 +45,7 @@ describe("a function is understood", () => {
     [{ type: "function", function: { name: "f" } }],
     [{ name: "f", description: 5, serverUrl: "", secretKey: null }],
     [{ type: "function", function: { name: "f" }, server: "https://example.com" }],
-  ])("with what it lacks left out: %j", (item) => {
+  ])("with defaults for missing fields: %j", (item) => {
     expect(readFunction(item)).toEqual({
       name: "f",
       description: "",
@@ -54,18 +54,18 @@ describe("a function is understood", () => {
   });
 
   test.each([{}, { type: "object" }, { properties: {} }, { type: "object", additionalProperties: false }])(
-    "with the parameters %j kept as they are",
+    "with the parameters %j unchanged",
     (parameters) => expect(readFunction({ name: "f", parameters })).toMatchObject({ parameters }),
   );
 
-  test("whose server stands in the other shape's place, but without that server", () => {
+  test("with the server in the place of the other format, but without that server", () => {
     expect(readFunction({ name: "f", server: { url: "https://example.com" } })).not.toHaveProperty(
       "serverUrl",
     );
   });
 });
 
-describe("a function is not understood", () => {
+describe("a function is invalid", () => {
   test.each([
     ["name", {}],
     ["name", { name: "" }],
@@ -82,5 +82,7 @@ describe("a function is not understood", () => {
     ["a property days", { name: "f", parameters: { properties: { days: {} } } }],
     ["parameters.required", { name: "f", parameters: { required: "city" } }],
     ["parameters.required", { name: "f", parameters: { required: [1] } }],
-  ])("for its %s: %j", (what, item) => expect(readFunction(item)).toEqual(expect.stringContaining(what)));
+  ])("because of its %s: %j", (what, item) =>
+    expect(readFunction(item)).toEqual(expect.stringContaining(what)),
+  );
 });

@@ -6,7 +6,7 @@ import { newChat, quietAssistant } from "../support/factories";
 
 const running = useApp();
 
-test("a chat in which nothing was said for a while ends, a call from a page too; one that an engine holds does not", async () => {
+test("a chat without messages for a while ends, as does a call from a page, but not one that an engine holds", async () => {
   const { api, app, database } = running;
   const assistantId = await quietAssistant(api);
   const left = await newChat(api, assistantId);

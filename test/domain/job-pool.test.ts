@@ -6,7 +6,7 @@ import { afterTest } from "../support/server";
 
 const running = useApp();
 
-test("a connection that is released twice is given back once, and whoever has it next keeps it", async () => {
+test("a connection that is released twice is returned once, and its next user keeps it", async () => {
   const pool = openJobPool(running.database.url, pino({ level: "silent" }));
   afterTest(() => pool.end());
   const connect = () =>

@@ -27,8 +27,8 @@ function naive(text: string, lists: readonly string[]): number | undefined {
   return undefined;
 }
 
-describe("the keyword that comes first in a text", () => {
-  test("is found as by looking at every place", () => {
+describe("the first keyword in a text", () => {
+  test("is the same as that of a naive search", () => {
     const text = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(" "));
     fc.assert(
       fc.property(text, fc.array(keywords, { maxLength: 4 }), (said, lists) => {
@@ -51,7 +51,7 @@ describe("the keyword that comes first in a text", () => {
     ["many that are all different", "word ".repeat(2_000), many((index) => `word ${index}`)],
     ["few long ones that almost stand everywhere", "a ".repeat(5_000), many(() => `${"a ".repeat(2_500)}b`)],
     ["one", "a ".repeat(5_000), `${"a ".repeat(MIB / 2)}b`],
-  ])("is looked for in lists of 1 MiB: %s", (_what, text, keywords) => {
+  ])("is searched in lists of 1 MiB: %s", (_what, text, keywords) => {
     const candidates = Array.from({ length: 5 }, () => ({ keywords }));
     expect(interrupted(() => firstNamed(text, candidates))).toBeUndefined();
     const found = interrupted(() => firstNamed(`${text}here`, [...candidates, { keywords: "here" }]));

@@ -19,15 +19,15 @@ function fill(lanes: Lanes, made: Lane): number {
   return count;
 }
 
-describe("deliveries in flight are at most", () => {
-  test("2 to a destination, and 8 to one that answers quickly, as its organization has no more", () => {
+describe("deliveries in flight are limited to", () => {
+  test("2 per destination, and 8 to a fast one if its organization has no others", () => {
     const lanes = new Lanes();
     expect(fill(lanes, lanes.markPending("a", "new"))).toBe(2);
     expect(fill(lanes, lane(lanes, "b", "slow", { lastAnswerMs: 1_500, timedOut: false }))).toBe(2);
     expect(fill(lanes, lane(lanes, "c", "quick"))).toBe(8);
   });
 
-  test("8 for an organization, and beside them those that hang", () => {
+  test("8 per organization, not counting those that hang", () => {
     const lanes = new Lanes();
     expect(["1", "2", "3", "4", "5"].map((name) => fill(lanes, lanes.markPending("a", name)))).toEqual([
       2, 2, 2, 2, 0,
@@ -35,7 +35,7 @@ describe("deliveries in flight are at most", () => {
     expect(fill(lanes, lane(lanes, "a", "6", HANGS))).toBe(2);
   });
 
-  test("8 to all that hang, of whichever organization, and 64 in all", () => {
+  test("8 that hang, of all organizations, and 64 in total", () => {
     const lanes = new Lanes();
     const hanging = Array.from({ length: 10 }, (_, n) => fill(lanes, lane(lanes, `o${n}`, `d${n}`, HANGS)));
     expect(hanging.reduce((sum, count) => sum + count)).toBe(8);
@@ -43,7 +43,7 @@ describe("deliveries in flight are at most", () => {
     expect(others.reduce((sum, count) => sum + count)).toBe(56);
   });
 
-  test("so many of one organization that another finds room, also among those that hang", () => {
+  test("a number per organization that leaves room for others, also among those that hang", () => {
     const lanes = new Lanes();
     for (let n = 0; n < 8; n++) fill(lanes, lane(lanes, "hangs", `h${n}`, HANGS));
     expect(fill(lanes, lane(lanes, "other", "hangs too", HANGS))).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ describe("deliveries in flight are at most", () => {
     expect(fill(lanes, lane(lanes, "modest", "m"))).toBeGreaterThan(0);
   });
 
-  test("what they were when all have ended, however their destinations changed meanwhile", () => {
+  test("the original limits after all have ended, whatever their destinations changed meanwhile", () => {
     const lanes = new Lanes();
     const all = Array.from({ length: 20 }, (_, n) =>
       lane(lanes, `o${n % 3}`, `d${n}`, n % 2 ? HANGS : QUICK),
@@ -69,7 +69,7 @@ describe("deliveries in flight are at most", () => {
   });
 });
 
-test("a destination with nothing to send is let go of, and known again by how it answered", () => {
+test("a destination with nothing to send is released, and its speed is remembered", () => {
   const lanes = new Lanes();
   const made = lane(lanes, "a", "d", HANGS);
   lanes.clearPending(made);

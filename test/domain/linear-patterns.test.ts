@@ -53,8 +53,8 @@ const native = (source: string): RegExp | undefined => {
   }
 };
 
-describe("a pattern run in linear time", () => {
-  test("matches what it matches in ECMAScript", () => {
+describe("a pattern that runs in linear time", () => {
+  test("matches the same as in ECMAScript", () => {
     fc.assert(
       fc.property(pattern, fc.array(text, { minLength: 5, maxLength: 5 }), (source, texts) => {
         const wanted = native(source);
@@ -72,7 +72,7 @@ describe("a pattern run in linear time", () => {
     ["^\\_\\@$", "_@", "_"],
     ["a{,2}", "a{,2}", "aa"],
     ["^]$", "]", "["],
-  ])("is read without the flag u where that refuses it: %s", (source, fitting, other) => {
+  ])("is parsed without the flag u if that flag makes it invalid: %s", (source, fitting, other) => {
     expect(native(source)).toBeUndefined();
     const linear = new LinearPattern(source);
     expect([linear.test(fitting), linear.test(other)]).toEqual([true, false]);
@@ -87,7 +87,7 @@ describe("a pattern run in linear time", () => {
     ["(a?){50}a{50}$", "a"],
     ["\\s+$", " "],
     ["(x+x+)+y", "x"],
-  ])("ends on a text that a backtracking engine would never end on: %s", (source, repeated) => {
+  ])("terminates on a text on which a backtracking engine does not: %s", (source, repeated) => {
     expect(new LinearPattern(source).test(`${repeated.repeat(50_000)}!`)).toBe(false);
   });
 });

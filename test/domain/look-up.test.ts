@@ -22,9 +22,9 @@ async function talk(rag: object, replies: Reply[] = [OK], start = {}) {
   return made;
 }
 
-describe("what an assistant knows is looked up", () => {
+describe("an assistant's knowledge is searched", () => {
   test.each(["TEXT", "SMS", "VOICE"])(
-    "for each message where forceRag is on, and cited: %s",
+    "for each message if forceRag is on, and cited: %s",
     async (channel) => {
       const { say, told } = await talk({ forceRag: true }, [OK], { channel });
       expect((await say("Is there parking?")).metadata.citations).toEqual(cited(PARKING));
@@ -37,7 +37,7 @@ describe("what an assistant knows is looked up", () => {
     },
   );
 
-  test("when a message touches one of ragTriggerTopics, in any case, and not else", async () => {
+  test("if a message contains one of ragTriggerTopics, ignoring case, and only then", async () => {
     const { say, told } = await talk({ ragTriggerTopics: "opening hours,\nPARKING\n, " });
     expect((await say("Is there parking?")).metadata.citations).toEqual(cited(PARKING));
     expect(told(1)).toContain(PARKING);
@@ -46,7 +46,7 @@ describe("what an assistant knows is looked up", () => {
     expect((await say("Opening hours? When are you open?")).metadata.citations).toEqual(cited(HOURS));
   });
 
-  test("when the model asks for it by its tool, and cited", async () => {
+  test("if the model calls the search tool, and cited", async () => {
     const search = { call: "search_knowledge", arguments: '{"query":"parking"}' };
     const nothing = { call: "search_knowledge", arguments: '{"query":"dogs"}' };
     const { model, say, told, log } = await talk({}, [search, OK, nothing, OK]);
@@ -71,7 +71,7 @@ describe("what an assistant knows is looked up", () => {
       [{ call: "search_knowledge", arguments: '{"query":"parking"}' }, OK, OK],
     ],
   ] satisfies [string, object, Reply[]][])(
-    "and kept for the next turns where preserveRagResult is on: %s",
+    "and the result is kept for the next turns if preserveRagResult is on: %s",
     async (_what, rag, replies) => {
       const keeping = await talk({ ...rag, preserveRagResult: true }, replies);
       await keeping.say("Is there parking?");
@@ -85,7 +85,7 @@ describe("what an assistant knows is looked up", () => {
     },
   );
 
-  test("nowhere while isRagEnabled is off: resources then stand in what the model is told", async () => {
+  test("never while isRagEnabled is off: resources are then part of the prompt", async () => {
     const off = { isRagEnabled: false, forceRag: true, ragTriggerTopics: "parking", preserveRagResult: true };
     const { model, say, told } = await talk(off);
     expect((await say("Is there parking?")).metadata).not.toHaveProperty("citations");

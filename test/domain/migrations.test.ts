@@ -44,7 +44,7 @@ async function made(): Promise<string[]> {
 }
 
 describe("migrations", () => {
-  test("make everything on an empty database, take it back, and make the same again", async () => {
+  test("create everything in an empty database, undo it, and create the same again", async () => {
     expect(await made()).toEqual([]);
     await migrate(url.href, () => Promise.resolve());
     const first = await made();
@@ -55,13 +55,13 @@ describe("migrations", () => {
     expect(await made()).toEqual(first);
   });
 
-  test("run once each, in the order of their names", async () => {
+  test("run once each, in order of their names", async () => {
     const [done] = (await db.migrate.list({ migrationSource })) as [{ name: string }[], unknown[]];
     expect(done.map(({ name }) => name)).toEqual(Object.keys(migrations));
     expect(Object.keys(migrations)).toEqual(Object.keys(migrations).sort());
   });
 
-  test("count what was said before there were statistics, failed functions among it", async () => {
+  test("count messages from before there were statistics, including failed functions", async () => {
     await db.migrate.down({ migrationSource, name: "009-analytics" });
     await db.raw(`insert into organizations (id, name) values ('old', 'Old')`);
     await db.raw(`insert into assistants (organization_id, id, name) values ('old', 'a', 'Ada')`);
@@ -90,7 +90,7 @@ describe("migrations", () => {
       "has it by an earlier form of the migration before",
       () => db("knex_migrations").where({ name: APART }).delete(),
     ],
-  ])("give begun jobs a table of their own on a database that %s", async (_, before) => {
+  ])("move started jobs to a table of their own in a database that %s", async (_, before) => {
     await before();
     await migrate(url.href, () => Promise.resolve());
     await db.raw("select parley_begin('test', '{}', null, 6, 'a-worker')");
@@ -99,7 +99,7 @@ describe("migrations", () => {
     await db("sole_jobs").delete();
   });
 
-  test("are run by one of three instances that start at once; there is one default organization", async () => {
+  test("run in one of three instances that start at once; there is one default organization", async () => {
     const starts = [1, 2, 3].map(() => prepare(configOf(), url.href));
     expect((await Promise.all(starts)).filter((organization) => organization !== undefined)).toHaveLength(1);
     expect(await prepare(configOf(), url.href)).toBeUndefined();
@@ -107,7 +107,7 @@ describe("migrations", () => {
     expect(await db("templates")).toHaveLength(6);
   });
 
-  test("hide every table of an organization by row-level security", async () => {
+  test("enable row-level security for every table of organizations", async () => {
     const { rows } = (await db.raw(`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
@@ -118,7 +118,7 @@ describe("migrations", () => {
   });
 });
 
-test("a PostgreSQL before 15 is refused with a sentence that names both versions", () => {
+test("PostgreSQL before 15 is refused with an error that names both versions", () => {
   expect(tooOld(140_022)).toMatch(/is PostgreSQL 14\. Version 15 or later/);
   expect(tooOld(150_000)).toBeUndefined();
 });

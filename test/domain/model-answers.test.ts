@@ -28,17 +28,17 @@ describe("an answer", () => {
   test.each([
     ["length", "length"],
     ["content_filter", "content_filter"],
-  ])("that was cut by %s says so in its metadata", async (finish, told) => {
+  ])("that was cut by %s has the reason in its metadata", async (finish, told) => {
     const { say } = await talk([stream(["We open ", "at"], finish)]);
     expect(await say("When?")).toMatchObject({ content: "We open at", metadata: { finishReason: told } });
   });
 
-  test("that is whole does not", async () => {
+  test("that is complete has no reason", async () => {
     const { say } = await talk([stream(["We open at nine."])]);
     expect((await say("When?")).metadata).not.toHaveProperty("finishReason");
   });
 
-  test.each(["TEXT", "SMS"])("of a model that thinks aloud holds no thought, in %s", async (channel) => {
+  test.each(["TEXT", "SMS"])("of a reasoning model contains no thoughts, in %s", async (channel) => {
     const pieces = ["<thi", "nk>They ask for", " hours.</th", "ink>\n\nWe open", " at nine."];
     const { say, log } = await talk([stream(pieces)], { start: { channel } });
     expect((await say("When?")).content).toBe("We open at nine.");
@@ -50,7 +50,7 @@ describe("an answer", () => {
     ["nested", ["<think>hours <think>or", " not</think> hours</think>", "Nine."]],
     ["closed twice", ["hours</think>hours</thi", "nk>Nine."]],
     ["in single characters", [..."<think>hours</think>Nine."]],
-  ])("holds no thought that is %s", async (_how, pieces) => {
+  ])("contains no thought that is %s", async (_how, pieces) => {
     const { say, log } = await talk([stream(pieces), stream(["hours</think>Ten."]), stream(["Eleven."])]);
     expect((await say("When?")).content).toBe("Nine.");
     expect((await say("And then?")).content).toBe("Ten.");
@@ -58,7 +58,7 @@ describe("an answer", () => {
     expect(JSON.stringify(await log())).not.toContain("hours");
   });
 
-  test("that a model thinks without an opening tag is withdrawn once, and shown in no part from then on", async () => {
+  test("that contains thoughts without an opening tag is withdrawn once, and later parts contain none", async () => {
     const thinking = stream(["They ask for hours.", "</think>", "Nine."]);
     const { chatId, say } = await talk([thinking]);
     const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
@@ -75,14 +75,14 @@ describe("an answer", () => {
     expect(JSON.stringify(heard)).not.toContain("hours");
   });
 
-  test("that is a thought only is none", async () => {
+  test("that is only a thought is empty", async () => {
     const { say } = await talk([stream(["<think>Hm.</think>"]), stream(["Yes."])]);
     expect((await say("Open?")).content).toBe("Yes.");
   });
 });
 
 describe("an error inside a stream", () => {
-  test("stands in the log with the provider's type and message", async () => {
+  test("is in the log with the provider's type and message", async () => {
     const { say, log } = await talk([
       failing({ type: "server_error", message: "The engine is on fire.", code: null }),
     ]);
@@ -107,14 +107,17 @@ describe("an error inside a stream", () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  test.each([400, 401, 402, 403, 404, 413])("nor is a request refused with %i", async (status) => {
-    const { model, say } = await talk([{ status }, stream(["Here I am."])]);
-    expect((await say("Hello?")).metadata).toMatchObject({ error: true });
-    expect(model.asked).toHaveLength(1);
-  });
+  test.each([400, 401, 402, 403, 404, 413])(
+    "is not retried for a request refused with %i",
+    async (status) => {
+      const { model, say } = await talk([{ status }, stream(["Here I am."])]);
+      expect((await say("Hello?")).metadata).toMatchObject({ error: true });
+      expect(model.asked).toHaveLength(1);
+    },
+  );
 });
 
-test("what was shown of an answer that broke is withdrawn, and its words are not shown twice", async () => {
+test("the shown part of a broken answer is withdrawn, and its words are not shown twice", async () => {
   const { chatId, say } = await talk([
     { half: "The answer" },
     { text: ["The answer ", "is nine."], after: 300 },

@@ -22,7 +22,7 @@ async function talk(replies: Reply[], configuration: object = {}, start: Setting
 }
 
 describe("a turn with a model", () => {
-  test("asks it with prompt, variables, history and settings, and stores its answer", async () => {
+  test("sends prompt, variables, history and settings, and stores the answer", async () => {
     const { model, say } = await talk(
       [{ text: ["The sun ", "shines."] }, { text: ["Still."] }],
       { prompt: "You know the weather of {city} and {country}.", temperature: 0.3, maxTokensOutput: 77 },
@@ -44,7 +44,7 @@ describe("a turn with a model", () => {
     ]);
   });
 
-  test("what is written while an answer is on its way is answered behind it, and stands behind it for the model", async () => {
+  test("answers messages that arrive during an answer after it, in chat and request", async () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const { model, say, log } = await talk([{ text: ["At ", "nine."], held }, { text: ["At six."] }]);
@@ -63,7 +63,7 @@ describe("a turn with a model", () => {
     ]);
   });
 
-  test("calls a function at its server with x-ck, and tells the model the reply", async () => {
+  test("calls a function at its server with x-ck, and sends the reply to the model", async () => {
     const receiver = await new Receiver((res) => void res.end('{"free":["10:00"]}')).start();
     stops.push(() => receiver.stop());
     const parameters = { type: "object", properties: { day: { type: "string" } }, required: ["day"] };
@@ -96,7 +96,7 @@ describe("a turn with a model", () => {
     expect(roles).toEqual(["USER", "ASSISTANT", "TOOL", "ASSISTANT"]);
   });
 
-  test("takes what is said while a function works, and shows calls and their answers side by side later", async () => {
+  test("includes messages that arrive during a function call, and later shows calls next to their results", async () => {
     let answer = () => undefined as void;
     const receiver = await new Receiver((res) => void (answer = () => void res.end('"done"'))).start();
     stops.push(() => receiver.stop());
@@ -121,7 +121,7 @@ describe("a turn with a model", () => {
     expect(told.slice(3)).toContainEqual({ role: "user", content: "Are you there?" });
   });
 
-  test("tells the model about wrong arguments instead of sending them", async () => {
+  test("tells the model about invalid arguments instead of sending them", async () => {
     const receiver = await new Receiver().start();
     stops.push(() => receiver.stop());
     const parameters = { type: "object", properties: { day: { type: "string" } }, required: ["day"] };
@@ -144,20 +144,20 @@ describe("a turn with a model", () => {
     ["a page instead of a stream", { garbage: "<!doctype html><title>502</title>" }],
     ["nothing", { text: [] }],
     ["a hang", { text: ["The answer ", "never comes."], held: new Promise(() => undefined) }],
-  ])("a model that recovers is asked again: %s", async (_, broken) => {
+  ])("a model that recovers is retried: %s", async (_, broken) => {
     const { model, say } = await talk([broken, { text: ["Here I am."] }]);
     expect((await say("Hello?")).content).toBe("Here I am.");
     expect(model.asked).toHaveLength(2);
   });
 
-  test("a model that fails three times gets a sentence into the chat and the error onto the log", async () => {
+  test("if a model fails three times the chat gets an apology and the log the error", async () => {
     const { model, say, log } = await talk([{ status: 500 }]);
     expect(await say("Hello?")).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
     expect(model.asked).toHaveLength(3);
     expect((await log()).metadata.errors).toHaveLength(1);
   });
 
-  test("a key that can't be opened any more gets a sentence into the chat and the error onto the log, and no model is asked", async () => {
+  test("if a key cannot be decrypted the chat gets an apology and the log the error, and no model is called", async () => {
     const { model, say, log } = await talk([{ text: ["Here I am."] }]);
     await running.database.query("update model_credentials set sealed_key = 'of another server'");
     expect(await say("Hello?")).toMatchObject({ role: "ASSISTANT", metadata: { error: true } });
@@ -171,7 +171,7 @@ describe("a turn with a model", () => {
     ["talks nonsense", { garbage: "data: {nonsense\n\n" }, /\S/],
     ["says nothing", { text: [] }, /answer was empty/],
   ])(
-    "a model that %s is given up after three times: half answers are stored nowhere, and the chat goes on",
+    "a model that %s is given up after three tries: partial answers are not stored, and the chat continues",
     async (_, broken, told) => {
       const { model, say, log } = await talk([broken, broken, broken, { text: ["Here I am."] }]);
       const answer = await say("Hello?");
@@ -191,7 +191,7 @@ describe("a turn with a model", () => {
     },
   );
 
-  test("a person is remembered: facts and how the last chat ended are told in the next one, until they are forgotten", async () => {
+  test("a person is remembered: the next chat knows facts and the end of the last one, until they are erased", async () => {
     const { api } = running;
     const model = await stubModel(
       { call: "remember_fact", arguments: '{"fact":"Is called Zoe."}' },
@@ -220,7 +220,7 @@ describe("a turn with a model", () => {
     expect(await meet("Hello")).not.toContain("Zoe");
   });
 
-  test("never calls functions without end", async () => {
+  test("limits the number of function calls", async () => {
     const { model, say } = await talk([{ call: "nothing", arguments: "{}" }]);
     expect(await say("Hello?")).toMatchObject({ metadata: { error: true } });
     expect(model.asked).toHaveLength(10);

@@ -30,14 +30,14 @@ test.each([
   [["::1", "127.0.0.1"]],
   [["127.0.0.1", "::1"]],
   [["127.0.0.9", "127.0.0.8", "127.0.0.1"]],
-])("a name is asked for once, and reached at the address that takes it, of %j", async (addresses) => {
+])("a name is resolved once, and connected at the address that accepts, of %j", async (addresses) => {
   const { outcome, asked } = await post(...addresses);
   expect(outcome).toMatchObject({ kind: "answered", status: 200 });
   expect(asked).toBe(1);
   expect(receiver.received[0]!.headers.host).toBe(`several.example:${new URL(receiver.url).port}`);
 });
 
-test("a name of which no address takes it says so", async () => {
+test("a name without an address that accepts gives an error that says so", async () => {
   expect((await post("::1", "127.0.0.9")).outcome).toMatchObject({
     kind: "failed",
     error: expect.stringContaining("The connection failed (E"),

@@ -24,7 +24,7 @@ describe("the window of a page", () => {
     { page: 10_000_002, take: 1 },
     { page: 100_002, take: 100 },
     { page: 2_147_483_647, take: 100 },
-  ])("of %j lies too far in", (query) => {
+  ])("of %j is too far in", (query) => {
     expect(() => window(query)).toThrow(
       expect.objectContaining({
         code: "BAD_USER_INPUT",
@@ -43,7 +43,7 @@ describe("a page of a short list", () => {
     [{ take: 2 }, [5, 4]],
     [{ take: 2, page: 3 }, [1]],
     [{ take: 2, page: 4 }, []],
-  ])("for %j holds %j", (query, data) => expect(pageOf(list, query).data).toEqual(data));
+  ])("for %j has %j", (query, data) => expect(pageOf(list, query).data).toEqual(data));
 
   test.each([
     [{ take: 2 }, { pageCount: 3, hasPreviousPage: false, hasNextPage: true }],
@@ -52,11 +52,11 @@ describe("a page of a short list", () => {
       { pageCount: 3, hasPreviousPage: true, hasNextPage: false },
     ],
     [{ take: 5 }, { pageCount: 1, hasPreviousPage: false, hasNextPage: false }],
-  ])("for %j says where it stands", (query, meta) => {
+  ])("for %j has the position of the page", (query, meta) => {
     expect(pageOf(list, query).meta).toMatchObject({ ...meta, itemCount: 5 });
   });
 
-  test("leaves the list as it was", () => {
+  test("leaves the list unchanged", () => {
     pageOf(list, { order: "desc" });
     expect(list).toEqual([1, 2, 3, 4, 5]);
   });
@@ -65,7 +65,7 @@ describe("a page of a short list", () => {
 describe("a connection", () => {
   const rows = ["c", "b", "a"].map((id) => ({ id }));
 
-  test("knows by one entry more than wanted that others follow", () => {
+  test("uses one additional entry to know whether others follow", () => {
     expect(connectionOf(rows, 2)).toEqual({
       nodes: [{ id: "c" }, { id: "b" }],
       edges: [

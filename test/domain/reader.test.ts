@@ -17,7 +17,7 @@ async function texts(type: ReadableType, content: string | Buffer): Promise<stri
 }
 
 describe("a document is split", () => {
-  test("Markdown: under its headings, with the path to each, and code left alone", async () => {
+  test("Markdown: by headings, with the path to each, and code unchanged", async () => {
     const text =
       "# Handbook\n\nRead me.\n\n## Hours\n\nNine to five.\n\n- Monday\n- Friday\n\n```sh\n# no heading\n```\n\nParking\n-------\nFree.";
     expect(await texts("text/plain", text)).toEqual([
@@ -27,7 +27,7 @@ describe("a document is split", () => {
     ]);
   });
 
-  test("text: short paragraphs together, long ones between sentences, with the last sentence said again", async () => {
+  test("text: short paragraphs together, long ones between sentences, with the last sentence repeated", async () => {
     const sentences = Array.from(
       { length: 40 },
       (_, index) => `This is sentence number ${index + 1} of the text.`,
@@ -42,13 +42,13 @@ describe("a document is split", () => {
       expect(found[index]!.startsWith(lastOf(found[index - 1]!))).toBe(true);
   });
 
-  test("text without a space is cut all the same, never inside a character", async () => {
+  test("text without spaces is cut too, never inside a character", async () => {
     const found = await texts("text/plain", "🥊".repeat(1_500));
     expect(found.join("")).toBe("🥊".repeat(1_500));
     expect(found.every((text) => text.isWellFormed())).toBe(true);
   });
 
-  test("HTML: what a person reads, without menus and scripts, with the addresses of links and tables in columns", async () => {
+  test("HTML: visible text, without menus and scripts, with link addresses and tables in columns", async () => {
     const page = `<!doctype html><title>T</title><nav>Menu</nav><h1>Acme</h1><p>Book <a href="https://a.example/b">here</a>.
       <script>alert(1)</script><h2>Prices</h2><table><tr><th>What<th>Price<tr><td>Cleaning<td>80 €</table><p>&copy; <i>we</i>`;
     expect(await texts("text/html", page)).toEqual([
@@ -57,7 +57,7 @@ describe("a document is split", () => {
     ]);
   });
 
-  test("DOCX: by the styles of its headings", async () => {
+  test("DOCX: by heading styles", async () => {
     const file = await docx([
       ["Heading1", "Handbook"],
       ["Heading2", "Hours"],
@@ -68,7 +68,7 @@ describe("a document is split", () => {
     expect(await texts(DOCX, file)).toEqual(["Handbook › Hours\nNine & five.", "Handbook › Parking\nFree."]);
   });
 
-  test("PDF: larger letters are headings, parted words are one, each passage has its page, footers are left out", async () => {
+  test("PDF: larger letters are headings, hyphenated words are joined, passages have pages, footers are left out", async () => {
     const footer = (page: number) => [[""], [`Page ${page} of 3`]] as const;
     const file = pdf(
       [
@@ -96,7 +96,7 @@ describe("a document is split", () => {
   });
 });
 
-describe("a document that can't be read says why:", () => {
+describe("an unreadable document gives a problem:", () => {
   test.each<[string, ReadableType, string | Buffer, RegExp]>([
     ["text that is none", "text/plain", " \n ", /contains no text/],
     ["a page that is none", "text/html", "<p> </p>", /contains no text/],
@@ -110,15 +110,15 @@ describe("a document that can't be read says why:", () => {
     expect(await read(type, content)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
-  test("text with thousands of quotes inside each other is read without its structure", async () => {
+  test("text with thousands of nested quotes is read without its structure", async () => {
     expect((await texts("text/plain", ">".repeat(4_000))).join("")).toBe(">".repeat(4_000));
   });
 });
 
-describe("the process that reads a document", () => {
+describe("the process that reads documents", () => {
   const MIB = 1_048_576;
 
-  test("is ended when the document unfolds beyond the memory it may have", async () => {
+  test("is killed if a document expands beyond its memory limit", async () => {
     const bomb = await docx(["a".repeat(100 * MIB)]);
     expect(bomb.length).toBeLessThan(MIB);
     expect(await read(DOCX, bomb, { memoryBytes: 128 * MIB })).toEqual({
@@ -126,19 +126,19 @@ describe("the process that reads a document", () => {
     });
   });
 
-  test("is ended when it takes too long", async () => {
+  test("is killed after its time limit", async () => {
     expect(await read("text/plain", "word ".repeat(100_000), { timeMs: 10 })).toEqual({
       problem: "Reading the file took longer than 0.01 seconds.",
     });
   });
 
-  test("is ended when it says too much", async () => {
+  test("is killed if its output is too long", async () => {
     expect(await read("text/plain", "word ".repeat(100_000), { outputBytes: 1_000 })).toEqual({
       problem: expect.stringContaining("more text than can be indexed"),
     });
   });
 
-  test("is given nothing of the environment", async () => {
+  test("gets no environment variables", async () => {
     process.env.NODE_OPTIONS = "--no-such-option"; // Node would refuse to start with it
     try {
       expect(await read("text/plain", "words")).toEqual({ passages: [{ text: "words" }] });
@@ -147,7 +147,7 @@ describe("the process that reads a document", () => {
     }
   });
 
-  test("does not end what reads it when the content breaks off", async () => {
+  test("does not crash the service if the content breaks off", async () => {
     const broken = Readable.from(
       (async function* () {
         yield Buffer.from("words");

@@ -67,7 +67,7 @@ function expectRetry(delivery: Delivery): void {
   expect(pause(delivery)).toBeLessThan(5.6);
 }
 
-describe("a try is noted for what it was, and repeated by the schedule, when a receiver", () => {
+describe("the result of a try is recorded, and the try repeated by schedule, if a receiver", () => {
   test.each([400, 404, 500, 503])("answers %i", async (status) => {
     const { id } = await destination((res) => void res.writeHead(status).end("Not today."));
     const delivery = await tried(id);
@@ -82,7 +82,7 @@ describe("a try is noted for what it was, and repeated by the schedule, when a r
     expectRetry(delivery);
   });
 
-  test("answers 200 and then sends a byte now and then, longer than it may take in all", async () => {
+  test("answers 200 and then sends a byte now and then, beyond the total time limit", async () => {
     const { id } = await destination((res) => {
       res.writeHead(200);
       const timer = setInterval(() => res.write("."), 200);
@@ -93,7 +93,7 @@ describe("a try is noted for what it was, and repeated by the schedule, when a r
     expectRetry(delivery);
   });
 
-  test("breaks the connection", async () => {
+  test("closes the connection", async () => {
     const { id } = await destination((res) => void res.socket!.resetAndDestroy());
     const delivery = await tried(id);
     expect(delivery.attempts).toMatchObject([{ status: null, answer: null }]);
@@ -101,7 +101,7 @@ describe("a try is noted for what it was, and repeated by the schedule, when a r
     expectRetry(delivery);
   });
 
-  test("isn't there", async () => {
+  test("is down", async () => {
     const { id, receiver } = await destination();
     await receiver.stop();
     stops.splice(0, 1); // it is stopped
@@ -138,7 +138,7 @@ describe("a try is noted for what it was, and repeated by the schedule, when a r
   });
 });
 
-test("nothing is open in the database while a receiver, a model or a function is waited for", async () => {
+test("no transaction is open during requests to receivers, models and functions", async () => {
   const hanging = await destination(() => undefined);
   const functions = [{ name: "look", serverUrl: hanging.receiver.url }];
   const call = { call: "look", arguments: "{}" };
@@ -175,7 +175,7 @@ test.each([
   [200, "DELIVERED"],
   [204, "DELIVERED"],
   [500, "PENDING"],
-])("the status counts where the connection breaks behind it: %i", async (code, status) => {
+])("the status counts even if the connection then breaks: %i", async (code, status) => {
   const { id } = await destination((res) => {
     const { socket } = res.req;
     const rest = code === 204 ? "\r\n" : "Content-Length: 1000\r\n\r\nSo far";
@@ -192,12 +192,12 @@ test.each([
 test.each([
   ["letters of several bytes", "ü🥊".repeat(500), "ü🥊".repeat(170) + "ü"],
   ["bytes of no text", "a\0\ud800b", "a\ufffd\ufffdb"],
-])("the first KiB of an answer is kept, whatever it is made of: %s", async (_what, sent, kept) => {
+])("the first KiB of an answer is stored, whatever its content: %s", async (_what, sent, kept) => {
   const { id } = await destination((res) => void res.end(sent));
   expect((await tried(id)).attempts).toMatchObject([{ status: 200, answer: kept }]);
 });
 
-test("an answer without a whole head is none", async () => {
+test("an answer with incomplete headers does not count", async () => {
   const { id } = await destination((res) => void res.req.socket.end("HTTP/1.1 200 OK\r\nContent-Le"));
   const delivery = await tried(id);
   expect(delivery.attempts).toMatchObject([{ status: null, answer: null }]);
@@ -207,7 +207,7 @@ test("an answer without a whole head is none", async () => {
 test.each([
   [200, "DELIVERED"],
   [500, "PENDING"],
-])("of an answer of a gigabyte 64 KiB are read and the first KiB is kept: %i", async (code, status) => {
+])("64 KiB of an answer of one gigabyte are read and the first KiB is stored: %i", async (code, status) => {
   let sent = 0;
   const { id } = await destination((res) => {
     res.writeHead(code, { "content-length": String(2 ** 30) });

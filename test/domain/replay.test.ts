@@ -61,7 +61,7 @@ async function deliveries() {
 }
 
 describe("a replay", () => {
-  test("sends what happened, as it was, in order within each chat", async () => {
+  test("sends the original events, in order within each chat", async () => {
     expect(events).toHaveLength(2 * (1 + 1 + 5 + 1 + 1));
     expect(await replay(undefined, false)).toEqual({ events: events.length, dryRun: false });
     await receiver.until(events.length);
@@ -73,7 +73,7 @@ describe("a replay", () => {
       expect(body).toEqual(events.find(({ id }) => id === headers["webhook-id"])!.payload);
   });
 
-  test("keeps that order while a receiver is slow to answer and answers out of turn", async () => {
+  test("keeps that order while a receiver is slow and answers out of order", async () => {
     let turn = 0;
     receiver.answer((res) => void setTimeout(() => res.end("ok"), (turn++ % 3) * 60));
     await replay({}, false);
@@ -85,7 +85,7 @@ describe("a replay", () => {
     }
   });
 
-  test("that is dry, as it is without a word, counts and changes nothing", async () => {
+  test("counts and changes nothing with dryRun, which is the default", async () => {
     const before = await deliveries();
     expect(await replay(undefined)).toEqual({ events: events.length, dryRun: true });
     expect(await replay({ name: "session-end" }, true)).toEqual({ events: 2, dryRun: true });
@@ -108,7 +108,7 @@ describe("a replay", () => {
       ({ name, chatId }) => name === "session-start" && chatId === chats[0],
     ],
     ["a name that nothing has", () => ({ name: "call-recording" }), () => false],
-  ])("sends no more than its filter wants: %s", async (_what, filterOf, wanted) => {
+  ])("sends only events that match its filter: %s", async (_what, filterOf, wanted) => {
     const expected = events.filter((event) => wanted(event, events));
     expect(await replay(filterOf(events), true)).toEqual({ events: expected.length, dryRun: true });
     expect(await replay(filterOf(events), false)).toEqual({ events: expected.length, dryRun: false });
@@ -120,7 +120,7 @@ describe("a replay", () => {
     expect(sent().sort()).toEqual([...ids(expected), ...last].sort());
   });
 
-  test("reaches no destination of another organization, and takes none of its events", async () => {
+  test("reaches no destination of another organization, and sends none of its events", async () => {
     const other = await running.otherOrganization();
     const input = { destinationId, filter: {}, dryRun: false };
     expect((await other.api.gqlError(REPLAY, { input })).extensions.code).toBe(

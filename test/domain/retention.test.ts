@@ -57,12 +57,12 @@ const left = async (table: string, ids: readonly string[]): Promise<string[]> =>
 };
 
 describe("retention", () => {
-  test("keeps logs for ever and events for 30 days until the organization chooses", async () => {
+  test("keeps logs forever and events for 30 days by default", async () => {
     const days = { logsDays: null, recordingsDays: null, eventsDays: 30, pending: [] };
     expect(await state(api)).toEqual({ warnings: [], retention: days });
   });
 
-  test("that is shorter deletes nothing until it was announced for the days of notice", async () => {
+  test("that is shortened deletes nothing before the days of notice are over", async () => {
     const ids = [await log(40), await log(20)];
     const changed = await update(api, { logsDays: 30 });
     expect(changed).toMatchObject({ logsDays: 30, pending: [{ kind: "LOGS", days: 30 }] });
@@ -79,7 +79,7 @@ describe("retention", () => {
     expect((await state(api)).warnings).toEqual([]);
   });
 
-  test("that is longer holds at once, and a shorter one is announced anew", async () => {
+  test("that is extended applies at once, and a shorter one is announced again", async () => {
     await update(api, { logsDays: 30 });
     await noticePasses(5);
     expect((await update(api, { logsDays: null })).pending).toEqual([]);
@@ -93,7 +93,7 @@ describe("retention", () => {
     expect((await state(api)).retention.pending).toMatchObject([{ days: 10 }]);
   });
 
-  test("leaves live conversations and those of other organizations", async () => {
+  test("skips live conversations and those of other organizations", async () => {
     const live = await newChat(api, assistantId);
     await running.database.query(
       "update chats set started_at = started_at - interval '90 days' where id = $1",
@@ -107,7 +107,7 @@ describe("retention", () => {
     expect(await left("chats", [live, theirs])).toEqual([live, theirs].sort());
   });
 
-  test("of recordings takes their address, and the events that tell it", async () => {
+  test("of recordings deletes their address, and the events that contain it", async () => {
     const id = await log(40);
     await running.database.query("update chats set recording_url = 'https://r.example/1.wav' where id = $1", [
       id,
@@ -122,7 +122,7 @@ describe("retention", () => {
     expect(shown).toMatchObject({ recordingUrl: "", messages: { items: [{ content: "Some words" }] } });
   });
 
-  test("of many logs is enforced in one run", async () => {
+  test("of many logs is completed in one run", async () => {
     const id = await log(40);
     const copy = `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at, ended_at)
       select organization_id, 'many-' || n, assistant_id, channel, status, status_event_id, started_at, ended_at from chats, generate_series(1, 450) n where id = $1`;
@@ -134,7 +134,7 @@ describe("retention", () => {
     expect(await running.database.query(text, [organizationId])).toEqual([]);
   });
 
-  test("of logs takes the texts that belong to no conversation", async () => {
+  test("of logs deletes texts that belong to no conversation", async () => {
     const { database } = running;
     const { id: connectionId } = await connect({ ...running, api }, [assistantId]);
     for (const days of [2, 4]) {
@@ -166,7 +166,7 @@ describe("retention", () => {
     },
   );
 
-  test("is planned with an index", async () => {
+  test("uses an index", async () => {
     const { database } = running;
     const { id } = await api.get("/rest/v1/organization", 200);
     await database.query(

@@ -23,7 +23,7 @@ const settings = () => ({
 const storage = () => openStorage(configOf(settings()));
 
 describe("files in an S3-compatible store", () => {
-  test("a small and a large file come back byte for byte", async () => {
+  test("a small and a large file are read back byte for byte", async () => {
     for (const size of [0, 11, 12_000_000]) {
       const content = randomBytes(size);
       const pieces = size === 0 ? [] : [content.subarray(0, size / 2), content.subarray(size / 2)];
@@ -33,7 +33,7 @@ describe("files in an S3-compatible store", () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  test("a file whose reading breaks off leaves nothing", async () => {
+  test("an upload that breaks off leaves nothing", async () => {
     const broken = new Readable({
       read() {
         this.push(Buffer.alloc(6_000_000));
@@ -45,7 +45,7 @@ describe("files in an S3-compatible store", () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  test("lists page by page, and forgets what is removed", async () => {
+  test("lists page by page, without removed files", async () => {
     await storage().put("org/a", Readable.from([Buffer.from("a")]));
     await storage().put("org/b", Readable.from([Buffer.from("b")]));
     await storage().remove("org/a");

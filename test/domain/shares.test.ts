@@ -2,8 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Shares } from "../../src/platform/jobs/shares";
 
-describe("places that organizations share", () => {
-  test("go to one alone up to the half", () => {
+describe("slots that organizations share", () => {
+  test("can be half used by one organization", () => {
     const shares = new Shares(20);
     const taken = Array.from({ length: 40 }, () => shares.take("one")).filter((leave) => leave !== undefined);
     expect(taken).toHaveLength(10);
@@ -15,7 +15,7 @@ describe("places that organizations share", () => {
     expect(shares.take("one")).toBeUndefined();
   });
 
-  test("are left for others however many organizations take all that they get, up to one less than there are", () => {
+  test("are left for others however many organizations take all they can get, up to one less than the slots", () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 64 }), fc.integer({ min: 1, max: 8 }), (places, greedy) => {
         const shares = new Shares(places);
@@ -27,7 +27,7 @@ describe("places that organizations share", () => {
     );
   });
 
-  test("come back when they are given back", () => {
+  test("can be used again after they are released", () => {
     const shares = new Shares(3);
     const leaves = ["one", "two", "three"].map((name) => shares.take(name));
     expect(leaves.map((leave) => leave !== undefined)).toEqual([true, true, true]);

@@ -21,7 +21,7 @@ describe("in docs/webhooks.md the", () => {
     },
   );
 
-  test("verification function accepts the signature that is sent, and no other", () => {
+  test("verification function accepts the sent signature, and no other", () => {
     const [, kit = ""] = /```ts\n([^`]*export function verify[^`]*)```/.exec(GUIDE)!;
     const { outputText } = ts.transpileModule(kit, { compilerOptions: { module: ts.ModuleKind.CommonJS } });
     const made: { verify?: (body: string, signature: string, secret: string) => boolean } = {};
@@ -41,7 +41,7 @@ describe("in docs/webhooks.md the", () => {
   });
 });
 
-test("while a secret is being changed, both sign", () => {
+test("both secrets sign during a change", () => {
   const headers = signatureHeaders("id", BODY, ["new", "old"], 1);
   const alone = (secret: string) => signatureHeaders("id", BODY, [secret], 1);
   expect(headers["webhook-signature"]).toBe(

@@ -44,7 +44,7 @@ async function call(
 }
 
 describe("a call that is answered", () => {
-  test("goes through all states, is written down as it is heard, and is recorded", async () => {
+  test("goes through all states, is transcribed while it is spoken, and is recorded", async () => {
     const { api } = running;
     const id = await call(NUMBER.answers);
     const over = await ended(api, id);
@@ -63,7 +63,7 @@ describe("a call that is answered", () => {
     expect(times).toEqual([...times].sort());
   });
 
-  test("tells of each sentence in the events, the last one with the whole conversation", async () => {
+  test("has each sentence in its events, the last one with the whole conversation", async () => {
     const { api } = running;
     const id = await call(NUMBER.answers);
     await ended(api, id);
@@ -74,19 +74,19 @@ describe("a call that is answered", () => {
     expect(messages.map(toLine)).toEqual(TALK);
   });
 
-  test("also at a number with no area code, and at any other number", async () => {
+  test("works at a number without area code, and at any other number", async () => {
     const { api } = running;
     for (const number of ["+155501" + "00", "+12025550142", "+41445550100"])
       expect((await ended(api, await call(number))).endedReason).toBe("customer-ended-call");
   });
 
-  test("uses small talk where no script is given", async () => {
+  test("uses small talk if there is no script", async () => {
     const over = await ended(running.api, await call(NUMBER.answers, {}, {}));
     expect(said(over).filter((line) => line.startsWith("USER"))).toHaveLength(3);
   });
 });
 
-describe("a call that comes to something else", () => {
+describe("a call with another outcome", () => {
   test.each([
     ["busy", ["queued", "ringing", "ended"], "customer-busy"],
     ["unanswered", ["queued", "ringing", "ended"], "customer-did-not-answer"],
@@ -101,7 +101,7 @@ describe("a call that comes to something else", () => {
     expect(await statusesOf(api, id)).toEqual(statuses);
   });
 
-  test("refused: its log tells why", async () => {
+  test("that is refused has the reason in its log", async () => {
     const { api } = running;
     const assistantId = await speaker(api);
     const id = await place(api, assistantId, NUMBER.refused);
@@ -117,8 +117,8 @@ describe("a call that comes to something else", () => {
   });
 });
 
-describe("events that come strangely", () => {
-  test("twice: each has its effect once", async () => {
+describe("unusual callbacks", () => {
+  test("that arrive twice have an effect once", async () => {
     const { api } = running;
     const id = await call(NUMBER.twice);
     expect(said(await ended(api, id))).toEqual(TALK);
@@ -135,7 +135,7 @@ describe("events that come strangely", () => {
   });
 
   test.each(["late", "swapped"] as const)(
-    "%s: the call goes forward only, and nothing is said twice",
+    "%s: the call only goes forward, and no message is duplicated",
     async (name) => {
       const { api } = running;
       const id = await call(NUMBER[name]);
@@ -147,7 +147,7 @@ describe("events that come strangely", () => {
     },
   );
 
-  test("placing that takes long: one call", async () => {
+  test("for a call that takes long to place create one call", async () => {
     const { api } = running;
     const id = await call(NUMBER.slow);
     const over = await ended(api, id);
@@ -156,14 +156,14 @@ describe("events that come strangely", () => {
 });
 
 describe("the end of a call", () => {
-  test("comes by a phrase of the assistant", async () => {
+  test("is caused by a phrase of the assistant", async () => {
     const id = await call(NUMBER.answers, { endCallPhrases: "see you, parking is free" });
     const over = await ended(running.api, id);
     expect(over.endedReason).toBe("assistant-said-end-call-phrase");
     expect(said(over)).toEqual(TALK);
   });
 
-  test("comes by the function that ends it, after the message for it", async () => {
+  test("is caused by the function that ends it, after its message", async () => {
     const voice = { endCallFunction: true, endCallMessage: "Thank you for calling!" };
     const id = await call(NUMBER.answers, voice, {
       simulatedCustomer: ["When are you open?", "call:end_call", "Are you there?"],
@@ -176,7 +176,7 @@ describe("the end of a call", () => {
     expect(calls.map(({ payload }) => payload.data)).toEqual([{ name: "end_call", parameters: {} }]);
   });
 
-  test("does not come by a function that is switched off", async () => {
+  test("is not caused by a disabled function", async () => {
     const id = await call(
       NUMBER.answers,
       { endCallFunction: false },
@@ -187,7 +187,7 @@ describe("the end of a call", () => {
     expect(said(over).at(-1)).toBe("ASSISTANT: No function is named end_call.");
   });
 
-  test("keys are pressed where that is allowed, and the talk goes on", async () => {
+  test("keys are pressed if that is allowed, and the call continues", async () => {
     const script = { simulatedCustomer: ['call:dial_keypad {"digits": "12#"}', "When are you open?"] };
     const id = await call(NUMBER.answers, { dialKeypadFunction: true }, script);
     const over = await ended(running.api, id);
@@ -198,7 +198,7 @@ describe("the end of a call", () => {
     ]);
   });
 
-  test("comes by cancelling, and the other side hears of it", async () => {
+  test("is caused by cancellation, and the other side is told", async () => {
     const { api } = running;
     const id = await call(NUMBER.endless);
     await until(async () => (await callOf(api, id)).status === "in-progress");
@@ -213,7 +213,7 @@ describe("the end of a call", () => {
     expect(error.extensions.code).toBe("CHAT_ENDED");
   });
 
-  test("comes with its assistant's", async () => {
+  test("is caused by the deletion of its assistant", async () => {
     const { api } = running;
     const assistantId = await speaker(api, VOICE);
     const id = await place(api, assistantId, NUMBER.endless);

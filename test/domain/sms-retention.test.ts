@@ -37,7 +37,7 @@ async function sweep(): Promise<void> {
   await until(async () => (await database.query(waiting)).length === 0);
 }
 
-test("a text is known again for days, and its notes go then; what was said stays", async () => {
+test("a repeated text is recognized for days, then its records are deleted; messages stay", async () => {
   const from = newPerson();
   const sms = smsOf(number, from, "When do you open?");
   const first = await bring(running, number, sms);
@@ -56,7 +56,7 @@ test("a text is known again for days, and its notes go then; what was said stays
   expect((await chatsWith(running, assistantId, from))[0]!.messages).toHaveLength(4);
 });
 
-test("they go from every organization, however many there are, and by a job that runs every hour", async () => {
+test("records are deleted in every organization, however many there are, by a job that runs every hour", async () => {
   const other = await running.otherOrganization();
   const theirs = await connect(other, [await quietAssistant(other.api)]);
   const many = `insert into sms_received (organization_id, message_sid, connection_id, sms)
@@ -71,7 +71,7 @@ test("they go from every organization, however many there are, and by a job that
   await until(async () => (await running.database.query(known)).length > 0);
 });
 
-test("who wants no texts is not forgotten", async () => {
+test("opt-outs are never deleted", async () => {
   const from = newPerson();
   await text(running, number, from, "STOP");
   await daysPass(400);

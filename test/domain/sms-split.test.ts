@@ -34,7 +34,7 @@ const texts: readonly (readonly [string, string])[] = [
 ];
 
 describe("an answer by SMS", () => {
-  test("stays one text as long as it is one that can be sent", () => {
+  test("stays one text if it can be sent as one", () => {
     expect(split("We open at 9.")).toEqual(["We open at 9."]);
     expect(split("  \n ")).toEqual([]);
     expect(split("y".repeat(1530))).toEqual(["y".repeat(1530)]);
@@ -43,7 +43,7 @@ describe("an answer by SMS", () => {
     expect(split("ж".repeat(671))).toHaveLength(2);
   });
 
-  test.each(texts)("%s becomes parts that can be sent, and nothing is lost", (_, text) => {
+  test.each(texts)("%s is split into parts that can be sent, and nothing is lost", (_, text) => {
     const parts = split(text);
     for (const part of parts) {
       expect(part.length).toBeLessThanOrEqual(1600);
@@ -54,17 +54,17 @@ describe("an answer by SMS", () => {
     parts.forEach((part, index) => expect(part.endsWith(` (${index + 1}/${parts.length})`)).toBe(true));
   });
 
-  test("is cut between sentences, else between words", () => {
+  test("is split between sentences, else between words", () => {
     for (const part of split(SENTENCE.repeat(60)).map(withoutNumber)) expect(part).toMatch(/evening\.$/);
     const words = "word ".repeat(900);
     for (const part of split(words).map(withoutNumber)) expect(part).toMatch(/^word( word)*$/);
   });
 
-  test("is not cut inside a character that is made of several", () => {
+  test("is not split inside a combined character", () => {
     for (const part of split("👨‍👩‍👧‍👦".repeat(300)).map(withoutNumber)) expect(part).toMatch(/^(👨‍👩‍👧‍👦)+$/u);
   });
 
-  test("is cut between paragraphs where that makes no part more", () => {
+  test("is split between paragraphs if that adds no part", () => {
     const paragraph = `${SENTENCE.repeat(15).trim()}`;
     expect(split(`${paragraph}\n\n${paragraph}`)).toEqual([`${paragraph} (1/2)`, `${paragraph} (2/2)`]);
   });

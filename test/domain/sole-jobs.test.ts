@@ -47,7 +47,7 @@ function held() {
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-test("what is asked for while the same is done has it done once more, and whoever asks is not kept", async () => {
+test("a request during a run causes one more run, and the caller does not wait", async () => {
   const pool = connected();
   const name = newId();
   const first = held();
@@ -61,7 +61,7 @@ test("what is asked for while the same is done has it done once more, and whoeve
   expect(await runAlone(pool, { name, jobId: await job(pool), attempt: 1 }, nothing)).toBe("entered");
 });
 
-test("work that fails is done once more where it was asked for meanwhile, and else fails the job and frees the name", async () => {
+test("failed work runs once more if it was requested meanwhile; otherwise its job fails and the name is free", async () => {
   const pool = connected();
   const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
   const fails = () => Promise.reject(new Error("It failed."));
@@ -77,7 +77,7 @@ test("work that fails is done once more where it was asked for meanwhile, and el
   expect(tries).toEqual([]);
 });
 
-test("a job whose worker died keeps the name until it is begun anew, and nothing is left to one that can't be", async () => {
+test("a job of a crashed worker keeps its name until it is retried; without tries left it has none", async () => {
   const pool = connected();
   const name = newId();
   const [dead, last, other] = [await job(pool), await job(pool, 0), await job(pool)];
@@ -103,7 +103,7 @@ test("a job whose worker died keeps the name until it is begun anew, and nothing
   expect(await asks()).toBe("entered");
 });
 
-test("a worker that was taken for dead and comes back leaves the name to whoever has it now", async () => {
+test("a worker that was presumed dead and returns leaves the name to its new owner", async () => {
   const pool = connected();
   const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
   const [paused, anew] = [held(), held()];

@@ -24,7 +24,7 @@ const PREPARED = new Statement<{ name: string; statement: string }>(
 );
 
 describe("a statement", () => {
-  test("builds its text once, and once more for a key of some assistants", async () => {
+  test("builds its text once, and once more for a key limited to some assistants", async () => {
     const build = jest.fn(({ table, $ }: Pieces) => table("assistants").where({ id: $(1) }));
     const byId = statement(build);
     const id = await newAssistant(running.api);
@@ -37,12 +37,12 @@ describe("a statement", () => {
     expect(build).toHaveBeenCalledTimes(builds);
   });
 
-  test("refuses a value in its text, which would be another text for each value", async () => {
+  test("refuses a value in its text, which would create a text per value", async () => {
     const inText = statement(({ table }) => table("assistants").where({ id: "x" }));
     await expect(scope().read(inText)).rejects.toThrow("Values belong in places");
   });
 
-  test("runs its own text, whatever another statement of the same shape was", async () => {
+  test("runs its own text, even if another statement has the same shape", async () => {
     const one = statement<{ n: number }>(({ db }) => db.raw("select 1 as n where $1::text is not null"));
     const two = statement<{ n: number }>(({ db }) => db.raw("select 2 as n where $1::text is not null"));
     const read = async () => [(await scope().read(one))[0]!.n, (await scope().read(two))[0]!.n];
@@ -83,7 +83,7 @@ describe("optional conditions", () => {
     expect(await find([await newAssistant(running.api)], { channel: "TEXT" })).toEqual([]);
   });
 
-  test("make one statement for each combination, however often they are given", () => {
+  test("create one statement per combination, however often they are used", () => {
     const filters = [{}, { channel: "TEXT" }, { status: "ended" }, { channel: "TEXT", status: "ended" }];
     const made = new Set([...filters, ...filters].map((filter) => chats.by(filter).statement));
     expect(made.size).toBe(filters.length);
@@ -104,7 +104,7 @@ describe("prepared statements", () => {
     expect(prepared.filter(({ name, statement }) => name !== digest(statement))).toEqual([]);
   });
 
-  test("stay few, whichever fields of configurations clients select", async () => {
+  test("stay few, whichever configuration fields clients select", async () => {
     const id = await newAssistant(running.api);
     const fields = ["prompt", "model", "provider", "resources", "temperature", "functions", "forceRag"];
     for (let bits = 1; bits < 2 ** fields.length; bits++) {
@@ -122,7 +122,7 @@ const DASHBOARD = `{ assistants(take: 5) { data {
   id name voice { prompt } sms { prompt } chat { prompt } theme { theme } logs(take: 5) { id label }
 } meta { itemCount } } }`;
 
-describe("a read that is asked again builds no text", () => {
+describe("a repeated read builds no text", () => {
   const READS: Readonly<Record<string, (ids: { assistant: string; chat: string }) => Promise<unknown>>> = {
     "an assistant": ({ assistant }) => running.api.get(`/rest/v1/assistants/${assistant}`, 200),
     "a list of assistants": () => running.api.get("/rest/v1/assistants", 200),

@@ -45,7 +45,7 @@ const warnings = async (): Promise<string[]> =>
   (await api.gql("{ organization { warnings } }")).organization.warnings;
 
 describe("stored bytes", () => {
-  test("are those of the rows of every table", async () => {
+  test("count the rows of every table", async () => {
     const assistantId = await quietAssistant(api);
     const chatId = await newChat(api, assistantId, { variables: { long: noise(100_000) } });
     await measure();
@@ -60,7 +60,7 @@ describe("stored bytes", () => {
     expect(after - before).toBeLessThan(1_500_000);
   });
 
-  test("are measured in parts, with what was written meanwhile", async () => {
+  test("are measured in parts, including rows written meanwhile", async () => {
     const rows = `insert into end_users (organization_id, id, assistant_id, unique_id)
       select $1, 'u' || n, $2, 'u' || n from generate_series(1, 12000) n`;
     const assistantId = await newAssistant(api);
@@ -74,7 +74,7 @@ describe("stored bytes", () => {
     expect(await sizeOf(organizationId)).toBeLessThan(3 * Number(row!.bytes) + 100_000);
   });
 
-  test("over the limit refuse what stores something on both interfaces, until something is deleted", async () => {
+  test("over the limit block requests that store something on both interfaces, until something is deleted", async () => {
     const assistantId = await quietAssistant(api);
     const chatId = await newChat(api, assistantId);
     await fill(chatId);
@@ -102,7 +102,7 @@ describe("stored bytes", () => {
     await newChat(api, assistantId);
   });
 
-  test("are told in the organization's warnings from 90 % on", async () => {
+  test("cause a warning to the organization from 90 % on", async () => {
     const chatId = await newChat(api, await quietAssistant(api));
     expect(await warnings()).toEqual([]);
     await fill(chatId);
@@ -111,7 +111,7 @@ describe("stored bytes", () => {
     ]);
   });
 
-  test("are not the only warning: a held installation is told too, until it is released", async () => {
+  test("are not the only warning: a held installation causes one too, until it is released", async () => {
     const hold =
       "insert into holds (id, reason, note, finished_at) values ('h', 'RESTORED', 'a backup', now())";
     await running.database.query(hold);
@@ -120,7 +120,7 @@ describe("stored bytes", () => {
     expect(await warnings()).toEqual([]);
   });
 
-  test("over the limit refuse a visitor's message, of which nothing is stored", async () => {
+  test("over the limit block a visitor's message, and nothing of it is stored", async () => {
     const assistantId = await quietAssistant(api);
     const visitor = await VisitorClient.of(running.url, publicKey, { assistantId });
     const { id } = (await visitor.start()) as { id: string };

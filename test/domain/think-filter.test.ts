@@ -29,7 +29,7 @@ test.each([
   ["a</think><think>b</think>c", "c"],
   ["never says</think>", ""],
   ["", ""],
-])("of %j only what is said is shown, wherever it is cut", (answer, said) => {
+])("of %j only the answer is shown, wherever it is split", (answer, said) => {
   expect(shown([answer])).toBe(said);
   expect(shown([...answer])).toBe(said);
   for (let first = 0; first <= answer.length; first++)
@@ -42,7 +42,7 @@ test.each([
   ["<think>Let me see.</think>Nine.", false, "Nine."],
   ["We open at nine <b", false, "We open at nine <b"],
   ["Let me se", true, ""],
-])("of %j, by a model that is known to think without <think>, cut: %s", (answer, cut, said) => {
+])("of %j, by a model known to think without <think>, split: %s", (answer, cut, said) => {
   for (let at = 0; at <= answer.length; at++)
     expect(shown([answer.slice(0, at), answer.slice(at)], true, cut)).toBe(said);
 });

@@ -9,7 +9,7 @@ import { until } from "../support/until";
 
 const running = useApp();
 
-test("pieces of an answer stop where it turns out to be worth nothing, and the process goes on", async () => {
+test("streaming stops when the answer turns out to be discarded, and the process continues", async () => {
   const heard: string[] = [];
   const listener = new pg.Client({ connectionString: running.database.ownerUrl });
   await listener.connect();

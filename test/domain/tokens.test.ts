@@ -19,11 +19,11 @@ describe("a bearer token", () => {
     ["a visitor of a web page", session],
     ["who holds one chat", { ...session, visitor: { chatId: "c1" } }],
     ["who opened the analytics page", { ...token, kind: "ANALYTICS" as const }],
-  ])("says that it speaks for %s", async (_whom, claims) => {
+  ])("identifies its subject %s", async (_whom, claims) => {
     expect(await verifyToken(crypto, await signToken(crypto, claims))).toEqual(claims);
   });
 
-  test("is nothing once it has ended, was changed, or is somebody else's", async () => {
+  test("is invalid after it has expired, was changed, or with another key", async () => {
     const signed = await signToken(crypto, session);
     const over = await signToken(crypto, { ...session, expiresAt: past });
     const other = await signToken(stranger, session);
@@ -33,11 +33,11 @@ describe("a bearer token", () => {
 });
 
 describe("a visitor token", () => {
-  test("proves its browser to the same assistant of the same organization", async () => {
+  test("identifies its browser to the same assistant of the same organization", async () => {
     expect(await verifyVisitor(crypto, await signVisitor(crypto, visitor, expiresAt), visitor)).toBe("v1");
   });
 
-  test("is nothing to others, once it has ended, when it was changed, or when it is a bearer token", async () => {
+  test("is invalid for others, after expiry or a change, and if it is a bearer token", async () => {
     const signed = await signVisitor(crypto, visitor, expiresAt);
     for (const elsewhere of [
       { ...visitor, organizationId: "o2" },
@@ -55,7 +55,7 @@ describe("a visitor token", () => {
     for (const one of wrong) expect(await verifyVisitor(crypto, one, visitor)).toBeUndefined();
   });
 
-  test("is no bearer token", async () => {
+  test("is not accepted as a bearer token", async () => {
     const signed = await signVisitor(crypto, visitor, expiresAt);
     await expect(verifyToken(crypto, signed)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });

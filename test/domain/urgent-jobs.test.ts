@@ -24,7 +24,7 @@ const begun = (task: string) =>
   ]);
 const names = () => running.database.query<{ name: string }>("select name from sole_jobs");
 
-test("the turn begins in the server that takes the message, and its job is over with the answer", async () => {
+test("a turn starts in the server that receives the message, and its job ends with the answer", async () => {
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
   const { model, say } = await talk(running, [{ text: ["Come ", "in."], held }]);
@@ -68,7 +68,7 @@ async function ask(place: JobSlot, task: string, payload: { id: string }): Promi
   return row!.id !== null;
 }
 
-test("what is asked for while the same goes on is left to be found, and done once more by whoever is at it", async () => {
+test("a request during a run is left for workers, and run once more by the current worker", async () => {
   let letGo = (): void => undefined;
   let times = 0;
   const here = atOnce(async () => {
@@ -90,7 +90,7 @@ test("what is asked for while the same goes on is left to be found, and done onc
   expect(await runAlone(pool, found, () => Promise.resolve())).toBe("entered");
 });
 
-test("of a job that fails there is one to be found", async () => {
+test("a failed job is left for workers", async () => {
   const here = atOnce(() => Promise.reject(new Error("No luck.")));
   const payload = { id: newId() };
   expect(await ask(here.slot(ORGANIZATION)!, "test.fails", payload)).toBe(true);
@@ -99,7 +99,7 @@ test("of a job that fails there is one to be found", async () => {
   expect(await begun("test.fails")).toEqual([]);
 });
 
-test("a job whose end can't be noted stays with its server until it can", async () => {
+test("a job whose end cannot be recorded stays with its server until it can", async () => {
   const rename = (from: string, to: string) => running.database.query(`alter table ${from} rename to ${to}`);
   let done = (): void => undefined;
   const here = atOnce(() => new Promise<void>((resolve) => (done = resolve)));
@@ -114,7 +114,7 @@ test("a job whose end can't be noted stays with its server until it can", async 
   expect(await waiting("test.away")).toEqual([]);
 });
 
-test("a job that was begun, of which its server never heard as the connection broke, is one to be found", async () => {
+test("a started job whose server lost its connection before the confirmation is left for workers", async () => {
   const database = await createDatabase();
   afterTest(database.drop);
   const { stop } = await startApp(database, { WORKER: "on", TAKEOVER_SECONDS: "2" });
@@ -129,7 +129,7 @@ test("a job that was begun, of which its server never heard as the connection br
   expect(await waiting("test.lost", { database })).toEqual([{ payload }]);
 });
 
-test("24 of one organization have room beside others, the next is one to be found; a server that stops takes none and leaves what it has to others", async () => {
+test("an organization gets 24 slots next to others, further jobs are left for workers; a stopping server takes no job and leaves its own to others", async () => {
   const here = atOnce(() => new Promise(() => undefined));
   for (let count = 0; count < 24; count++)
     expect(await ask(here.slot(ORGANIZATION)!, "test.many", { id: newId() })).toBe(true);

@@ -55,7 +55,7 @@ async function placed(given: PhoneCallOrder) {
 }
 
 describe("a call at Vapi", () => {
-  test("is asked for as its API describes it", async () => {
+  test("is created as documented by its API", async () => {
     const call = await engineOf().place({ ...order, userName: "Grace", externalId: "e-1" }, soon());
     expect(call).toEqual({ id: vapi.calls.at(-1)!.id, status: "queued" });
     expect(vapi.created.at(-1)!.body).toEqual({
@@ -112,14 +112,14 @@ describe("a call at Vapi", () => {
     ["ELEVENLABS", "11labs"],
     ["PLAYHT", "playht"],
     ["OPENAI", "openai"],
-  ])("speaks by %s as %s", async (voiceProvider, provider) => {
+  ])("speaks with %s as %s", async (voiceProvider, provider) => {
     expect((await placed(withAssistant({ voiceProvider, voice: "any" }))).assistant.voice).toEqual({
       provider,
       voiceId: "any",
     });
   });
 
-  test("leaves out what is off or empty", async () => {
+  test("leaves out disabled and empty fields", async () => {
     const { assistant } = await placed(
       withAssistant({
         greeting: "",
@@ -138,7 +138,7 @@ describe("a call at Vapi", () => {
     expect((await placed(withAssistant({ backgroundSound: "OFF" }))).assistant.backgroundSound).toBe("off");
   });
 
-  test("keeps to the bounds of the API whatever is configured", async () => {
+  test("stays within the limits of the API for every configuration", async () => {
     const long = "😀".repeat(1_000);
     const body = await placed({
       ...withAssistant(
@@ -157,7 +157,7 @@ describe("a call at Vapi", () => {
     ).toBe(43_200);
   });
 
-  test("goes out from the customer's own number where there is one, whose texts stay ours", async () => {
+  test("uses the customer's own number if there is one, and leaves its texts to Parley", async () => {
     const from = { phoneNumber: "+14155550100", accountSid: "AC1", authToken: "token" };
     const { phoneNumber, phoneNumberId } = await placed({ ...order, from });
     expect(phoneNumber).toEqual({
@@ -174,13 +174,13 @@ describe("a call at Vapi", () => {
     await expect(engine.place(order, soon())).rejects.toMatchObject({ reason: "no-phone-number" });
   });
 
-  test.each([400, 401, 402, 403, 404])("that Vapi answers with %d is refused for good", async (status) => {
+  test.each([400, 401, 402, 403, 404])("that Vapi answers with %d is refused permanently", async (status) => {
     vapi.will({ status });
     await expect(engineOf().place(order, soon())).rejects.toBeInstanceOf(CallRefused);
     vapi.will();
   });
 
-  test.each([408, 409, 429, 500, 503])("that Vapi answers with %d may have been made", async (status) => {
+  test.each([408, 409, 429, 500, 503])("that Vapi answers with %d may have been created", async (status) => {
     vapi.will({ status });
     const refused = engineOf().place(order, soon());
     await expect(refused).rejects.toThrow(`status ${status}`);
@@ -188,25 +188,22 @@ describe("a call at Vapi", () => {
     vapi.will();
   });
 
-  test.each([400, 500])(
-    "that Vapi answers with %d: no secret stands in what is told of it",
-    async (status) => {
-      const from = { phoneNumber: "+14155550100", accountSid: "AC1", authToken: "token-of-twilio" };
-      vapi.will({ status, echo: true });
-      const error = await engineOf()
-        .place(
-          { ...order, from, callbacks: { ...order.callbacks, headers: { "x-vapi-secret": "call-secret" } } },
-          soon(),
-        )
-        .catch(({ message }: Error) => message);
-      vapi.will();
-      expect(error).toContain('"twilioPhoneNumber":"+14155550100"');
-      expect(error).toContain('"twilioAuthToken":"…"');
-      expect(error).not.toMatch(/token-of-twilio|call-secret/);
-    },
-  );
+  test.each([400, 500])("that Vapi answers with %d: the error contains no secret", async (status) => {
+    const from = { phoneNumber: "+14155550100", accountSid: "AC1", authToken: "token-of-twilio" };
+    vapi.will({ status, echo: true });
+    const error = await engineOf()
+      .place(
+        { ...order, from, callbacks: { ...order.callbacks, headers: { "x-vapi-secret": "call-secret" } } },
+        soon(),
+      )
+      .catch(({ message }: Error) => message);
+    vapi.will();
+    expect(error).toContain('"twilioPhoneNumber":"+14155550100"');
+    expect(error).toContain('"twilioAuthToken":"…"');
+    expect(error).not.toMatch(/token-of-twilio|call-secret/);
+  });
 
-  test("is found again by our id, among any number of others, or by Vapi's", async () => {
+  test("is found by our id, among any number of others, or by Vapi's id", async () => {
     const engine = engineOf();
     const since = new Date();
     const wanted = { ...order, callId: "wanted" };
@@ -234,7 +231,7 @@ describe("a call at Vapi", () => {
     ).toBeUndefined();
   });
 
-  test("is hung up at the address that it has, once", async () => {
+  test("is hung up at its control address, once", async () => {
     const engine = engineOf();
     const since = new Date();
     const { id } = await engine.place({ ...order, callId: "hangs" }, soon());
@@ -244,7 +241,7 @@ describe("a call at Vapi", () => {
     expect(vapi.controlled).toEqual([{ id, body: { type: "end-call" } }]);
   });
 
-  test("from a web page is opened with the public key alone", async () => {
+  test("from a web page is created with the public key only", async () => {
     expect(engineOf().web).toBeUndefined();
     const call = await engineOf({ publicKey: "public" }).web!(order, soon());
     expect(call.url).toBe(`https://calls.example/${call.id}`);
@@ -323,7 +320,7 @@ describe("a callback of Vapi", () => {
     [message("hang"), { type: "hang" }],
     [message("speech-update"), { type: "other" }],
     [message("status-update", { status: "scheduled" }), { type: "other" }],
-  ])("%j is read", (body, expected) => {
+  ])("%j is parsed", (body, expected) => {
     expect(read(body)).toEqual(expected);
   });
 
@@ -340,7 +337,7 @@ describe("a callback of Vapi", () => {
     message("transcript", { role: "user", transcript: {}, transcriptType: "final" }),
     message("status-update", { status: { toString: 1 } }),
     { message: { type: { toString: null } } },
-  ])("%j is nothing", (body) => {
+  ])("%j is ignored", (body) => {
     expect(read(body)).toEqual({ type: "other" });
     expect(names(body)).toEqual({});
   });
@@ -350,7 +347,7 @@ describe("a callback of Vapi", () => {
     { message: { call: { id: "v", assistant: { metadata: { parleyCallId: "ours" } } } } },
     { message: { call: { id: "v" }, assistant: { metadata: { parleyCallId: "ours" } } } },
     { call: { id: "v" }, metadata: { parleyCallId: "ours" }, messages: [] },
-  ])("%j names its call", (body) => {
+  ])("%j identifies its call", (body) => {
     expect(names(body)).toEqual({ callId: "ours", engineCallId: "v" });
   });
 });

@@ -189,7 +189,7 @@ describe.each([
     headers["x-api-key"] ?? headers.authorization?.replace(/^Bearer /, "");
   afterEach(() => set(vendor, {}));
 
-  test("is asked as it wants to be, by the settings' key and address, and its functions are called", async () => {
+  test("gets requests in its format, with key and address of the settings, and its function calls run", async () => {
     server.answers(...replies);
     receiver.received.splice(0);
     expect(await ask(model, vendor)).toBe("At ten.");
@@ -204,7 +204,7 @@ describe.each([
     expect(JSON.stringify(server.asked[1]!.body.messages)).toContain("The function was called.");
   });
 
-  test("is asked with the organization's own key and address, which come first; the key is nowhere to be read", async () => {
+  test("gets requests with the organization's own key and address, which take precedence; the key is shown nowhere", async () => {
     server.answers(...replies);
     customers.answers(...replies);
     const own = { apiKey: "sk-customers-1234", baseUrl: customers.url };
@@ -220,7 +220,7 @@ describe.each([
     ).not.toContain("sk-customers");
   });
 
-  test("at a customer's address never sees the settings' key", async () => {
+  test("at a customer's address never gets the settings' key", async () => {
     customers.answers(...replies);
     await set(vendor, { baseUrl: customers.url });
     expect(await ask(model, vendor)).toBe("At ten.");

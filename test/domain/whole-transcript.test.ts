@@ -72,7 +72,7 @@ describe("the whole transcript of a call", () => {
       ["ASSISTANT: Hello.", "USER: I would like a table for two at eight please", "ASSISTANT: Done."],
     ],
     ["keeps words without letters", [], [user("👍"), bot("…")], ["USER: 👍", "ASSISTANT: …"]],
-  ])("%s, in whatever order the transcripts came", (_, heard, told, wanted) => {
+  ])("%s, in whatever order the parts arrive", (_, heard, told, wanted) => {
     for (const order of orders(heard)) expect(lines(order, told)).toEqual(wanted);
   });
 });

@@ -63,7 +63,7 @@ async function twoSpeakers() {
 }
 
 describe("a call that runs a workflow", () => {
-  test("goes from node to node; its log tells which one spoke, and why it ended", async () => {
+  test("moves from node to node; its log has the speaker of each message, and the end reason", async () => {
     const { desk, flow } = await twoSpeakers();
     const id = await callV2({
       workflowId: flow.workflowId,
@@ -107,7 +107,7 @@ describe("a call that runs a workflow", () => {
     });
   });
 
-  test("calls a function before anybody is greeted, and is not dialled where it ends there", async () => {
+  test("calls a function before the greeting, and is not dialed if the workflow ends there", async () => {
     const { api } = running;
     const functions = await new Receiver((res) => void res.end('{"open": false}')).start();
     afterTest(() => functions.stop());
@@ -169,7 +169,7 @@ describe("a call that runs a workflow", () => {
     expect((await ended(api, placeWorkflowCall.id)).endedReason).toBe("customer-busy");
   });
 
-  test("a deployment may have an assistant instead of a workflow", async () => {
+  test("uses a deployment that has an assistant instead of a workflow", async () => {
     const { api } = running;
     const assistantId = await speaker(api, { initialMessage: "Only me." });
     const deploymentId = await deploy({ type: "API", assistantId });
@@ -178,7 +178,7 @@ describe("a call that runs a workflow", () => {
     expect(await place(api, assistantId, NUMBER.busy)).toEqual(expect.any(String));
   });
 
-  test("from a web page is greeted by its first node", async () => {
+  test("from a web page is greeted by the first node", async () => {
     const { flow } = await twoSpeakers();
     const body = { workflowId: flow.workflowId, variables: { company: "Acme" } };
     const { webCallUrl } = await running.api
@@ -197,7 +197,7 @@ describe("a call that runs a workflow", () => {
 });
 
 describe("a call is refused, and none is stored,", () => {
-  test("of an unknown workflow or deployment with 400", async () => {
+  test("for an unknown workflow or deployment with 400", async () => {
     expect(await refusal({ workflowId: UNKNOWN_ID })).toMatchObject({
       status: 400,
       code: "WORKFLOW_NOT_FOUND",
@@ -208,7 +208,7 @@ describe("a call is refused, and none is stored,", () => {
     });
   });
 
-  test("of none of the two, and of both, with 400 that names the fields", async () => {
+  test("for none of the two, or both, with 400 that names the fields", async () => {
     for (const body of [{}, { workflowId: UNKNOWN_ID, deploymentId: UNKNOWN_ID }])
       expect(await refusal(body)).toMatchObject({
         status: 400,
@@ -217,7 +217,7 @@ describe("a call is refused, and none is stored,", () => {
       });
   });
 
-  test("of a workflow with problems with 409 that lists them", async () => {
+  test("for a workflow with problems with 409 that lists them", async () => {
     const { workflowId, nodes } = await newFlow(running.api, {
       start: { type: "START" },
       talk: { type: "PROMPT" },
@@ -238,7 +238,7 @@ describe("a call is refused, and none is stored,", () => {
   });
 
   test.each(["TEXT_IFRAME", "TEXT_BUBBLE", "VOICE_BUBBLE", "VOICE_IFRAME", "SMS", "PHONE_INBOUND"])(
-    "of a deployment of the type %s with 409",
+    "for a deployment of type %s with 409",
     async (type) => {
       const { workflowId } = await buildFlow(running.api, { assistantId: await speaker(running.api) });
       const deploymentId = await deploy({ type, workflowId });
@@ -246,7 +246,7 @@ describe("a call is refused, and none is stored,", () => {
     },
   );
 
-  test("of a deployment that is switched off with 409", async () => {
+  test("for a disabled deployment with 409", async () => {
     const deploymentId = await deploy({
       type: "PHONE_OUTBOUND",
       assistantId: await speaker(running.api),
@@ -256,7 +256,7 @@ describe("a call is refused, and none is stored,", () => {
   });
 });
 
-test("a workflow that is deleted hangs up its calls", async () => {
+test("deleting a workflow hangs up its calls", async () => {
   const { flow } = await twoSpeakers();
   const id = await callV2({ workflowId: flow.workflowId, phoneNumber: NUMBER.endless });
   await until(async () => (await running.api.gql(CALL, { id })).call.status === "in-progress");

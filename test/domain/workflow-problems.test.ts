@@ -51,7 +51,7 @@ const whole: [string, Nodes, Edge[]][] = [
   ],
 ];
 
-test.each(whole)("nothing is wrong with %s", async (_, nodes, edges) => {
+test.each(whole)("%s has no problems", async (_, nodes, edges) => {
   expect(await problemsFor(nodes, edges)).toEqual([]);
 });
 
@@ -139,7 +139,7 @@ const wrong: [code: string, Nodes, readonly Edge[], at: { node?: string; edge?: 
   ],
 ];
 
-describe("a workflow tells what keeps it from running", () => {
+describe("a workflow reports its problems", () => {
   test.each(wrong)("%s", async (code, nodes, edges, { node = null, edge = null }) => {
     const problems = await problemsFor(nodes, edges);
     expect(problems).toContainEqual({ code, node, edge, message: expect.stringMatching(/^[A-Z].*\.$/) });

@@ -89,8 +89,8 @@ const systemOf = ({ messages }: { messages: readonly { role: string; content: un
 const toolsOf = ({ tools = [] }: { tools?: readonly { function: { name: string } }[] }) =>
   tools.map(({ function: { name } }) => name);
 
-describe("a text chat walks through a workflow", () => {
-  test("without any model: by the choice of the person, to the last words of its END", async () => {
+describe("a text chat moves through a workflow", () => {
+  test("without a model: by the person's choice, to the last message of END", async () => {
     const [desk, booking] = [await speaker("Desk"), await speaker("Booking")];
     const flow = await flowOf(
       {
@@ -143,7 +143,7 @@ describe("a text chat walks through a workflow", () => {
     ]);
   });
 
-  test("with a model: each node's assistant is asked with its own prompt, instructions and ways on", async () => {
+  test("with a model: each node's assistant gets its own prompt, instructions and transitions", async () => {
     const [desk, booking] = [await speaker("Desk"), await speaker("Booking")];
     const flow = await flowOf(
       {
@@ -184,7 +184,7 @@ describe("a text chat walks through a workflow", () => {
     expect(second!.messages.map(({ role }) => role)).toEqual(["system", "assistant", "user"]);
   });
 
-  test("by a variable's value, at once and past conditions", async () => {
+  test("by a variable's value, at once and through conditions", async () => {
     const [day, night] = [await speaker("Day"), await speaker("Night")];
     const flow = await flowOf(
       {
@@ -208,7 +208,7 @@ describe("a text chat walks through a workflow", () => {
     expect(await greetingAt({})).toBe("I am Night.");
   });
 
-  test("calls functions on its way, whose replies are variables; what they answered is known to who speaks then", async () => {
+  test("and calls functions on its way: replies become variables, and later speakers know them", async () => {
     functions.answer((res) => void res.end(JSON.stringify({ state: "paid", total: 20 })));
     const [good, bad] = [
       await speaker("Good", { initialMessage: "It is {order.state}." }),
@@ -263,7 +263,7 @@ describe("a text chat walks through a workflow", () => {
     });
   });
 
-  test("an ACTION that it comes back to calls anew each time, and says by an id which call it is", async () => {
+  test("and an ACTION calls its function again at each visit, and is identified by its call id", async () => {
     functions.answer((res) => void res.end('"done"'));
     const one = await speaker("One");
     const flow = await flowOf(
@@ -288,7 +288,7 @@ describe("a text chat walks through a workflow", () => {
     expect(asked.map(({ headers }) => headers["idempotency-key"])).toEqual(asked.map(({ body }) => body.id));
   });
 
-  test("calls nothing more when the chat is ended on its way", async () => {
+  test("and calls no more functions after the chat has ended", async () => {
     let release = () => undefined as void;
     functions.answer((res) => void (release = () => void res.end('"done"')));
     const one = await speaker("One");
@@ -315,7 +315,7 @@ describe("a text chat walks through a workflow", () => {
     expect(await chatOf(chat.id)).toMatchObject({ endedReason: "enough", messages: [{ role: "ASSISTANT" }] });
   });
 
-  test("after a function that the model called, in the same turn", async () => {
+  test("after a function call of the model, in the same turn", async () => {
     functions.answer((res) => void res.end('"done"'));
     const [one, two] = [await speaker("One"), await speaker("Two")];
     const flow = await flowOf(
@@ -344,7 +344,7 @@ describe("a text chat walks through a workflow", () => {
     expect(systemOf(model.asked[2]!)).toContain("You are Two.\n\nIt is done.");
   });
 
-  test("one that ends without a word: the message that was posted is the answer", async () => {
+  test("to an end without a message: the posted message is the answer", async () => {
     const one = await speaker("One");
     const flow = await flowOf({ one: { type: "PROMPT", assistantId: one }, end: { type: "END" } }, [
       ["start", "one"],
@@ -356,7 +356,7 @@ describe("a text chat walks through a workflow", () => {
   });
 });
 
-describe("what is changed while a chat runs", () => {
+describe("a change while a chat runs", () => {
   const running2 = async () => {
     const [one, two] = [await speaker("One"), await speaker("Two")];
     const flow = await flowOf(
@@ -378,7 +378,7 @@ describe("what is changed while a chat runs", () => {
     return (await chatOf(id)).endedReason;
   };
 
-  test("a workflow that is deleted ends it", async () => {
+  test("that deletes the workflow ends the chat", async () => {
     const { flow, chat } = await running2();
     await running.api.gql("mutation ($id: ID!) { deleteWorkflow(id: $id) { id } }", { id: flow.workflowId });
     expect(await reason(chat.id)).toBe("workflow-deleted");
@@ -389,14 +389,14 @@ describe("what is changed while a chat runs", () => {
     expect(after).toEqual({ workflow: null, workflowNode: null });
   });
 
-  test("an assistant that is deleted ends it where that would speak", async () => {
+  test("that deletes an assistant ends the chat when that assistant would speak", async () => {
     const { two, chat } = await running2();
     await running.api.delete(`/rest/v1/assistants/${two}`, 200);
     await post(chat.id, "call:go_to_two");
     expect(await reason(chat.id)).toBe("assistant-deleted");
   });
 
-  test("a node that is deleted under it ends it, and its log says why", async () => {
+  test("that deletes the current node ends the chat, and its log says why", async () => {
     const { flow, chat } = await running2();
     await running.api.gql("mutation ($id: ID!) { deleteWorkflowNode(id: $id) { id } }", {
       id: flow.nodes.one,
