@@ -52,7 +52,7 @@ describe("deliveries in flight are limited to", () => {
     expect(fill(lanes, lane(lanes, "modest", "m"))).toBeGreaterThan(0);
   });
 
-  test("the original limits after all have ended, whatever their destinations changed meanwhile", () => {
+  test("the same numbers after all have ended, whatever became of their destinations", () => {
     const lanes = new Lanes();
     const all = Array.from({ length: 20 }, (_, n) =>
       lane(lanes, `o${n % 3}`, `d${n}`, n % 2 ? HANGS : QUICK),

@@ -41,7 +41,7 @@ describe("a turn without any model", () => {
     });
   });
 
-  test("uses separate connections, so that requests can still get theirs", async () => {
+  test("uses database connections of its own, so that requests can get theirs", async () => {
     const { chatId } = await chatWith({ resources: "Parking is free." });
     await say(chatId, "Is parking free?");
     const names = await running.database.query<{ name: string }>(

@@ -13,7 +13,7 @@ interface Named {
 const names = ({ data }: { data: Named[] }) => data.map(({ name }) => name);
 
 describe("an assistant", () => {
-  test("is created with what was sent, and read back the same", async () => {
+  test("is created with the sent fields, and read back unchanged", async () => {
     const { api } = running;
     const body = { name: "Ada", description: "first", variables: { b: { deep: [1, null, "x"] }, a: "é😀" } };
     const created = await api.post(PATH, body, 200);
@@ -21,7 +21,7 @@ describe("an assistant", () => {
     expect(await api.get(`${PATH}/${created.id}`, 200)).toEqual(created);
   });
 
-  test("has no description and no variables in any answer when it was given none", async () => {
+  test("has neither description nor variables in any response if created without them", async () => {
     const { api } = running;
     const created = await api.post(PATH, { name: "Bare", description: null, variables: null }, 200);
     expect(created).toEqual(assistantWith({ name: "Bare" }));
@@ -29,7 +29,7 @@ describe("an assistant", () => {
     expect(data).toEqual([created]);
   });
 
-  test("changes by a PATCH only in what that names", async () => {
+  test("changes only the fields of a PATCH", async () => {
     const { api } = running;
     const { id } = await api.post(PATH, { name: "Ada", description: "first" }, 200);
     await api.patch(`${PATH}/${id}`, { name: "Bea" }, 200);
@@ -38,7 +38,7 @@ describe("an assistant", () => {
     );
   });
 
-  test("loses description and variables to null, and keeps its name against it", async () => {
+  test("clears description and variables with null, and rejects null as name", async () => {
     const { api } = running;
     const id = await newAssistant(api, { name: "Ada", description: "first", variables: { a: 1 } });
     const cleared = await api.patch(`${PATH}/${id}`, { description: null, variables: null }, 200);
@@ -47,27 +47,27 @@ describe("an assistant", () => {
     expect(refused.details).toEqual([{ path: "name", message: "must not be null" }]);
   });
 
-  test("has its variables replaced whole and never merged", async () => {
+  test("replaces its variables completely, without merging", async () => {
     const { api } = running;
     const id = await newAssistant(api, { name: "Ada", variables: { a: { x: 1 }, b: 2 } });
     await api.patch(`${PATH}/${id}`, { variables: { a: { y: 1 } } }, 200);
     expect((await api.get(`${PATH}/${id}`, 200)).variables).toEqual({ a: { y: 1 } });
   });
 
-  test("takes back what was read from it, with the fields that cannot be changed", async () => {
+  test("accepts the body that was read from it, ignoring read-only fields", async () => {
     const { api } = running;
     const id = await newAssistant(api, { name: "Ada", description: "first", variables: { a: 1 } });
     const read = await api.get(`${PATH}/${id}`, 200);
     expect(await api.patch(`${PATH}/${id}`, { ...read, id: "another", template: true }, 200)).toEqual(read);
   });
 
-  test("stays as it is when a PATCH names nothing", async () => {
+  test("stays unchanged after an empty PATCH", async () => {
     const { api } = running;
     const id = await newAssistant(api, { name: "Ada", description: "first" });
     expect(await api.patch(`${PATH}/${id}`, {}, 200)).toMatchObject({ name: "Ada", description: "first" });
   });
 
-  test("has a name of 1 to 255 characters, whatever alphabet they come from", async () => {
+  test("has a name of 1 to 255 characters in any alphabet", async () => {
     const { api } = running;
     for (const name of ["x".repeat(255), "😀".repeat(255)])
       expect((await api.post(PATH, { name }, 200)).name).toBe(name);
@@ -77,7 +77,7 @@ describe("an assistant", () => {
       ]);
   });
 
-  test("that does not exist is a 400 on every path that names it", async () => {
+  test("that does not exist returns 400 on every path that contains its id", async () => {
     const { api } = running;
     for (const id of [UNKNOWN_ID, "no-id", "%20", "'; drop table assistants"])
       for (const [method, tail, body] of [
@@ -109,7 +109,7 @@ describe("an assistant", () => {
 });
 
 describe("the list of assistants", () => {
-  test("has the newest first, 20 on a page, and says where the page stands", async () => {
+  test("is sorted newest first, has 20 entries per page, and returns the position of the page", async () => {
     const { api } = await running.otherOrganization();
     for (let count = 1; count <= 23; count++) await newAssistant(api, { name: `No. ${count}` });
     const first = await api.get(PATH, 200);
@@ -124,7 +124,7 @@ describe("the list of assistants", () => {
     expect((await api.get(`${PATH}?take=100`, 200)).data).toHaveLength(23);
   });
 
-  test("is an empty page behind its end, and in an organization without assistants", async () => {
+  test("returns an empty page after the end, and in an organization without assistants", async () => {
     const { api } = await running.otherOrganization();
     expect(await api.get(PATH, 200)).toEqual({
       data: [],
@@ -138,7 +138,7 @@ describe("the list of assistants", () => {
   });
 
   test.each(["page=0", "page=-1", "page=1.5", "page=abc", "page=", "page=1e2", "page=99999999999"])(
-    "refuses %s by its name",
+    "rejects %s and names the parameter",
     async (query) => {
       const { details } = await running.api.get(`${PATH}?${query}`, 400);
       expect(details).toEqual([{ path: "page", message: expect.any(String) }]);
@@ -146,14 +146,14 @@ describe("the list of assistants", () => {
   );
 
   test.each(["take=0", "take=101", "take=abc", "take=NaN", "order=up", "order=DESC"])(
-    "refuses %s by its name",
+    "rejects %s and names the parameter",
     async (query) => {
       const { details } = await running.api.get(`${PATH}?${query}`, 400);
       expect(details).toEqual([{ path: query.split("=")[0], message: expect.any(String) }]);
     },
   );
 
-  test("holds neither templates nor what was deleted", async () => {
+  test("contains neither templates nor deleted assistants", async () => {
     const { api } = await running.otherOrganization();
     const [kept, gone] = [await newAssistant(api, { name: "kept" }), await newAssistant(api)];
     expect(await api.delete(`${PATH}/${gone}`, 200)).toEqual({ id: gone });

@@ -10,7 +10,7 @@ import { smsOf } from "../support/twilio";
 const running = useApp({ WORKER: "on" });
 const engine = useEngine({ CALL_SILENCE_SECONDS: "3600" });
 
-test("a new organization begins its audit log with the command that made it", async () => {
+test("the audit log of a new organization starts with the command that created it", async () => {
   const { organizationId } = await running.otherOrganization();
   const rows = await auditRows(running.database, organizationId);
   expect(rows).toMatchObject([
@@ -37,7 +37,7 @@ test("a callback without the secret of a live call is not recorded", async () =>
   expect(rows).toEqual([]);
 });
 
-test("a text that came in is recorded once, without its words and its number", async () => {
+test("an incoming text is recorded once, without its words and number", async () => {
   const number = await connect(running, [await quietAssistant(running.api)]);
   const { id } = await running.api.get("/rest/v1/organization", 200);
   const from = newPerson();
@@ -64,7 +64,7 @@ test("a text that came in is recorded once, without its words and its number", a
   expect(JSON.stringify(rows)).not.toContain(from);
 });
 
-test("what the voice engine changes of a call is recorded, and a repeated callback is not", async () => {
+test("changes by the voice engine are recorded, but not a repeated callback", async () => {
   const call = await engine.call(await speaker(engine.api, { initialMessage: "" }));
   const { id } = await engine.api.get("/rest/v1/organization", 200);
   const { rows } = await recording(engine.database, id, async () => {

@@ -44,7 +44,7 @@ describe("a form", () => {
     ["with a file and a field without a name", part('filename="a"\r\n\r\nhello') + file, [""]],
     ["with an unknown field", file + part('name="metadat"\r\n\r\n{}'), ["metadat"]],
     ["with broken metadata and no file", part('name="metadata"\r\n\r\n{'), ["file", "metadata"]],
-  ])("%s is a 400 that names it", async (_, parts, wrong) => {
+  ])("%s returns 400 that names it", async (_, parts, wrong) => {
     const answer = await send(`${parts}--x--\r\n`);
     expect([answer.text, answer.status, paths(answer)?.sort()]).toEqual([answer.text, 400, wrong]);
   });
@@ -54,11 +54,11 @@ describe("a form", () => {
     ["that ends early", file, FORM],
     ["that is empty", "", FORM],
     ["that is none", "hello", FORM],
-  ])("%s is a 400", async (_, body, headers) => {
+  ])("%s returns 400", async (_, body, headers) => {
     expect(await send(body, headers)).toMatchObject({ status: 400, body: { code: "BAD_USER_INPUT" } });
   });
 
-  test("may hold the metadata as a file, as clients do that give it a type", async () => {
+  test("accepts metadata as a file part, which clients send to set its type", async () => {
     const metadata = part(
       'name="metadata"; filename="blob"\r\nContent-Type: application/json\r\n\r\n{"a":1}',
     );
@@ -71,7 +71,7 @@ describe("a form", () => {
       await running.api.delete(`/rest/v1/files/${id}`, 200);
   });
 
-  test("that is broken is a 400, however much follows", async () => {
+  test("that is malformed returns 400, however much data follows", async () => {
     const body = `--x\r\n\0\r\n\r\n${"x".repeat(20_000_000)}`;
     const headers = { ...FORM, "X-API-Key": running.secretKey };
     const sent = {
@@ -83,12 +83,12 @@ describe("a form", () => {
     expect((await rawRequest(running.url, sent)).status).toBe(400);
   });
 
-  test("of another type is a 415", async () => {
+  test("of another type returns 415", async () => {
     expect((await send("{}", { "Content-Type": "application/json" })).status).toBe(415);
     expect((await running.api.request("POST", UPLOAD)).status).toBe(415);
   });
 
-  test("takes a file of MAX_FILE_BYTES and no larger one, through GraphQL too", async () => {
+  test("accepts a file of MAX_FILE_BYTES and no larger one, also through GraphQL", async () => {
     const sized = (bytes: number) => file.replace("hello", "x".repeat(bytes));
     expect((await send(`${sized(MOST)}--x--\r\n`)).status).toBe(201);
     expect(await send(`${sized(MOST + 1)}--x--\r\n`)).toMatchObject({
@@ -105,7 +105,7 @@ describe("a form", () => {
     expect((await running.api.get("/rest/v1/files", 200)).meta.itemCount).toBe(1);
   });
 
-  test("of GraphQL may hold one file", async () => {
+  test("of GraphQL accepts one file", async () => {
     const form = new FormData();
     const query = "mutation ($one: Upload!, $two: Upload!) { uploadFile(file: $one) { id } }";
     form.set("operations", JSON.stringify({ query, variables: {} }));

@@ -40,8 +40,8 @@ const create = (body: unknown) => wrongPaths("POST", ASSISTANTS, body);
 const fieldsOf = (kind: Kind) => namesOf(patchOf(kind));
 const all = (kind: Kind, value: unknown) => Object.fromEntries(fieldsOf(kind).map((name) => [name, value]));
 
-describe("a wrong value", () => {
-  test.each(KINDS)("in every field of %s at once is told field by field", async (kind) => {
+describe("an invalid value", () => {
+  test.each(KINDS)("in every field of %s gives one error per field", async (kind) => {
     expect(await patch(kind, all(kind, null))).toEqual(fieldsOf(kind));
     expect(await patch(kind, all(kind, [[1]]))).toEqual(
       fieldsOf(kind).map((name) => (name === "functions" ? "functions.0" : name)),
@@ -52,7 +52,7 @@ describe("a wrong value", () => {
     );
   });
 
-  test("of another type is told by path in every other body", async () => {
+  test("of another type gives an error with its path in all other bodies", async () => {
     const texts = { userId: 5, expiresIn: {} };
     expect(await create({ name: 5, description: [], variables: "x" })).toEqual([
       "description",
@@ -89,7 +89,7 @@ describe("a wrong value", () => {
     ).toEqual(["aiChatId", "channel", "content", "metadata", "role"]);
   });
 
-  test("that is missing is told by path", async () => {
+  test("that is missing gives an error with its path", async () => {
     expect(await create({})).toEqual(["name"]);
     expect(await wrongPaths("POST", "/rest/v1/settings", {})).toEqual(["secret", "url"]);
     expect(await wrongPaths("PATCH", `/rest/v1/organization/keys/${keyId}`, {})).toEqual(["status"]);
@@ -101,7 +101,7 @@ describe("a wrong value", () => {
     ]);
   });
 
-  test("of an enumeration lists what is allowed", async () => {
+  test("of an enum gives an error that lists the allowed values", async () => {
     const { details } = await running.api.patch(
       `${ASSISTANTS}/${id}/voice`,
       { backgroundSound: "LOUD" },
@@ -119,14 +119,14 @@ describe("a wrong value", () => {
     ]);
   });
 
-  test("that is the only wrong one leaves the others unstored", async () => {
+  test("in one field leaves the other fields unstored", async () => {
     await patch("voice", { prompt: "not stored", temperature: 3 });
     expect((await running.api.get(`${ASSISTANTS}/${id}/voice`, 200)).prompt).not.toBe("not stored");
   });
 });
 
 describe("null", () => {
-  test("clears an optional field and is refused for a required one", async () => {
+  test("clears an optional field and is rejected for a required one", async () => {
     const { api } = running;
     const made = await api.post(ASSISTANTS, { name: "A", description: "d", variables: { a: 1 } }, 200);
     const cleared = await api.patch(`${ASSISTANTS}/${made.id}`, { description: null, variables: null }, 200);
@@ -144,7 +144,7 @@ describe("null", () => {
     ]);
   });
 
-  test("is refused where a field stands only in requests", async () => {
+  test("is rejected for fields that exist only in requests", async () => {
     expect(
       await wrongPaths("POST", "/rest/v1/organization/token", { userId: null, expiresIn: null }),
     ).toEqual(["expiresIn", "userId"]);
@@ -156,7 +156,7 @@ describe("null", () => {
 });
 
 describe("text", () => {
-  test("may hold emoji, and a name counts characters, not UTF-16 units", async () => {
+  test("may contain emoji, and a name counts characters, not UTF-16 units", async () => {
     const name = "🎉".repeat(255);
     expect(await running.api.post(ASSISTANTS, { name, description: "👩‍👩‍👧" }, 200)).toMatchObject({
       name,
@@ -168,7 +168,7 @@ describe("text", () => {
     await running.api.post(ASSISTANTS, { name: "x" }, 200);
   });
 
-  test("may be 1 MiB long, in bytes, and no longer", async () => {
+  test("may be up to 1 MiB long, in bytes", async () => {
     const { api } = running;
     const path = `${ASSISTANTS}/${id}/voice`;
     for (const text of ["x".repeat(MEBIBYTE), "é".repeat(MEBIBYTE / 2)])
@@ -179,7 +179,7 @@ describe("text", () => {
   });
 
   test.each([["\0"], ["a\0b"], ["\ud800"], ["\udc00x"]])(
-    "may not hold %j, in values and in objects",
+    "may not contain %j, in values and in objects",
     async (text) => {
       expect(await create({ name: text, description: text, variables: { a: [text] } })).toEqual([
         "description",
@@ -199,14 +199,14 @@ describe("numbers", () => {
   test.each([
     ["temperature", [0, 0.5, 2], [-0.1, 2.1, "1", true, "@1e999@", "@-1e999@"]],
     ["maxTokensOutput", [1, 16_384], [0, 16_385, 1.5, "5", 2 ** 40, "@digits@"]],
-  ])("%s keeps to its range", async (name, right, wrong) => {
+  ])("%s is limited to its range", async (name, right, wrong) => {
     for (const value of right)
       expect((await running.api.patch(`${ASSISTANTS}/${id}/chat`, { [name]: value }, 200))[name]).toBe(value);
     for (const value of wrong)
       expect([value, await patch("chat", { [name]: value })]).toEqual([value, [name]]);
   });
 
-  test("functions are at most 64", async () => {
+  test("functions are limited to 64", async () => {
     const functions = (length: number) => Array.from({ length }, (_, n) => ({ name: `f${n}` }));
     expect(
       (await running.api.patch(`${ASSISTANTS}/${id}/chat`, { functions: functions(64) }, 200)).functions,

@@ -36,7 +36,7 @@ describe("a page", () => {
     ["page=0&take=101&order=up", ["order", "page", "take"]],
     ["page=100002&take=100", ["page"]],
     ["page=2147483647&take=100", ["page"]],
-  ])("?%s is a 400 that names %j", async (query, wrong) => {
+  ])("?%s returns 400 that names %j", async (query, wrong) => {
     for (const list of [
       ASSISTANTS,
       `${ASSISTANTS}/templates`,
@@ -48,12 +48,12 @@ describe("a page", () => {
     }
   });
 
-  test("may begin 10,000,000 entries in, and may be unknown to us otherwise", async () => {
+  test("may start 10,000,000 entries in, and ignores unknown parameters", async () => {
     const { meta, data } = await running.api.get(`${ASSISTANTS}?page=100001&take=100&unknown=1`, 200);
     expect([meta.page, data]).toEqual([100_001, []]);
   });
 
-  test("of logs refuses a type that is none, U+0000 in search, and what is no UTF-8", async () => {
+  test("of logs rejects an unknown type, U+0000 in search, and invalid UTF-8", async () => {
     const logs = `${ASSISTANTS}/${id}/logs`;
     expect(paths(await running.api.request("GET", `${logs}?type=FAX&search=%00`))).toEqual([
       "type",
@@ -79,7 +79,7 @@ describe("a body", () => {
     ["null"],
     ["5"],
     ['"text"'],
-  ])("of %j is a 400", async (body) => {
+  ])("of %j returns 400", async (body) => {
     const answer = await running.api.request("POST", ASSISTANTS, body, JSON_BODY);
     expect(answer).toMatchObject({ status: 400, body: { code: "BAD_USER_INPUT", details: [{ path: "" }] } });
   });
@@ -90,7 +90,7 @@ describe("a body", () => {
     "multipart/form-data; boundary=x",
     "application/json; charset=latin1",
     "",
-  ])("of the type %p is a 415", async (type) => {
+  ])("of type %p returns 415", async (type) => {
     const answer = await running.api.request("POST", ASSISTANTS, Buffer.from('{"name":"A"}'), {
       "Content-Type": type,
     });
@@ -98,7 +98,7 @@ describe("a body", () => {
   });
 
   test.each([ASSISTANTS, "/graphql", UPLOAD])(
-    "of 100 MB to %s is refused before it is sent",
+    "of 100 MB to %s is rejected before it is sent",
     async (path) => {
       const type = path === UPLOAD ? "multipart/form-data; boundary=x" : "application/json";
       const headers = { "X-API-Key": running.secretKey, "Content-Type": type, "Content-Length": "100000000" };
@@ -111,7 +111,7 @@ describe("a body", () => {
     },
   );
 
-  test("of 8 MiB is read, of a byte more is not", async () => {
+  test("of 8 MiB is accepted, but not one byte more", async () => {
     const padded = (bytes: number) => `{"name":"A"${" ".repeat(bytes - 12)}}`;
     expect((await running.api.request("POST", ASSISTANTS, padded(8 * 1024 * 1024), JSON_BODY)).status).toBe(
       200,
@@ -140,7 +140,7 @@ describe("an id", () => {
     "%7B%7D",
     "[]",
   ];
-  test.each(shapes)("of the shape %p is an unknown one", async (shape) => {
+  test.each(shapes)("of the format %p is unknown", async (shape) => {
     const { api } = running;
     for (const path of ["", "/voice", "/sms", "/chat", "/theme", "/logs", "/log/x"])
       expect(await api.get(`${ASSISTANTS}/${shape}${path}`, 400)).toMatchObject({
@@ -159,7 +159,7 @@ describe("an id", () => {
   });
 
   test.each(["%00", "%", "%zz", "%ff", "%ED%A0%80"])(
-    "that can be no text (%s) is a 400 that names it",
+    "that cannot be text (%s) returns 400 that names it",
     async (shape) => {
       for (const [path, name] of [
         [`${ASSISTANTS}/${shape}`, "id"],
@@ -175,7 +175,7 @@ describe("an id", () => {
   );
 });
 
-describe("a request that is no HTTP, or too long for it, is answered in JSON:", () => {
+describe("a request that is malformed HTTP, or too long, gets an answer in JSON:", () => {
   const send = (text: string) =>
     new Promise<string>((resolve) => {
       const { hostname, port } = new URL(running.url);
@@ -205,7 +205,7 @@ describe("a request that is no HTTP, or too long for it, is answered in JSON:", 
     });
   });
 
-  test.each(["GET", "POST", "OPTIONS"])("%s of an address that is no URL", async (method) => {
+  test.each(["GET", "POST", "OPTIONS"])("%s of an invalid URL", async (method) => {
     const head = `${method} http://[ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
     const [headers = "", body = ""] = (await send(head)).split("\r\n\r\n");
     expect(headers).toMatch(/^HTTP\/1.1 404 .+\r\nX-Request-Id: (.+)\r\n/);
@@ -213,12 +213,12 @@ describe("a request that is no HTTP, or too long for it, is answered in JSON:", 
     expect(JSON.parse(body)).toMatchObject({ statusCode: 404, code: "NOT_FOUND", requestId });
   });
 
-  test("one without the header Host, which it names", async () => {
+  test("one without the header Host, which the answer names", async () => {
     const [, body = ""] = (await send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")).split("\r\n\r\n");
     expect(JSON.parse(body)).toMatchObject({ statusCode: 400, details: [{ path: "Host" }] });
   });
 
-  test("but for one that expects what nobody knows, which gets what it asks for", async () => {
+  test("except one with an unknown expectation, which is answered normally", async () => {
     const answer = await send(
       "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n",
     );

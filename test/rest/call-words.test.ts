@@ -74,7 +74,7 @@ async function everywhere(call: EngineCall) {
   return { whole, endedReason: log.metadata.endedReason, recordingUrl: log.recordingUrl };
 }
 
-describe("the words of a call are complete at the end", () => {
+describe("the transcript of a call is complete at the end", () => {
   const SETS: Readonly<Record<string, readonly Report[]>> = {
     "one transcript of several": [heard("user", "When do you open?", 3_000), ENDED, REPORT],
     "transcripts in pieces": [
@@ -86,7 +86,7 @@ describe("the words of a call are complete at the end", () => {
     "a conversation as far as it went": [UPDATE, heard("assistant", "Good morning.", 2_000), ENDED, REPORT],
   };
   test.each(Object.entries(SETS))(
-    "%s, the end and the report, in every order or a sample of them, each of them twice",
+    "%s, the end and the report, in every order or a sample, each sent twice",
     async (_, reports) => {
       const results = new Set<string>();
       for (const order of rows(orders(reports)).rows) {
@@ -109,7 +109,7 @@ describe("the words of a call are complete at the end", () => {
     240_000,
   );
 
-  test("every transcript, without a report, in every order or a sample of them", async () => {
+  test("all transcripts, without a report, in every order or a sample", async () => {
     const transcripts = WHOLE.slice(0, 3).map((line, index) => {
       const [role, text] = line.split(": ");
       return heard(role!.toLowerCase(), text!, 1_000 * index);
@@ -121,7 +121,7 @@ describe("the words of a call are complete at the end", () => {
     }
   }, 240_000);
 
-  test("the figures that were kept before the report agree with it", async () => {
+  test("facts stored before the report agree with it", async () => {
     const { database } = running;
     const call = await newCall({ userId: "someone" });
     await database.query("update chats set identity_proven = true where id = $1", [call.id]);
@@ -137,7 +137,7 @@ describe("the words of a call are complete at the end", () => {
     expect(context).toContain("At nine.");
   });
 
-  test("a client's own messages and calls of functions stay in their places", async () => {
+  test("a client's own messages and function calls keep their positions", async () => {
     const { api, database } = running;
     const call = await newCall();
     await call.tell(...heard("user", "Hello?", Date.now()));

@@ -23,8 +23,8 @@ const ofTwilio = ({ phoneNumber, accountSid, authToken }: Connected) => ({
   smsEnabled: false,
 });
 
-describe("a call goes out", () => {
-  test("from the server's number where the organization has none, else from one of its own", async () => {
+describe("an outbound call comes", () => {
+  test("from one of the organization's own numbers, else from the server's", async () => {
     const { api } = await running.otherOrganization();
     const assistantId = await speaker(api, QUIET);
     expect(await askedFor(await place(api, assistantId, THEIR_NUMBER))).toBe("number-1");
@@ -49,7 +49,7 @@ describe("a call goes out", () => {
     expect(await askedFor(id)).toEqual(ofTwilio(line));
   });
 
-  test("not at all when its number was disconnected before it was dialled", async () => {
+  test("from no number if its number was disconnected before it was dialed", async () => {
     const { api } = await running.otherOrganization();
     const assistantId = await speaker(api, QUIET);
     const line = await connect({ api }, []);
@@ -61,7 +61,7 @@ describe("a call goes out", () => {
     expect(running.vapi.asked(waiting)).toBe(0);
   });
 
-  test("back to who texted, from the number that they texted", async () => {
+  test("from the number that the person has texted", async () => {
     const { api } = running;
     const model = await stubModel({ text: ["Thank you."] });
     try {

@@ -19,7 +19,7 @@ const incompressible = () =>
   String.fromCodePoint(...Array.from(randomBytes(4096), (byte, index) => 0x1f300 + byte + (index % 4) * 256));
 
 describe("placing a call", () => {
-  test.each([V1, INITIATE])("%s answers 200 with the id that its chat and its log have too", async (path) => {
+  test.each([V1, INITIATE])("%s returns 200 with the id that its chat and its log have too", async (path) => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const answer = await api.request("POST", path, { assistantId, phoneNumber: "+41445550100" });
@@ -44,7 +44,7 @@ describe("placing a call", () => {
     });
   });
 
-  test("keeps who was called and what was passed: in the log, in its search, and with the call", async () => {
+  test("stores the callee and the metadata: in the log, in its search, and with the call", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const person = {
@@ -95,7 +95,7 @@ describe("placing a call", () => {
 
   const NAMES = ["userName", "userId", "anonymousId", "externalId"];
 
-  test("counts an empty text as no name and no id", async () => {
+  test("treats an empty text as no name and no id", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const blank = Object.fromEntries(NAMES.map((name) => [name, ""]));
@@ -106,7 +106,7 @@ describe("placing a call", () => {
     expect(call).toEqual(Object.fromEntries(NAMES.map((name) => [name, null])));
   });
 
-  test("takes names and ids of 4,096 characters, and finds the call and the person by them", async () => {
+  test("accepts names and ids of 4,096 characters, and finds the call and the person by them", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const long = Object.fromEntries(NAMES.map((name) => [name, incompressible()]));
@@ -134,7 +134,7 @@ describe("placing a call", () => {
     expect(asked).toMatchObject({ matched: 1 });
   });
 
-  test("is done once for an Idempotency-Key", async () => {
+  test("happens once per Idempotency-Key", async () => {
     const { api } = running;
     const assistantId = await newAssistant(api);
     const body = { assistantId, phoneNumber: NUMBER.answers };
@@ -153,7 +153,7 @@ describe("placing a call", () => {
     expect(calls.nodes).toEqual([first.body]);
   });
 
-  test("keeps the call's secret encrypted, and shows it nowhere", async () => {
+  test("encrypts the secret of the call, and shows it nowhere", async () => {
     const { api } = running;
     const id = await place(api, await newAssistant(api), NUMBER.answers);
     const rows = await running.database.query("select * from calls where chat_id = $1", [id]);
@@ -168,7 +168,7 @@ describe("placing a call", () => {
   });
 });
 
-describe("a call that is not placed", () => {
+describe("an invalid call request", () => {
   const refused = async (path: string, body: object, status: number, code: string) => {
     const answer = await running.api.request("POST", path, body);
     expectError(answer, status, code);
@@ -197,7 +197,7 @@ describe("a call that is not placed", () => {
     ["+12025", /short/],
     ["+999123456789", /telephone number/],
     ["+1202555010٠", /E\.164/],
-  ])("to %j is 400, and says which rule", async (phoneNumber, rule) => {
+  ])("to %j returns 400 with the rule that it breaks", async (phoneNumber, rule) => {
     const assistantId = await newAssistant(running.api);
     for (const path of [V1, INITIATE]) {
       const { details, message } = await refused(path, { assistantId, phoneNumber }, 400, "BAD_USER_INPUT");
@@ -217,12 +217,12 @@ describe("a call that is not placed", () => {
     ["metadata", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, metadata: [] }],
     ["variables", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, variables: "x" }],
     ["workflowId", { assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers, workflowId: UNKNOWN_ID }],
-  ])("for a wrong %s is 400: %j", async (path, body) => {
+  ])("with a wrong %s returns 400: %j", async (path, body) => {
     const { details } = await refused(V1, body, 400, "BAD_USER_INPUT");
     expect(details.map((detail: { path: string }) => detail.path)).toEqual([path]);
   });
 
-  test("with an unknown assistant is 400, with another organization's too, with a template 403", async () => {
+  test("with an assistant that is unknown or of another organization returns 400, with a template 403", async () => {
     const { api } = running;
     const { api: theirs } = await running.otherOrganization();
     const [template] = (await api.get("/rest/v1/assistants/templates", 200)).data;
@@ -234,7 +234,7 @@ describe("a call that is not placed", () => {
     await refused(V1, { assistantId: deleted, phoneNumber: NUMBER.answers }, 400, "ASSISTANT_NOT_FOUND");
   });
 
-  test("with an unknown workflow or deployment is 400; with none or both too", async () => {
+  test("with an unknown workflow or deployment, with none or with both, returns 400", async () => {
     const to = { phoneNumber: NUMBER.answers };
     await refused(V2, { ...to, workflowId: UNKNOWN_ID }, 400, "WORKFLOW_NOT_FOUND");
     await refused(V2, { ...to, deploymentId: UNKNOWN_ID }, 400, "DEPLOYMENT_NOT_FOUND");
@@ -245,7 +245,7 @@ describe("a call that is not placed", () => {
     await refused(V2, { ...to, assistantId: UNKNOWN_ID }, 400, "BAD_USER_INPUT");
   });
 
-  test("by a PUBLIC key is 403, by a token 401", async () => {
+  test("with a PUBLIC key returns 403, with a token 401", async () => {
     const { api } = running;
     const { token } = await api.post("/rest/v1/organization/token", {}, 200);
     for (const path of [V1, V2, INITIATE]) {
@@ -263,7 +263,7 @@ describe("a call that is not placed", () => {
     }
   });
 
-  test("leaves nothing behind", async () => {
+  test("stores nothing", async () => {
     const { api } = await running.otherOrganization();
     const assistantId = await newAssistant(api);
     await api.post(V1, { assistantId, phoneNumber: "+1911" }, 400);
@@ -274,7 +274,7 @@ describe("a call that is not placed", () => {
   });
 });
 
-describe("countries that may be called", () => {
+describe("allowed countries for calls", () => {
   test("are those of CALL_COUNTRIES", async () => {
     const { database } = running;
     const app = await startApp(database, { CALL_COUNTRIES: "us, CH" });
@@ -292,7 +292,7 @@ describe("countries that may be called", () => {
     }
   });
 
-  test("are any without it; the numbers of the simulator are the simulator's alone", () => {
+  test("are all without it; the simulator's own numbers work only with the simulator", () => {
     const scope = (real: boolean) =>
       ({
         ports: { voice: { engine: { takes: (number: string) => !real && number.startsWith("+155501") } } },
@@ -308,7 +308,7 @@ describe("a call from a web page", () => {
   const page = () => running.api.as({ "X-Public-Key": running.publicKey });
 
   test.each([OPEN, "/rest/v2/call/web"])(
-    "%s answers with the address of its page, whose session stands in the fragment",
+    "%s returns the address of its page with the session in the fragment",
     async (path) => {
       const { api } = running;
       const assistantId = await speaker(api, { initialMessage: "Hello, {name}." });
@@ -336,7 +336,7 @@ describe("a call from a web page", () => {
     },
   );
 
-  test("its session holds that call and opens nothing else", async () => {
+  test("gives its session access to that call only", async () => {
     const { webCallUrl } = await page().post(OPEN, { assistantId: await quietAssistant(running.api) }, 200);
     const url = new URL(webCallUrl);
     const [chat, session] = [url.searchParams.get("chat")!, url.hash.replace("#token=", "")];
@@ -367,13 +367,13 @@ describe("a call from a web page", () => {
     [{ assistantId: UNKNOWN_ID }, "ASSISTANT_NOT_FOUND"],
     [{ workflowId: UNKNOWN_ID }, "WORKFLOW_NOT_FOUND"],
     [{ assistantId: UNKNOWN_ID, phoneNumber: NUMBER.answers }, "BAD_USER_INPUT"],
-  ])("is refused with an error for %j", async (body, code) => {
+  ])("is rejected with an error for %j", async (body, code) => {
     const answer = await page().request("POST", OPEN, body);
     expectError(answer, 400, code);
     expect(answer.body.error).toBe("Bad Request");
   });
 
-  test("is refused with an error for a workflow with problems, and without a credential that fits", async () => {
+  test("is rejected for a workflow with problems, and without a suitable credential", async () => {
     const { createWorkflow } = await running.api.gql(
       'mutation { createWorkflow(input: { name: "Empty" }) { id } }',
     );
@@ -396,7 +396,7 @@ describe("a call from a web page", () => {
       );
   });
 
-  test("may be asked for by any page: a browser is told so", async () => {
+  test("can be created by any page: CORS allows it", async () => {
     const answer = await running.api.as({ Origin: "https://shop.example" }).request("OPTIONS", OPEN);
     expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-public-key");
     expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-public-token");

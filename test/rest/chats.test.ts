@@ -8,7 +8,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const chatOf = async (input: object = {}) => newChat(running.api, await quietAssistant(running.api), input);
 
 describe("a message posted to a chat", () => {
-  test("answers 201 with what was stored", async () => {
+  test("returns 201 with the stored message", async () => {
     const aiChatId = await chatOf();
     const body = { ...said(aiChatId, "Hello ü😀\nthere"), metadata: { z: 1, nested: { none: null } } };
     expect(await running.api.post(PATH, body, 201)).toEqual({
@@ -18,13 +18,13 @@ describe("a message posted to a chat", () => {
     });
   });
 
-  test.each(["ASSISTANT", "TOOL", "USER", "SYSTEM"])("may be of the role %s", async (role) => {
+  test.each(["ASSISTANT", "TOOL", "USER", "SYSTEM"])("may have the role %s", async (role) => {
     const aiChatId = await chatOf();
     expect((await running.api.post(PATH, { ...said(aiChatId, "x"), role }, 201)).role).toBe(role);
   });
 
   test.each(["SMS", "VOICE", "TEXT"])(
-    "keeps the channel %s as sent, whatever the chat's is",
+    "keeps the channel %s, whatever the channel of the chat",
     async (channel) => {
       const { api } = running;
       const aiChatId = await chatOf({ channel: "SMS" });
@@ -35,7 +35,7 @@ describe("a message posted to a chat", () => {
     },
   );
 
-  test.each([[{}], [{ content: null }]])("without content (%j) has none in the answer", async (content) => {
+  test.each([[{}], [{ content: null }]])("without content (%j) has none in the response", async (content) => {
     const { content: _, ...body } = said(await chatOf(), "");
     const message = await running.api.post(PATH, { ...body, ...content, role: "ASSISTANT" }, 201);
     expect(message).not.toHaveProperty("content");
@@ -53,7 +53,7 @@ describe("a message posted to a chat", () => {
     ["metadata", { metadata: null }],
     ["metadata", { metadata: [] }],
     ["text", { text: "x" }],
-  ])("is refused for a wrong %s: %j", async (path, wrong) => {
+  ])("with a wrong %s returns 400: %j", async (path, wrong) => {
     const aiChatId = await chatOf();
     const { details } = await running.api.post(PATH, { ...said(aiChatId, "x"), ...wrong }, 400);
     expect(details).toEqual([{ path, message: expect.any(String) }]);
@@ -63,7 +63,7 @@ describe("a message posted to a chat", () => {
     ).toEqual({ messages: [] });
   });
 
-  test("is 404 for a chat that does not exist, and for another organization's", async () => {
+  test("returns 404 for a chat that is unknown or of another organization", async () => {
     const { api: other } = await running.otherOrganization();
     const theirs = await newChat(other, await quietAssistant(other));
     for (const id of [UNKNOWN_ID, "no chat", theirs]) {
@@ -77,7 +77,7 @@ describe("a message posted to a chat", () => {
     }
   });
 
-  test("is 409 once the chat has ended, and changes nothing then", async () => {
+  test("returns 409 after the chat has ended, and changes nothing", async () => {
     const { api } = running;
     const aiChatId = await chatOf();
     await say(api, aiChatId, "before");
@@ -89,7 +89,7 @@ describe("a message posted to a chat", () => {
     ]);
   });
 
-  test("has the next place in its chat, without gap or twin among forty posted at once", async () => {
+  test("has the next sequence, without gaps or duplicates among forty concurrent ones", async () => {
     const { api } = running;
     const aiChatId = await chatOf();
     await Promise.all(Array.from({ length: 40 }, (_, index) => say(api, aiChatId, `No. ${index}`)));
@@ -112,7 +112,7 @@ describe("a chat", () => {
   ];
 
   test.each(CHANNELS)(
-    "on %s is refused as CHANNEL_DISABLED while the %s configuration has %s off",
+    "on %s is rejected with CHANNEL_DISABLED while the %s configuration has %s off",
     async (channel, kind, mode) => {
       const { api } = running;
       const assistantId = await quietAssistant(api);
@@ -133,7 +133,7 @@ describe("a chat", () => {
     },
   );
 
-  test("is not opened with an assistant that does not exist, is deleted, or is another organization's", async () => {
+  test("cannot be started with an assistant that is unknown, deleted, or of another organization", async () => {
     const { api } = running;
     const { api: other } = await running.otherOrganization();
     const deleted = await quietAssistant(api);
@@ -144,7 +144,7 @@ describe("a chat", () => {
       );
   });
 
-  test("ends once: with the reason given, and is refused a second end", async () => {
+  test("ends once with the given reason, and rejects a second end", async () => {
     const { api } = running;
     const id = await chatOf();
     await endChat(api, id, "changed-my-mind");

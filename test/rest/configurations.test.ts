@@ -12,7 +12,7 @@ describe("a new assistant", () => {
     expect(await running.api.get(at(id, kind), 200)).toEqual(defaultsOf(kind));
   });
 
-  test("has nothing in its configurations that would not work", async () => {
+  test("has no configuration warnings", async () => {
     const id = await newAssistant(running.api);
     const document = "query ($id: ID!) { assistant(id: $id) { configurationWarnings { code } } }";
     expect((await running.api.gql(document, { id })).assistant.configurationWarnings).toEqual([]);
@@ -20,7 +20,7 @@ describe("a new assistant", () => {
 });
 
 describe.each(KINDS)("the %s configuration", (kind) => {
-  test("takes every field of its update body, and is read back the same", async () => {
+  test("accepts every field of its update body, and is read back unchanged", async () => {
     const { api } = running;
     const path = at(await newAssistant(api), kind);
     const before = await api.get(path, 200);
@@ -39,7 +39,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     }
   });
 
-  test("refuses null for each of its fields and stays as it was", async () => {
+  test("rejects null for each of its fields and stays unchanged", async () => {
     const { api } = running;
     const path = at(await newAssistant(api), kind);
     const before = await api.get(path, 200);
@@ -50,7 +50,7 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     expect(await api.get(path, 200)).toEqual(before);
   });
 
-  test("takes back what was read from it and ignores what only GraphQL sets", async () => {
+  test("accepts the body that was read from it and ignores fields that only GraphQL can set", async () => {
     const { api } = running;
     const path = at(await newAssistant(api), kind);
     const before = await api.get(path, 200);
@@ -59,13 +59,13 @@ describe.each(KINDS)("the %s configuration", (kind) => {
     expect(await api.patch(path, only, 200)).toEqual(before);
   });
 
-  test("refuses an unknown field by its name", async () => {
+  test("rejects an unknown field and names it", async () => {
     const path = at(await newAssistant(running.api), kind);
     const { details } = await running.api.patch(path, { colour: "red" }, 400);
     expect(details).toEqual([{ path: "colour", message: expect.stringContaining("not a known field") }]);
   });
 
-  test("belongs to its assistant alone", async () => {
+  test("belongs to its assistant only", async () => {
     const { api } = running;
     const [one, two] = [await newAssistant(api), await newAssistant(api)];
     const before = await api.get(at(two, kind), 200);
@@ -85,16 +85,19 @@ describe("the values of a configuration", () => {
     ["sms", "provider", 2, "GROQ", "ANTHROPIC"],
     ["chat", "model", 8, "MIXTRAL", "CLAUDE_3_OPUS"],
     ["chat", "provider", 2, "GROQ", "ANTHROPIC"],
-  ])("%s.%s is one of %d, which the refusal of another lists", async (kind, name, count, good, wrong) => {
-    const { api } = running;
-    const path = at(await newAssistant(api), kind);
-    expect((await api.patch(path, { [name]: good }, 200))[name]).toBe(good);
-    const { details } = await api.patch(path, { [name]: wrong }, 400);
-    expect(details).toEqual([{ path: name, message: expect.stringMatching(/^must be one of /) }]);
-    const listed: string[] = details[0].message.replace("must be one of ", "").split(", ");
-    expect(listed).toHaveLength(count);
-    for (const value of listed) expect((await api.patch(path, { [name]: value }, 200))[name]).toBe(value);
-  });
+  ])(
+    "%s.%s is one of %d, which the error for another value lists",
+    async (kind, name, count, good, wrong) => {
+      const { api } = running;
+      const path = at(await newAssistant(api), kind);
+      expect((await api.patch(path, { [name]: good }, 200))[name]).toBe(good);
+      const { details } = await api.patch(path, { [name]: wrong }, 400);
+      expect(details).toEqual([{ path: name, message: expect.stringMatching(/^must be one of /) }]);
+      const listed: string[] = details[0].message.replace("must be one of ", "").split(", ");
+      expect(listed).toHaveLength(count);
+      for (const value of listed) expect((await api.patch(path, { [name]: value }, 200))[name]).toBe(value);
+    },
+  );
 
   test.each([
     ["temperature", [0, 2, 1.25], [-0.01, 2.01, "1", true, 1e300]],
@@ -106,7 +109,7 @@ describe("the values of a configuration", () => {
     ],
     ["chatMode", [true, false], ["true", 1]],
     ["prompt", ["", "x".repeat(1_048_576)], ["x".repeat(1_048_577), 5, "a\u0000b", "\ud800"]],
-  ])("chat.%s stays within its bounds", async (name, good, wrong) => {
+  ])("chat.%s is limited to its range", async (name, good, wrong) => {
     const { api } = running;
     const path = at(await newAssistant(api), "chat");
     for (const value of good) expect((await api.patch(path, { [name]: value }, 200))[name]).toEqual(value);
@@ -116,7 +119,7 @@ describe("the values of a configuration", () => {
     }
   });
 
-  test("come together in one refusal that names each wrong one, and none of the request is stored", async () => {
+  test("get one error per invalid value together, and nothing of the request is stored", async () => {
     const { api } = running;
     const path = at(await newAssistant(api), "voice");
     const before = await api.get(path, 200);
@@ -128,7 +131,7 @@ describe("the values of a configuration", () => {
     expect(await api.get(path, 200)).toEqual(before);
   });
 
-  test("are told once each: what is no list is told of that alone", async () => {
+  test("get one error each: a value that is not a list has no errors for items", async () => {
     const path = at(await newAssistant(running.api), "chat");
     for (const functions of ["[]", {}, 1, true])
       expect((await running.api.patch(path, { functions }, 400)).details).toEqual([
@@ -136,7 +139,7 @@ describe("the values of a configuration", () => {
       ]);
   });
 
-  test("provider and model may be changed apart from each other", async () => {
+  test("provider and model can be changed independently", async () => {
     const path = at(await newAssistant(running.api), "chat");
     expect(await running.api.patch(path, { provider: "GROQ" }, 200)).toMatchObject({
       provider: "GROQ",
@@ -160,7 +163,7 @@ describe("functions", () => {
   ];
 
   test.each(["voice", "sms", "chat"])(
-    "of %s come back as they were sent, the order of keys too",
+    "of %s are returned as they were sent, with the same order of keys",
     async (kind) => {
       const { api } = running;
       const path = at(await newAssistant(api), kind);
@@ -170,7 +173,7 @@ describe("functions", () => {
     },
   );
 
-  test("are replaced whole", async () => {
+  test("are replaced completely", async () => {
     const { api } = running;
     const path = at(await newAssistant(api), "sms");
     await api.patch(path, { functions: ITEMS }, 200);
@@ -178,7 +181,7 @@ describe("functions", () => {
   });
 });
 
-test("a theme is replaced whole, and keeps what the widget does not understand", async () => {
+test("a theme is replaced completely, and keeps fields that the widget does not know", async () => {
   const { api } = running;
   const path = at(await newAssistant(api), "theme");
   await api.patch(path, { theme: { title: "Ask", position: "left" } }, 200);

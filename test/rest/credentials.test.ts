@@ -22,7 +22,7 @@ async function withinASecond(api: Api, status: number): Promise<void> {
 }
 
 describe("keys", () => {
-  test("a value tells its kind and ends in a checksum", async () => {
+  test("a value shows its type and ends with a checksum", async () => {
     expect(await newKey()).toEqual({
       id: expect.any(String),
       value: expect.stringMatching(/^parley_sk_[0-9A-Za-z]{36}$/),
@@ -34,7 +34,7 @@ describe("keys", () => {
     );
   });
 
-  test("no table holds a key, a webhook secret or a kept answer in clear", async () => {
+  test("no table contains a key, a webhook secret or a stored answer in plain text", async () => {
     const { api, database } = running;
     const once = { "Idempotency-Key": "create-a-key" };
     const { value } = await api.post(KEYS, {}, 200, once);
@@ -54,7 +54,7 @@ describe("keys", () => {
     }
   });
 
-  test("an inactive key opens nothing at once, and an active one does again", async () => {
+  test("an inactive key is rejected at once, and accepted again once it is active", async () => {
     const { id, value } = await newKey();
     await withKey(value).get(ASSISTANTS, 200);
     await running.api.patch(`${KEYS}/${id}`, { status: "INACTIVE" }, 200);
@@ -82,7 +82,7 @@ describe("keys", () => {
     }
   });
 
-  test("a SECRET key sees values in full, a token sees SECRET ones masked and PUBLIC ones whole", async () => {
+  test("a SECRET key sees full values; a token sees masked SECRET and full PUBLIC values", async () => {
     const { id, value } = await newKey();
     const token = withToken((await issue()).token);
     expect(await running.api.get(`${KEYS}/${id}`, 200)).toMatchObject({ value });
@@ -94,12 +94,12 @@ describe("keys", () => {
     expect(await token.get(`${KEYS}/public`, 200)).toMatchObject({ value: running.publicKey });
   });
 
-  test("the answer that makes a key shows it in full, to a token too", async () => {
+  test("the response that creates a key shows it in full, also to a token", async () => {
     const { value } = await withToken((await issue()).token).post(KEYS, {}, 200);
     await withKey(value).get(ASSISTANTS, 200);
   });
 
-  test("keys/public is the newest active PUBLIC key", async () => {
+  test("keys/public returns the newest active PUBLIC key", async () => {
     const older = await newKey({ type: "PUBLIC" });
     const newer = await newKey({ type: "PUBLIC" });
     expect(await running.api.get(`${KEYS}/public`, 200)).toEqual(newer);
@@ -112,7 +112,7 @@ describe("keys", () => {
   test.each([
     ["made inactive", "PATCH", { status: "INACTIVE" }],
     ["deleted", "DELETE", undefined],
-  ])("the last SECRET key may be %s; a Warning says how to get in again", async (_, method, body) => {
+  ])("the last SECRET key can be %s; a Warning says how to regain access", async (_, method, body) => {
     const { api } = await running.otherOrganization();
     const second = await api.post(KEYS, {}, 200);
     const keys = (await api.get(KEYS, 200)) as { id: string; type: string }[];
@@ -125,7 +125,7 @@ describe("keys", () => {
     await api.get(ASSISTANTS, 401);
   });
 
-  test("lastUsedAt says when a key was used", async () => {
+  test("lastUsedAt is the time when a key was used", async () => {
     const { id, value } = await newKey();
     const lastUsed = async () =>
       (await running.api.gql("query ($id: ID!) { key(id: $id) { lastUsedAt } }", { id })).key.lastUsedAt;
@@ -135,7 +135,7 @@ describe("keys", () => {
     expect(Math.abs(secondsLeft(await lastUsed()))).toBeLessThan(60);
   });
 
-  test("a valid key does not excuse an invalid token beside it; another scheme is a proxy's", async () => {
+  test("an invalid token is rejected even with a valid key; another scheme is left to a proxy", async () => {
     const beside = (Authorization: string) =>
       running.api.as({ "X-API-Key": running.secretKey, Authorization }).request("GET", ASSISTANTS);
     expect((await beside("Bearer nonsense")).status).toBe(401);
@@ -144,7 +144,7 @@ describe("keys", () => {
     expect((await beside(`Bearer ${token}`)).status).toBe(200);
   });
 
-  test("a PUBLIC key opens nothing of the organization's", async () => {
+  test("a PUBLIC key cannot access data of the organization", async () => {
     const shown = withKey(running.publicKey);
     for (const path of [ASSISTANTS, KEYS, "/rest/v1/organization", "/rest/v1/settings", "/rest/v1/files"])
       await shown.get(path, 403);

@@ -9,7 +9,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 describe("deleting an assistant", () => {
   const CHAT = `query ($id: ID!) { chat(id: $id) { status endedReason endedAt assistant { id name } messages { content } } }`;
 
-  test("ends its live chats and leaves those that had ended as they were", async () => {
+  test("ends its live chats and does not change ended ones", async () => {
     const { api } = running;
     const id = await quietAssistant(api);
     const [over, ...live] = [await newChat(api, id), await newChat(api, id), await newChat(api, id)];
@@ -24,7 +24,7 @@ describe("deleting an assistant", () => {
     expect((await api.gql(CHAT, { id: over })).chat.endedReason).toBe("said-goodbye");
   });
 
-  test("leaves what was said readable through GraphQL, while REST no longer knows the assistant", async () => {
+  test("keeps its messages readable through GraphQL, while REST returns 404 for the assistant", async () => {
     const { api } = running;
     const id = await quietAssistant(api, { name: "Remembered" });
     const chat = await newChat(api, id, { userId: "u1" });
@@ -44,7 +44,7 @@ describe("deleting an assistant", () => {
     expect((await api.patch(`${PATH}/${id}/chat`, { prompt: "x" }, 400)).code).toBe("ASSISTANT_NOT_FOUND");
   });
 
-  test("leaves no live chat behind, even of those that were being started meanwhile", async () => {
+  test("leaves no live chat, even of those being started at the same time", async () => {
     const { api } = running;
     const start = "mutation ($id: ID!) { startChat(input: { assistantId: $id }) { id } }";
     for (let round = 0; round < 10; round++) {

@@ -6,7 +6,7 @@ import { newAssistant, newChat } from "../support/factories";
 const running = useApp();
 const PATH = "/rest/v1/assistants";
 
-describe("duplicating", () => {
+describe("duplicating an assistant", () => {
   const CHANGED = {
     voice: { prompt: "Speak.", voice: "paula", temperature: 1.5, endCallPhrases: "bye,\nfarewell" },
     sms: { prompt: "Write.", keywords: "help, info", smsMode: false, functions: [{ z: 1, a: 2 }] },
@@ -14,7 +14,7 @@ describe("duplicating", () => {
     theme: { theme: { title: "Ask", unknown: { kept: true } } },
   };
 
-  test("copies every field and all four configurations, including settings that only GraphQL changes", async () => {
+  test("copies every field and all four configurations, including settings that only GraphQL can change", async () => {
     const { api } = running;
     const id = await newAssistant(api, { ...examples.createAssistant().body, name: "Ada" });
     for (const [kind, change] of Object.entries(CHANGED))
@@ -37,7 +37,7 @@ describe("duplicating", () => {
     expect((await api.get(`${PATH}/${copy.id}/theme`, 200)).mode).toBe("CHAT_ONLY");
   });
 
-  test("cuts a name that is too long for its ending between characters", async () => {
+  test("cuts a long name between characters to append the suffix", async () => {
     const id = await newAssistant(running.api, { name: "👩‍🚀".repeat(85) });
     const { name } = await running.api.post(`${PATH}/duplicate/${id}`, undefined, 200);
     expect([...name]).toHaveLength(255);
@@ -45,7 +45,7 @@ describe("duplicating", () => {
     await running.api.patch(`${PATH}/${id}`, { name }, 200);
   });
 
-  test("makes a copy of its own: neither changes with the other, and no log comes along", async () => {
+  test("creates an independent copy without logs", async () => {
     const { api } = running;
     const id = await newAssistant(api);
     await newChat(api, id);
@@ -61,7 +61,7 @@ describe("duplicating", () => {
     ["letters", "x".repeat(255)],
     ["emoji, of two units each", "😀".repeat(255)],
     ["emoji behind one letter", `x${"😀".repeat(254)}`],
-  ])("shortens a name of 255 %s so that the copy can be saved again as it is", async (_what, name) => {
+  ])("shortens a name of 255 %s so that the copy can be saved again unchanged", async (_what, name) => {
     const { api } = running;
     const id = await newAssistant(api, { name });
     const copy = await api.post(`${PATH}/duplicate/${id}`, undefined, 200);

@@ -25,8 +25,8 @@ async function newCall(voice: object = QUIET, more: object = {}): Promise<Engine
 const names = async (id: string, wanted: string) =>
   (await eventsOf(running.api, id)).filter(({ name }) => name === wanted);
 
-describe("what an engine tells of a call", () => {
-  test("its status goes forward, with an event for each change", async () => {
+describe("the callbacks of an engine", () => {
+  test("advance the status, with an event for each change", async () => {
     const { api } = running;
     const call = await newCall();
     for (const status of ["queued", "ringing", "in-progress", "forwarding"])
@@ -42,7 +42,7 @@ describe("what an engine tells of a call", () => {
     });
   });
 
-  test("never goes back, in whatever order and however often the states are told", async () => {
+  test("never move the status back, in whatever order and however often they arrive", async () => {
     const { api } = running;
     const states = fc.array(fc.constantFrom(...FORWARD), { minLength: 1, maxLength: 12 });
     await fc.assert(
@@ -62,7 +62,7 @@ describe("what an engine tells of a call", () => {
     );
   }, 120_000);
 
-  test("every order of the five states, or a sample of them, ends, once", async () => {
+  test("with every order of the five states, or a sample, end the call once", async () => {
     const orders = (rest: readonly string[]): string[][] =>
       rest.length === 0
         ? [[]]
@@ -81,7 +81,7 @@ describe("what an engine tells of a call", () => {
     }
   }, 120_000);
 
-  test("finished transcripts become messages, unfinished ones nothing", async () => {
+  test("store final transcripts as messages, and ignore partial ones", async () => {
     const { api } = running;
     const call = await newCall();
     await call.tell("transcript", { role: "user", transcriptType: "partial", transcript: "Hel" });
@@ -111,7 +111,7 @@ describe("what an engine tells of a call", () => {
     ]);
   });
 
-  test("the whole conversation is used where no transcripts come, and adds only what is new", async () => {
+  test("use the whole conversation if there are no transcripts, and add only new messages", async () => {
     const { api } = running;
     const call = await newCall();
     const update = (...texts: string[]) =>
@@ -145,7 +145,7 @@ describe("what an engine tells of a call", () => {
     ]);
   });
 
-  test("the report ends the call where nothing else did, fills in what was said, and brings the recording", async () => {
+  test("with a report end the call if nothing else did, complete the messages, and add the recording", async () => {
     const { api } = running;
     const call = await newCall();
     await call.tell("end-of-call-report", {
@@ -172,7 +172,7 @@ describe("what an engine tells of a call", () => {
     ]);
   });
 
-  test("the recording comes after the end, once; no state does", async () => {
+  test("add a recording after the end, once, but change no status", async () => {
     const { api } = running;
     const call = await newCall();
     await call.tell("status-update", { status: "ended", endedReason: "customer-ended-call" });
@@ -192,7 +192,7 @@ describe("what an engine tells of a call", () => {
     ]);
   });
 
-  test("functions that the engine asks for are called once, with their secret, and answered", async () => {
+  test("call functions that the engine requests once, with their secret, and answer", async () => {
     const { api } = running;
     const receiver = await new Receiver((res) => void res.end('{"booked": true}')).start();
     const functions = [
@@ -241,7 +241,7 @@ describe("what an engine tells of a call", () => {
     await receiver.stop();
   });
 
-  test("it is told the assistant where it asks for it, and that nothing is to be transferred to", async () => {
+  test("answer requests for the assistant, and for a transfer destination with none", async () => {
     const call = await newCall();
     const { body } = await call.tell("assistant-request");
     expect(body.assistant).toEqual(call.body.assistant);
@@ -250,7 +250,7 @@ describe("what an engine tells of a call", () => {
     });
   });
 
-  test("that the assistant was too slow stands in the log", async () => {
+  test("log that the assistant was too slow", async () => {
     const { api } = running;
     const assistantId = await speaker(api, QUIET);
     await running.database.query("update calls set line = null");
@@ -260,7 +260,7 @@ describe("what an engine tells of a call", () => {
     expect(metadata.errors).toEqual([{ at: expect.any(String), message: expect.stringContaining("waited") }]);
   });
 
-  test("anything else is counted and has no effect", async () => {
+  test("of other types are counted and have no effect", async () => {
     const { api } = running;
     const call = await newCall();
     const before = await eventsOf(api, call.id);
@@ -273,7 +273,7 @@ describe("what an engine tells of a call", () => {
   });
 });
 
-describe("the same callback many times, on two servers at once", () => {
+describe("the same callback sent many times to two servers at once", () => {
   test.each([
     [
       "transcript",
@@ -328,7 +328,7 @@ describe("the same callback many times, on two servers at once", () => {
   });
 });
 
-describe("what carries no secret of a live call", () => {
+describe("a callback without the secret of a live call", () => {
   const forged = (call: EngineCall): Record<string, string>[] => [
     {},
     { "x-vapi-secret": "" },
@@ -339,7 +339,7 @@ describe("what carries no secret of a live call", () => {
     { authorization: `Basic ${call.headers["x-vapi-secret"]}` },
   ];
 
-  test("has no effect, and is answered in the same way", async () => {
+  test("has no effect, and gets the same answer", async () => {
     const { api } = running;
     const call = await newCall();
     const before = await eventsOf(api, call.id);
@@ -357,7 +357,7 @@ describe("what carries no secret of a live call", () => {
     expect(await eventsOf(api, call.id)).toEqual(before);
   });
 
-  test("of another call has no effect on this one", async () => {
+  test("with the secret of another call has no effect on this one", async () => {
     const { api } = running;
     const [mine, other] = [await newCall(), await newCall()];
     const before = await eventsOf(api, mine.id);
@@ -366,7 +366,7 @@ describe("what carries no secret of a live call", () => {
     expect((await callOf(api, other.id)).status).toBe("queued");
   });
 
-  test("any JSON is answered with 201", async () => {
+  test("returns 201 for any JSON", async () => {
     const call = await newCall();
     const deep = "[".repeat(10_000) + "]".repeat(10_000);
     const texts = [
@@ -390,7 +390,7 @@ describe("what carries no secret of a live call", () => {
         }
   });
 
-  test("whatever stands in a message of a live call, it is answered with 201", async () => {
+  test("returns 201 with the secret too, whatever its content", async () => {
     const call = await newCall();
     const types = [
       "status-update",
@@ -436,8 +436,8 @@ describe("what carries no secret of a live call", () => {
   }, 60_000);
 });
 
-describe("what the assistant says in a call", () => {
-  test("is answered as a chat completion, whole or in pieces", async () => {
+describe("an answer of the assistant in a call", () => {
+  test("is a chat completion, complete or streamed", async () => {
     const call = await newCall({ ...QUIET, resources: "Parking is free behind the house." });
     const messages = [
       { role: "system", content: "ignored" },
@@ -485,7 +485,7 @@ describe("what the assistant says in a call", () => {
     ["nested", ["<think>hours<think>hours</think>hours</think>Nine."], "stop", "Nine."],
     ["no part of it, but cut by length", ["We open", " at"], "length", "We open at"],
     ["closed, and cut by a filter", ["hours</think>", "We open"], "content_filter", "We open"],
-  ])("holds no thought, and says how it ended: %s", async (how, pieces, finish, content) => {
+  ])("contains no thoughts, and has a finish reason: %s", async (how, pieces, finish, content) => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
     const text = pieces.map((content) => chunk({ content })).join("");
@@ -503,7 +503,7 @@ describe("what the assistant says in a call", () => {
     expect(answer).toMatchObject({ finish, ...(how !== "nested" && { content }) });
   });
 
-  test("comes from the assistant's model, prompt, knowledge and functions, with what they answered before", async () => {
+  test("uses the assistant's model, prompt, knowledge and functions, with their earlier results", async () => {
     const { api } = running;
     const receiver = await new Receiver((res) => void res.end('"sunny"')).start();
     const model = await stubModel(
@@ -576,14 +576,14 @@ describe("what the assistant says in a call", () => {
     }
   });
 
-  test("hands the engine no function of its own that is off, whatever the model calls", async () => {
+  test("never calls a disabled function of the engine, whatever the model calls", async () => {
     const call = await newCall({ ...QUIET, endCallFunction: false });
     const { text } = await call.ask([{ role: "user", content: "call:end_call" }], { stream: true });
     expect(streamed(text).calls).toEqual([]);
     expect(streamed(text).finish).toBe("stop");
   });
 
-  test("ends the call, and presses keys, by the engine's own functions", async () => {
+  test("ends the call, and presses keys, by functions of the engine", async () => {
     const call = await newCall({ ...QUIET, endCallFunction: true, dialKeypadFunction: true });
     const ask = (content: string, tools?: object[]) =>
       call.ask([{ role: "user", content }], { ...(tools && { tools }), stream: true });
@@ -604,7 +604,7 @@ describe("what the assistant says in a call", () => {
     ]);
   });
 
-  test("asked for again while an ACTION's function works, asks that again under the same id and takes one answer", async () => {
+  test("requested again during the function of an ACTION, repeats that call with the same id and stores one reply", async () => {
     const { api, vapi } = running;
     const held: ServerResponse[] = [];
     const shop = await new Receiver((res) => void held.push(res)).start();
@@ -642,7 +642,7 @@ describe("what the assistant says in a call", () => {
     expect(chat.messages.map(({ role }: { role: string }) => role)).toEqual(["ASSISTANT", "TOOL"]);
   });
 
-  test("is an apology when no answer comes, and the log tells why", async () => {
+  test("is an apology if the model fails, and the log has the reason", async () => {
     const { api } = running;
     const model = await stubModel({ status: 500 });
     await api.gql(
@@ -664,7 +664,7 @@ describe("what the assistant says in a call", () => {
     }
   });
 
-  test("is one fixed sentence for whoever has no live call, and no model is asked", async () => {
+  test("is a fixed sentence without a live call, and no model is called", async () => {
     const { api } = running;
     const model = await stubModel({ text: ["asked"] });
     await api.gql(
@@ -706,7 +706,7 @@ describe("what the assistant says in a call", () => {
   }, 60_000);
 });
 
-test("the callbacks' paths follow the setting", async () => {
+test("the paths of callbacks follow the setting", async () => {
   const { database, vapi } = running;
   const other = await startApp(database, {
     VAPI_API_KEY: "key",

@@ -24,14 +24,14 @@ async function refused(): Promise<number> {
   );
 }
 
-describe("one secret for all calls", () => {
-  test("is what the engine is given", async () => {
+describe("the secret for all calls", () => {
+  test("is sent to the engine", async () => {
     const call = await newCall();
     expect(call.headers).toEqual({ "x-vapi-secret": SECRET, "x-parley-call": call.id });
     expect(call.body.assistant.model.headers).toEqual(call.headers);
   });
 
-  test("has an effect on the call that a request names: by our header, by our id, by the engine's", async () => {
+  test("authorizes callbacks for the call that they name: by our header, our id, or the engine's id", async () => {
     const { api } = running;
     for (const named of ["header", "ours", "theirs"] as const) {
       const call = await newCall();
@@ -48,7 +48,7 @@ describe("one secret for all calls", () => {
     }
   });
 
-  test("that is wrong, or names no call, has none; nor has a call's own", async () => {
+  test("has no effect if it is wrong or no call is named; nor has the secret of a call", async () => {
     const { api, database } = running;
     const call = await newCall();
     const before = await refused();
@@ -70,7 +70,7 @@ describe("one secret for all calls", () => {
     expect(await refused()).toBe(before + 5);
   });
 
-  test("an inbound call that nobody here answers is answered with nothing", async () => {
+  test("an inbound call to an unknown number gets an empty answer", async () => {
     const message = {
       type: "assistant-request",
       call: { id: "inbound" },
@@ -107,7 +107,7 @@ describe("a call to a connected number", () => {
     return { deploymentId: createDeployment.id as string, ask, callsOf };
   }
 
-  test("is answered by the number's PHONE_INBOUND deployment, and told as every call is", async () => {
+  test("is answered by the number's PHONE_INBOUND deployment, with the events of every call", async () => {
     const { deploymentId, ask, callsOf } = await deployed({ initialMessage: "Practice, good day." });
     const { assistant } = await ask("theirs-1");
     expect(assistant).toMatchObject({ firstMessage: "Practice, good day." });
@@ -132,14 +132,14 @@ describe("a call to a connected number", () => {
     expect(await statusesOf(running.api, call.id)).toEqual(["ringing", "in-progress", "ended"]);
   });
 
-  test("is opened once, however often and at whatever moment the engine asks", async () => {
+  test("is created once, however often and whenever the engine asks", async () => {
     const { ask, callsOf } = await deployed(QUIET);
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask("theirs-2")));
     expect(new Set(answers.map(({ assistant }) => assistant?.metadata.parleyCallId)).size).toBe(1);
     expect(await callsOf()).toHaveLength(1);
   });
 
-  test("is answered by nobody without the secret, or where the deployment is switched off", async () => {
+  test("is not answered without the secret, or if the deployment is disabled", async () => {
     const { ask, callsOf } = await deployed(QUIET);
     for (const headers of [{}, { "x-vapi-secret": "wrong" }] as Record<string, string>[])
       expect(await ask("theirs-3", headers)).toEqual({});
@@ -153,7 +153,7 @@ describe("a call to a connected number", () => {
 describe("a call from a web page, with an engine that holds it", () => {
   const OPEN = "/rest/v1/call/web";
 
-  test("is opened there, and told by the same callbacks", async () => {
+  test("is created at the engine, and uses the same callbacks", async () => {
     const { api, vapi } = running;
     const assistantId = await speaker(api, { initialMessage: "Hello, {name}." });
     const { webCallUrl } = await api
@@ -170,7 +170,7 @@ describe("a call from a web page, with an engine that holds it", () => {
     expect(vapi.problems).toEqual([]);
   });
 
-  test("is opened there for a visitor, who has its chat but can't write into it", async () => {
+  test("is created for a visitor, who can read its chat but not write into it", async () => {
     const { api, vapi, url, publicKey } = running;
     const assistantId = await speaker(api, { initialMessage: "Hello, {name}." });
     const session = await startSession(url, publicKey, { assistantId });
@@ -187,7 +187,7 @@ describe("a call from a web page, with an engine that holds it", () => {
     expect(error.extensions.code).toBe("CONFLICT");
   });
 
-  test("that it does not open is 503, and over", async () => {
+  test("that the engine refuses returns 503, and has ended", async () => {
     const { api, vapi } = running;
     vapi.will({ status: 500 });
     const assistantId = await speaker(api, QUIET);

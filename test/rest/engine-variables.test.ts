@@ -89,7 +89,7 @@ const isHeld = (id: string) =>
   until(() => running.vapi.calls.some(({ assistant }) => assistant.metadata.parleyCallId === id));
 const chatOf = (id: string) => guardedChat(running.api, id);
 
-describe("variables that a function has set are not changed from outside in a call that an engine holds", () => {
+describe("in a call of an engine, clients cannot change variables that a function has set", () => {
   test.each(Object.keys(WAYS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
     "by %s and the engine's callbacks: %j",
     async (way, values) => {
@@ -102,7 +102,7 @@ describe("variables that a function has set are not changed from outside in a ca
     },
   );
 
-  test("and what the function sets opens the edge, whatever was passed", async () => {
+  test("and an edge depends on the function's value, whatever the client sent", async () => {
     answer = '{"ok": true}';
     try {
       for (const open of Object.values(WAYS)) {

@@ -27,7 +27,7 @@ const stored = () => {
 };
 const temporary = () => readdirSync(tmpdir()).filter((name) => name.startsWith("capacitor-"));
 describe("a file", () => {
-  test("goes in, is listed, comes out by its link and is deleted", async () => {
+  test("is uploaded, listed, downloaded by its link and deleted", async () => {
     const content = Uint8Array.from({ length: 300_000 }, (_, n) => (n * 7) % 256);
     const file = await upload(running.api, {
       content,
@@ -54,7 +54,7 @@ describe("a file", () => {
     await running.api.delete(`${FILES}/${file.id}`, 404);
   });
 
-  test("goes in through GraphQL as through REST", async () => {
+  test("is uploaded through GraphQL as through REST", async () => {
     const { body, status } = await uploadByGraphQL(running.api, {
       content: png,
       name: "ä.png",
@@ -89,7 +89,7 @@ describe("a file", () => {
   });
 });
 
-describe("what an uploader says of a file", () => {
+describe("the description of an upload", () => {
   const long = `${"é".repeat(200)}.txt`;
   test.each([
     ["plain.txt", "plain.txt"],
@@ -101,7 +101,7 @@ describe("what an uploader says of a file", () => {
     ["日本語 🎉.txt", "日本語 🎉.txt"],
     ["..", "file"],
     [long, `${"é".repeat(125)}.txt`],
-  ])("the name %p is kept as %p", async (name, kept) => {
+  ])("stores the name %p as %p", async (name, kept) => {
     const uploaded = await upload(running.api, { name });
     expect(uploaded.name).toBe(kept);
     expect((await uploadByGraphQL(running.api, { name })).body.data.uploadFile.name).toBe(kept);
@@ -117,7 +117,7 @@ describe("what an uploader says of a file", () => {
     ["none", "application/octet-stream"],
     ["", "application/octet-stream"],
     [undefined, "application/octet-stream"],
-  ])("the declared type %p is kept as %p, through GraphQL too", async (type, kept) => {
+  ])("stores the declared type %p as %p, also through GraphQL", async (type, kept) => {
     const part = (name: string, more: string, content: string) =>
       `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`;
     const declared = type === undefined ? "" : `\r\nContent-Type: ${type}`;
@@ -132,7 +132,7 @@ describe("what an uploader says of a file", () => {
     expect(body.data?.uploadFile.mimeType).toBe(kept);
   });
 
-  test("a type is found wherever the form is cut into pieces, and the content is left as it is", async () => {
+  test("detects the type however the form is split into chunks, and leaves the content unchanged", async () => {
     const content = "\r\n--y\r\nContent-Disposition: form-data; filename=b\r\n\r\n--xx\r\n";
     const form = Buffer.from(
       `--x\r\nContent-Disposition: form-data;\r\n name="file"; filename="ä"\r\n\r\n${content}\r\n--x--\r\n`,
@@ -156,14 +156,14 @@ describe("what an uploader says of a file", () => {
     ["text/html", "\n<!DOCTYPE html><script>alert(1)</script>"],
     ["text/plain", "just some text, é"],
     ["application/octet-stream", Uint8Array.from([0, 1, 2, 255, 254])],
-  ])("the content shows %s whatever is declared", async (detected, content) => {
+  ])("detects %s whatever type is declared", async (detected, content) => {
     const { id } = await upload(running.api, { content, type: "image/gif", name: "a.gif" });
     expect(await detectedTypeOf(id)).toBe(detected);
   });
 });
 
 describe("a download", () => {
-  test("never runs under this service's address, and is kept by no cache", async () => {
+  test("never runs as a page of this service, and is not cached", async () => {
     const { id } = await upload(running.api, {
       content: "<script>alert(1)</script>",
       name: "page.html",
@@ -177,7 +177,7 @@ describe("a download", () => {
     expect(headers.get("cache-control")).toBe("private, no-store");
   });
 
-  test("needs a link that was not changed", async () => {
+  test("needs an unmodified link", async () => {
     const [one, two] = [await upload(running.api), await upload(running.api)];
     const link = await linkTo(one.id);
     const changed = [
@@ -199,7 +199,7 @@ describe("a download", () => {
     expect((await fetch(link)).status).toBe(200);
   });
 
-  test("needs a link that has not ended", async () => {
+  test("needs a link that has not expired", async () => {
     const { id } = await upload(running.api);
     const link = new URL(await linkTo(id));
     const { crypto } = running.app.database.scope("").ports;
@@ -211,8 +211,8 @@ describe("a download", () => {
   });
 });
 
-describe("nothing is left", () => {
-  test("of an upload that was broken off", async () => {
+describe("nothing is left in the storage", () => {
+  test("of an aborted upload", async () => {
     const before = { files: stored(), rows: await running.api.get(FILES, 200), temporary: temporary() };
     const headers = {
       "X-API-Key": running.secretKey,
@@ -235,7 +235,7 @@ describe("nothing is left", () => {
     expect(stored().filter((name) => name.endsWith(".partial"))).toEqual([]);
   });
 
-  test("of what a crash left, once it has settled", async () => {
+  test("of a crash, after the grace period", async () => {
     const { id, organizationId } = await upload(running.api);
     const folder = join(running.dataDir, "files", organizationId);
     const old = new Date(Date.now() - 2 * 3_600_000);

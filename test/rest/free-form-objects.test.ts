@@ -20,12 +20,12 @@ async function wrongPaths(method: string, path: string, body: unknown): Promise<
 const patch = (kind: string, body: unknown) => wrongPaths("PATCH", `${ASSISTANTS}/${id}/${kind}`, body);
 const create = (body: unknown) => wrongPaths("POST", ASSISTANTS, body);
 
-describe("objects of free form", () => {
+describe("free-form objects", () => {
   const nested = (levels: number) =>
     JSON.parse('{"a":'.repeat(levels - 1) + "{}" + "}".repeat(levels - 1)) as unknown;
   const own = (key: string) => Object.fromEntries([[key, { polluted: true }]]);
 
-  test("are taken 32 levels deep, and no deeper", async () => {
+  test("are accepted up to 32 levels deep", async () => {
     await running.api.patch(`${ASSISTANTS}/${id}`, { variables: nested(32) }, 200);
     expect(await create({ name: "A", variables: nested(33) })).toEqual(["variables"]);
     expect(await create({ name: "A", variables: "@deep object@" })).toEqual(["variables"]);
@@ -33,7 +33,7 @@ describe("objects of free form", () => {
     expect(await create("@deep object@")).toEqual(["a", "name"]);
   });
 
-  test("may not hold __proto__, on any level, nor a number beyond range, nor too much", async () => {
+  test("may not contain __proto__ at any level, numbers out of range, or too many values", async () => {
     expect(await create({ name: "A", variables: own("__proto__") })).toEqual(["variables"]);
     expect(await create({ name: "A", variables: { a: [own("__proto__")] } })).toEqual(["variables"]);
     expect(await create({ ...own("__proto__"), name: "A" })).toEqual(["__proto__"]);
@@ -43,14 +43,14 @@ describe("objects of free form", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("a body of 100,000 wrong fields is refused without listing all of them", async () => {
+  test("a body with 100,000 invalid fields is rejected without listing all of them", async () => {
     const body = `{${Array.from({ length: 100_000 }, (_, n) => `"k${n}":1`).join(",")}}`;
     const answer = await running.api.request("POST", ASSISTANTS, body, JSON_BODY);
     expect(answer.status).toBe(400);
     expect(answer.body.details.length).toBeLessThanOrEqual(50);
   });
 
-  test("functions come back exactly as they were sent, the order of keys included", async () => {
+  test("functions are returned exactly as they were sent, with the same order of keys", async () => {
     const functions = '[{"z":1,"a":{"y":[1,null,"é"],"b":{}},"name":"f","description":""},{},{"b":1,"a":2}]';
     const { text } = await running.api.request(
       "PATCH",

@@ -183,7 +183,7 @@ function expectDetails(details: unknown): void {
     expect(detail).toEqual({ path: expect.any(String), message: expect.stringMatching(/\S/) });
 }
 
-describe("whatever a row is sent, it answers as decided: documented status, JSON, never a 5xx", () => {
+describe("every route answers any request with a documented status, in JSON, and never with 5xx", () => {
   test.each(routes.map(({ id }) => id))("%s", async (id) => {
     const [path, method, operation] = Object.entries(document.paths)
       .flatMap(([path, methods]) =>

@@ -88,51 +88,54 @@ describe.each(posts)("$method $path with an Idempotency-Key", (route) => {
   });
 });
 
-describe.each(posts.filter(({ waits }) => waits))("$method $path, whose work waits", (route) => {
-  const example = exampleOf(route.id);
-  const other = (call: Call): Call =>
-    call.form
-      ? { ...call, form: { ...call.form, content: "other" } }
-      : { ...call, body: { ...call.body, externalId: "other" } };
+describe.each(posts.filter(({ waits }) => waits))(
+  "$method $path, whose work waits for a provider",
+  (route) => {
+    const example = exampleOf(route.id);
+    const other = (call: Call): Call =>
+      call.form
+        ? { ...call, form: { ...call.form, content: "other" } }
+        : { ...call, body: { ...call.body, externalId: "other" } };
 
-  test("is 409 under the same key meanwhile, and 422 with another body", async () => {
-    const call = example(await another(example));
-    const key = newKey();
-    const meanwhile = async () => {
-      expect(await post(route, call, key)).toMatchObject({
-        status: 409,
-        body: { code: "REQUEST_IN_PROGRESS" },
-      });
-      expect(await post(route, other(call), key)).toMatchObject({
-        status: 422,
-        body: { code: "IDEMPOTENCY_KEY_REUSED" },
-      });
-    };
-    const { answer } = await whileNoneAnswers(() => post(route, call, key), meanwhile);
-    expect(answer.status).toBe(route.success);
-  });
+    test("returns 409 for the same key meanwhile, and 422 with another body", async () => {
+      const call = example(await another(example));
+      const key = newKey();
+      const meanwhile = async () => {
+        expect(await post(route, call, key)).toMatchObject({
+          status: 409,
+          body: { code: "REQUEST_IN_PROGRESS" },
+        });
+        expect(await post(route, other(call), key)).toMatchObject({
+          status: 422,
+          body: { code: "IDEMPOTENCY_KEY_REUSED" },
+        });
+      };
+      const { answer } = await whileNoneAnswers(() => post(route, call, key), meanwhile);
+      expect(answer.status).toBe(route.success);
+    });
 
-  test("works under a key whose server died a minute ago by the database's clock, and not sooner", async () => {
-    const call = example(await another(example));
-    const key = newKey();
-    const abandon = (age: string) =>
-      running.database.query(
-        `update idempotency_claims set claimed_at = now() - $1::interval, claim = 'of a dead server'`,
-        [age],
-      );
-    const meanwhile = async () => {
-      await abandon("55 seconds");
-      expect((await post(route, call, key)).status).toBe(409);
-      await abandon("61 seconds");
-    };
-    await whileNoneAnswers(() => post(route, call, key), meanwhile);
-    const next = await post(route, call, key);
-    expect([next.status, next.headers.get("idempotency-replayed")]).toEqual([route.success, null]);
-    expect((await post(route, call, key)).text).toBe(next.text);
-  });
-});
+    test("accepts the key of a crashed server after a minute by the database's clock, and not earlier", async () => {
+      const call = example(await another(example));
+      const key = newKey();
+      const abandon = (age: string) =>
+        running.database.query(
+          `update idempotency_claims set claimed_at = now() - $1::interval, claim = 'of a dead server'`,
+          [age],
+        );
+      const meanwhile = async () => {
+        await abandon("55 seconds");
+        expect((await post(route, call, key)).status).toBe(409);
+        await abandon("61 seconds");
+      };
+      await whileNoneAnswers(() => post(route, call, key), meanwhile);
+      const next = await post(route, call, key);
+      expect([next.status, next.headers.get("idempotency-replayed")]).toEqual([route.success, null]);
+      expect((await post(route, call, key)).text).toBe(next.text);
+    });
+  },
+);
 
-test("a failure frees the key at once", async () => {
+test("a failure releases the key at once", async () => {
   const { assistantId } = await buildWorld(
     running.api,
     namedBy(() => ({})),

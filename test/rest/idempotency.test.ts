@@ -13,7 +13,7 @@ const assistantCount = async (api: Api = running.api) =>
   (await api.get(ASSISTANTS, 200)).meta.itemCount as number;
 
 describe("Idempotency-Key", () => {
-  test("the same key and body get the same answer, and nothing is done twice", async () => {
+  test("the same key and body get the same response, and the request runs once", async () => {
     const key = newKey();
     const first = await post(key, { name: "Ada" });
     const count = await assistantCount();
@@ -24,7 +24,7 @@ describe("Idempotency-Key", () => {
     expect(await assistantCount()).toBe(count);
   });
 
-  test("another body, or another path, under the same key is 422", async () => {
+  test("another body or path with the same key returns 422", async () => {
     const key = newKey();
     await post(key, { name: "Ada" });
     const count = await assistantCount();
@@ -36,7 +36,7 @@ describe("Idempotency-Key", () => {
     expect(await assistantCount()).toBe(count);
   });
 
-  test("twenty at once have one effect, and each is answered or told that another one runs", async () => {
+  test("of twenty concurrent requests one runs, and the others get its response or 409", async () => {
     const key = newKey();
     const count = await assistantCount();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(key, { name: "Twenty" })));
@@ -49,7 +49,7 @@ describe("Idempotency-Key", () => {
     expect(await post(key, { name: "Twenty" })).toMatchObject({ status: 200, text: done[0]!.text });
   });
 
-  test("a failure is not kept: the same key works once the request is right", async () => {
+  test("a failure is not stored: the same key works with a corrected request", async () => {
     const key = newKey();
     expect((await post(key, { name: 5 })).status).toBe(400);
     expect((await post(key, {}, `${ASSISTANTS}/duplicate/unknown`)).status).toBe(400);
@@ -57,7 +57,7 @@ describe("Idempotency-Key", () => {
     expect([answer.status, answer.headers.get("idempotency-replayed")]).toEqual([200, null]);
   });
 
-  test("an upload is kept once, and another content under its key is 422", async () => {
+  test("an upload is stored once, and another content with its key returns 422", async () => {
     const key = newKey();
     const form = (text: string, metadata = "{}") => {
       const form = new FormData();
@@ -74,7 +74,7 @@ describe("Idempotency-Key", () => {
     expect((await running.api.get("/rest/v1/files", 200)).meta.itemCount).toBe(1);
   });
 
-  test("another organization's same key is another key", async () => {
+  test("the same key in another organization is a different key", async () => {
     const { api } = await running.otherOrganization();
     const key = newKey();
     const ours = await post(key, { name: "Ada" });
@@ -84,7 +84,7 @@ describe("Idempotency-Key", () => {
     expect(theirs.body.id).not.toBe(ours.body.id);
   });
 
-  test("nobody gets the kept answer who may not ask for it", async () => {
+  test("a stored response is returned only to callers that are allowed to make the request", async () => {
     const key = newKey();
     const path = "/rest/v1/organization/keys";
     expect((await post(key, {}, path)).status).toBe(200);
@@ -97,7 +97,7 @@ describe("Idempotency-Key", () => {
     }
   });
 
-  test.each(["", "é", "x".repeat(256)])("a key that is none is a 400: %p", async (key) => {
+  test.each(["", "é", "x".repeat(256)])("an invalid key returns 400: %p", async (key) => {
     const answer = await post(key, { name: "Ada" });
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: "Idempotency-Key" }] } });
   });

@@ -20,7 +20,7 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).to
 const make = (body: object, api: Api = running.api) => api.post(KEYS, body, 200);
 
 describe("the fields of a key", () => {
-  test("stand in answers only if they were set, on both interfaces", async () => {
+  test("are in responses only if they are set, on both interfaces", async () => {
     const { api } = running;
     const plain = await make({});
     expect(Object.keys(plain).sort()).toEqual(["id", "status", "type", "value"]);
@@ -59,13 +59,13 @@ describe("the fields of a key", () => {
     ["permissions", { permissions: [] }, "BAD_USER_INPUT"],
     ["permissions.0", { permissions: ["everything"] }, "BAD_USER_INPUT"],
     ["permissions", { permissions: ["read", "import"] }, "BAD_USER_INPUT"],
-  ])("are checked: %s in %j", async (path, body, code) => {
+  ])("are validated: %s in %j", async (path, body, code) => {
     const answer = await running.api.request("POST", KEYS, body);
     expect([answer.status, answer.body.code]).toEqual([400, code]);
     if (code === "BAD_USER_INPUT") expect(answer.body.details[0].path).toBe(path);
   });
 
-  test("limit no key to a template, which belongs to everybody", async () => {
+  test("cannot limit a key to a template, which all organizations share", async () => {
     const { data } = await running.api.get("/rest/v1/assistants/templates", 200);
     const answer = await running.api.request("POST", KEYS, { assistantIds: [data[0].id] });
     expect(answer.body.code).toBe("ASSISTANT_NOT_FOUND");
@@ -73,7 +73,7 @@ describe("the fields of a key", () => {
 });
 
 describe("a key that expires", () => {
-  test("is 401 from then on, and so are its tokens and sessions; subscriptions are closed", async () => {
+  test("gets 401 after expiry, as do its tokens and sessions; subscriptions are closed", async () => {
     const assistantId = await newAssistant(running.api);
     const { value } = await make({ expiresAt: inSeconds(4) });
     const key = byKey(value);
@@ -93,7 +93,7 @@ describe("a key that expires", () => {
     expect((await subscriber.closed).code).toBe(4403);
   }, 30_000);
 
-  test("is judged by the database's clock, whatever this server's clock says", async () => {
+  test("expires by the database's clock, whatever this server's clock says", async () => {
     const { id, value } = await make({ expiresAt: inSeconds(3_600) });
     const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
     await byKey(value).get("/rest/v1/organization", 200);
@@ -108,11 +108,11 @@ describe("a key that expires", () => {
   });
 });
 
-describe("a key with limits that may make keys", () => {
+describe("a key with limits that can create keys", () => {
   const limited = async (body: object) =>
     byKey((await make({ permissions: ["read", "keys"], ...body })).value);
 
-  test("makes none that is wider than itself, and what is left out is as in itself", async () => {
+  test("creates no key wider than itself, and missing limits are its own", async () => {
     const [ada, bea] = [await newAssistant(running.api), await newAssistant(running.api)];
     const expiresAt = inSeconds(3_600);
     const key = await limited({ assistantIds: [ada], expiresAt });
@@ -131,7 +131,7 @@ describe("a key with limits that may make keys", () => {
       }
   });
 
-  test("finds, changes and deletes no key that is wider than itself", async () => {
+  test("cannot find, change or delete keys wider than itself", async () => {
     const wide = await make({});
     const key = await limited({});
     const own = await make({ permissions: ["read"] }, key);

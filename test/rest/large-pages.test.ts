@@ -58,7 +58,7 @@ describe("a page of 100 records of 1 MiB each", () => {
     expect(meta).toMatchObject({ take: 100, itemCount: COUNT, hasNextPage: false });
   }, 60_000);
 
-  test("lists what a search finds of the assistants that a key may reach", async () => {
+  test("lists the assistants that match a search, for a key limited to some assistants", async () => {
     const answer = await limited.request("GET", "/rest/v1/assistants?take=10&order=asc&search=larg");
     expect(answer.status).toBe(200);
     const { data, meta } = entriesOf(answer.text, LARGE_TEXT);
@@ -136,7 +136,7 @@ describe("a server with a small heap", () => {
     return Array.isArray(data) ? data : data.assistants.data;
   };
 
-  test("answers four pages of 100 records of 1 MiB each at once, and lives", async () => {
+  test("returns four pages of 100 records of 1 MiB at once without crashing", async () => {
     const pages = [
       rest("assistants?take=100&order=asc"),
       rest("assistants?take=100&order=asc&search=large"),
@@ -159,7 +159,7 @@ describe("a server with a small heap", () => {
   ];
 
   test.each(INTERFACES)(
-    "cuts an answer by %s off where the rest of it cannot be read, and says so in the log",
+    "cuts off a response by %s if the rest cannot be read, and logs it",
     async (_face, page) => {
       const response = await begin(page); // far more than sockets hold is still to come
       await running.database.query("alter table assistants rename column variables to moved");
@@ -175,7 +175,7 @@ describe("a server with a small heap", () => {
   );
 
   test.each(INTERFACES)(
-    "gives null by %s for a value of an assistant that is deleted before it is sent",
+    "returns null by %s for a value of an assistant that is deleted before it is sent",
     async (_face, page) => {
       const response = await begin(page);
       const deleted = ids.pop()!;
@@ -189,7 +189,7 @@ describe("a server with a small heap", () => {
     60_000,
   );
 
-  test("tells the head of a page without reading its values", async () => {
+  test("returns the headers of a page without reading its values", async () => {
     const { path } = rest("assistants?take=100");
     const response = await begin({ path, init: { method: "HEAD" } });
     expect(await response.text()).toBe("");

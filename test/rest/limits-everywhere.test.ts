@@ -47,7 +47,7 @@ async function counted(metric: string): Promise<number> {
 }
 const LIMITED = 'parley_engine_callbacks_total{outcome="limited"';
 
-describe("what is limited by its address", () => {
+describe("limits per IP address", () => {
   const sms = (address: string) => {
     const body = new URLSearchParams(smsOf({ phoneNumber: "+41445550000" } as never, newPerson(), "Hi"));
     return rawRequest(running.url, {
@@ -67,7 +67,7 @@ describe("what is limited by its address", () => {
     ["GraphQL without a credential", (address) => get("/graphql?query={__typename}", address)],
   ];
 
-  test.each(cases)("%s, where one /64 of IPv6 is one address", async (_what, ask) => {
+  test.each(cases)("%s, with an IPv6 /64 as one address", async (_what, ask) => {
     const one = newAddress();
     const network = newNetwork();
     for (const addressOf of [() => one, network]) {
@@ -80,7 +80,7 @@ describe("what is limited by its address", () => {
     expect((await ask(newNetwork()())).status).not.toBe(429);
   });
 
-  test("recordings of the simulator are counted with downloads, health and metrics are not", async () => {
+  test("do not apply to health checks and metrics", async () => {
     for (const path of ["/health/live", "/health/ready", "/metrics"]) {
       const address = newAddress();
       expect(statuses(await atOnce(MOST * 4, () => get(path, address)))).toEqual([200]);
@@ -88,7 +88,7 @@ describe("what is limited by its address", () => {
   });
 });
 
-test("one key beyond its limit is refused, and another key of the organization is not", async () => {
+test("a key beyond its limit is rejected, and another key of the organization is not", async () => {
   const { value } = await running.api.post("/rest/v1/organization/keys", {}, 200);
   const ask = (key: string) => get("/rest/v1/organization", newAddress(), { "X-API-Key": key });
   const answers = await atOnce(MOST * 4, () => ask(value));
@@ -98,7 +98,7 @@ test("one key beyond its limit is refused, and another key of the organization i
   expect((await ask(running.secretKey)).status).toBe(200);
 });
 
-test("texts with a signature are counted for their organization, whatever comes from the same address without one", async () => {
+test("signed texts count for their organization, whatever unsigned ones come from the same address", async () => {
   const number = await connect(running, [await quietAssistant(running.api)]);
   const address = newAddress();
   await atOnce(MOST * 4, () => json("/rest/v1/organization", address, {}, { "X-API-Key": "wrong" }));
@@ -121,7 +121,7 @@ describe("callbacks of an engine", () => {
     atOnce(MOST * 5, () => json(path, address, { message: { type: "status-update", status: "ended" } }));
 
   test.each([MESSAGES, COMPLETIONS])(
-    "%s answers 201 beyond the limit, without effect, and counts it",
+    "%s return 201 beyond the limit, without effect, and are counted",
     async (path) => {
       const before = await counted(LIMITED);
       expect(statuses(await flood(newAddress(), path))).toEqual([201]);
@@ -129,7 +129,7 @@ describe("callbacks of an engine", () => {
     },
   );
 
-  test("have their effect with the secret of a live call, whatever else comes from that address", async () => {
+  test("with the secret of a live call are processed, whatever else comes from that address", async () => {
     const call = await running.call(await newAssistant(running.api), {}, "+41445550132");
     const address = newAddress();
     await flood(address, MESSAGES);

@@ -12,7 +12,7 @@ const log = (assistantId: string, id: string, status = 200) =>
 const labels = (list: { label: string }[]) => list.map(({ label }) => label);
 
 describe("the list of logs", () => {
-  test("is a plain array of items with exactly the documented fields, the newest first", async () => {
+  test("is a plain array of items with exactly the documented fields, newest first", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     expect(await logs(assistant)).toEqual([]);
@@ -24,7 +24,7 @@ describe("the list of logs", () => {
     ]);
   });
 
-  test("is cut by order, page and take like any list", async () => {
+  test("supports order, page and take like any list", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     for (let count = 1; count <= 22; count++) await newChat(api, assistant, { userId: `No. ${count}` });
@@ -40,7 +40,7 @@ describe("the list of logs", () => {
   });
 
   test.each(["take=101", "take=0", "page=0", "order=up", "type=CHAT", "type=", "take=x"])(
-    "refuses %s by its name",
+    "rejects %s and names the parameter",
     async (query) => {
       const path = `/rest/v1/assistants/${await quietAssistant(running.api)}/logs?${query}`;
       const { details } = await running.api.get(path, 400);
@@ -48,7 +48,7 @@ describe("the list of logs", () => {
     },
   );
 
-  test("holds one type alone when asked for it", async () => {
+  test("contains only the given type", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     for (const channel of ["TEXT", "SMS", "VOICE", "TEXT"]) await newChat(api, assistant, { channel });
@@ -60,7 +60,7 @@ describe("the list of logs", () => {
     }
   });
 
-  test("holds the logs of its assistant and of no other", async () => {
+  test("contains only logs of its assistant", async () => {
     const { api } = running;
     const [one, two] = [await quietAssistant(api), await quietAssistant(api)];
     const chat = await newChat(api, one);
@@ -70,7 +70,7 @@ describe("the list of logs", () => {
 });
 
 describe("a log's label", () => {
-  test("is the user, also when something was said", async () => {
+  test("is the user, even if there are messages", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     const chat = await newChat(api, assistant, { userId: "Grace" });
@@ -78,7 +78,7 @@ describe("a log's label", () => {
     expect(labels(await logs(assistant))).toEqual(["Grace"]);
   });
 
-  test("is else what the user said first, and empty before that", async () => {
+  test("else is the user's first message, and empty before that", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     const chat = await newChat(api, assistant);
@@ -94,7 +94,7 @@ describe("a log's label", () => {
     expect(labels(await logs(assistant))).toEqual(["When are you open?"]);
   });
 
-  test("is cut where the first words are long, never inside a character", async () => {
+  test("is cut if the first message is long, never inside a character", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     for (const content of ["word ".repeat(100), "😀".repeat(100)])
@@ -118,12 +118,12 @@ describe("the search in logs", () => {
     return labels(await logs(assistant, { search, order: "asc" }));
   };
 
-  test("finds parts of labels and of what was said, in any case", async () => {
+  test("finds parts of labels and messages, ignoring case", async () => {
     expect(await find("OPEN", "Opener", "b|are you reOPENing?", "c|closed", "d")).toEqual(["Opener", "b"]);
     expect(await find("ÜBER", "a|etwas über uns", "b|uber")).toEqual(["a"]);
   });
 
-  test("finds first words that are the label", async () => {
+  test("finds the first message that is the label", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     await say(api, await newChat(api, assistant), "Where is my parcel?", "USER");
@@ -138,11 +138,11 @@ describe("the search in logs", () => {
     ["%", ["1|nothing"], []],
     ["_", ["1|nothing"], []],
     ["*", ["1|nothing"], []],
-  ])("takes %s as it is written", async (search, texts, found) => {
+  ])("treats %s literally", async (search, texts, found) => {
     expect(await find(search, ...texts)).toEqual(found);
   });
 
-  test("finds a chat once, though several of its messages match", async () => {
+  test("finds a chat once, even if several of its messages match", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     const chat = await newChat(api, assistant, { userId: "hello" });
@@ -150,7 +150,7 @@ describe("the search in logs", () => {
     expect(labels(await logs(assistant, { search: "hello" }))).toEqual(["hello"]);
   });
 
-  test("goes with type, order and page", async () => {
+  test("can be combined with type, order and page", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     for (const channel of ["TEXT", "SMS", "TEXT", "SMS", "TEXT"])
@@ -161,7 +161,7 @@ describe("the search in logs", () => {
     expect(labels(await logs(assistant, { ...query, page: "2" }))).toEqual(["needle on TEXT"]);
   });
 
-  test("that is empty finds all, and one for what nobody said finds nothing", async () => {
+  test("finds everything for an empty text, and nothing for a text that no chat contains", async () => {
     expect(await find("", "a", "b")).toEqual(["a", "b"]);
     expect(await find("unheard of", "a", "b|c")).toEqual([]);
   });
@@ -209,7 +209,7 @@ describe("a log", () => {
     expect(metadata.messageCount).toBe(2);
   });
 
-  test("of an ended chat says when, why and how long", async () => {
+  test("of an ended chat has times, end reason and duration", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     const chat = await newChat(api, assistant);
@@ -229,7 +229,7 @@ describe("a log", () => {
     });
   });
 
-  test("returns what the customer passed along, nulls included, beside the user", async () => {
+  test("returns the client's metadata, including nulls, and the user", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
     const metadata = { order: 7, nothing: null, deep: { list: [1, null] } };
@@ -237,7 +237,7 @@ describe("a log", () => {
     expect((await log(assistant, chat)).customerMetadata).toEqual({ ...metadata, userId: "u1" });
   });
 
-  test("that does not exist is 404, and so is another organization's", async () => {
+  test("that is unknown or of another organization returns 404", async () => {
     const { api } = running;
     const { api: other } = await running.otherOrganization();
     const assistant = await quietAssistant(api);

@@ -12,7 +12,7 @@ const withKey = (value: string) => running.api.as({ "X-API-Key": value });
 const secondsUntil = (moment: string) => (Date.parse(moment) - Date.now()) / 1000;
 
 describe("the organization", () => {
-  test("is the one that the credential belongs to", async () => {
+  test("is that of the credential", async () => {
     const { api, organizationId } = await running.otherOrganization();
     const organization = { id: organizationId, analyticUrl: expect.stringContaining("/analytics#token=") };
     expect(await api.get("/rest/v1/organization", 200)).toEqual(organization);
@@ -22,7 +22,7 @@ describe("the organization", () => {
 });
 
 describe("keys", () => {
-  test("a new organization has one SECRET and one PUBLIC key, both active", async () => {
+  test("of a new organization are one SECRET and one PUBLIC key, both active", async () => {
     const { api, secretKey, publicKey } = await running.otherOrganization();
     const keys = await api.get(KEYS, 200);
     expect(keys).toEqual([
@@ -37,7 +37,7 @@ describe("keys", () => {
     [{ type: "PUBLIC" }, "PUBLIC", "ACTIVE"],
     [{ status: "INACTIVE" }, "SECRET", "INACTIVE"],
     [{ type: "PUBLIC", status: "INACTIVE" }, "PUBLIC", "INACTIVE"],
-  ])("created by %j is %s and %s", async (body, type, status) => {
+  ])("created with %j are %s and %s", async (body, type, status) => {
     const { api } = await running.otherOrganization();
     const made = await api.post(KEYS, body, 200);
     expect(made).toEqual({ id: expect.any(String), value: expect.any(String), type, status });
@@ -50,12 +50,12 @@ describe("keys", () => {
     ["type", { type: null }],
     ["status", { status: "active" }],
     ["value", { value: "mine" }],
-  ])("are refused for a wrong %s: %j", async (path, body) => {
+  ])("with a wrong %s are rejected: %j", async (path, body) => {
     const { details } = await running.api.post(KEYS, body, 400);
     expect(details).toEqual([{ path, message: expect.any(String) }]);
   });
 
-  test("open the service as long as they are active, from the next request on", async () => {
+  test("are accepted while they are active, from the next request on", async () => {
     const { api } = await running.otherOrganization();
     const { id, value } = await api.post(KEYS, {}, 200);
     await withKey(value).get("/rest/v1/assistants", 200);
@@ -73,7 +73,7 @@ describe("keys", () => {
     expect((await api.get(`${KEYS}/${id}`, 404)).code).toBe("KEY_NOT_FOUND");
   });
 
-  test("take back what was read from them and change their status alone", async () => {
+  test("accept the body that was read from them and change only their status", async () => {
     const { api } = await running.otherOrganization();
     const made = await api.post(KEYS, {}, 200);
     const changed = { ...made, type: "PUBLIC", value: "another", status: "INACTIVE" };
@@ -84,14 +84,14 @@ describe("keys", () => {
     }
   });
 
-  test("that do not exist are 404 to read, change and delete", async () => {
+  test("that do not exist return 404 to read, change and delete", async () => {
     const { api } = running;
     await api.get(`${KEYS}/${UNKNOWN_ID}`, 404);
     await api.patch(`${KEYS}/${UNKNOWN_ID}`, { status: "ACTIVE" }, 404);
     await api.delete(`${KEYS}/${UNKNOWN_ID}`, 404);
   });
 
-  test("of the type SECRET are masked to a token, but for the answer that creates one", async () => {
+  test("of type SECRET are masked for tokens, except in the response that creates one", async () => {
     const { api, secretKey, publicKey } = await running.otherOrganization();
     const { token } = await api.post(TOKEN, {}, 200);
     const [shown, masked] = await bearer(token).get(KEYS, 200);
@@ -106,7 +106,7 @@ describe("keys", () => {
   });
 
   test.each(["PATCH", "DELETE"])(
-    "the last active SECRET one may go by %s, with a Warning",
+    "can lose the last active SECRET one by %s, with a Warning",
     async (method) => {
       const { api, secretKey } = await running.otherOrganization();
       const { id } = (await api.get(KEYS, 200)).find(({ value }: { value: string }) => value === secretKey);
@@ -130,7 +130,7 @@ describe("keys", () => {
 });
 
 describe("keys/public", () => {
-  test("is the newest active PUBLIC key, and 404 without one", async () => {
+  test("returns the newest active PUBLIC key, and 404 without one", async () => {
     const { api, publicKey } = await running.otherOrganization();
     const first = await api.get(`${KEYS}/public`, 200);
     expect(first).toMatchObject({ value: publicKey, type: "PUBLIC", status: "ACTIVE" });
@@ -155,7 +155,7 @@ describe("a token", () => {
     [{ expiresIn: "15m" }, 900],
     [{ expiresIn: "7d" }, 7 * 24 * HOUR],
     [{ expiresIn: "30d", userId: "u1" }, 30 * 24 * HOUR],
-  ])("asked for by %j lives %d seconds", async (body, seconds) => {
+  ])("with %j expires after %d seconds", async (body, seconds) => {
     const { token, expiresAt, ...rest } = await running.api.post(TOKEN, body, 200);
     expect(rest).toEqual({});
     expect(secondsUntil(expiresAt)).toBeGreaterThan(seconds - 30);
@@ -165,14 +165,14 @@ describe("a token", () => {
   });
 
   test.each(["31d", "2592001", "721h", "0", "-1", "1w", "soon", "", "1.5h", "1h30m"])(
-    "is not issued for %s",
+    "is not issued to %s",
     async (expiresIn) => {
       const { details } = await running.api.post(TOKEN, { expiresIn }, 400);
       expect(details).toEqual([{ path: "expiresIn", message: expect.any(String) }]);
     },
   );
 
-  test("issued by a token ends no later than that one", async () => {
+  test("issued with a token expires no later than that one", async () => {
     const { token, expiresAt } = await running.api.post(TOKEN, { expiresIn: "2m" }, 200);
     const next = await bearer(token).post(TOKEN, { expiresIn: "1h" }, 200);
     expect(next.expiresAt).toBe(expiresAt);
@@ -180,7 +180,7 @@ describe("a token", () => {
     expect(secondsUntil(shorter.expiresAt)).toBeLessThanOrEqual(10);
   });
 
-  test("dies with the key that stands behind it, however many tokens lie between", async () => {
+  test("becomes invalid with the key that issued it, through any number of tokens", async () => {
     const { api } = await running.otherOrganization();
     const { id, value } = await api.post(KEYS, {}, 200);
     const { token } = await withKey(value).post(TOKEN, {}, 200);
@@ -190,7 +190,7 @@ describe("a token", () => {
     for (const dead of [token, second]) await bearer(dead).get("/rest/v1/assistants", 401);
   });
 
-  test("for a user may work with assistants, and is refused settings, tokens and keys but the public one", async () => {
+  test("for a user can access assistants, but not settings, tokens or keys except the public one", async () => {
     const { token } = await running.api.post(TOKEN, { userId: "user 7" }, 200);
     const user = bearer(token);
     await user.post("/rest/v1/assistants", { name: "Theirs" }, 200);

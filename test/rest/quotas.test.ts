@@ -41,7 +41,7 @@ const atOnce = <T>(times: number, work: () => Promise<T>) =>
   Promise.all(Array.from({ length: times }, () => work()));
 
 describe("assistants over the quota", () => {
-  test("are refused when created and when copied, on both interfaces, until one is deleted", async () => {
+  test("are rejected when created and copied, on both interfaces, until one is deleted", async () => {
     const { api } = await running.otherOrganization();
     const ids = [await newAssistant(api), await newAssistant(api), await newAssistant(api)];
     const copy = `${ASSISTANTS}/duplicate/${ids[0]}`;
@@ -56,7 +56,7 @@ describe("assistants over the quota", () => {
     expectRefused(await api.request("POST", ASSISTANTS, { name: "One more" }), "QUOTA_ASSISTANTS");
   });
 
-  test("are refused to creators at the same time; another organization has its own quota", async () => {
+  test("are rejected for concurrent requests; another organization has its own quota", async () => {
     const { api } = await running.otherOrganization();
     const answers = await atOnce(12, () => api.request("POST", ASSISTANTS, { name: "Ada" }));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(MOST);
@@ -75,7 +75,7 @@ describe("files over the quota", () => {
   };
   const send = "/rest/v1/files/upload";
 
-  test("are refused by their number, on both interfaces, until one is deleted", async () => {
+  test("are rejected by their number, on both interfaces, until one is deleted", async () => {
     const { api } = await running.otherOrganization();
     const [file] = [await upload(api), await upload(api), await upload(api)];
     expectRefused(await api.request("POST", send, form(1)), "QUOTA_FILES");
@@ -84,7 +84,7 @@ describe("files over the quota", () => {
     await upload(api);
   });
 
-  test("are refused by their bytes, of which nothing stays in the storage", async () => {
+  test("are rejected by their bytes, of which nothing stays in the storage", async () => {
     const { api, organizationId } = await running.otherOrganization();
     const { id } = await upload(api, { content: "x".repeat(BYTES - 100_000) });
     expectRefused(await api.request("POST", send, form(100_000)), "QUOTA_STORED_BYTES");
@@ -94,7 +94,7 @@ describe("files over the quota", () => {
     await upload(api, { content: "x".repeat(50_000) }); // rows take some of it too
   });
 
-  test("are refused from the first byte for which there is no room", async () => {
+  test("are rejected at the first byte beyond the limit", async () => {
     const { organizationId } = await running.otherOrganization();
     const scope = running.app.database.scope(organizationId);
     const room = await scope.of(Quotas).roomForFile();
@@ -106,7 +106,7 @@ describe("files over the quota", () => {
   test.each([
     ["number", 10, "QUOTA_FILES", MOST],
     ["bytes", 1_200_000, "QUOTA_STORED_BYTES", 1],
-  ])("are refused by their %s to uploads at the same time", async (_by, size, setting, most) => {
+  ])("are rejected by their %s for concurrent uploads", async (_by, size, setting, most) => {
     const { api, organizationId } = await running.otherOrganization();
     const answers = await atOnce(8, () => api.request("POST", send, form(size)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(most);
@@ -127,7 +127,7 @@ async function full() {
 describe("live chats over the quota", () => {
   const CALLED = { phoneNumber: "+41783000001" };
 
-  test("are refused through every interface that starts one, until one ends", async () => {
+  test("are rejected on every interface that starts one, until one ends", async () => {
     const { api, publicKey, assistantId, chats } = await full();
     const visitor = await VisitorClient.of(running.url, publicKey, { assistantId });
     const WIDGET = (channel: string) => `mutation { startWidgetChat(input: { channel: ${channel} }) { id } }`;
@@ -150,7 +150,7 @@ describe("live chats over the quota", () => {
     await visitor.start();
   });
 
-  test("are counted with those of assistants that a key does not reach", async () => {
+  test("are counted together with those of assistants that a key cannot access", async () => {
     const { api } = await full();
     const assistantIds = [await newAssistant(api)];
     const { value } = await api.post("/rest/v1/organization/keys", { assistantIds }, 200);
@@ -159,7 +159,7 @@ describe("live chats over the quota", () => {
     expectExceeded(error, "QUOTA_LIVE_CHATS");
   });
 
-  test("are refused to those who start them at the same time", async () => {
+  test("are rejected for concurrent requests", async () => {
     const { api } = await running.otherOrganization();
     const assistantId = await quietAssistant(api);
     const answers = await atOnce(12, () => api.graphql(START, { input: { assistantId } }));
@@ -167,7 +167,7 @@ describe("live chats over the quota", () => {
     for (const { body } of answers) if (body.errors) expectExceeded(body.errors[0], "QUOTA_LIVE_CHATS");
   });
 
-  test("are not opened by a text, which gets a fixed answer; a live one goes on", async () => {
+  test("are not started by a text, which gets a fixed answer; a live one continues", async () => {
     const { api } = await running.otherOrganization();
     const assistantId = await quietAssistant(api);
     const number = await connect({ api }, [assistantId]);
@@ -183,7 +183,7 @@ describe("live chats over the quota", () => {
   });
 });
 
-test("a text that comes when no more may be stored gets a fixed answer, and no chat takes it", async () => {
+test("a text beyond the storage quota gets a fixed answer, and is not stored", async () => {
   const { api, organizationId } = await running.otherOrganization();
   const number = await connect({ api }, [await quietAssistant(api)]);
   const here = { api, url: running.url };

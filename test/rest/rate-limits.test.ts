@@ -25,13 +25,13 @@ const atOnce = (count: number, one: () => Promise<RawAnswer>) =>
 const statuses = (answers: readonly RawAnswer[]) => new Set(answers.map(({ status }) => status));
 
 describe("rate limits", () => {
-  test("callers on this machine are not limited and told nothing", async () => {
+  test("do not apply to callers on this machine, which get no headers", async () => {
     const answers = await atOnce(50, () => ask({ "X-API-Key": running.secretKey }));
     expect(statuses(answers)).toEqual(new Set([200]));
     expect(answers[0]!.headers).not.toHaveProperty("ratelimit");
   });
 
-  test("each answer tells the policy and what is left of it", async () => {
+  test("send the policy and the remaining requests in each response", async () => {
     const { secretKey } = await running.otherOrganization();
     const first = await ask(from(newAddress(), secretKey));
     expect(first.status).toBe(200);
@@ -41,7 +41,7 @@ describe("rate limits", () => {
     });
   });
 
-  test("an organization beyond its limit gets 429 with Retry-After, whatever its address, and others do not", async () => {
+  test("return 429 with Retry-After to an organization beyond its limit, from any address, and not to others", async () => {
     const one = await running.otherOrganization();
     const two = await running.otherOrganization();
     const answers = await atOnce(40, () => ask(from(newAddress(), one.secretKey)));
@@ -64,7 +64,7 @@ describe("rate limits", () => {
     expect((await ask(from(newAddress(), two.secretKey))).status).toBe(200);
   });
 
-  test("an anonymous address beyond its limit gets 429, wrong keys counted, and other addresses do not", async () => {
+  test("return 429 to an anonymous address beyond its limit, including wrong keys, and not to other addresses", async () => {
     const address = newAddress();
     const answers = await atOnce(20, () => ask(from(address)));
     const guesses = await atOnce(20, () => ask(from("203.0.113.250", "a wrong key")));
@@ -77,7 +77,7 @@ describe("rate limits", () => {
     expect((await ask(from(newAddress()))).status).toBe(401);
   });
 
-  test("an organization that was refused is served again after Retry-After", async () => {
+  test("accept requests of a rejected organization again after Retry-After", async () => {
     const { secretKey } = await running.otherOrganization();
     const answers = await atOnce(20, () => ask(from(newAddress(), secretKey)));
     const refused = answers.find(({ status }) => status === 429)!;
@@ -85,7 +85,7 @@ describe("rate limits", () => {
     expect((await ask(from(newAddress(), secretKey))).status).toBe(200);
   });
 
-  test("GraphQL is limited too, in JSON", async () => {
+  test("apply to GraphQL too, in JSON", async () => {
     const { secretKey } = await running.otherOrganization();
     const path = `/graphql?query=${encodeURIComponent("{ __typename }")}`;
     const answers = await atOnce(20, () =>

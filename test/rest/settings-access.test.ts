@@ -21,7 +21,7 @@ async function ask(headers: Record<string, string>, url = running.url) {
 }
 const port = () => new URL(running.url).port;
 
-describe("the settings without a credential", () => {
+describe("the settings paths without a credential", () => {
   test("act on the default organization, for callers on this machine", async () => {
     const made = await nobody().post(SETTINGS, { ...destination, name: "Mine" }, 201);
     expect(await nobody().get(SETTINGS, 201)).toEqual([made]);
@@ -42,7 +42,7 @@ describe("the settings without a credential", () => {
     }
   });
 
-  test("open no other path, and nothing through GraphQL", async () => {
+  test("give no access to other paths or GraphQL", async () => {
     await nobody().get("/rest/v1/organization", 401);
     await nobody().get("/rest/v1/organization/keys", 401);
     await nobody().get("/rest/v1/assistants", 401);
@@ -52,7 +52,7 @@ describe("the settings without a credential", () => {
     expect(extensions.code).toBe("UNAUTHENTICATED");
   });
 
-  test("answer under this service's own names only", async () => {
+  test("answer only under this service's own host names", async () => {
     for (const host of [`localhost:${port()}`, `127.0.0.1:${port()}`, "localhost", `[::1]:${port()}`])
       expect([host, ...(await ask({ Host: host }))]).toEqual([host, 201, undefined]);
     for (const host of [
@@ -81,14 +81,14 @@ describe("the settings without a credential", () => {
       expect(await ask({ "Sec-Fetch-Site": site })).toEqual([201, undefined]);
   });
 
-  test("are closed to whoever comes through a proxy", async () => {
+  test("are closed to requests through a proxy", async () => {
     for (const name of ["X-Forwarded-For", "Forwarded"])
       expect([name, ...(await ask({ [name]: "for=203.0.113.7" }))]).toEqual([name, 401, "UNAUTHENTICATED"]);
   });
 });
 
-describe("the settings with a credential", () => {
-  test("answer whatever the Host, the Origin and the proxy are", async () => {
+describe("the settings paths with a credential", () => {
+  test("answer whatever Host, Origin and proxy are", async () => {
     const key = { "X-API-Key": running.secretKey };
     const headers: Record<string, string>[] = [
       { Host: "evil.example" },
@@ -106,13 +106,13 @@ describe("OPEN_SETTINGS", () => {
     await check(app.url).finally(() => app.stop());
   }
 
-  test("false closes the settings to everybody without a credential", () =>
+  test("set to false closes the settings paths without a credential", () =>
     withSetting({ OPEN_SETTINGS: "false" }, async (url) => {
       expect(await ask({}, url)).toEqual([401, "UNAUTHENTICATED"]);
       expect(await ask({ "X-API-Key": running.secretKey }, url)).toEqual([201, undefined]);
     }));
 
-  test("true opens them behind a proxy too, but not to other sites and names", () =>
+  test("set to true opens them behind a proxy too, but not to other sites and host names", () =>
     withSetting({ OPEN_SETTINGS: "true", PUBLIC_BASE_URL: "https://parley.example" }, async (url) => {
       expect(await ask({ "X-Forwarded-For": "203.0.113.7", Host: "parley.example" }, url)).toEqual([
         201,
@@ -129,7 +129,7 @@ describe("OPEN_SETTINGS", () => {
       ]);
     }));
 
-  test("left out, they are closed with an external database", () =>
+  test("is false by default with an external database", () =>
     withSetting({ DATABASE_URL: "postgres://elsewhere/parley" }, async (url) => {
       expect(await ask({}, url)).toEqual([401, "UNAUTHENTICATED"]);
     }));

@@ -40,7 +40,7 @@ const errorsOf = async (from: string) => {
   return JSON.stringify(log.metadata);
 };
 
-describe("an answer that comes too late for the request", () => {
+describe("an answer that is too late for the request", () => {
   test("is sent by the provider's API, once, from the number and its messaging service", async () => {
     const from = newPerson();
     expect(await text(running, number, from, "When?")).toEqual([]);
@@ -56,7 +56,7 @@ describe("an answer that comes too late for the request", () => {
     ]);
   });
 
-  test("is not given to the same text again: that gets the same empty answer", async () => {
+  test("is not sent in the response to a repeated text, which gets the same empty answer", async () => {
     const from = newPerson();
     const sms = smsOf(number, from, "When?");
     const first = await bring(running, number, sms);
@@ -65,7 +65,7 @@ describe("an answer that comes too late for the request", () => {
     expect(sentTo(from)).toHaveLength(1);
   });
 
-  test("is sent again after the provider had too much to do, or broke the connection", async () => {
+  test("is retried if the provider was overloaded or closed the connection", async () => {
     for (const behaviour of ["busy", "breaks"] as const) {
       const from = newPerson();
       running.twilio.behaviours.push(behaviour);
@@ -79,7 +79,7 @@ describe("an answer that comes too late for the request", () => {
     }
   }, 40_000);
 
-  test("is not sent again where the provider refuses it: the log tells why", async () => {
+  test("is not retried if the provider refuses it, and the log has the reason", async () => {
     const from = newPerson();
     running.twilio.behaviours.push("refuses");
     await text(running, number, from, "When?");
@@ -88,7 +88,7 @@ describe("an answer that comes too late for the request", () => {
     expect(await errorsOf(from)).not.toContain(number.authToken);
   });
 
-  test("that the provider took without saying so is found there, and not sent twice", async () => {
+  test("that the provider accepted without confirming is found there, and not sent twice", async () => {
     const from = newPerson();
     running.twilio.behaviours.push("takes in silence");
     await text(running, number, from, "When?");
@@ -101,7 +101,7 @@ describe("an answer that comes too late for the request", () => {
     expect(sentTo(from)).toHaveLength(1);
   }, 40_000);
 
-  test("is not sent to whom has texted STOP meanwhile", async () => {
+  test("is not sent to a person who has texted STOP meanwhile", async () => {
     const from = newPerson();
     running.twilio.behaviours.push("busy");
     await text(running, number, from, "When?");
@@ -113,7 +113,7 @@ describe("an answer that comes too late for the request", () => {
   });
 });
 
-describe("what else is said in a chat by SMS", () => {
+describe("another message in an SMS chat", () => {
   const post = (aiChatId: string, role: string, content: string) =>
     running.api.post(
       "/rest/v1/ai-chats/messages",
@@ -121,7 +121,7 @@ describe("what else is said in a chat by SMS", () => {
       201,
     );
 
-  test("for the assistant is sent; notes are not; what is asked for the person is answered", async () => {
+  test("of the assistant is sent; notes are not; a message posted for the person is answered", async () => {
     const from = newPerson();
     await text(running, number, from, "When?");
     await until(() => sentTo(from).length === 1);
@@ -135,7 +135,7 @@ describe("what else is said in a chat by SMS", () => {
     expect(sentTo(from)).toEqual(["We open at 9.", "This is Bea of the shop.", "We open at 9."]);
   });
 
-  test("is sent nowhere where nobody texted", async () => {
+  test("is not sent anywhere if no person has texted", async () => {
     const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
     const { startChat } = await running.api.gql(START, { input: { assistantId, channel: "SMS" } });
     const before = running.twilio.sent.length;
@@ -146,7 +146,7 @@ describe("what else is said in a chat by SMS", () => {
   });
 });
 
-test("a long answer is sent in parts, in their order, by TwiML and by the API alike", async () => {
+test("a long answer is sent in parts, in order, by TwiML and by the API", async () => {
   const line = await connect(patient, [await quietAssistant(patient.api)]);
   const texts = await text(patient, line, newPerson(), "Tell me all");
   expect(texts.length).toBeGreaterThan(1);
@@ -158,7 +158,7 @@ test("a long answer is sent in parts, in their order, by TwiML and by the API al
   expect(running.twilio.problems).toEqual([]);
 });
 
-test("a request that breaks off before its answer leaves it to the API", async () => {
+test("an answer is sent by the API if the request breaks off before", async () => {
   const slow = await stubModel({ text: ["We open at 9."], after: 1_000 });
   afterTest(() => slow.stop());
   await answeredBy(patient, slow);
@@ -181,7 +181,7 @@ test("a request that breaks off before its answer leaves it to the API", async (
 });
 
 test(
-  "where more texts wait than requests are held for, those behind are answered by the API, and everybody once",
+  "if more texts wait than requests are held for, the API sends the other answers, each once",
   async () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));

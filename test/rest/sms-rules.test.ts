@@ -37,7 +37,7 @@ describe("a number with SMS deployments", () => {
   const DEPLOY = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
   const CHATS = `query ($id: ID!) { assistant(id: $id) { chats { nodes { phoneNumber deployment { id } messages { role content } } } } }`;
 
-  test("is answered by them, in chats of theirs, while they are enabled", async () => {
+  test("is answered by them, in separate chats, while they are enabled", async () => {
     const { api } = running;
     const line = await connect(running, []);
     const deploy = async (enabled: boolean) => {
@@ -59,7 +59,7 @@ describe("a number with SMS deployments", () => {
 });
 
 describe("a number that several assistants share", () => {
-  test("is answered by the first of them where no keyword is found", async () => {
+  test("is answered by the first one if no keyword matches", async () => {
     const from = newPerson();
     await text(running, number, from, "Hello there");
     expect(await talkedWith(from)).toEqual({ sales: ["USER: Hello there"], support: [] });
@@ -75,13 +75,13 @@ describe("a number that several assistants share", () => {
     expect(await talkedWith(from)).toEqual({ sales: [], support: [`USER: ${words}`] });
   });
 
-  test("takes keywords as whole words only", async () => {
+  test("matches keywords as whole words only", async () => {
     const from = newPerson();
     await text(running, number, from, "unbroken repairs");
     expect(await talkedWith(from)).toEqual({ sales: ["USER: unbroken repairs"], support: [] });
   });
 
-  test("goes on with whom the person talks, until a keyword names another", async () => {
+  test("continues with the person's current assistant, until a keyword names another", async () => {
     const from = newPerson();
     for (const words of ["broken radio", "It is red", "I want to buy a new one", "And a stand"])
       await text(running, number, from, words);
@@ -91,14 +91,14 @@ describe("a number that several assistants share", () => {
     });
   });
 
-  test("is answered by nobody where nobody was named for it", async () => {
+  test("is not answered if it has no assistants", async () => {
     expect(await text(running, await connect(running, []), newPerson(), "Hello")).toEqual([]);
   });
 });
 
 describe("STOP, START and HELP", () => {
   test.each(["STOP", "stop.", "Unsubscribe", "STOPALL", "cancel", "END", "quit", "OptOut", "revoke"])(
-    "%s ends the chat, is confirmed once, and nothing is answered any more",
+    "%s ends the chat, is confirmed once, and later texts are not answered",
     async (word) => {
       const from = newPerson();
       await text(running, number, from, "Hello");
@@ -112,14 +112,14 @@ describe("STOP, START and HELP", () => {
     },
   );
 
-  test.each(["START", "unstop", "Yes"])("%s takes it back", async (word) => {
+  test.each(["START", "unstop", "Yes"])("%s undoes it", async (word) => {
     const from = newPerson();
     await text(running, number, from, "STOP");
     expect(await text(running, number, from, word)).toEqual([expect.stringMatching(/again/)]);
     expect(await text(running, number, from, "Hello")).toEqual([ANSWER]);
   });
 
-  test("hold for two numbers, not for all of ours, and longer than a connection", async () => {
+  test("apply to one of our numbers only, and stay when it is reconnected", async () => {
     const other = await connect(running, [support]);
     const from = newPerson();
     await text(running, other, from, "STOP");
@@ -131,20 +131,20 @@ describe("STOP, START and HELP", () => {
     expect(await text(running, other, from, "Hello")).toEqual([]);
   });
 
-  test("HELP is answered by a sentence, and by no assistant", async () => {
+  test("HELP gets a fixed answer, not one of the assistant", async () => {
     const from = newPerson();
     for (const word of ["HELP", "info"])
       expect(await text(running, number, from, word)).toEqual([expect.stringMatching(/STOP/)]);
     expect(await chatsWith(running, sales, from)).toEqual([]);
   });
 
-  test("are words only where they are the whole text; yes is an answer like others", async () => {
+  test("are commands only as the whole text; yes is a normal message", async () => {
     const from = newPerson();
     for (const words of ["Please stop by tomorrow", "I need help", "Yes", "the end"])
       expect(await text(running, number, from, words)).toEqual([ANSWER]);
   });
 
-  test("are not answered again where the provider did, and honoured as it understood them", async () => {
+  test("are not answered again if the provider has answered, and are applied as the provider says", async () => {
     const from = newPerson();
     expect(await text(running, number, from, "Basta", { OptOutType: "STOP" })).toEqual([]);
     expect(await text(running, number, from, "Hello")).toEqual([]);
@@ -154,7 +154,7 @@ describe("STOP, START and HELP", () => {
   });
 });
 
-test("one number gets at most 10 answers in 10 minutes; what it writes then is kept", async () => {
+test("a number gets at most 10 answers in 10 minutes; further texts are stored", async () => {
   const from = newPerson();
   const answers: string[][] = [];
   for (let count = 0; count < 13; count++) answers.push(await text(running, number, from, `Text ${count}`));
@@ -174,7 +174,7 @@ test("one number gets at most 10 answers in 10 minutes; what it writes then is k
   expect(await text(running, number, from, "Hello again")).toEqual([ANSWER]);
 });
 
-test("an assistant whose SMS are switched off says so in a sentence, and no model is asked", async () => {
+test("an assistant with SMS disabled answers with a fixed sentence, and no model is called", async () => {
   const off = await quietAssistant(running.api);
   await configure(off, { smsMode: false });
   const from = newPerson();
@@ -185,13 +185,13 @@ test("an assistant whose SMS are switched off says so in a sentence, and no mode
   expect(model.asked).toHaveLength(asked);
 });
 
-describe("who texts to be called", () => {
+describe("a person who asks by text for a call", () => {
   const CALLS =
     "query ($filter: CallFilter) { calls(first: 5, filter: $filter) { nodes { id phoneNumber metadata } } }";
   const callsTo = async (phoneNumber: string) =>
     (await running.api.gql(CALLS, { filter: { phoneNumber } })).calls.nodes;
 
-  test("is called by the assistant where it may", async () => {
+  test("is called by the assistant if allowed", async () => {
     const caller = await quietAssistant(running.api);
     await configure(caller, { voiceCallMode: true });
     const line = await connect(running, [caller]);
@@ -209,7 +209,7 @@ describe("who texts to be called", () => {
     }
   });
 
-  test("is told so where the number is of a country that is not called", async () => {
+  test("is told if the country of the number cannot be called", async () => {
     const caller = await quietAssistant(running.api);
     await configure(caller, { voiceCallMode: true });
     const line = await connect(running, [caller]);
@@ -219,14 +219,14 @@ describe("who texts to be called", () => {
     expect(await callsTo("+441632960961")).toEqual([]);
   });
 
-  test("is answered in words where it may not", async () => {
+  test("gets a text answer if calls are not allowed", async () => {
     const from = newPerson();
     expect(await text(running, number, from, "Call me")).toEqual([ANSWER]);
     expect(await callsTo(from)).toEqual([]);
   });
 });
 
-test("metrics count texts that were accepted", async () => {
+test("metrics count accepted texts", async () => {
   const { text: page } = await running.api.request("GET", "/metrics");
   expect(page).toMatch(/parley_sms_received_total{outcome="accepted"} [1-9]/);
 });

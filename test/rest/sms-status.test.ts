@@ -49,12 +49,12 @@ async function sent() {
   return { report, shown, form: form as unknown as Params };
 }
 
-test("a text asks for reports of its delivery", async () => {
+test("a text requests delivery reports", async () => {
   const { form } = await sent();
   expect(form.StatusCallback).toBe(PUBLIC + STATUS);
 });
 
-test("the message shows how it was delivered, whatever the order of the reports", async () => {
+test("the message shows its delivery status, whatever the order of the reports", async () => {
   const { report, shown } = await sent();
   expect(await shown()).toBeUndefined();
   expect((await report("sent")).status).toBe(200);
@@ -63,7 +63,7 @@ test("the message shows how it was delivered, whatever the order of the reports"
   expect(await shown()).toEqual({ status: "delivered" });
 });
 
-test("a report that tells something new is recorded in the audit log, a repeated one is not", async () => {
+test("a report with new information is recorded in the audit log, a repeated one is not", async () => {
   const { report } = await sent();
   const { id } = await running.api.get("/rest/v1/organization", 200);
   const { rows } = await recording(running.database, id, async () => {
@@ -85,7 +85,7 @@ test("the message shows why it was not delivered", async () => {
   expect(await shown()).toEqual({ status: "undelivered", errorCode: "30005" });
 });
 
-test("a report with another signature, of another status or of an unknown number is refused", async () => {
+test("a report with another signature, an unknown status or an unknown number is rejected", async () => {
   const { report, shown } = await sent();
   for (const answer of [
     await report("delivered", {}, "wrong"),

@@ -37,8 +37,8 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => model.stop());
 
-describe("a text that comes in", () => {
-  test("is answered at once, as TwiML, by the SMS configuration of the assistant", async () => {
+describe("an incoming text", () => {
+  test("is answered in the response, as TwiML, with the SMS configuration of the assistant", async () => {
     await running.api.patch(`/rest/v1/assistants/${assistantId}/sms`, { prompt: "You are a shop." }, 200);
     const from = newPerson();
     const answer = await bring(running, number, smsOf(number, from, "When do you open?"));
@@ -51,7 +51,7 @@ describe("a text that comes in", () => {
     expect(running.twilio.sentTo(from)).toEqual([]);
   });
 
-  test("is a message of a chat of channel SMS, which goes on with the next one", async () => {
+  test("is a message of a chat of channel SMS, which the next text continues", async () => {
     const from = newPerson();
     await text(running, number, from, "One");
     await text(running, number, from, "Two");
@@ -68,7 +68,7 @@ describe("a text that comes in", () => {
     expect(log).toMatchObject({ type: "SMS", label: from });
   });
 
-  test("is told by events of type SMS, with the person's number", async () => {
+  test("causes events of type SMS, with the person's number", async () => {
     const from = newPerson();
     await text(running, number, from, "When do you open?");
     const [chat] = await chatsWith(running, assistantId, from);
@@ -86,7 +86,7 @@ describe("a text that comes in", () => {
     });
   });
 
-  test("starts another chat when the one before has ended", async () => {
+  test("starts a new chat after the previous one has ended", async () => {
     const from = newPerson();
     await text(running, number, from, "One");
     const [first] = await chatsWith(running, assistantId, from);
@@ -95,7 +95,7 @@ describe("a text that comes in", () => {
     expect(await chatsWith(running, assistantId, from)).toHaveLength(2);
   });
 
-  test("is greeted when the assistant meets the person, and not in later chats", async () => {
+  test("gets the greeting in the person's first chat with the assistant only", async () => {
     const greeter = await newAssistant(running.api, { name: "Greeter", variables: { shop: "Bea's" } });
     await running.api.patch(`/rest/v1/assistants/${greeter}/sms`, { initialMessage: "This is {shop}." }, 200);
     const line = await connect(running, [greeter]);
@@ -107,7 +107,7 @@ describe("a text that comes in", () => {
     expect(await text(running, line, from, "Hi again")).toEqual(["We open at 9 & close <late>."]);
   });
 
-  test("brought 50 times at once has one effect and one answer", async () => {
+  test("sent 50 times at once has one effect and one answer", async () => {
     const from = newPerson();
     const asked = model.asked.length;
     const params = smsOf(number, from, "Are you there?");
@@ -121,7 +121,7 @@ describe("a text that comes in", () => {
     expect((await bring(running, number, params)).text).toBe(answers[0]!.text);
   });
 
-  test("of the same person at the same moment are one chat", async () => {
+  test("and another of the same person at the same time are one chat", async () => {
     const from = newPerson();
     await Promise.all(["A", "B", "C", "D"].map((word) => text(running, number, from, word)));
     const chats = await chatsWith(running, assistantId, from);
@@ -129,7 +129,7 @@ describe("a text that comes in", () => {
     expect(chats[0]!.messages.filter(({ role }) => role === "USER")).toHaveLength(4);
   });
 
-  test("without words but with a picture is answered too", async () => {
+  test("with a picture and no words is answered too", async () => {
     const from = newPerson();
     expect(await text(running, number, from, "", { NumMedia: "1" })).toHaveLength(1);
     const [chat] = await chatsWith(running, assistantId, from);
@@ -137,7 +137,7 @@ describe("a text that comes in", () => {
     expect(await text(running, number, newPerson(), "")).toEqual([]);
   });
 
-  test("with words and a picture: the model is told of the picture, and the words are stored as they are", async () => {
+  test("with words and a picture stores the words unchanged, and the model is told of the picture", async () => {
     const from = newPerson();
     const media = { NumMedia: "1", MediaContentType0: "image/jpeg" };
     await text(running, number, from, "Is this yours?", media);
@@ -148,7 +148,7 @@ describe("a text that comes in", () => {
     expect(chat!.messages[0]!.content).toBe("Is this yours?");
   });
 
-  test("from a number of ours, or from one that can't be texted, has no effect", async () => {
+  test("from a number of ours, or one that cannot receive texts, has no effect", async () => {
     const other = await connect(running, [assistantId]);
     for (const from of [other.phoneNumber, number.phoneNumber, "12345", "BANK"]) {
       expect(await text(running, number, from, "Hello")).toEqual([]);
@@ -160,12 +160,12 @@ describe("a text that comes in", () => {
 describe("the signature of a request", () => {
   const params = () => smsOf(number, newPerson(), "Hello, ümlaut & +1 😀", { Extra: "" });
 
-  test("is Twilio's", () => {
+  test("is computed like Twilio's", () => {
     const { authToken, url, params, signature } = signatureVector;
     expect(sign(authToken, url, params)).toBe(signature);
   });
 
-  test("is taken when it is right, with a query too", async () => {
+  test("is accepted if it is valid, also with a query", async () => {
     expect((await bring(running, number, params())).status).toBe(200);
     expect((await bring(running, number, params(), { path: `${INTERCEPT}?a=1&b=%20c` })).status).toBe(200);
   });
@@ -177,7 +177,7 @@ describe("the signature of a request", () => {
     ["removed", ({ NumSegments: _, ...sent }) => sent],
     ["changed", (sent) => ({ ...sent, Body: `${sent.Body} ` })],
     ["renamed", ({ ToCountry: country, ...sent }) => ({ ...sent, ToCountrY: country! })],
-  ])("is refused when a parameter was %s", async (_, change) => {
+  ])("is rejected if a parameter was %s", async (_, change) => {
     const sent = params();
     const signature = sign(number.authToken, url(), sent);
     const answer = await bring(running, number, change({ ...sent }), { signature });
@@ -185,7 +185,7 @@ describe("the signature of a request", () => {
     expect(await chatsWith(running, assistantId, sent.From!)).toEqual([]);
   });
 
-  test("is refused when it is missing, empty, another account's, or for another address", async () => {
+  test("is rejected if it is missing, empty, of another account, or for another URL", async () => {
     const sent = params();
     const wrong = [
       "",
@@ -202,7 +202,7 @@ describe("the signature of a request", () => {
     expectError(await running.api.as({}).request("POST", INTERCEPT, body, headers), 403, "FORBIDDEN");
   });
 
-  test("behind a proxy is that over the public address, whatever the proxy makes of host and port", async () => {
+  test("behind a proxy covers the public URL, whatever host and port the proxy sends", async () => {
     const sent = () => smsOf(shop, newPerson(), "Hello");
     for (const at of [PUBLIC, PUBLIC.replace(":8443", "")])
       expect((await bring(proxied, shop, sent(), { at })).status).toBe(200);
@@ -210,7 +210,7 @@ describe("the signature of a request", () => {
       expectError(await bring(proxied, shop, sent(), { at }), 403, "FORBIDDEN");
   });
 
-  test("is no help for a number that nobody has connected, which looks the same", async () => {
+  test("does not help for an unconnected number, which gets the same answer", async () => {
     const stranger = { ...number, phoneNumber: "+41445999999" };
     const unknown = await bring(running, number, smsOf(stranger, newPerson(), "Hello"));
     const refused = await bring(running, number, smsOf(number, newPerson(), "Hello"), { signature: "x" });
@@ -219,7 +219,7 @@ describe("the signature of a request", () => {
     expectError(await bring(running, number, { Body: "Hello" }), 403, "FORBIDDEN");
   });
 
-  test("is of no use any more when the number was disconnected", async () => {
+  test("is rejected after the number was disconnected", async () => {
     const line = await connect(running, [assistantId]);
     expect(await text(running, line, newPerson(), "Hello")).toHaveLength(1);
     await running.api.gql("mutation ($id: ID!) { disconnectTelephony(id: $id) { id } }", { id: line.id });
@@ -227,7 +227,7 @@ describe("the signature of a request", () => {
   });
 });
 
-test("a signed body that is no text of a telephone is refused, or taken for what it is", async () => {
+test("a signed body that is not a text from a phone is rejected, or handled as what it is", async () => {
   const random = (length: number) => randomBytes(length).toString("hex");
   const refused: Params[] = [
     { MessageSid: random(4_500) },
@@ -242,13 +242,13 @@ test("a signed body that is no text of a telephone is refused, or taken for what
   for (const more of taken) expect(await text(running, number, newPerson(), "Hello", more)).toHaveLength(1);
 });
 
-test("a body that is no form is 415, one beyond 64 KiB 413", async () => {
+test("a body that is not a form returns 415, one beyond 64 KiB 413", async () => {
   expectError(await running.api.as({}).request("POST", INTERCEPT, { To: "+1" }), 415);
   const long = smsOf(number, newPerson(), "x".repeat(70_000));
   expectError(await bring(running, number, long), 413);
 });
 
-test("the intercept's path follows the setting", async () => {
+test("the path for incoming texts follows the setting", async () => {
   const other = await startApp(running.database, { TELEPHONY_PROVIDER: "carrier" });
   try {
     const path = "/webhooks/carrier/intercept-sms";

@@ -14,7 +14,7 @@ interface Named {
 describe("templates", () => {
   const list = async (query = "") => running.api.get(`${PATH}/templates${query}`, 200);
 
-  test("are six, marked as such, the same for every organization, and paged like assistants", async () => {
+  test("are six, marked as templates, the same for every organization, and paged like assistants", async () => {
     const { data, meta } = await list();
     expect(meta).toEqual(metaOf({ itemCount: 6 }));
     for (const template of data)
@@ -35,7 +35,7 @@ describe("templates", () => {
     expect((await list("?order=asc&take=4&page=2")).data).toEqual(data.toReversed().slice(4));
   });
 
-  test("are read one by one with their four configurations, and have no logs", async () => {
+  test("are read by id with their four configurations, and have no logs", async () => {
     const { api } = await running.otherOrganization();
     for (const template of (await list()).data) {
       expect(await api.get(`${PATH}/${template.id}`, 200)).toEqual(template);
@@ -50,7 +50,7 @@ describe("templates", () => {
     }
   });
 
-  test("are used by duplicating them: the copy is the organization's own and can be changed", async () => {
+  test("are used by duplicating them: the copy belongs to the organization and can be changed", async () => {
     const { api } = await running.otherOrganization();
     for (const { id, name, template: _, ...rest } of (await list()).data) {
       const copy = await api.post(`${PATH}/duplicate/${id}`, undefined, 200);
@@ -64,7 +64,7 @@ describe("templates", () => {
     expect((await api.get(PATH, 200)).meta.itemCount).toBe(6);
   });
 
-  test("refuse every change with 403 TEMPLATE_READ_ONLY, and a chat too", async () => {
+  test("return 403 TEMPLATE_READ_ONLY for every change, and for a chat", async () => {
     const { api } = running;
     const [{ id }] = (await list()).data;
     const before = await api.get(`${PATH}/${id}/chat`, 200);

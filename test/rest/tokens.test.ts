@@ -21,21 +21,21 @@ describe("tokens", () => {
     ["7d", 604_800],
     ["30d", 2_592_000],
     ["2592000", 2_592_000],
-  ])("expiresIn %p lives %d seconds", async (expiresIn, seconds) => {
+  ])("with expiresIn %p expire after %d seconds", async (expiresIn, seconds) => {
     const { token, expiresAt } = await issue({ expiresIn });
     expect(Math.abs((Date.parse(expiresAt) - Date.now()) / 1000 - seconds)).toBeLessThanOrEqual(5);
     await withToken(token).get(ASSISTANTS, 200);
   });
 
   test.each(["31d", "2592001", "721h", "0", "0s", "-1", "1.5h", "1w", "soon", "", "1h ago", "999999999d"])(
-    "expiresIn %p is a 400 that names it",
+    "with expiresIn %p return 400 that names it",
     async (expiresIn) => {
       const error = await running.api.post("/rest/v1/organization/token", { expiresIn }, 400);
       expect(error.details).toEqual([{ path: "expiresIn", message: expect.any(String) }]);
     },
   );
 
-  test("a token dies with the key behind it, and one that it issued too", async () => {
+  test("become invalid with the key that issued them, as do tokens that they issued", async () => {
     const { id, value } = await running.api.post(KEYS, {}, 200);
     const first = withToken((await issue({}, running.api.as({ "X-API-Key": value }))).token);
     const second = withToken((await issue({}, first)).token);
@@ -45,7 +45,7 @@ describe("tokens", () => {
     await second.get(ASSISTANTS, 401);
   });
 
-  test("a token issued by a token ends no later than it", async () => {
+  test("issued with a token expire no later than it", async () => {
     const short = await issue({ expiresIn: "5m" });
     const child = await issue({ expiresIn: "7d" }, withToken(short.token));
     expect(child.expiresAt).toBe(short.expiresAt);
@@ -53,7 +53,7 @@ describe("tokens", () => {
     expect(Date.parse(shorter.expiresAt)).toBeLessThan(Date.parse(short.expiresAt));
   });
 
-  test("a token for a user reads and writes data, and the public key, but nothing of the organization's own", async () => {
+  test("for a user can read and write data, and the public key, but not the organization's settings", async () => {
     const { id } = await running.api.post(KEYS, {}, 200);
     const user = withToken((await issue({ userId: "customer-42" })).token);
     const { id: assistantId } = await user.post(ASSISTANTS, { name: "Ada" }, 200);
@@ -79,10 +79,10 @@ describe("tokens", () => {
   });
 });
 
-describe("credentials that are refused", () => {
+describe("invalid credentials", () => {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-  test("tokens that were forged or changed", async () => {
+  test("include forged and modified tokens, which get 401", async () => {
     const other = await running.otherOrganization();
     const { token } = await issue({ userId: "customer-42" });
     const [head = "", payload = "", signature = ""] = token.split(".");
@@ -110,7 +110,7 @@ describe("credentials that are refused", () => {
       expect([made, (await withToken(made).request("GET", ASSISTANTS)).status]).toEqual([made, 401]);
   });
 
-  test("a token of one organization finds nothing of another", async () => {
+  test("of another organization find nothing", async () => {
     const other = await running.otherOrganization();
     const { id } = await other.api.post(ASSISTANTS, { name: "Theirs" }, 200);
     const error = await withToken((await issue()).token).get(`${ASSISTANTS}/${id}`, 400);
@@ -122,14 +122,14 @@ describe("credentials that are refused", () => {
     ["a broken token", { Authorization: "Bearer x.y.z" }],
     ["another scheme", { Authorization: "Basic eDp5" }],
     ["a key as a token", { Authorization: "Bearer secret-key-of-the-default-organization" }],
-  ])("%s is 401 everywhere, also where none is needed", async (_, headers) => {
+  ])("return 401 everywhere for %s, also where none is needed", async (_, headers) => {
     const bad = running.api.as(headers);
     for (const path of [ASSISTANTS, "/rest/v1/settings", "/rest/v1/settings/secret", "/rest/v1/files"])
       expect(await bad.get(path, 401)).toMatchObject({ statusCode: 401, code: "UNAUTHENTICATED" });
     expect((await bad.graphql("{ __typename }")).status).toBe(401);
   });
 
-  test("a token is refused where only a key is taken", async () => {
+  test("include tokens where a key is required", async () => {
     const token = withToken((await issue()).token);
     expect(await token.get("/rest/v1/files", 401)).toMatchObject({ code: "UNAUTHENTICATED" });
     expect((await token.gqlError("{ files { meta { page } } }")).extensions.code).toBe("UNAUTHENTICATED");

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe("an unknown field", () => {
-  test("is named, with a suggestion where a known one is near", async () => {
+  test("is named in the error, with a suggestion if a known one is similar", async () => {
     const { details } = await running.api.post(ASSISTANTS, { name: "A", descripton: "d", zzz: 1 }, 400);
     expect(details).toEqual([
       { path: "descripton", message: 'is not a known field. Did you mean "description"?' },
@@ -19,7 +19,7 @@ describe("an unknown field", () => {
     ]);
   });
 
-  test("is dropped where REST_UNKNOWN_FIELDS=ignore, though wrong values of known ones are not", async () => {
+  test("is ignored with REST_UNKNOWN_FIELDS=ignore, but invalid values of known fields are rejected", async () => {
     const { api, stop } = await startApp(running.database, { REST_UNKNOWN_FIELDS: "ignore" });
     try {
       const made = await api.post(ASSISTANTS, { name: "A", zzz: 1, id: "mine", template: true }, 200);
@@ -31,7 +31,7 @@ describe("an unknown field", () => {
     }
   });
 
-  test("of the answer may be sent back: read, change, write works for whatever can be changed", async () => {
+  test("of a response can be sent back: every resource accepts the body that was read", async () => {
     const { api } = running;
     const key = await api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200);
     const webhook = await api.post("/rest/v1/settings", { url: "https://example.com", secret: "s" }, 201);

@@ -9,7 +9,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const moment = expect.stringMatching(TIME);
 
 describe("a webhook destination", () => {
-  test("is created with 201 and has every documented field, its secret as sent", async () => {
+  test("is created with 201 and every documented field, with the secret as sent", async () => {
     const { api } = running;
     const made = await api.post(PATH, { url: URL, secret: "s3cret ü", name: "Production" }, 201);
     expect(made).toEqual({
@@ -30,7 +30,7 @@ describe("a webhook destination", () => {
     expect(await api.get(PATH, 201)).toContainEqual(made);
   });
 
-  test("changes only in what a PATCH names, and shows when", async () => {
+  test("changes only the fields of a PATCH, and its updatedAt", async () => {
     const { api } = running;
     const made = await api.post(PATH, { url: URL, secret: "old", name: "One" }, 201);
     const path = `${PATH}/${made.id}`;
@@ -49,14 +49,14 @@ describe("a webhook destination", () => {
     expect(await api.patch(path, { name: null }, 200)).toHaveProperty("name", null);
   });
 
-  test("takes back what was read from it", async () => {
+  test("accepts the body that was read from it", async () => {
     const { api } = running;
     const made = await api.post(PATH, { url: URL, secret: "s" }, 201);
     const { updatedAt: _, ...kept } = made;
     expect(await api.patch(`${PATH}/${made.id}`, made, 200)).toMatchObject(kept);
   });
 
-  test("is returned by its deletion and gone after it", async () => {
+  test("is returned when it is deleted, and then returns 404", async () => {
     const { api } = running;
     const made = await api.post(PATH, { url: URL, secret: "s", name: "Gone" }, 201);
     expect(await api.delete(`${PATH}/${made.id}`, 200)).toEqual(made);
@@ -64,7 +64,7 @@ describe("a webhook destination", () => {
     expect(await api.get(PATH, 201)).not.toContainEqual(made);
   });
 
-  test("that does not exist is 404", async () => {
+  test("that does not exist returns 404", async () => {
     for (const id of [UNKNOWN_ID, "x"]) {
       expect((await running.api.patch(`${PATH}/${id}`, { name: "x" }, 404)).statusCode).toBe(404);
       await running.api.delete(`${PATH}/${id}`, 404);
@@ -82,18 +82,18 @@ describe("a webhook destination", () => {
     ["secret", { url: URL, secret: 5 }],
     ["name", { url: URL, secret: "s", name: {} }],
     ["events", { url: URL, secret: "s", events: [] }],
-  ])("is refused with 400 for a wrong %s: %j", async (path, body) => {
+  ])("with a wrong %s returns 400: %j", async (path, body) => {
     const refused = await running.api.post(PATH, body, 400);
     expect(refused).toMatchObject({ statusCode: 400, error: "Bad Request", code: "BAD_USER_INPUT" });
     expect(refused.details).toEqual([{ path, message: expect.any(String) }]);
   });
 
-  test("is refused with all that is wrong at once", async () => {
+  test("gets one error per invalid field", async () => {
     const { details } = await running.api.post(PATH, { url: "here", secret: "", name: 5 }, 400);
     expect(details.map(({ path }: { path: string }) => path).sort()).toEqual(["name", "secret", "url"]);
   });
 
-  test("keeps its url and secret against null", async () => {
+  test("rejects null for url and secret", async () => {
     const { api } = running;
     const { id } = await api.post(PATH, { url: URL, secret: "s" }, 201);
     const { details } = await api.patch(`${PATH}/${id}`, { url: null, secret: null }, 400);
@@ -111,7 +111,7 @@ describe("a webhook destination", () => {
   });
 });
 
-test("the list is a plain array with 201, the newest first", async () => {
+test("the list is a plain array with 201, newest first", async () => {
   const { api } = await running.otherOrganization();
   expect(await api.get(PATH, 201)).toEqual([]);
   const one = await api.post(PATH, { url: URL, secret: "1" }, 201);
@@ -119,7 +119,7 @@ test("the list is a plain array with 201, the newest first", async () => {
   expect(await api.get(PATH, 201)).toEqual([two, one]);
 });
 
-test("GET settings/secret answers 201 with a new secret as a bare JSON string, and stores nothing", async () => {
+test("GET settings/secret returns 201 with a new secret as a JSON string, and stores nothing", async () => {
   const { api } = await running.otherOrganization();
   const { id: _, ...before } = await api.post(PATH, { url: URL, secret: "mine" }, 201);
   const answers = [await api.request("GET", `${PATH}/secret`), await api.request("GET", `${PATH}/secret`)];
@@ -137,7 +137,7 @@ test("GET settings/secret answers 201 with a new secret as a bare JSON string, a
 describe("without a credential, from this machine", () => {
   const nobody = () => running.api.as({});
 
-  test("the settings are those of the default organization and of no other", async () => {
+  test("the settings are those of the default organization only", async () => {
     const { api: other } = await running.otherOrganization();
     const theirs = await other.post(PATH, { url: URL, secret: "theirs" }, 201);
     const made = await nobody().post(PATH, { url: URL, secret: "open" }, 201);
@@ -148,12 +148,12 @@ describe("without a credential, from this machine", () => {
     expect(await nobody().delete(`${PATH}/${made.id}`, 200)).toEqual(made);
   });
 
-  test("GraphQL shows none of it", async () => {
+  test("GraphQL returns no settings", async () => {
     const { extensions } = await nobody().gqlError("{ webhookDestinations { id } }");
     expect(extensions.code).toBe("UNAUTHENTICATED");
   });
 
-  test("a wrong credential is refused where none would have been accepted", async () => {
+  test("a wrong credential is rejected where no credential would be accepted", async () => {
     const wrong = running.api.as({ "X-API-Key": "wrong" });
     expect((await wrong.get(PATH, 401)).code).toBe("UNAUTHENTICATED");
   });
