@@ -20,7 +20,7 @@ const say = async (aiChatId: string, content: string) => {
 };
 
 describe("a turn without any model", () => {
-  test("starts with the greeting, with its variables filled in", async () => {
+  test("the greeting is the first message, with its variables filled in", async () => {
     const { messages } = await chatWith(
       { initialMessage: "This is {company}, {who}?" },
       { variables: { company: "Acme" } },
@@ -28,7 +28,7 @@ describe("a turn without any model", () => {
     expect(messages).toEqual([{ role: "ASSISTANT", content: "This is Acme, {who}?" }]);
   });
 
-  test("answers with the passage found, and is marked as local", async () => {
+  test("answers with the passage that was found, and says that it is local", async () => {
     const resources = "We are open Monday to Friday, 8 am to 6 pm.\n\nParking is free behind the house.";
     const { chatId } = await chatWith({ resources });
     expect(await say(chatId, "Where can I park my car, is there parking?")).toMatchObject({
@@ -41,7 +41,7 @@ describe("a turn without any model", () => {
     });
   });
 
-  test("uses database connections of its own, so that requests can get theirs", async () => {
+  test("is taken over connections of its own, so that requests find theirs", async () => {
     const { chatId } = await chatWith({ resources: "Parking is free." });
     await say(chatId, "Is parking free?");
     const names = await running.database.query<{ name: string }>(
@@ -51,12 +51,12 @@ describe("a turn without any model", () => {
     expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(["parley", "parley jobs"]));
   });
 
-  test("says that it does not know", async () => {
+  test("says that it doesn't know", async () => {
     const { chatId } = await chatWith({ resources: "", prompt: "Be kind." });
     expect((await say(chatId, "What is the capital of France?")).content).toContain("I don't know");
   });
 
-  test("suggests up to three questions about known topics if enabled", async () => {
+  test("suggests up to three questions about what else is known, where that is switched on", async () => {
     const resources = [
       "We are open Monday to Friday, 8 am to 6 pm. On Sunday we are closed.",
       "Parking is free behind the house.",
@@ -76,14 +76,14 @@ describe("a turn without any model", () => {
     expect(again.content).toBe("Dogs are welcome!");
   });
 
-  test("suggests nothing if disabled or nothing is known", async () => {
+  test("suggests nothing where that is switched off, or nothing is known", async () => {
     const off = await chatWith({ resources: "Parking is free.\n\nDogs are welcome." });
     expect((await say(off.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
     const empty = await chatWith({ resources: "", prompt: "Be kind.", quickRepliesEnabled: true });
     expect((await say(empty.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
   });
 
-  test("is counted if the assistant did not know the answer or a function failed", async () => {
+  test("is counted: what the assistant did not know, and functions that failed", async () => {
     const functions = [{ name: "book", parameters: { type: "object", properties: {} } }];
     const { assistantId, chatId } = await chatWith({ resources: "Parking is free.", functions });
     await say(chatId, "Is parking free?");
