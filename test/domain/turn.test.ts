@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { Messages } from "../../src/chats/chats/messages";
 import { useApp } from "../support/app";
 
 const running = useApp({ WORKER: "on" });
@@ -54,6 +55,23 @@ describe("a turn without any model", () => {
   test("says that it doesn't know", async () => {
     const { chatId } = await chatWith({ resources: "", prompt: "Be kind." });
     expect((await say(chatId, "What is the capital of France?")).content).toContain("I don't know");
+  });
+
+  test("stores no answer to what was answered meanwhile", async () => {
+    const { chatId } = await chatWith({ resources: "Parking is free." });
+    await say(chatId, "Is parking free?");
+    const organizationId = (await running.app.database.defaultOrganizationId())!;
+    const late = {
+      aiChatId: chatId,
+      role: "ASSISTANT",
+      channel: "TEXT",
+      content: "Too late.",
+      metadata: {},
+    } as const;
+    const messages = running.app.database.scope(organizationId).of(Messages);
+    expect(await messages.postIfLive({ ...late, answers: { since: 0, upTo: 1 } })).toBeUndefined();
+    const stored = "select 1 from messages where chat_id = $1 and content = 'Too late.'";
+    expect(await running.database.query(stored, [chatId])).toEqual([]);
   });
 
   test("suggests up to three questions about what else is known, where that is switched on", async () => {

@@ -7,6 +7,8 @@ import { freeJobs } from "./free-jobs";
 
 /** Pause before a broken runner is replaced. */
 const RESTART_PAUSE_MS = 1_000;
+/** After this time the statement that records the end of a job has answered or failed. */
+const RECORD_TIMEOUT_MS = 5_000;
 
 /**
  * Runs jobs until it is stopped. A runner of graphile-worker ends permanently if it cannot record the end of a job, for
@@ -36,12 +38,16 @@ export class LastingRunner {
     events.on("job:failed", ({ error, job }) =>
       this.logger.error({ err: error, task: job.task_identifier }, "a job failed its last attempt"),
     );
+    const workersStopped = allStopped(events);
     const runner = await run({ ...this.options, events });
     this.running.set(id, runner);
     if (this.stopped) void runner.stop();
-    void runner.promise
-      .catch((error: unknown) => this.logger.error({ err: error }, "a worker ended"))
-      .then(() => this.remove(id));
+    const ended = runner.promise.catch((error: unknown) =>
+      this.logger.error({ err: error }, "a worker ended"),
+    );
+    // The runner's promise stays pending if the ends of several jobs could not be recorded.
+    const recorded = workersStopped.then(() => sleep(RECORD_TIMEOUT_MS, undefined, { ref: false }));
+    void Promise.race([ended, recorded]).then(() => this.remove(id));
   }
 
   async stop(): Promise<void> {
@@ -69,4 +75,15 @@ export class LastingRunner {
     // If this fails, other servers requeue the jobs because of the missing heartbeat.
     await freeJobs(this.pool, [id], false).catch(() => undefined);
   }
+}
+
+/** Resolves when all workers of a runner have stopped, which they do once it shuts down and their jobs are done. */
+function allStopped(events: WorkerEvents): Promise<void> {
+  let live = 0;
+  events.on("worker:create", () => live++);
+  return new Promise((resolve) => {
+    events.on("worker:stop", () => {
+      if (--live === 0) resolve();
+    });
+  });
 }

@@ -1,0 +1,70 @@
+import { expect, test } from "@jest/globals";
+import { Logger as JobLogger, type RunnerOptions } from "graphile-worker";
+import pino from "pino";
+import { openJobPool } from "../../src/platform/jobs/job-pool/job-pool";
+import { LastingRunner } from "../../src/platform/jobs/lasting-runner";
+import { useApp } from "../support/app";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
+
+const running = useApp({ WORKER: "off" });
+const LOGGER = pino({ level: "silent" });
+
+/** Rejects that the failure of a job is recorded. @returns what ends that */
+async function refuseFailures(): Promise<() => Promise<unknown>> {
+  const { query } = running.database;
+  await query(`create function refuse_failure() returns trigger language plpgsql as $$
+    begin raise 'the failure is not recorded'; end $$`);
+  await query(`create trigger refuse_failure before update on graphile_worker._private_jobs for each row
+    when (old.last_error is distinct from new.last_error) execute function refuse_failure()`);
+  return () => query("drop function refuse_failure cascade");
+}
+
+test("jobs of a runner that broke run again, also when the ends of several could not be recorded", async () => {
+  const pool = openJobPool(running.database.ownerUrl, LOGGER);
+  const runs: string[] = [];
+  const errors: string[] = [];
+  const failures = new Map<string, () => void>();
+  let finish: () => void = () => undefined;
+  const options: RunnerOptions = {
+    pgPool: pool,
+    noHandleSignals: true,
+    concurrency: 3,
+    pollInterval: 50,
+    logger: new JobLogger(() => (level, message) => void (String(level) === "error" && errors.push(message))),
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    taskList: {
+      fail: async (payload) => {
+        const { name } = payload as { name: string };
+        runs.push(name);
+        if (runs.filter((one) => one === name).length > 1) return;
+        await new Promise<void>((_resolve, reject) => failures.set(name, () => reject(new Error(name))));
+      },
+      wait: () => new Promise<void>((resolve) => (finish = resolve)),
+    },
+  };
+  const runner = new LastingRunner(options, pool, LOGGER);
+  afterTest(async () => {
+    await runner.stop();
+    await pool.end();
+  });
+  const record = await refuseFailures();
+  await running.database.query(
+    `select graphile_worker.add_job('wait'), graphile_worker.add_job('fail', '{"name": "one"}'),
+       graphile_worker.add_job('fail', '{"name": "another"}')`,
+  );
+  await runner.start();
+  await until(() => failures.size === 2);
+  const [broken] = runner.ids;
+  const unrecorded = () => errors.filter((message) => message.startsWith("Failed to fail jobs")).length;
+  for (const fail of failures.values()) {
+    const before = unrecorded();
+    fail();
+    await until(() => unrecorded() > before); // the first one breaks the runner, which is replaced
+  }
+  await record();
+  finish();
+  await until(() => runs.length === 4);
+  expect(runs.slice(2).sort()).toEqual(["another", "one"]);
+  expect(runner.ids).not.toContain(broken);
+});
