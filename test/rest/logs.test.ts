@@ -94,6 +94,13 @@ describe("a log's label", () => {
     expect(labels(await logs(assistant))).toEqual(["When are you open?"]);
   });
 
+  test("is the whole first message up to 80 characters", async () => {
+    const { api } = running;
+    const assistant = await quietAssistant(api);
+    for (const length of [80, 81]) await say(api, await newChat(api, assistant), "x".repeat(length), "USER");
+    expect(labels(await logs(assistant))).toEqual([`${"x".repeat(80)}…`, "x".repeat(80)]);
+  });
+
   test("is cut if the first message is long, never inside a character", async () => {
     const { api } = running;
     const assistant = await quietAssistant(api);
