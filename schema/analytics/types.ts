@@ -1,4 +1,5 @@
-import { Field, Float, ID, Int, ObjectType, registerEnumType } from "type-graphql";
+import { Float, ID, Int, ObjectType, registerEnumType } from "type-graphql";
+import { Field } from "../core/decorators";
 import { Channel } from "../core/enums";
 
 /** Declares a field with a count. */
@@ -59,7 +60,7 @@ export class AnswerTimes {
     description:
       "Distribution of the response times in milliseconds, with the bounds 250, 500, 1000, 2000, 3000, 5000, 8000, 13000, 20000, 30000, 60000, 120000.",
   })
-  buckets!: AnalyticsBucket[];
+  buckets!: readonly AnalyticsBucket[];
 }
 
 @ObjectType({ description: "Statistics of conversations.", simpleResolvers: true })
@@ -114,7 +115,7 @@ export class AnalyticsDay extends AnalyticsSummary {
   @Field(() => [AnalyticsChannel], {
     description: "Conversations by channel, including channels without conversations.",
   })
-  channels!: AnalyticsChannel[];
+  channels!: readonly AnalyticsChannel[];
 }
 
 @ObjectType({ description: "Statistics of the conversations with one assistant.", simpleResolvers: true })
@@ -148,11 +149,11 @@ export class AnalyticsLengths {
   @Field(() => [AnalyticsBucket], {
     description: "Length in messages with text, with the bounds 1, 3, 5, 9, 17, 33, 65.",
   })
-  messages!: AnalyticsBucket[];
+  messages!: readonly AnalyticsBucket[];
   @Field(() => [AnalyticsBucket], {
     description: "Length in seconds, with the bounds 15, 30, 60, 120, 300, 600, 1800, 3600.",
   })
-  seconds!: AnalyticsBucket[];
+  seconds!: readonly AnalyticsBucket[];
 }
 
 @ObjectType({

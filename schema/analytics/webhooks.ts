@@ -1,5 +1,6 @@
-import { Field, ID, Int, ObjectType } from "type-graphql";
+import { ID, Int, ObjectType } from "type-graphql";
 import { count, milliseconds } from "./types";
+import { Field } from "../core/decorators";
 
 @ObjectType({
   description: "Deliveries of events to webhook destinations, by outcome.",
@@ -35,7 +36,7 @@ export class DeliveryDay extends DeliveryCounts {
 })
 export class WebhookHealth extends DeliveryCounts {
   @Field(() => [DeliveryDay], { description: "Deliveries of each day of the period, oldest first." })
-  days!: DeliveryDay[];
+  days!: readonly DeliveryDay[];
 }
 
 @ObjectType({

@@ -2,12 +2,10 @@ import {
   Args,
   ArgsType,
   Ctx,
-  Field,
   ID,
   InputType,
   Int,
   ObjectType,
-  Query,
   registerEnumType,
   Resolver,
 } from "type-graphql";
@@ -16,6 +14,7 @@ import { AuditLog } from "../../src/account/audit/audit-log";
 import type { AuditActor } from "../../src/account/audit/note";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Field, Query } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 
 const AuditKind = { CHANGE: "CHANGE", DISCLOSURE: "DISCLOSURE" } as const;
@@ -112,32 +111,32 @@ export class AuditEvent {
   @Field(() => Int, { description: "Position in the organization's chain, from 1, without gaps." })
   position!: number;
   @Field(() => AuditKind, { description: "Change of records or disclosure of a secret." })
-  kind!: string;
+  kind!: keyof typeof AuditKind;
   @Field(() => AuditActorKind, { description: "Kind of actor." })
-  actor!: string;
+  actor!: AuditActor;
   @Field(() => ID, {
     nullable: true,
     description: "Id of the key that was used or that the token was issued with.",
   })
-  keyId!: string | null;
+  keyId?: string | null;
   @Field(() => String, {
     nullable: true,
     description:
       "Keyed digest of the actor's identity: the token's user, the visitor or the telephone number; null if there is none. The filter `person` finds it.",
   })
-  person!: string | null;
+  person?: string | null;
   @Field(() => String, {
     nullable: true,
     description: "IP address of the client; null for commands and jobs.",
   })
-  address!: string | null;
+  address?: string | null;
   @Field(() => AuditInterface, { description: "Interface that the operation used." })
-  interface!: string;
+  interface!: keyof typeof AuditInterface;
   @Field(() => String, {
     nullable: true,
     description: "Id of the request, as in the header X-Request-Id; null if there is none.",
   })
-  requestId!: string | null;
+  requestId?: string | null;
   @Field({
     description: "Name of the GraphQL operation (also for REST requests), callback, command or job.",
   })
@@ -154,7 +153,7 @@ export class AuditEvent {
     description:
       "Fields that were sent, or disclosed by a DISCLOSURE; for a job, the kinds of rows with their number.",
   })
-  fields!: AuditField[];
+  fields!: readonly AuditField[];
   @Field({ description: "Time of the operation." })
   createdAt!: Date;
   @Field({ description: "SHA-256 of this entry and `previousHash`, 64 hexadecimal digits." })

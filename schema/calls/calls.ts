@@ -1,19 +1,4 @@
-import {
-  Arg,
-  Args,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Mutation,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-  Root,
-  Subscription,
-} from "type-graphql";
+import { Arg, Args, Ctx, Extensions, ID, ObjectType, registerEnumType, Resolver, Root } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { callEvents } from "../../src/channels/calls/call-events";
 import { Calls } from "../../src/channels/calls/calls";
@@ -26,6 +11,7 @@ import { CallsArgs, PlaceAssistantCallInput, PlaceWorkflowCallInput, StartWebCal
 import { Chat } from "../chats/chats";
 import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 
 const CallKind = { PHONE: "PHONE", WEB: "WEB" };

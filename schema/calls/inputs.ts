@@ -1,6 +1,7 @@
-import { ArgsType, Field, ID, InputType } from "type-graphql";
+import { ArgsType, ID, InputType } from "type-graphql";
 import type { Callee } from "../../src/channels/calls/place-call";
 import { ConnectionArgs } from "../core/connection";
+import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 

@@ -1,18 +1,4 @@
-import {
-  Arg,
-  Args,
-  Ctx,
-  Field,
-  FieldResolver,
-  ID,
-  Int,
-  Mutation,
-  ObjectType,
-  Query,
-  Resolver,
-  Root,
-  Subscription,
-} from "type-graphql";
+import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver, Root } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { chatEvents } from "../../src/chats/chats/chat-events";
 import { Chats } from "../../src/chats/chats/chats";
@@ -24,6 +10,7 @@ import { Assistant } from "../assistants/assistants";
 import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./inputs";
 import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
 import { Deadline } from "../core/deadline";
 import { Channel, MessageRole } from "../core/enums";
 import { JSONObject } from "../core/scalars";
@@ -55,7 +42,7 @@ export class Message {
     nullable: true,
     description: "For an ASSISTANT message, the function calls that it makes; null otherwise.",
   })
-  toolCalls!: JsonObject[] | null;
+  toolCalls!: readonly JsonObject[] | null;
   @Field({ description: "Time when the message was stored." })
   createdAt!: Date;
 }

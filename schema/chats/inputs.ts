@@ -1,6 +1,7 @@
-import { ArgsType, Field, ID, InputType, Int } from "type-graphql";
+import { ArgsType, ID, InputType, Int } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { ConnectionArgs } from "../core/connection";
+import { Field } from "../core/decorators";
 import { Channel, MessageRole } from "../core/enums";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";

@@ -1,8 +1,9 @@
-import { Args, ArgsType, Ctx, Field, ID, Mutation, Resolver } from "type-graphql";
+import { Args, ArgsType, Ctx, ID, Resolver } from "type-graphql";
 import { Configurations } from "../../src/assistants/configurations/configurations";
 import { THEME } from "./texts";
 import { ThemeConfiguration } from "./configurations";
 import type { Context } from "../core/context";
+import { Field, Mutation } from "../core/decorators";
 import { Rule } from "../core/rules";
 
 @ArgsType()

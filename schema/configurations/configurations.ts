@@ -1,4 +1,4 @@
-import { Arg, Ctx, Field, Float, ID, Int, InterfaceType, Mutation, ObjectType, Resolver } from "type-graphql";
+import { Arg, Ctx, Float, ID, Int, InterfaceType, ObjectType, Resolver } from "type-graphql";
 import { Configurations, KIND_OF } from "../../src/assistants/configurations/configurations";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import {
@@ -10,6 +10,7 @@ import {
 } from "./inputs";
 import { CHAT, SMS, TEXT, THEME, VOICE } from "./texts";
 import type { Context } from "../core/context";
+import { Field, Mutation } from "../core/decorators";
 import {
   BackgroundSound,
   Channel,
@@ -50,7 +51,7 @@ export abstract class ChannelConfiguration {
   @Field(() => Int, { description: TEXT.maxTokensOutput })
   maxTokensOutput!: number;
   @Field(() => [JSONObject], { description: TEXT.functions })
-  functions!: JsonObject[];
+  functions!: readonly JsonObject[];
   @Field({ description: TEXT.isRagEnabled })
   isRagEnabled!: boolean;
   @Field({ description: TEXT.forceRag })
@@ -130,7 +131,7 @@ export class ThemeConfiguration {
   @Field(() => ThemeMode, { description: THEME.mode })
   mode!: string;
   @Field(() => [String], { description: THEME.allowedOrigins })
-  allowedOrigins!: string[];
+  allowedOrigins!: readonly string[];
 }
 
 const ERRORS = "Errors: ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY.";

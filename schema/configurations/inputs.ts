@@ -1,4 +1,4 @@
-import { Field, Float, InputType, Int } from "type-graphql";
+import { Float, InputType, Int } from "type-graphql";
 import type {
   ThemeConfiguration,
   VoiceConfiguration,
@@ -17,6 +17,7 @@ import {
   Voice,
   VoiceModel,
 } from "../core/enums";
+import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 

@@ -1,4 +1,5 @@
-import { Field, ObjectType, registerEnumType } from "type-graphql";
+import { ObjectType, registerEnumType } from "type-graphql";
+import { Field } from "../core/decorators";
 import { Channel } from "../core/enums";
 
 const CODES = {

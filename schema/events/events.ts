@@ -3,24 +3,21 @@ import {
   Args,
   ArgsType,
   Ctx,
-  Field,
-  FieldResolver,
   ID,
   Int,
-  Mutation,
   ObjectType,
-  Query,
   registerEnumType,
   Resolver,
   Root,
-  Subscription,
 } from "type-graphql";
 import { Events } from "../../src/events/events/events";
 import { organizationEvents } from "../../src/events/events/organization-events";
 import { Deliveries } from "../../src/events/webhooks/deliveries";
+import { missing } from "../../src/platform/errors";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { NotNull } from "../core/rules";
 import { JSONObject } from "../core/scalars";
@@ -90,7 +87,7 @@ export class Delivery {
   @Field(() => DeliveryStatus, { description: "Status of the delivery." })
   status!: string;
   @Field(() => [DeliveryAttempt], { description: "Attempts, oldest first." })
-  attempts!: DeliveryAttempt[];
+  attempts!: readonly DeliveryAttempt[];
   @Field({ description: "Creation time." })
   createdAt!: Date;
   eventId!: string;
@@ -169,8 +166,8 @@ export class EventResolver {
 @Resolver(() => Delivery)
 export class DeliveryResolver {
   @FieldResolver(() => Event, { description: "Event to deliver." })
-  event(@Root() { eventId }: Delivery, @Ctx() { scope }: Context) {
-    return scope.of(Events).byId(eventId);
+  async event(@Root() { eventId }: Delivery, @Ctx() { scope }: Context) {
+    return (await scope.of(Events).byId(eventId)) ?? missing("Event");
   }
 
   @FieldResolver(() => WebhookDestination, { description: "Destination of the delivery." })

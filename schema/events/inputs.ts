@@ -1,5 +1,6 @@
-import { ArgsType, Field, ID, InputType } from "type-graphql";
+import { ArgsType, ID, InputType } from "type-graphql";
 import { ConnectionArgs } from "../core/connection";
+import { Field } from "../core/decorators";
 import { NotNull } from "../core/rules";
 
 @InputType({ description: "Conditions for events; all must hold." })

@@ -1,8 +1,9 @@
 import type { Writable } from "node:stream";
-import { Arg, Args, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Files, type Upload as FileUpload } from "../../src/assistants/files/files";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Field, Mutation, Query } from "../core/decorators";
 import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import { PageArgs, PageOf } from "../core/page";
 import { JSONObject, Upload } from "../core/scalars";

@@ -1,6 +1,7 @@
-import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, ObjectType, Resolver } from "type-graphql";
+import { Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { testFunction } from "../../src/conversation/functions/test-function";
 import type { Context } from "../core/context";
+import { Field, Mutation } from "../core/decorators";
 import { Deadline } from "../core/deadline";
 import { Channel } from "../core/enums";
 import { JSONObject } from "../core/scalars";

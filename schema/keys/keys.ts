@@ -1,7 +1,8 @@
-import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Keys } from "../../src/account/organization/keys";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Field, Mutation, Query } from "../core/decorators";
 import { KeyPermission, KeyStatus, KeyType } from "../core/enums";
 import { Extension, NotNull, Rule } from "../core/rules";
 
@@ -45,10 +46,10 @@ export class Key {
     description:
       "Ids of the assistants whose data the key may access. Other assistants appear not to exist, and access to records of the whole organization is FORBIDDEN. null: all assistants and the whole organization.",
   })
-  assistantIds!: string[] | null;
+  assistantIds!: readonly string[] | null;
   @Extension
   @Field(() => [KeyPermission], { nullable: true, description: "Permissions; null: all." })
-  permissions!: string[] | null;
+  permissions!: readonly string[] | null;
 }
 
 @InputType({ description: "New key." })

@@ -1,6 +1,7 @@
-import { Arg, Ctx, Field, InputType, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Arg, Ctx, InputType, ObjectType, Resolver } from "type-graphql";
 import { ModelCredentials } from "../../src/account/organization/model-credentials";
 import type { Context } from "../core/context";
+import { Field, Mutation, Query } from "../core/decorators";
 import { TextProvider } from "../core/enums";
 import { Rule } from "../core/rules";
 

@@ -1,18 +1,8 @@
-import {
-  Arg,
-  Ctx,
-  Field,
-  FieldResolver,
-  ID,
-  InputType,
-  Mutation,
-  ObjectType,
-  Query,
-  Resolver,
-} from "type-graphql";
+import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Organizations } from "../../src/account/organization/organizations";
 import { Tokens } from "../../src/account/organization/tokens";
 import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 
 @ObjectType({

@@ -1,8 +1,9 @@
-import { Arg, Ctx, Field, FieldResolver, InputType, Int, Mutation, ObjectType, Resolver } from "type-graphql";
+import { Arg, Ctx, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { holdWarnings } from "../../src/account/organization/hold-notice";
 import { Quotas } from "../../src/account/organization/quotas";
 import { Retention as RetentionService, type RetentionKind } from "../../src/privacy/retention/retention";
 import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation } from "../core/decorators";
 import { enumOf } from "../core/enums";
 import { Organization } from "./organization";
 import { Rule } from "../core/rules";
@@ -46,7 +47,7 @@ export class Retention {
   })
   eventsDays!: number | null;
   @Field(() => [PendingRetention], { description: "Shorter retention periods that do not apply yet." })
-  pending!: PendingRetention[];
+  pending!: readonly PendingRetention[];
 }
 
 const DAYS = Rule({ minimum: 1, maximum: 36_500 });

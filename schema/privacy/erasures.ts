@@ -1,22 +1,11 @@
-import {
-  Arg,
-  Args,
-  ArgsType,
-  Ctx,
-  Field,
-  ID,
-  Int,
-  Mutation,
-  ObjectType,
-  Query,
-  Resolver,
-} from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Erasures, type ErasureStatus, type ErasureSubject } from "../../src/privacy/erasure/erasures";
 import { personOf } from "../../src/privacy/people/person";
 import { LogFilter } from "../logs/all-logs";
 import { Deleted } from "../assistants/assistants";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Field, Mutation, Query } from "../core/decorators";
 import { enumOf } from "../core/enums";
 import { Rule } from "../core/rules";
 

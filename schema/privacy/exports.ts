@@ -1,8 +1,9 @@
-import { Arg, Args, Ctx, Field, Float, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Arg, Args, Ctx, Float, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { personOf } from "../../src/privacy/people/person";
 import { EndUserExports, type ExportStatus } from "../../src/privacy/exports/exports";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
+import { Field, Mutation, Query } from "../core/decorators";
 import { enumOf } from "../core/enums";
 import { PersonArgs, Subject } from "./erasures";
 import { FileDownload } from "../files/files";

@@ -1,6 +1,7 @@
-import { Arg, Ctx, Field, ID, InputType, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { newWebhookSecret, WebhookDestinations } from "../../src/events/webhooks/destinations";
 import type { Context } from "../core/context";
+import { Field, Mutation, Query } from "../core/decorators";
 import { Rule } from "../core/rules";
 
 @ObjectType({ description: "Webhook destination: a URL that receives signed events.", simpleResolvers: true })

@@ -1,5 +1,6 @@
-import { ArgsType, Field, ID, InputType, registerEnumType } from "type-graphql";
+import { ArgsType, ID, InputType, registerEnumType } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 

@@ -1,4 +1,5 @@
-import { Field, ID, ObjectType } from "type-graphql";
+import { ID, ObjectType } from "type-graphql";
+import { Field } from "../core/decorators";
 import { Channel, MessageRole, ThemeMode } from "../core/enums";
 import { JSONObject } from "../core/scalars";
 
@@ -64,7 +65,7 @@ export class WidgetMessage {
   @Field({ description: "Time when the message was stored." })
   createdAt!: Date;
   @Field(() => [String], { description: "Suggested replies." })
-  quickReplies!: string[];
+  quickReplies!: readonly string[];
   @Field({ description: "Whether the message is an apology because generating an answer failed." })
   failed!: boolean;
   @Field(() => String, {

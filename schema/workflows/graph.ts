@@ -1,4 +1,4 @@
-import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, ID, Int, ObjectType, Resolver, Root } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { toolNameOf } from "../../src/conversation/workflows/transitions";
 import { WorkflowEdges } from "../../src/conversation/workflows/workflow-edges";
@@ -7,6 +7,7 @@ import { Workflows } from "../../src/conversation/workflows/workflows";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
+import { Field, FieldResolver, Mutation } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./enums";
 import {
@@ -91,7 +92,7 @@ export class WorkflowEdge {
   @Field(() => [String], {
     description: "For a MODEL edge, names of the variables whose values the model supplies with its choice.",
   })
-  collects!: string[];
+  collects!: readonly string[];
   @Field(() => String, {
     nullable: true,
     description: "For a VARIABLE edge, name of the variable; null otherwise.",

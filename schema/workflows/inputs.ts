@@ -1,6 +1,7 @@
-import { Field, ID, InputType, Int } from "type-graphql";
+import { ID, InputType, Int } from "type-graphql";
 import type { EdgeKind, NodeType, Operator } from "../../src/conversation/workflows/flow";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./enums";

@@ -1,4 +1,5 @@
-import { Field, ID, ObjectType } from "type-graphql";
+import { ID, ObjectType } from "type-graphql";
+import { Field } from "../core/decorators";
 
 @ObjectType({
   description:

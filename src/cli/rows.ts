@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { describeTables } from "../platform/database/describe-tables";
+import { describeTables, type Column } from "../platform/database/describe-tables";
 import { startEmbedded } from "../platform/database/embedded";
 import { migrate } from "../platform/database/migrate";
 
@@ -15,7 +15,7 @@ async function run(): Promise<void> {
     try {
       await migrate(embedded.url, () => Promise.resolve());
       await client.connect();
-      const text = await describeTables(async (statement) => (await client.query(statement)).rows as never);
+      const text = await describeTables(async (statement) => (await client.query<Column>(statement)).rows);
       await writeFile("src/platform/database/tables.generated.ts", text);
     } finally {
       await client.end();

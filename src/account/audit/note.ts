@@ -2,13 +2,13 @@ import type { Caller } from "../auth/caller";
 import {
   AuditedOperation,
   type AuditedField,
+  type AuditActor,
   type AuditNote,
   type StoredWith,
 } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
-/** The origin of a change: a caller, the command line, a job of the service, or an authenticated provider. */
-export type AuditActor = Caller["kind"] | "OPERATOR" | "SYSTEM" | "PROVIDER";
+export type { AuditActor };
 
 export type { AuditedField };
 
@@ -17,7 +17,7 @@ export type RecordTable = "chats" | "files" | "telephony_connections" | "api_key
 
 /** How a request came in. */
 export interface Origin {
-  readonly interface: "GRAPHQL" | "REST" | "CALLBACK" | "COMMAND" | "JOB";
+  readonly interface: AuditNote["interface"];
   readonly address?: string | undefined;
   readonly requestId?: string;
 }

@@ -17,12 +17,14 @@ export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const sat
   ConfigurationKind
 >;
 
-type Fields<T extends (typeof CONFIGURATIONS)[ConfigurationKind]> = Shown<T, "assistantId" | "updatedAt">;
-
-export type VoiceConfiguration = Fields<"voice_configurations">;
-export type SmsConfiguration = Fields<"sms_configurations">;
-export type ChatConfiguration = Fields<"chat_configurations">;
-export type ThemeConfiguration = Fields<"theme_configurations">;
+/** The fields of each kind of configuration. */
+export type Kinds = {
+  readonly [K in ConfigurationKind]: Shown<(typeof CONFIGURATIONS)[K], "assistantId" | "updatedAt">;
+};
+export type VoiceConfiguration = Kinds["voice"];
+export type SmsConfiguration = Kinds["sms"];
+export type ChatConfiguration = Kinds["chat"];
+export type ThemeConfiguration = Kinds["theme"];
 /** Fields shared by voice, SMS and chat. */
 export type ChannelConfiguration = Pick<
   VoiceConfiguration,
@@ -32,13 +34,6 @@ export type RagSettings = Pick<
   ChannelConfiguration,
   "isRagEnabled" | "forceRag" | "ragTriggerTopics" | "preserveRagResult"
 >;
-export interface Kinds {
-  readonly voice: VoiceConfiguration;
-  readonly sms: SmsConfiguration;
-  readonly chat: ChatConfiguration;
-  readonly theme: ThemeConfiguration;
-}
-
 interface Owner {
   readonly id: string;
   readonly template: boolean;
@@ -67,7 +62,7 @@ export class Configurations {
   }
 
   private async ofTemplate<K extends ConfigurationKind>(kind: K, id: string): Promise<Kinds[K]> {
-    return (await this.scope.of(Templates).configurations(id))[kind] as unknown as Kinds[K]; // stored in the shape of the kind
+    return (await this.scope.of(Templates).configurations(id))[kind];
   }
 
   private loader<K extends ConfigurationKind>(kind: K, projection: Projection<K>) {

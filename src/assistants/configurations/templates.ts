@@ -3,9 +3,7 @@ import { OLDEST_FIRST } from "../../platform/database/order";
 import { columnsExcept, type Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, missing } from "../../platform/errors";
-import type { ConfigurationKind } from "./configurations";
-
-type Settings = Record<string, unknown>;
+import type { ConfigurationKind, Kinds } from "./configurations";
 
 /** A read-only assistant shared by all organizations. */
 export type Template = Omit<Rows["templates"], ConfigurationKind> & {
@@ -39,7 +37,7 @@ export class Templates {
   }
 
   /** The four configurations of a template. @throws ASSISTANT_NOT_FOUND */
-  async configurations(id: string): Promise<Readonly<Record<ConfigurationKind, Settings>>> {
+  async configurations(id: string): Promise<Kinds> {
     const loader = this.scope.loader<Rows["templates"] | undefined>("templates", async (ids) => {
       const rows = await this.scope.shared("templates").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));

@@ -1,3 +1,4 @@
+import type { CallbackAnswer } from "../../platform/database/narrowed";
 import type { Scope } from "../../platform/database/scope";
 import type { Utterance } from "../../platform/ports/voice-engine";
 import { wordsOf, type TimedUtterance } from "./whole-transcript";
@@ -28,7 +29,7 @@ export async function answerTo(
   scope: Scope,
   chatId: string,
   digest: string,
-): Promise<Record<string, unknown> | undefined> {
+): Promise<CallbackAnswer | undefined> {
   const [row] = await scope.table("engine_callbacks").where({ chatId, digest });
   return row?.answer ?? undefined;
 }
@@ -58,7 +59,7 @@ export async function storeReport(
   source: ReportSource,
   told: readonly Utterance[],
 ): Promise<void> {
-  const before = (await answerTo(scope, chatId, source)) as { told: readonly Utterance[] } | undefined; // written below
+  const before = await answerTo(scope, chatId, source);
   if (lengthOf(told) <= lengthOf(before?.told ?? [])) return;
   await scope
     .insert("engine_callbacks", { chatId, digest: source, answer: { told } })
@@ -77,17 +78,14 @@ export async function reportsOf(
   scope: Scope,
   chatId: string,
 ): Promise<{ heard: readonly TimedUtterance[]; told: readonly Utterance[] }> {
-  const rows = (await scope
+  const rows = await scope
     .table("engine_callbacks")
     .where({ chatId })
     .whereNotNull("answer")
-    .orderBy(["createdAt", "digest"])) as {
-    digest: string;
-    answer: { heard?: TimedUtterance; told?: Utterance[] };
-  }[];
-  const toldBy = (teller: ReportSource) => rows.find(({ digest }) => digest === teller)?.answer.told;
+    .orderBy(["createdAt", "digest"]);
+  const toldBy = (teller: ReportSource) => rows.find(({ digest }) => digest === teller)?.answer?.told;
   return {
-    heard: rows.flatMap(({ answer: { heard } }) => (heard ? [heard] : [])),
+    heard: rows.flatMap(({ answer }) => answer?.heard ?? []),
     told: toldBy("report") ?? toldBy("conversation") ?? [],
   };
 }

@@ -1,6 +1,7 @@
+import type { Knex } from "knex";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
-import { statement } from "../../platform/database/statement";
+import { statement, unprepared, type Statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { toEvent, type Event, type EventRow } from "./events";
 import { sequence } from "./sequencer";
@@ -25,6 +26,19 @@ const POSITION_OF_EVENT = statement<LedgerPosition>(({ table, $, db }) =>
     .select(db.raw("id, transaction::text as position")),
 );
 
+/** Not prepared: a generic plan does not know how few rows are wanted. */
+const after = <R extends { readonly id: string }>(...columns: readonly ("*" | (keyof R & string))[]) =>
+  unprepared<R & LedgerPosition>(({ table, $, db }) => {
+    const rows = table("events")
+      .whereRaw("(transaction, id) > (?::xid8, ?)", [$(1), $(2)])
+      .orderBy(["transaction", "id"])
+      .select(...columns, db.raw("transaction::text as position"));
+    const query: Knex.Raw = db.raw("? limit ?", [rows, $(3)]);
+    return query;
+  });
+const EVENTS_AFTER = after<EventRow>("*");
+const HEADS_AFTER = after<EventHead>("id", "name", "type", "chatId");
+
 /** The events of an organization in the order of their positions. */
 export class Ledger {
   constructor(private readonly scope: Scope) {}
@@ -34,7 +48,7 @@ export class Ledger {
    * commit, so none can appear later before a position that has been read.
    */
   async after(from: LedgerPosition, limit: number): Promise<{ events: Event[]; place: LedgerPosition }> {
-    const { rows, place } = await this.rowsAfter<EventRow>(from, limit, ["*"]);
+    const { rows, place } = await this.rowsAfter(from, limit, EVENTS_AFTER);
     return { events: rows.map(toEvent), place };
   }
 
@@ -43,22 +57,17 @@ export class Ledger {
     from: LedgerPosition,
     limit: number,
   ): Promise<{ heads: EventHead[]; place: LedgerPosition }> {
-    const { rows, place } = await this.rowsAfter<EventHead>(from, limit, ["id", "name", "type", "chatId"]);
+    const { rows, place } = await this.rowsAfter(from, limit, HEADS_AFTER);
     return { heads: rows, place };
   }
 
-  private async rowsAfter<R extends { readonly id: string }>(
+  private async rowsAfter<R extends LedgerPosition>(
     from: LedgerPosition,
     limit: number,
-    columns: readonly string[],
+    statement: Statement<R>,
   ): Promise<{ rows: R[]; place: LedgerPosition }> {
     await sequence(this.scope).catch(unlessReadOnly);
-    const rows = (await this.scope
-      .table("events")
-      .select(...columns, this.scope.asText("transaction", "position"))
-      .whereRaw("(transaction, id) > (?::xid8, ?)", [from.position, from.id])
-      .orderBy(["transaction", "id"])
-      .limit(limit)) as (R & { readonly position: string })[]; // the selected columns
+    const rows = await this.scope.read(statement, [from.position, from.id, limit]);
     const last = rows.at(-1);
     return { rows, place: last ? { position: last.position, id: last.id } : from };
   }

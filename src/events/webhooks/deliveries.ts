@@ -2,6 +2,7 @@ import { currentTime } from "../../platform/clock";
 import { connection, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import { unprepared } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
 import { Events, type EventFilter } from "../events/events";
 import { sequence } from "../events/sequencer";
@@ -40,6 +41,27 @@ export interface Claim {
   /** Recorded tries; excludes tries during which a server crashed. */
   readonly tries: number;
 }
+
+/**
+ * Not prepared, because backlogs differ a lot between destinations. The condition on earlier deliveries is no
+ * `not exists`: with statistics older than a backlog, PostgreSQL would join with all of it.
+ */
+const CLAIM = unprepared<Claim>(({ db }) =>
+  db.raw(`
+  update deliveries set attempt = attempt + 1, claimed_until = now() + $4 * interval '1 millisecond'
+  where deliveries.organization_id = $1 and id in (
+    select free.id from deliveries free
+    where free.organization_id = $1 and free.destination_id = $2 and free.status = 'PENDING'
+      and free.next_attempt_at <= now() and (free.claimed_until is null or free.claimed_until < now())
+      and (select 1 from deliveries earlier
+        where earlier.organization_id = free.organization_id and earlier.destination_id = free.destination_id
+          and earlier.chat_id = free.chat_id and earlier.status = 'PENDING'
+          and (earlier.chat_sequence, earlier.event_id) < (free.chat_sequence, free.event_id)
+          and (earlier.attempt = 0 or (earlier.claimed_until is not null and earlier.attempts = '[]'))
+        limit 1) is null
+    order by free.event_id limit $3 for update of free skip locked)
+  returning id, event_id, destination_id, attempt, jsonb_array_length(attempts) as tries`),
+);
 
 /** Spec gap: seconds between tries, ± 10 %. After the last one the delivery has failed; it can be replayed. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
@@ -108,33 +130,7 @@ export class Deliveries {
    * @param leaseMs time until a claim that is not renewed expires
    */
   async claim(destinationId: string, limit: number, leaseMs: number): Promise<Claim[]> {
-    const now = this.scope.now();
-    const free = this.scope
-      .table("deliveries")
-      .select("id")
-      .where({ destinationId, status: "PENDING" })
-      .where("nextAttemptAt", "<=", now)
-      .where((either) => either.whereNull("claimedUntil").orWhere("claimedUntil", "<", now))
-      .whereRaw(
-        // Not `not exists`: with statistics older than a backlog, PostgreSQL joins with all of it.
-        `(select 1 from deliveries earlier
-          where earlier.organization_id = deliveries.organization_id and earlier.destination_id = deliveries.destination_id
-            and earlier.chat_id = deliveries.chat_id and earlier.status = 'PENDING'
-            and (earlier.chat_sequence, earlier.event_id) < (deliveries.chat_sequence, deliveries.event_id)
-            and (earlier.attempt = 0 or (earlier.claimed_until is not null and earlier.attempts = '[]'))
-          limit 1) is null`,
-      )
-      .orderBy("eventId")
-      .limit(limit)
-      .forUpdate()
-      .skipLocked();
-    const rows = await this.scope
-      .table("deliveries")
-      .whereIn("id", free)
-      .increment("attempt", 1)
-      .update({ claimedUntil: this.scope.now(leaseMs) })
-      .returning(["id", "eventId", "destinationId", "attempt", this.scope.lengthOf("attempts", "tries")]);
-    return rows as Claim[];
+    return this.scope.write(CLAIM, [destinationId, limit, leaseMs]);
   }
 
   /** Extends those claims that no later one has replaced. */

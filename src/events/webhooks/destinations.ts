@@ -118,8 +118,8 @@ export class WebhookDestinations {
 
   /** @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async remove(id: string): Promise<WebhookDestination> {
-    const rows = await this.scope.table("webhook_destinations").where({ id }).delete().returning("*");
-    return this.withSecret((rows as DestinationRow[])[0] ?? missing("WebhookDestination"));
+    const [row] = await this.scope.table("webhook_destinations").where({ id }).delete("*");
+    return this.withSecret(row ?? missing("WebhookDestination"));
   }
 
   /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND */

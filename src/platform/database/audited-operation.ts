@@ -1,15 +1,20 @@
 import { newId } from "./ids";
 import type { TenantTable } from "./tables";
 
+/** Kind of an actor: a kind of credential, or who acts without one. */
+export type AuditActor =
+  "SECRET" | "PUBLIC" | "TOKEN" | "VISITOR" | "ANALYTICS" | "ANONYMOUS" | "OPERATOR" | "SYSTEM" | "PROVIDER";
+export type AuditInterface = "GRAPHQL" | "REST" | "CALLBACK" | "COMMAND" | "JOB";
+
 /** Who asks for an operation, by which way, and what it is about to do. */
 export interface AuditNote {
   readonly kind: "CHANGE" | "DISCLOSURE";
-  readonly actor: string;
+  readonly actor: AuditActor;
   readonly keyId?: string | null;
   /** Keyed digest of the person behind the actor. */
   readonly person?: string | null;
   readonly address?: string | null;
-  readonly interface: string;
+  readonly interface: AuditInterface;
   readonly requestId?: string | null;
   readonly operation: string;
   readonly recordType: string;

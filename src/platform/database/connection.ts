@@ -15,13 +15,16 @@ export interface Connection<T> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
+/** A query that returns rows of the type T. */
+type QueryOf<T> = Knex.QueryBuilder & PromiseLike<T[]>;
+
 /**
  * The newest first. A cursor is the id of its entry, so it stays valid whatever is added; nothing follows an entry that
  * was removed.
  * @param createdAt the column of the time by which entries sort, before their id
  */
 export async function connectionByAge<T extends { id: string }>(
-  rows: Knex.QueryBuilder,
+  rows: QueryOf<T>,
   { first, after }: ConnectionQuery,
   createdAt: string,
 ): Promise<Connection<T>> {
@@ -38,12 +41,12 @@ export async function connectionByAge<T extends { id: string }>(
         either.where(createdAt, "<", last.clone().select(createdAt)).orWhere("id", "<", after),
       );
   }
-  return connectionOf((await wanted) as T[], take);
+  return connectionOf((await wanted) as T[], take); // a part of the rows
 }
 
 /** As `connectionByAge` for entries whose ids themselves tell their order. */
 export async function connection<T extends { id: string }>(
-  rows: Knex.QueryBuilder,
+  rows: QueryOf<T>,
   { first, after }: ConnectionQuery,
   idColumn = "id",
 ): Promise<Connection<T>> {
@@ -52,7 +55,7 @@ export async function connection<T extends { id: string }>(
     .clone()
     .orderBy(idColumn, "desc")
     .limit(take + 1);
-  const found = (await (after == null ? wanted : wanted.where(idColumn, "<", after))) as T[];
+  const found = (await (after == null ? wanted : wanted.where(idColumn, "<", after))) as T[]; // a part of the rows
   return connectionOf(found, take);
 }
 

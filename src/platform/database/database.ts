@@ -28,87 +28,70 @@ export class Database {
 
   /** The organization that callers without credential stand for; undefined before it is made. */
   async defaultOrganizationId(): Promise<string | undefined> {
-    const [row] = (await this.knex.select("*").from(this.knex.raw("parley_default_organization()"))) as {
-      parleyDefaultOrganization: string | null;
-    }[];
+    const [row] = await this.rowsOf<{ parleyDefaultOrganization: string | null }>(
+      "parley_default_organization()",
+    );
     return row?.parleyDefaultOrganization ?? undefined;
   }
 
   /** Whose key a presented value is, by what it is looked up under. */
-  async ownerOfKey(
-    lookups: readonly string[],
-  ): Promise<{ organizationId: string; keyId: string } | undefined> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_owner_of_key(?)", [[...lookups]]));
-    const [found] = (await rows) as { organizationId: string; keyId: string }[];
+  async ownerOfKey(lookups: readonly string[]): Promise<OfOrganization<"keyId"> | undefined> {
+    const [found] = await this.rowsOf<OfOrganization<"keyId">>("parley_owner_of_key(?)", [[...lookups]]);
     return found;
   }
 
   /** Whose call is found under any of these. */
-  async ownerOfCall(
-    lookups: readonly string[],
-  ): Promise<{ organizationId: string; chatId: string } | undefined> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_owner_of_call(?)", [[...lookups]]));
-    const [found] = (await rows) as { organizationId: string; chatId: string }[];
+  async ownerOfCall(lookups: readonly string[]): Promise<OfOrganization<"chatId"> | undefined> {
+    const [found] = await this.rowsOf<OfOrganization<"chatId">>("parley_owner_of_call(?)", [[...lookups]]);
     return found;
   }
 
   /** Whose numbers these are; undefined for one that nobody has connected. */
   async ownersOfNumbers(...phoneNumbers: string[]): Promise<(NumberOwner | undefined)[]> {
-    const found = this.knex.raw("parley_owners_of_numbers(?)", [phoneNumbers]);
-    const rows = (await this.knex.select("*").from(found)) as NumberOwner[];
+    const rows = await this.rowsOf<NumberOwner>("parley_owners_of_numbers(?)", [phoneNumbers]);
     return phoneNumbers.map((number) => rows.find(({ phoneNumber }) => phoneNumber === number));
   }
 
   /** Destinations of all organizations that have something to be sent now. */
-  async dueDestinations(): Promise<{ organizationId: string; destinationId: string }[]> {
-    return (await this.knex.select("*").from(this.knex.raw("parley_due_destinations()"))) as never; // its columns
+  dueDestinations(): Promise<OfOrganization<"destinationId">[]> {
+    return this.rowsOf("parley_due_destinations()");
   }
 
   /** Chats of all organizations in which nothing was said for so many minutes; at most 500. */
-  async idleChats(minutes: number): Promise<{ organizationId: string; chatId: string }[]> {
-    return (await this.knex
-      .select("*")
-      .from(this.knex.raw("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]))) as never; // its columns
+  idleChats(minutes: number): Promise<OfOrganization<"chatId">[]> {
+    return this.rowsOf("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]);
   }
 
   /** Organizations with events that have no position in their ledger yet. */
-  async unplacedEvents(): Promise<string[]> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_unplaced_events()"));
-    return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
+  unplacedEvents(): Promise<string[]> {
+    return this.organizationsOf("parley_unplaced_events()");
   }
 
   /** Organizations with notes of texts that are older than so many days. */
-  async expiredTexts(days: number): Promise<string[]> {
-    const expired = this.knex.raw("parley_expired_texts(now() - ? * interval '1 day')", [days]);
-    const rows = (await this.knex.select("*").from(expired)) as { organizationId: string }[];
-    return rows.map(({ organizationId }) => organizationId);
+  expiredTexts(days: number): Promise<string[]> {
+    return this.organizationsOf("parley_expired_texts(now() - ? * interval '1 day')", [days]);
   }
 
   /** Keeps the facts of ended chats of all organizations, at most so many, which are computed anew at each reading until then. @returns of how many */
   async keepFacts(most: number): Promise<number> {
-    const [row] = (await this.knex.select("*").from(this.knex.raw("parley_keep_facts(?)", [most]))) as {
-      parleyKeepFacts: number;
-    }[];
+    const [row] = await this.rowsOf<{ parleyKeepFacts: number }>("parley_keep_facts(?)", [most]);
     return row?.parleyKeepFacts ?? 0;
   }
 
   /** Ids of all organizations. */
   async organizationIds(): Promise<string[]> {
-    const rows = (await this.knex("organizations").select("id").orderBy("id")) as { id: string }[];
+    const rows = await this.knex<{ id: string }>("organizations").select("id").orderBy("id");
     return rows.map(({ id }) => id);
   }
 
   /** Organizations with rows of the audit log that are not numbered yet; at most 1,000. */
-  async auditWaiting(): Promise<string[]> {
-    const rows = (await this.knex.select("*").from(this.knex.raw("parley_audit_waiting()"))) as {
-      organizationId: string;
-    }[];
-    return rows.map(({ organizationId }) => organizationId);
+  auditWaiting(): Promise<string[]> {
+    return this.organizationsOf("parley_audit_waiting()");
   }
 
   /** The name of the installation's file store, once a server has claimed one. */
   async fileStore(): Promise<string | undefined> {
-    const [row] = (await this.knex("file_store").select("id")) as { id: string }[];
+    const [row] = await this.knex<{ id: string }>("file_store").select("id");
     return row?.id;
   }
 
@@ -129,9 +112,9 @@ export class Database {
 
   /** Whether the database answers, and whether it takes writes: a standby and a database on a full disk may not. */
   async health(): Promise<"ok" | "read-only"> {
-    const { rows } = (await this.knex.raw("select current_setting('transaction_read_only') as setting")) as {
-      rows: { setting: string }[];
-    };
+    const { rows } = await this.knex.raw<{ rows: { setting: string }[] }>(
+      "select current_setting('transaction_read_only') as setting",
+    );
     return rows[0]?.setting === "off" ? "ok" : "read-only";
   }
 
@@ -142,9 +125,8 @@ export class Database {
   }
 
   /** Ids of all organizations, also for a role that sees one at a time. */
-  async everyOrganization(): Promise<string[]> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_organizations()"));
-    return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
+  everyOrganization(): Promise<string[]> {
+    return this.organizationsOf("parley_organizations()");
   }
 
   /** Tables that are keyed by organization first. */
@@ -157,26 +139,39 @@ export class Database {
   }
 
   /** Organizations whose stored bytes are to be measured: those with as many as `large` more often. */
-  async unmeasured(large: number): Promise<string[]> {
-    const rows = this.knex.select("*").from(this.knex.raw("parley_unmeasured(?)", [large]));
-    return ((await rows) as { organizationId: string }[]).map(({ organizationId }) => organizationId);
+  unmeasured(large: number): Promise<string[]> {
+    return this.organizationsOf("parley_unmeasured(?)", [large]);
   }
 
   /** Erasures of all organizations that are not done and at which nobody worked for so many seconds. */
-  async unfinishedErasures(silence: number): Promise<{ organizationId: string; erasureId: string }[]> {
-    const found = this.knex.raw("parley_unfinished_erasures(? * interval '1 second')", [silence]);
-    return (await this.knex.select("*").from(found)) as never; // its columns
+  unfinishedErasures(silence: number): Promise<OfOrganization<"erasureId">[]> {
+    return this.rowsOf("parley_unfinished_erasures(? * interval '1 second')", [silence]);
   }
 
   /** Exports of all organizations whose archives have been kept for long enough. */
-  async expiredExports(): Promise<{ organizationId: string; exportId: string }[]> {
-    return (await this.knex.select("*").from(this.knex.raw("parley_expired_exports()"))) as never; // its columns
+  expiredExports(): Promise<OfOrganization<"exportId">[]> {
+    return this.rowsOf("parley_expired_exports()");
   }
 
   async close(): Promise<void> {
     await this.knex.destroy();
   }
+
+  /** Organizations that a function of the database names. */
+  private async organizationsOf(call: string, values: readonly Knex.RawBinding[] = []): Promise<string[]> {
+    const rows = await this.rowsOf<OfOrganization<never>>(call, values);
+    return rows.map(({ organizationId }) => organizationId);
+  }
+
+  /** Rows of a function of the database. R names the columns that its migration declares. */
+  private async rowsOf<R>(call: string, values: readonly Knex.RawBinding[] = []): Promise<R[]> {
+    const rows: unknown = await this.knex.select("*").from(this.knex.raw(call, values));
+    return rows as R[]; // the one place where the columns of functions are taken on trust
+  }
 }
+
+/** Id of a record with that of its organization. */
+type OfOrganization<K extends string> = Readonly<Record<"organizationId" | K, string>>;
 
 /** Who has connected a number. */
 interface NumberOwner {

@@ -1,7 +1,7 @@
 /** Runs a statement that reads the catalogue. */
 type Query = (text: string) => Promise<readonly Column[]>;
 
-interface Column {
+export interface Column {
   readonly table: string;
   readonly column: string;
   readonly type: string;

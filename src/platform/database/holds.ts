@@ -16,7 +16,10 @@ export const RELEASE_CHANNEL = "parley_release";
 
 /** The hold that stands; undefined when jobs may run. */
 export async function currentHold(db: Knex): Promise<Hold | undefined> {
-  const [hold] = (await db("holds").whereNull("releasedAt").orderBy("since").limit(1)) as Hold[];
+  const [hold] = await db<Hold & { releasedAt: Date | null }>("holds")
+    .whereNull("releasedAt")
+    .orderBy("since")
+    .limit(1);
   return hold;
 }
 

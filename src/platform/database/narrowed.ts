@@ -1,18 +1,33 @@
 import type { JsonObject } from "../json/json-object";
 import type { ReceivedSms } from "../ports/telephony";
-import type { AuditedField, AuditEntry, AuditNote, Disclosure } from "./audited-operation";
+import type { Utterance } from "../ports/voice-engine";
+import type { AuditEntry, AuditNote, Disclosure } from "./audited-operation";
+import type { Shown } from "./rows";
 
 /** Fields shared by voice, SMS and chat configurations. */
 interface Conversational {
   functions: JsonObject[];
 }
 
+/** A configuration of a template, in the columns of its table. */
+type Settings<
+  T extends "voice_configurations" | "sms_configurations" | "chat_configurations" | "theme_configurations",
+> = Shown<T, "assistantId" | "updatedAt">;
+
 interface Template {
   variables: JsonObject;
-  voice: JsonObject;
-  sms: JsonObject;
-  chat: JsonObject;
-  theme: JsonObject;
+  voice: Settings<"voice_configurations">;
+  sms: Settings<"sms_configurations">;
+  chat: Settings<"chat_configurations">;
+  theme: Settings<"theme_configurations">;
+}
+
+/** What a callback of a voice engine reported of the words of its call, or the answer it got. */
+export interface CallbackAnswer extends JsonObject {
+  /** A single transcript, with its time in ms since 1970. */
+  readonly heard?: Utterance & { readonly at?: number };
+  /** A report of the whole conversation. */
+  readonly told?: readonly Utterance[];
 }
 
 interface Attempt {
@@ -37,7 +52,7 @@ export interface Narrowed {
     assistantIds: readonly string[];
   };
   assistants: { variables: JsonObject };
-  audit_events: { kind: AuditNote["kind"]; fields: readonly AuditedField[] };
+  audit_events: Pick<AuditNote, "kind" | "actor" | "interface" | "fields">;
   audit_outbox: { entry: AuditEntry["entry"] };
   calls: { spoken: JsonObject };
   chat_configurations: Conversational;
@@ -51,7 +66,7 @@ export interface Narrowed {
   };
   deliveries: { attempts: readonly Attempt[] };
   end_users: { facts: readonly Fact[] };
-  engine_callbacks: { answer: JsonObject };
+  engine_callbacks: { answer: CallbackAnswer };
   events: {
     name:
       | "status-changed"

@@ -60,7 +60,7 @@ export async function readPerId<R, F extends string>(
 ): Promise<Found<R>[][]> {
   const { statement, values: given } = rows.by(filter);
   const found = await scope.read(statement, [ids, take, offset, ...values, ...given]);
-  const groups = new Map(ids.map((id) => [id, [] as Found<R>[]]));
+  const groups = new Map<string, Found<R>[]>(ids.map((id) => [id, []]));
   for (const row of found) groups.get(row.wantedId)!.push(row);
   return ids.map((id) => groups.get(id)!);
 }

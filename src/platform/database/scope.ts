@@ -178,11 +178,11 @@ export class Scope extends Expressions {
 
   /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
   async tryLock(name: string): Promise<boolean> {
-    const result: unknown = await this.db.raw(
+    const { rows } = await this.db.raw<{ rows: { locked: boolean }[] }>(
       "select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as locked",
       [this.lockKey(name)],
     );
-    return (result as { rows: { locked: boolean }[] }).rows[0]?.locked === true;
+    return rows[0]?.locked === true;
   }
 
   /** Waits until no other transaction holds `name` in this organization, and holds it until this one ends. */

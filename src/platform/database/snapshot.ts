@@ -88,7 +88,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
       shape,
       read: (table) => reader.query(copyTo(`copy ${copied(table)} to stdout`)),
       readJobs: () => reader.query(copyTo(`copy (${jobs || "select where false"}) to stdout`)),
-      rows: async (text) => (await reader.query(text)).rows as never, // the caller knows its columns
+      rows: async <R extends pg.QueryResultRow>(text: string) => (await reader.query<R>(text)).rows,
       close: () => close(holder, reader),
     };
   } catch (error) {

@@ -66,32 +66,35 @@ const byTime = ([, one]: readonly [string, string], [, other]: readonly [string,
 
 /** All identifiers stored here, possibly repeated. */
 async function* identifiers(scope: Scope): AsyncIterable<string> {
-  const SOURCES = [
-    ["chats", ["uniqueId", "userId", "anonymousId", "visitorId", "phoneNumber"]],
-    ["end_users", ["uniqueId"]],
-  ] as const;
-  for (const [table, columns] of SOURCES)
-    for await (const row of walk(scope, table, columns))
-      yield* columns.flatMap((column) => row[column as string] ?? []);
-  for await (const { metadata } of walk<{ metadata: Record<string, unknown> }>(scope, "files", ["metadata"]))
+  const chats = walk((last) =>
+    scope
+      .table("chats")
+      .select("id", "uniqueId", "userId", "anonymousId", "visitorId", "phoneNumber")
+      .where("id", ">", last)
+      .orderBy("id")
+      .limit(BATCH_SIZE),
+  );
+  for await (const { id: _, ...identifiers } of chats)
+    yield* Object.values(identifiers).filter((value) => value !== null);
+  const people = walk((last) =>
+    scope.table("end_users").select("id", "uniqueId").where("id", ">", last).orderBy("id").limit(BATCH_SIZE),
+  );
+  for await (const { uniqueId } of people) yield uniqueId;
+  const files = walk((last) =>
+    scope.table("files").select("id", "metadata").where("id", ">", last).orderBy("id").limit(BATCH_SIZE),
+  );
+  for await (const { metadata } of files)
     yield* IDENTIFIER_KINDS.map((kind) => metadata[kind]).filter((value) => typeof value === "string");
   const contacts = await scope.table("sms_contacts").select("phoneNumber");
   yield* contacts.map(({ phoneNumber }) => phoneNumber);
 }
 
 /** All rows of a table, page by page. */
-async function* walk<R extends object = Record<string, string | null>>(
-  scope: Scope,
-  table: "chats" | "end_users" | "files",
-  columns: readonly string[],
-): AsyncIterable<Awaited<R>> {
+async function* walk<R extends { readonly id: string }>(
+  page: (last: string) => PromiseLike<R[]>,
+): AsyncIterable<R> {
   for (let last = ""; ;) {
-    const rows = (await scope
-      .table(table)
-      .select("id", ...columns)
-      .where("id", ">", last)
-      .orderBy("id")
-      .limit(BATCH_SIZE)) as (Awaited<R> & { id: string })[];
+    const rows = await page(last);
     yield* rows;
     if (rows.length < BATCH_SIZE) return;
     last = rows.at(-1)!.id;

@@ -89,7 +89,7 @@ export class Erasures {
 
   /** Lists erasures, newest first. */
   list(query: ConnectionQuery): Promise<Connection<Erasure>> {
-    return connectionByAge<ErasureRow>(this.scope.table("erasures"), query, "requestedAt");
+    return connectionByAge<Erasure>(this.scope.table("erasures"), query, "requestedAt");
   }
 
   /** @throws ERASURE_NOT_FOUND */

@@ -1,4 +1,4 @@
-import { CONFIGURATIONS, type ChannelConfiguration } from "../../assistants/configurations/configurations";
+import { CONFIGURATIONS } from "../../assistants/configurations/configurations";
 import { readFunction } from "../../assistants/configurations/functions";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
@@ -53,10 +53,11 @@ async function functionNames(
       scope.table(table).select("functions").whereIn("assistantId", assistantIds),
     ),
   );
-  const configurations = rows.flat() as Pick<ChannelConfiguration, "functions">[];
-  return configurations.flatMap(({ functions }) =>
-    functions.map(readFunction).flatMap((one) => (typeof one === "string" ? [] : one.name)),
-  );
+  return rows
+    .flat()
+    .flatMap(({ functions }) =>
+      functions.map(readFunction).flatMap((one) => (typeof one === "string" ? [] : one.name)),
+    );
 }
 
 const KEEP_CONVERSATIONS = statement(({ db }) =>
