@@ -149,4 +149,18 @@ describe("the memory in a prompt", () => {
     const told = await (now ? key : page).talk(assistantId, uniqueId, "4712");
     expect(told.includes("Fact of 4711")).toBe(isTold);
   });
+
+  test("holds a last conversation from before its origin was recorded back from calls without a signature", async () => {
+    const assistantId = await quietAssistant(running.api);
+    const uniqueId = `person-${++count}`;
+    const signed = WAYS["a chat that a key started"]!;
+    await signed.talk(assistantId, uniqueId, "4711");
+    await running.database.query(
+      `update end_users set context = 'Person: 4710', signed_context = null, facts = '[]' where unique_id = $1`,
+      [uniqueId],
+    );
+    const unsigned = await WAYS["a call with anonymousId"]!.talk(assistantId, uniqueId, "4712");
+    expect(unsigned).not.toContain("Person: 4710");
+    expect(await signed.talk(assistantId, uniqueId, "4713")).toContain("Person: 4710");
+  });
 });
