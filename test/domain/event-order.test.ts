@@ -162,12 +162,12 @@ describe("the ledger", () => {
     const organizationId = (await running.api.get("/rest/v1/organization", 200)).id as string;
     const chats = [chatId];
     for (let n = 0; n < 4; n++) chats.push(await newChat(running.api, await quietAssistant(running.api)));
-    const begun = await running.app.database.scope(organizationId).of(Ledger).place(undefined);
+    const begun = await running.app.database.scope(organizationId).of(Ledger).positionOf(undefined);
     let writing = true;
     const read = async () => {
       const seen: string[] = [];
       for (let place = begun, last = false; ;) {
-        const { heads, place: next } = await running.app.database
+        const { heads, position: next } = await running.app.database
           .scope(organizationId)
           .of(Ledger)
           .headsAfter(place, 3);

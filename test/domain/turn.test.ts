@@ -21,7 +21,7 @@ const say = async (aiChatId: string, content: string) => {
 };
 
 describe("a turn without any model", () => {
-  test("the greeting is the first message, with its variables filled in", async () => {
+  test("starts with the greeting, with its variables filled in", async () => {
     const { messages } = await chatWith(
       { initialMessage: "This is {company}, {who}?" },
       { variables: { company: "Acme" } },
@@ -29,7 +29,7 @@ describe("a turn without any model", () => {
     expect(messages).toEqual([{ role: "ASSISTANT", content: "This is Acme, {who}?" }]);
   });
 
-  test("answers with the passage that was found, and says that it is local", async () => {
+  test("answers with the passage found, and is marked as local", async () => {
     const resources = "We are open Monday to Friday, 8 am to 6 pm.\n\nParking is free behind the house.";
     const { chatId } = await chatWith({ resources });
     expect(await say(chatId, "Where can I park my car, is there parking?")).toMatchObject({
@@ -42,7 +42,7 @@ describe("a turn without any model", () => {
     });
   });
 
-  test("is taken over connections of its own, so that requests find theirs", async () => {
+  test("uses database connections of its own, so that requests can get theirs", async () => {
     const { chatId } = await chatWith({ resources: "Parking is free." });
     await say(chatId, "Is parking free?");
     const names = await running.database.query<{ name: string }>(
@@ -52,12 +52,12 @@ describe("a turn without any model", () => {
     expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(["parley", "parley jobs"]));
   });
 
-  test("says that it doesn't know", async () => {
+  test("says that it does not know", async () => {
     const { chatId } = await chatWith({ resources: "", prompt: "Be kind." });
     expect((await say(chatId, "What is the capital of France?")).content).toContain("I don't know");
   });
 
-  test("stores no answer to what was answered meanwhile", async () => {
+  test("stores no answer to a question that was answered meanwhile", async () => {
     const { chatId } = await chatWith({ resources: "Parking is free." });
     await say(chatId, "Is parking free?");
     const organizationId = (await running.app.database.defaultOrganizationId())!;
@@ -74,7 +74,7 @@ describe("a turn without any model", () => {
     expect(await running.database.query(stored, [chatId])).toEqual([]);
   });
 
-  test("suggests up to three questions about what else is known, where that is switched on", async () => {
+  test("suggests up to three questions about known topics if enabled", async () => {
     const resources = [
       "We are open Monday to Friday, 8 am to 6 pm. On Sunday we are closed.",
       "Parking is free behind the house.",
@@ -94,14 +94,14 @@ describe("a turn without any model", () => {
     expect(again.content).toBe("Dogs are welcome!");
   });
 
-  test("suggests nothing where that is switched off, or nothing is known", async () => {
+  test("suggests nothing if disabled or nothing is known", async () => {
     const off = await chatWith({ resources: "Parking is free.\n\nDogs are welcome." });
     expect((await say(off.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
     const empty = await chatWith({ resources: "", prompt: "Be kind.", quickRepliesEnabled: true });
     expect((await say(empty.chatId, "Parking?")).metadata).not.toHaveProperty("quickReplies");
   });
 
-  test("is counted: what the assistant did not know, and functions that failed", async () => {
+  test("is counted if the assistant did not know the answer or a function failed", async () => {
     const functions = [{ name: "book", parameters: { type: "object", properties: {} } }];
     const { assistantId, chatId } = await chatWith({ resources: "Parking is free.", functions });
     await say(chatId, "Is parking free?");

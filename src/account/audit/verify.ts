@@ -43,7 +43,7 @@ function problemOf(
     return { position: expected, problem: `missing: the next row has position ${position}` };
   if (row.previousHash !== before.hash)
     return { position, problem: "out of place: it does not follow the row before it" };
-  if (hashOf(row) !== row.hash) return { position, problem: "changed: its hash does not fit its content" };
+  if (hashOf(row) !== row.hash) return { position, problem: "changed: its hash does not match its content" };
   if (published.some((head) => head.position === position && head.hash !== row.hash))
     return { position, problem: "replaced: its hash differs from the published head" };
   return undefined;

@@ -21,7 +21,7 @@ export const masked = (value: string): string =>
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";
-  for (let place = 0; place < 6; place++) {
+  for (let count = 0; count < 6; count++) {
     digits = ALPHABET[rest % 62]! + digits;
     rest = Math.floor(rest / 62);
   }

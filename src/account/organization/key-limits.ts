@@ -9,7 +9,7 @@ import type { KeyInput } from "./keys";
 type NewLimits = Partial<LimitColumns> & { readonly expiresAt?: Date };
 
 const tooWide = (what: string) =>
-  new DomainError("FORBIDDEN", `A key makes no key that is wider than itself: ${what}.`);
+  new DomainError("FORBIDDEN", `A key cannot create a key with wider limits: ${what}.`);
 
 /**
  * The limits of a new key: those in the input, else those of the key that creates it.
@@ -22,10 +22,10 @@ export async function limitsFor(
   caller: Caller | undefined,
 ): Promise<NewLimits> {
   if (caller && permissions?.includes("import"))
-    throw invalid([{ path: "permissions", message: "import is given by the command line only" }]);
+    throw invalid([{ path: "permissions", message: "import can be granted on the command line only" }]);
   const own = caller?.limits;
   const extra = permissions?.find((one) => own?.permissions && !own.permissions.includes(one));
-  if (extra !== undefined) throw tooWide(`it lacks the permission ${extra} itself`);
+  if (extra !== undefined) throw tooWide(`it lacks the permission ${extra}`);
   for (const id of assistantIds ?? []) await checkAssistant(scope, id);
   const expiry = expiresAt ?? caller?.expiresAt;
   if (expiresAt) await checkEnd(scope, expiresAt, caller?.expiresAt);
@@ -58,5 +58,5 @@ async function checkAssistant(scope: Scope, id: string): Promise<void> {
 async function checkEnd(scope: Scope, expiresAt: Date, latest: Date | undefined): Promise<void> {
   const [now] = await scope.read(HAS_PASSED, [expiresAt]);
   if (now!.past) throw invalid([{ path: "expiresAt", message: "must be in the future" }]);
-  if (latest && expiresAt > latest) throw tooWide(`it ends at ${latest.toISOString()} itself`);
+  if (latest && expiresAt > latest) throw tooWide(`it expires at ${latest.toISOString()}`);
 }

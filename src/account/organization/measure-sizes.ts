@@ -27,14 +27,14 @@ interface BatchResult {
 
 /** Measures the stored bytes of organizations: large ones every few minutes, others every hour. */
 export async function measureSizes(database: Database): Promise<void> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { storedBytes } = database.scope("").ports.quotas;
   const tables = await database.tenantTables();
   let left = await database.unmeasured(Math.floor(storedBytes / 4));
   while (left.length > 0) {
     const more: string[] = [];
     for (const id of left) {
-      if (performance.now() - begun > MAX_RUN_MS) return;
+      if (performance.now() - startedAt > MAX_RUN_MS) return;
       if (await measure(database.scope(id), tables)) more.push(id);
     }
     left = more;
@@ -45,16 +45,16 @@ export async function measureSizes(database: Database): Promise<void> {
 async function measure(scope: Scope, tables: readonly string[]): Promise<boolean> {
   await scope.insert("stored_sizes", {}).onConflict("organizationId").ignore();
   const [row] = await scope.write(START_MEASUREMENT);
-  let walk = row?.walk ?? { tables, behind: null, bytes: 0 };
+  let progress = row?.walk ?? { tables, behind: null, bytes: 0 };
   for (
     let statement = 0;
-    walk.tables.length > 0 && (statement < MAX_STATEMENTS || !canPause(walk));
+    progress.tables.length > 0 && (statement < MAX_STATEMENTS || !canPause(progress));
     statement++
   )
-    walk = await next(scope, walk);
-  if (walk.tables.length > 0) await scope.write(PAUSE_MEASUREMENT, [JSON.stringify(walk)]);
-  else await scope.write(FINISH_MEASUREMENT, [walk.bytes]);
-  return walk.tables.length > 0;
+    progress = await next(scope, progress);
+  if (progress.tables.length > 0) await scope.write(PAUSE_MEASUREMENT, [JSON.stringify(progress)]);
+  else await scope.write(FINISH_MEASUREMENT, [progress.bytes]);
+  return progress.tables.length > 0;
 }
 
 const ID = /^[\da-f-]{36}$/;

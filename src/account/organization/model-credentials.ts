@@ -42,7 +42,7 @@ export class ModelCredentials {
   async set(provider: string, apiKey: string | null, baseUrl: string | null): Promise<StoredCredential> {
     const { catalog, outbound, crypto } = this.scope.ports;
     if (!catalog.providers.some(({ id }) => id === provider))
-      throw invalid([{ path: "input.provider", message: "is not a provider of the catalogue" }]);
+      throw invalid([{ path: "input.provider", message: "is not a provider in the catalog" }]);
     const problem = baseUrl === null ? undefined : outbound.problemWith(baseUrl);
     if (problem) throw invalid([{ path: "input.baseUrl", message: problem }]);
     return this.scope.transaction(async (scope) => {

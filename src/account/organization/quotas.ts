@@ -62,16 +62,16 @@ export class Quotas {
   /** Must be called in the transaction that stores the record. @throws QUOTA_EXCEEDED */
   async checkRoomFor(kind: keyof typeof COUNTED_RECORDS): Promise<void> {
     await this.checkStorage();
-    const { [kind]: most, spacious } = this.whole.ports.quotas;
+    const { [kind]: limit, spacious } = this.whole.ports.quotas;
     const memo = `${kind} ${this.whole.organizationId}`;
     if (performance.now() < (spacious.get(memo) ?? 0)) return;
-    if (!(await this.hasAtLeast(kind, most - SPARE_RECORDS))) {
+    if (!(await this.hasAtLeast(kind, limit - SPARE_RECORDS))) {
       spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
       return;
     }
     const { noun, setting, remedy } = COUNTED_RECORDS[kind];
     const check = async () => {
-      if (await this.hasAtLeast(kind, most)) throw exceeded(most, noun, setting, remedy);
+      if (await this.hasAtLeast(kind, limit)) throw exceeded(limit, noun, setting, remedy);
     };
     await check();
     await this.whole.lock(LOCK);
@@ -85,33 +85,33 @@ export class Quotas {
     if (known && performance.now() < known.until) return known.bytes + growthOf(organizationId);
     const size = this.whole.of(StoredSize);
     if (!inTransaction) await size.add();
-    const bytes = (await size.bytes()) + (await this.stored()).bytes;
+    const bytes = (await size.bytes()) + (await this.usage()).bytes;
     ports.quotas.sizes.set(organizationId, { bytes, until: performance.now() + SIZE_LIFETIME_MS });
     return bytes + growthOf(organizationId);
   }
 
   /** Must be called before data is stored. @throws QUOTA_EXCEEDED */
   async checkStorage(): Promise<void> {
-    const most = this.whole.ports.quotas.storedBytes;
-    if ((await this.storedBytes()) >= most) throw tooManyBytes(most);
+    const limit = this.whole.ports.quotas.storedBytes;
+    if ((await this.storedBytes()) >= limit) throw tooManyBytes(limit);
   }
 
   /** A warning if the stored bytes are near the limit. */
   async warnings(): Promise<string[]> {
-    const most = this.whole.ports.quotas.storedBytes;
+    const limit = this.whole.ports.quotas.storedBytes;
     const bytes = await this.storedBytes();
-    if (bytes < most * WARNING_SHARE) return [];
-    const percent = Math.floor((bytes / most) * 100);
+    if (bytes < limit * WARNING_SHARE) return [];
+    const percent = Math.floor((bytes / limit) * 100);
     return [
-      `${percent} % of the organization's limit of ${most} stored bytes (QUOTA_STORED_BYTES) are used. At 100 % requests that store something are refused. ${REMEDY}, or ask the operator to raise the limit.`,
+      `${percent} % of the organization's limit of ${limit} stored bytes (QUOTA_STORED_BYTES) are used. At 100 % requests that store something are refused. ${REMEDY}, or ask the operator to raise the limit.`,
     ];
   }
 
   /** Most bytes that a new file can have. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
-    const most = this.whole.ports.quotas;
-    const { files } = await this.stored();
-    if (files >= most.files) throw exceeded(most.files, "files", "QUOTA_FILES", "Delete some");
+    const limits = this.whole.ports.quotas;
+    const { files } = await this.usage();
+    if (files >= limits.files) throw exceeded(limits.files, "files", "QUOTA_FILES", "Delete some");
     return this.roomForBytes();
   }
 
@@ -119,7 +119,7 @@ export class Quotas {
   async roomForBytes(): Promise<number> {
     const { organizationId, ports } = this.whole;
     const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
-    return remainingBytes((await this.stored()).bytes + rows, ports.quotas.storedBytes);
+    return remainingBytes((await this.usage()).bytes + rows, ports.quotas.storedBytes);
   }
 
   /** Must be called in the transaction that stores the record of the file. @throws QUOTA_EXCEEDED */
@@ -134,14 +134,14 @@ export class Quotas {
     if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
-  /** The same bytes. The stream fails with QUOTA_EXCEEDED after `most` bytes. */
-  bounded(content: Readable, most: number): Readable {
+  /** The same bytes. The stream fails with QUOTA_EXCEEDED after `limit` bytes. */
+  bounded(content: Readable, limit: number): Readable {
     const { storedBytes } = this.whole.ports.quotas;
     async function* chunks() {
       let size = 0;
       for await (const chunk of content as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > most) throw tooManyBytes(storedBytes);
+        if (size > limit) throw tooManyBytes(storedBytes);
         yield chunk;
       }
     }
@@ -155,22 +155,22 @@ export class Quotas {
   }
 
   /** Number of files, and bytes of files and archives; from indexes that contain the sizes. */
-  private async stored(): Promise<{ files: number; bytes: number }> {
+  private async usage(): Promise<{ files: number; bytes: number }> {
     const [[files], [archives]] = await Promise.all([this.whole.read(FILES), this.whole.read(ARCHIVES)]);
     return { files: Number(files!.files), bytes: Number(files!.bytes) + Number(archives!.bytes) };
   }
 }
 
 /** @throws QUOTA_EXCEEDED if there is none */
-function remainingBytes(bytes: number, most: number): number {
-  if (bytes >= most) throw tooManyBytes(most);
-  return most - bytes;
+function remainingBytes(bytes: number, limit: number): number {
+  if (bytes >= limit) throw tooManyBytes(limit);
+  return limit - bytes;
 }
 
-const tooManyBytes = (most: number) => exceeded(most, "stored bytes", "QUOTA_STORED_BYTES", REMEDY);
+const tooManyBytes = (limit: number) => exceeded(limit, "stored bytes", "QUOTA_STORED_BYTES", REMEDY);
 
-const exceeded = (most: number, noun: string, setting: string, remedy: string) =>
+const exceeded = (limit: number, noun: string, setting: string, remedy: string) =>
   new DomainError(
     "QUOTA_EXCEEDED",
-    `The organization's limit is ${most} ${noun} (${setting}). ${remedy}, or ask the operator to raise the limit.`,
+    `The organization's limit is ${limit} ${noun} (${setting}). ${remedy}, or ask the operator to raise the limit.`,
   );

@@ -27,8 +27,7 @@ export class Tokens {
     caller: Caller,
   ): Promise<IssuedToken> {
     const { organizationId, keyId, expiresAt: limit } = caller;
-    if (keyId === undefined)
-      throw new DomainError("FORBIDDEN", "A token is issued to a key or a token only.");
+    if (keyId === undefined) throw new DomainError("FORBIDDEN", "Only a key or a token can issue a token.");
     const expiresAt = expiryOf(lifetimeSeconds(input.expiresIn ?? "1h"), limit);
     const user = input.userId != null && { userId: input.userId };
     const claims = { kind: "TOKEN", organizationId, keyId, expiresAt, ...user } as const;
@@ -51,8 +50,8 @@ export class Tokens {
 
 /** The expiry of a token: `seconds` from now, but not after the expiry of its issuer. */
 function expiryOf(seconds: number, limit: Date | undefined): Date {
-  const wanted = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
-  return limit !== undefined && limit < wanted ? limit : wanted;
+  const requested = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
+  return limit !== undefined && limit < requested ? limit : requested;
 }
 
 /** Parses `expiresIn`. @throws BAD_USER_INPUT */
@@ -61,7 +60,10 @@ function lifetimeSeconds(text: string): number {
   const seconds = Number(digits) * SECONDS[(unit || "s") as keyof typeof SECONDS];
   if (!(seconds >= 1))
     throw invalid([
-      { path: "expiresIn", message: "must be seconds such as 3600, or a span such as 60s, 15m, 1h or 7d" },
+      {
+        path: "expiresIn",
+        message: "must be seconds such as 3600, or a duration such as 60s, 15m, 1h or 7d",
+      },
     ]);
   if (seconds > MAX_LIFETIME_SECONDS) throw invalid([{ path: "expiresIn", message: "must be at most 30d" }]);
   return seconds;

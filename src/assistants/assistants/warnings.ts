@@ -98,13 +98,13 @@ function checkUnusedKnowledge(resources: string, hasFiles: boolean, warn: Warn) 
     warn(
       "isRagEnabled",
       "FILES_WITHOUT_RAG",
-      "What is in the attached files is never given to a model: updateRagSettings turns isRagEnabled on.",
+      "Models cannot use the attached files. Enable isRagEnabled with updateRagSettings.",
     );
   if (resources.length > MAX_RESOURCES_IN_PROMPT)
     warn(
       "resources",
       "RESOURCES_CUT",
-      `A model is given the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters: updateRagSettings turns isRagEnabled on, so that all is looked up.`,
+      `Models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters. Enable isRagEnabled with updateRagSettings to search all of them.`,
     );
 }
 
@@ -195,7 +195,7 @@ function checkFunctions(
       warn(
         path,
         "FUNCTION_WITHOUT_SERVER",
-        `The function ${declared.name} has no serverUrl: nobody answers it.`,
+        `The function ${declared.name} has no serverUrl, so it cannot be called.`,
       );
   });
 }

@@ -44,13 +44,13 @@ export function readFunction(item: JsonObject): DeclaredFunction | string {
 
 function problemOfSchema(schema: unknown): string | undefined {
   if (!isObject(schema) || (schema.type ?? "object") !== "object")
-    return "has parameters that are no JSON Schema object";
+    return "has parameters that are not a JSON Schema of type object";
   if (schema.properties !== undefined && !isObject(schema.properties))
-    return "has parameters.properties that is no object";
+    return "has parameters.properties that is not an object";
   for (const [name, property] of Object.entries((schema.properties ?? {}) as JsonObject))
     if (!isObject(property) || !TYPES.includes(String(property.type)))
-      return `has a property ${name} whose type is none of ${TYPES.join(", ")}`;
+      return `has a property ${name} whose type is not one of ${TYPES.join(", ")}`;
   const { required } = schema;
   const isList = Array.isArray(required) && required.every((name) => typeof name === "string");
-  return required === undefined || isList ? undefined : "has parameters.required that is no list of names";
+  return required === undefined || isList ? undefined : "has parameters.required that is not a list of names";
 }

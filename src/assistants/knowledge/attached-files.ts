@@ -165,7 +165,7 @@ export class AttachedFiles {
       throw invalid([
         {
           path: "fileId",
-          message: `is one too many: the assistant has ${MAX_FILES} files, the most there may be`,
+          message: `exceeds the limit of ${MAX_FILES} files per assistant`,
         },
       ]);
   }

@@ -27,11 +27,11 @@ export async function embedPassages(
   const owner = fileId ?? assistantId ?? "";
   for (;;) {
     const statement = fileId === undefined ? OF_ASSISTANT : OF_FILE;
-    const wanted = await scope.read(statement, [owner, embeddings.model]);
-    if (wanted.length === 0) return;
-    const vectors = await scope.of(Embeddings).embed(wanted.map(({ content }) => content));
+    const passages = await scope.read(statement, [owner, embeddings.model]);
+    if (passages.length === 0) return;
+    const vectors = await scope.of(Embeddings).embed(passages.map(({ content }) => content));
     if (!vectors) return;
-    await store(scope, wanted, vectors, embeddings.model);
+    await store(scope, passages, vectors, embeddings.model);
   }
 }
 
@@ -54,15 +54,15 @@ const OF_ASSISTANT = ofOwner(`(passages.assistant_id = $2 or passages.file_id in
 /** Stores vectors, except for passages that were deleted meanwhile. */
 async function store(
   scope: Scope,
-  wanted: readonly PassageText[],
+  passages: readonly PassageText[],
   vectors: readonly number[][],
   model: string,
 ): Promise<void> {
   await scope.transaction(async (scope) => {
-    const ids = wanted.map(({ id }) => id);
+    const ids = passages.map(({ id }) => id);
     const locked = await scope.table("passages").select("id").whereIn("id", ids).orderBy("id").forShare();
     const existing = new Set(locked.map(({ id }) => id));
-    for (const [index, { id: passageId }] of wanted.entries())
+    for (const [index, { id: passageId }] of passages.entries())
       if (existing.has(passageId))
         await scope
           .insert("passage_embeddings", { passageId, model, embedding: JSON.stringify(vectors[index]) })

@@ -55,14 +55,14 @@ export class Embeddings {
     question: string,
     assistantId: string,
     resources: readonly string[],
-    most: number,
+    limit: number,
   ): Promise<Passage[]> {
     const { embeddings } = this.scope.ports;
     if (!embeddings || question.trim() === "") return [];
     const vector = await this.embedQuestion(question);
     if (!vector) return [];
     await this.enqueueIfChanged(assistantId, resources);
-    const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, most];
+    const values = [assistantId, embeddings.model, JSON.stringify(vector), resources, limit];
     const rows = await this.scope.read(NEAREST, values);
     return rows.map(({ text, source, fileId, page }) => ({
       text,

@@ -4,7 +4,7 @@ import { Files } from "../files/files";
 import { isReadable } from "../../platform/ports/document-reader";
 import { AttachedFiles } from "./attached-files";
 
-const RETRY_HINT = "The file could not be fetched or read just now: attach it again to try once more.";
+const RETRY_HINT = "The file could not be read. Attach it again to retry.";
 
 /**
  * Reads a file and indexes its passages. A problem of the file is stored. Other errors are thrown, so that the job is

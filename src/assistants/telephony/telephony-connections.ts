@@ -234,5 +234,5 @@ const DUPLICATE = "23505";
 /** Does not reveal whether this or another organization has connected the number. */
 function rejectDuplicate(error: unknown): never {
   if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
-  throw new DomainError("CONFLICT", "This telephone number is connected already.");
+  throw new DomainError("CONFLICT", "This phone number is already connected.");
 }

@@ -39,14 +39,14 @@ export async function callEvents(
   return follow(fresh, listener, wanted.after, async (scope, from) => {
     // Checked only once the position is known, because the call may end while the position is looked up.
     if ((finished ??= await isPast(scope, wanted)))
-      return { items: [], place: from, more: false, done: true };
-    const { heads, place } = await scope.of(Ledger).headsAfter(from, PAGE_SIZE);
+      return { items: [], position: from, more: false, done: true };
+    const { heads, position } = await scope.of(Ledger).headsAfter(from, PAGE_SIZE);
     const found = await Promise.all(
       heads.filter((head) => isWanted(head, wanted)).map((head) => eventOf(scope, head)),
     );
     const items = found.filter((event) => event !== undefined);
     const over = wanted.callId != null && items.some(({ status }) => status === "ended");
-    return { items, place, more: heads.length === PAGE_SIZE, done: over };
+    return { items, position, more: heads.length === PAGE_SIZE, done: over };
   });
 }
 
@@ -72,9 +72,9 @@ async function isPast(scope: Scope, { callId, after }: CallEventFilter): Promise
   if (callId == null) return false;
   const { status } = await scope.of(Calls).byId(callId);
   if (status !== "ended" || after == null) return status === "ended";
-  const seen = await scope.of(Ledger).place(after);
+  const seen = await scope.of(Ledger).positionOf(after);
   const { nodes } = await scope.of(Events).list({ first: 1 }, { chatId: callId, name: "status-changed" });
-  return nodes[0] === undefined || !isAfter(await scope.of(Ledger).place(nodes[0].id), seen);
+  return nodes[0] === undefined || !isAfter(await scope.of(Ledger).positionOf(nodes[0].id), seen);
 }
 
 const isAfter = (one: LedgerPosition, other: LedgerPosition): boolean =>

@@ -139,9 +139,10 @@ export class Chats {
   ): Promise<Connection<Chat>> {
     const take = first ?? 20;
     const [[column, id]] = Object.entries(owner) as [[keyof typeof LISTS, string]];
-    const asked = { ...filter, after: after == null ? null : [timeOf(after), after] };
-    const loader = this.scope.loader<ChatRow[]>(`chats.${column}.${take}.${JSON.stringify(asked)}`, (ids) =>
-      readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, asked),
+    const conditions = { ...filter, after: after == null ? null : [timeOf(after), after] };
+    const loader = this.scope.loader<ChatRow[]>(
+      `chats.${column}.${take}.${JSON.stringify(conditions)}`,
+      (ids) => readPerId(this.scope, LISTS[column], ids, { take: take + 1 }, conditions),
     );
     return connectionOf((await loader.load(id)).map(withLabel), take);
   }
@@ -152,7 +153,7 @@ export class Chats {
       const [ended] = await scope.of(Chats).endWhere({ id }, reason);
       if (ended) return withLabel(ended);
       await scope.of(Chats).byId(id);
-      throw new DomainError("CHAT_ENDED", "The chat has ended already.");
+      throw new DomainError("CHAT_ENDED", "The chat has already ended.");
     });
   }
 

@@ -170,7 +170,7 @@ export class EndUsers {
     if (signature == null || !sameText(expected, signature.toLowerCase()))
       throw new DomainError(
         "FORBIDDEN",
-        "uniqueId must be signed: uniqueIdSignature is the hexadecimal HMAC with SHA-256 of it under the organization's identity secret.",
+        "uniqueId must be signed: send uniqueIdSignature, its HMAC-SHA-256 with the organization's identity secret, in hexadecimal.",
       );
   }
 

@@ -8,7 +8,7 @@ import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
 
 /** A chat with its messages, newest first. */
-export type Conversation = ChatRow & { readonly said: readonly EventMessage[] };
+export type Conversation = ChatRow & { readonly messages: readonly EventMessage[] };
 
 /**
  * Stores a message, counts it, records its event and enqueues its jobs in one statement, because every message waits
@@ -31,7 +31,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     };
     const message = { ...identity, ...columns };
     const cause = { ...causeOf(message, input), jobs: jobsOf(input, chat) };
-    if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.said], cause)) return message;
+    if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.messages], cause)) return message;
     // Another message was stored meanwhile, or the chat has ended: retry with the current state.
   }
 }
@@ -58,7 +58,7 @@ const CONVERSATION = statement<Conversation>(({ db, all }) =>
   db.raw(`
   select ${all("chats")}, coalesce(
     (select json_agg(json_build_object('role', role, 'content', content) order by sequence desc) from messages
-     where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as said
+     where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as messages
   from chats where chats.organization_id = $1 and id = $2`),
 );
 

@@ -86,7 +86,7 @@ export class AllLogs {
   }
 
   private near(matching: () => RowsOf<"chats">, search: string, limit: number): RowsOf<"chats"> {
-    const said = this.scope
+    const messages = this.scope
       .table("messages")
       .whereRaw("messages.chat_id = chats.id")
       .where("content", "ilike", patternOf(search));
@@ -95,16 +95,16 @@ export class AllLogs {
       .table("chats")
       .whereIn("id", next)
       .where((either) =>
-        either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]).orWhereExists(said),
+        either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]).orWhereExists(messages),
       );
   }
 
   private indexed(rows: RowsOf<"chats">, { search, assistantId }: LogFilter): RowsOf<"chats"> {
     const pattern = patternOf(search!); // callers check that there is one
-    const said = this.scope.table("messages").select("chatId").where("content", "ilike", pattern);
-    const labelled = this.scope.table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [pattern]);
-    for (const found of [said, labelled]) if (assistantId != null) found.where({ assistantId });
-    return rows.whereRaw("id in (? union ?)", [said, labelled]);
+    const messages = this.scope.table("messages").select("chatId").where("content", "ilike", pattern);
+    const byLabel = this.scope.table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [pattern]);
+    for (const found of [messages, byLabel]) if (assistantId != null) found.where({ assistantId });
+    return rows.whereRaw("id in (? union ?)", [messages, byLabel]);
   }
 }
 

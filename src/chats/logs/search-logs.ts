@@ -57,11 +57,11 @@ const NEXT = inBothOrders((order) =>
     const next = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
       .select("id")
       .orderBy(byAge(order, "startedAt"));
-    const said = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", $(1));
+    const messages = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", $(1));
     return table("chats")
       .select(LIST_COLUMNS)
       .whereRaw("id in (? limit ?)", [next, $(2)])
-      .where((either) => either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]).orWhereExists(said))
+      .where((either) => either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]).orWhereExists(messages))
       .orderBy(byAge(order, "startedAt"));
   }, SEARCH),
 );
@@ -69,15 +69,15 @@ const NEXT = inBothOrders((order) =>
 /** Searches with the trigram index. Parameter: pattern. */
 const INDEXED = inBothOrders((order) =>
   perId<ListRow, "type">(({ table, $, narrowed }) => {
-    const said = table("messages")
+    const messages = table("messages")
       .select("chatId")
       .whereRaw("assistant_id = wanted.id")
       .where("content", "ilike", $(1));
-    const labelled = table("chats")
+    const byLabel = table("chats")
       .select("id")
       .whereRaw("assistant_id = wanted.id")
       .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
-    return narrowed(table("chats").whereRaw("id in (? union ?)", [said, labelled]))
+    return narrowed(table("chats").whereRaw("id in (? union ?)", [messages, byLabel]))
       .select(LIST_COLUMNS)
       .orderBy(byAge(order, "startedAt"));
   }, SEARCH),

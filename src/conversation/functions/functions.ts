@@ -95,7 +95,10 @@ export async function callFunction(
   if (misfit !== undefined) return { failed: true, text: misfit };
   const { name, serverUrl: url, secretKey } = declared;
   if (url === undefined)
-    return { failed: true, text: `Nobody answers ${name}: it has no server. Nothing was done or confirmed.` };
+    return {
+      failed: true,
+      text: `${name} was not called, because it has no server. Nothing was done or confirmed.`,
+    };
   const body = { id: callId, function: { name, arguments: args } };
   const headers = {
     "content-type": "application/json",
@@ -120,7 +123,7 @@ function replyOf(outcome: Outcome): Pick<FunctionAnswer, "text" | "failed" | "st
   const { status, body, complete } = outcome;
   if (status < 200 || status >= 300)
     return { failed: true, status, text: `The function answered with status ${status}.` };
-  if (!complete) return { failed: true, status, text: "The function's answer is too long, or it broke off." };
+  if (!complete) return { failed: true, status, text: "The function's answer is too long or incomplete." };
   try {
     const reply = JSON.parse(body) as unknown;
     return { failed: false, status, text: typeof reply === "string" ? reply : JSON.stringify(reply) };

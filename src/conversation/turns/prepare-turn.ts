@@ -196,7 +196,7 @@ function rememberTool(scope: Scope, assistantId: string, chat: EndUserChat): Int
 
 function modelOf({ ports }: Scope, id: string): ModelEntry {
   const entry = ports.catalog.models.find((model) => model.id === id);
-  if (!entry) throw new Error(`The catalogue has no model ${id}.`);
+  if (!entry) throw new Error(`The catalog has no model ${id}.`);
   return entry;
 }
 

@@ -20,7 +20,7 @@ import { BUILT_IN, builtInFunctions } from "../functions/functions";
 import { functionResults } from "./history";
 import { StatusEvents } from "./status-events";
 import { assemble, type TurnParts, type PreparedTurn } from "./prepare-turn";
-import { postTurnMessage, Steps } from "./steps";
+import { postMessage, Steps } from "./steps";
 import { TokenStream } from "./token-stream";
 import { APOLOGY, MAX_ROUNDS, RETRY_PAUSES_MS } from "./turn";
 
@@ -76,13 +76,10 @@ async function* converse(
   status.add("thinking"); // recorded while the model generates, so that the answer does not wait for the database
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const current = turn;
-    const { text, calls, reason } = yield* relay(
-      streamAnswer(scope, turn, messages, question.signal),
-      (piece) => {
-        status.speaking(() => question.onAnswer(metadataOf(current)));
-        tokens.add(piece);
-      },
-    );
+    const { text, calls, reason } = yield* relay(stream(scope, turn, messages, question.signal), (piece) => {
+      status.speaking(() => question.onAnswer(metadataOf(current)));
+      tokens.add(piece);
+    });
     if (reason) status.enqueue(() => question.onAnswer({ ...metadataOf(current), finishReason: reason }));
     if (calls.length === 0) {
       const arrival = await turn.position?.afterAnswer();
@@ -164,7 +161,7 @@ const metadataOf = ({ metadata, citations }: PreparedTurn): JsonObject => ({
 });
 
 /** Streams an answer of the model. Retries after a pause if the model fails before its first part. */
-async function* streamAnswer(
+async function* stream(
   scope: Scope,
   turn: PreparedTurn,
   messages: readonly ModelMessage[],
@@ -199,7 +196,7 @@ async function callFunctions(
   turn: PreparedTurn,
   calls: readonly ModelCall[],
 ): Promise<{ results: ModelMessage[]; steps: Steps }> {
-  await postTurnMessage(scope, turn, {
+  await postMessage(scope, turn, {
     role: "ASSISTANT",
     content: null,
     toolCalls: calls.map((call) => ({ ...call })),

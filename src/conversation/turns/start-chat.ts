@@ -116,6 +116,6 @@ function checkDeployment({ enabled, type }: Deployment, channel: Channel): void 
   if (!channels.includes(channel))
     throw new DomainError(
       "CHANNEL_DISABLED",
-      `A deployment of the type ${type} holds chats of the channel ${channels.join(", ")}, not ${channel}.`,
+      `Deployments of type ${type} do not support the channel ${channel}, only ${channels.join(", ")}.`,
     );
 }

@@ -39,7 +39,7 @@ export class Steps {
     const { text: content } = result;
     const metadata = { ...result.metadata, ...(result.failed && { failed: true }) };
     const message = { role: "TOOL", content, toolCallId: call.id } as const;
-    await postTurnMessage(this.scope, this.turn, {
+    await postMessage(this.scope, this.turn, {
       ...message,
       metadata: { ...this.turn.metadata, ...metadata },
     });
@@ -60,7 +60,11 @@ export class Steps {
     const transition = this.position?.transitions.find(({ tool }) => tool.name === call.name);
     if (transition) {
       this.arrival = await this.position!.choose(transition, call); // it has the transition
-      return { text: "The conversation goes on from there.", failed: false, metadata: { transition: true } };
+      return {
+        text: "The conversation continues from there.",
+        failed: false,
+        metadata: { transition: true },
+      };
     }
     const result = await perform(this.scope, this.turn, call);
     const after = result && (await this.position?.afterFunction(call.name, result));
@@ -108,7 +112,7 @@ export interface TurnMessage {
 }
 
 /** Posts a message to the chat. @returns false if the chat has ended or its question was answered meanwhile */
-export async function postTurnMessage(
+export async function postMessage(
   scope: Scope,
   { chat, metadata }: Pick<PreparedTurn, "chat" | "metadata">,
   { known, ...content }: TurnMessage,

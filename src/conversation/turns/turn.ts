@@ -20,7 +20,7 @@ import { conclude } from "../workflows/speaker";
 import { answerExtras } from "./after-answer";
 import { StatusEvents } from "./status-events";
 import { openQuestion, prepare, prepareAfterHandover, type PreparedTurn } from "./prepare-turn";
-import { postTurnMessage, Steps, type TurnMessage } from "./steps";
+import { postMessage, Steps, type TurnMessage } from "./steps";
 import { TokenStream } from "./token-stream";
 
 /** Requests to the model in one turn. */
@@ -75,12 +75,12 @@ export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): 
 type AnswerableTurn = Pick<PreparedTurn, "chat" | "answered" | "upTo" | "metadata">;
 
 /** Shows an answer to subscribers while it is generated. */
-interface LiveOutput {
+interface Output {
   readonly tokens: TokenStream;
   readonly status: StatusEvents;
 }
 
-async function converse(scope: Scope, firstTurn: PreparedTurn, output: LiveOutput): Promise<void> {
+async function converse(scope: Scope, firstTurn: PreparedTurn, output: Output): Promise<void> {
   let turn = firstTurn;
   let messages: ModelMessage[] = [...turn.messages];
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -89,15 +89,15 @@ async function converse(scope: Scope, firstTurn: PreparedTurn, output: LiveOutpu
     if (answer.calls.length === 0) return finish(scope, turn, answer, output);
     await output.tokens.flush();
     messages.push({ role: "assistant", content: answer.text, calls: answer.calls });
-    await assertUnanswered(turn, scope.of(Chats).row(turn.chat.id));
-    await postTurnMessage(scope, turn, {
+    await checkOpen(turn, scope.of(Chats).row(turn.chat.id));
+    await postMessage(scope, turn, {
       role: "ASSISTANT",
       content: answer.text || null,
       toolCalls: answer.calls.map((call) => ({ ...call })),
     });
     const steps = new Steps(scope, turn);
     for (const call of answer.calls) {
-      await assertUnanswered(turn, scope.of(Chats).row(turn.chat.id));
+      await checkOpen(turn, scope.of(Chats).row(turn.chat.id));
       const text = await steps.handle(call);
       if (text === undefined) return endCall(scope, turn);
       messages.push({ role: "tool", content: text, answers: call });
@@ -115,12 +115,12 @@ async function ask(
   scope: Scope,
   turn: PreparedTurn,
   messages: readonly ModelMessage[],
-  output: LiveOutput,
+  output: Output,
 ): Promise<Answer> {
   for (let failures = 0; ; failures++) {
     try {
       const signal = AbortSignal.timeout(scope.ports.models.timeoutMs);
-      return await streamAnswer(scope, turn, { ...turn.request, messages, signal }, output);
+      return await stream(scope, turn, { ...turn.request, messages, signal }, output);
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures];
       if (pause === undefined || error instanceof AlreadyAnswered || isPermanent(error)) throw error;
@@ -130,11 +130,11 @@ async function ask(
   }
 }
 
-async function streamAnswer(
+async function stream(
   scope: Scope,
   turn: PreparedTurn,
   request: ModelRequest,
-  output: LiveOutput,
+  output: Output,
 ): Promise<Answer> {
   const { local, remote } = scope.ports.models;
   let text = "";
@@ -149,7 +149,7 @@ async function streamAnswer(
       output.tokens.discard();
     } else {
       if (text === "") {
-        known = assertUnanswered(turn, conversationOf(scope, turn.chat.id)); // in parallel with the model
+        known = checkOpen(turn, conversationOf(scope, turn.chat.id)); // in parallel with the model
         output.tokens.waitFor(known);
         output.status.speaking();
       }
@@ -165,7 +165,7 @@ async function finish(
   scope: Scope,
   turn: PreparedTurn,
   { text, finishReason, known }: Answer,
-  { tokens }: LiveOutput,
+  { tokens }: Output,
 ): Promise<void> {
   const { quickReplies, goodbye } = await answerExtras(scope, turn, text);
   const metadata = {
@@ -201,8 +201,7 @@ async function endCall(scope: Scope, turn: PreparedTurn): Promise<void> {
 
 async function hangUp(scope: Scope, turn: PreparedTurn): Promise<void> {
   const { endCallMessage = "" } = turn.configuration as ChannelConfiguration & { endCallMessage?: string };
-  if (endCallMessage !== "")
-    await postTurnMessage(scope, turn, { role: "ASSISTANT", content: endCallMessage });
+  if (endCallMessage !== "") await postMessage(scope, turn, { role: "ASSISTANT", content: endCallMessage });
   await scope.of(Chats).endIfLive(turn.chat.id, "assistant-ended");
 }
 
@@ -232,7 +231,7 @@ type AnswerContent = Omit<TurnMessage, "role" | "answers">;
 /** Stores an answer and marks the question as answered in one statement, so that a crash cannot separate them. */
 function storeIfUnanswered(scope: Scope, turn: AnswerableTurn, content: AnswerContent): Promise<boolean> {
   const answers = { since: turn.answered, upTo: turn.upTo };
-  return postTurnMessage(scope, turn, { role: "ASSISTANT", ...content, answers });
+  return postMessage(scope, turn, { role: "ASSISTANT", ...content, answers });
 }
 
 /** @throws AlreadyAnswered if another worker has answered */
@@ -244,10 +243,7 @@ async function markAnswered(scope: Scope, turn: PreparedTurn): Promise<void> {
 }
 
 /** @throws AlreadyAnswered if the chat, as read, was answered by another worker */
-async function assertUnanswered<C extends ChatRow>(
-  turn: PreparedTurn,
-  reading: Promise<C | undefined>,
-): Promise<C> {
+async function checkOpen<C extends ChatRow>(turn: PreparedTurn, reading: Promise<C | undefined>): Promise<C> {
   const chat = await reading;
   if (chat?.answeredSequence !== turn.answered) throw new AlreadyAnswered();
   return chat;

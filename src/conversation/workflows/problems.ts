@@ -65,7 +65,7 @@ function checkReach(flow: Flow, report: Report): void {
   const [start, ...more] = flow.nodes.filter(({ type }) => type === "START");
   if (!start) return report("NO_START", PROBLEM_CODES.NO_START);
   for (const node of more)
-    report("SEVERAL_STARTS", `${subjectOf(node)} is one too many: ${describe(start)} is there.`, {
+    report("SEVERAL_STARTS", `${subjectOf(node)} is a second START node, besides ${describe(start)}.`, {
       nodeId: node.id,
     });
   const reached = new Set<string>();
@@ -112,7 +112,7 @@ function checkWaysOn(flow: Flow, node: WorkflowNode, report: Report): void {
   if (first || !TRANSIT_TYPES.includes(type)) return;
   if (type === "CONDITION" && edges.length === 0)
     return report("CONDITION_WITHOUT_EDGES", `${subjectOf(node)} has no edge.`, { nodeId });
-  report("NO_DEFAULT_EDGE", `${subjectOf(node)} has no default edge: nothing leads on where no other fits.`, {
+  report("NO_DEFAULT_EDGE", `${subjectOf(node)} has no default edge to take if no other edge matches.`, {
     nodeId,
   });
 }
@@ -144,7 +144,7 @@ function checkSpeaker(node: WorkflowNode, known: FunctionsByAssistant, report: R
     report("ASSISTANT_DELETED", `The assistant of ${describe(node)} was deleted.`, { nodeId });
   if (type !== "ACTION") return;
   if (functionName === null)
-    report("ACTION_WITHOUT_FUNCTION", `${subjectOf(node)} names no function.`, { nodeId });
+    report("ACTION_WITHOUT_FUNCTION", `${subjectOf(node)} has no function name.`, { nodeId });
   else if (functions && !functions.has(functionName))
     report("UNKNOWN_FUNCTION", `The assistant of ${describe(node)} has no function ${functionName}.`, {
       nodeId,

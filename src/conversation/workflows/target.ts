@@ -75,14 +75,14 @@ async function resolveDeployment(
 /**
  * The target of an input.
  * @param ids ids by field name
- * @throws BAD_USER_INPUT unless exactly one id is given
+ * @throws BAD_USER_INPUT unless exactly one id is present
  */
 export function targetOf(ids: Readonly<Record<string, string | null | undefined>>): Target {
   const names = Object.keys(ids);
-  const given = names.filter((name) => ids[name] != null);
-  if (given.length === 1) return { [given[0]!]: ids[given[0]!] } as unknown as Target; // the inputs have no other fields
+  const present = names.filter((name) => ids[name] != null);
+  if (present.length === 1) return { [present[0]!]: ids[present[0]!] } as unknown as Target; // the inputs have no other fields
   throw invalid(
-    (given.length > 1 ? given : names).map((path) => ({
+    (present.length > 1 ? present : names).map((path) => ({
       path,
       message: `give one of ${names.join(" and ")}`,
     })),

@@ -36,7 +36,7 @@ export class WorkflowEdges {
       const { edges } = await scope.of(Workflows).flow(workflowId);
       if (edges.length >= MAX_EDGES)
         throw invalid([
-          { path: "workflowId", message: `names a workflow that has ${MAX_EDGES} edges already` },
+          { path: "workflowId", message: `names a workflow that already has ${MAX_EDGES} edges` },
         ]);
       await scope.of(WorkflowEdges).check(workflowId, edge);
       const [row] = await scope.insert("workflow_edges", {

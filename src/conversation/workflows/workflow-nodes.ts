@@ -49,7 +49,7 @@ export class WorkflowNodes {
       const { nodes } = await scope.of(Workflows).flow(workflowId);
       if (nodes.length >= MAX_NODES)
         throw invalid([
-          { path: "workflowId", message: `names a workflow that has ${MAX_NODES} nodes already` },
+          { path: "workflowId", message: `names a workflow that already has ${MAX_NODES} nodes` },
         ]);
       const [row] = await scope.insert("workflow_nodes", {
         ...input,

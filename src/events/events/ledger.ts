@@ -47,33 +47,33 @@ export class Ledger {
    * Events after a position, oldest first, and the position of the last one. Events get their positions after their
    * commit, so none can appear later before a position that has been read.
    */
-  async after(from: LedgerPosition, limit: number): Promise<{ events: Event[]; place: LedgerPosition }> {
-    const { rows, place } = await this.rowsAfter(from, limit, EVENTS_AFTER);
-    return { events: rows.map(toEvent), place };
+  async after(from: LedgerPosition, limit: number): Promise<{ events: Event[]; position: LedgerPosition }> {
+    const { rows, position } = await this.rowsAfter(from, limit, EVENTS_AFTER);
+    return { events: rows.map(toEvent), position };
   }
 
   /** The same without payloads, for readers that need few of many events. */
   async headsAfter(
     from: LedgerPosition,
     limit: number,
-  ): Promise<{ heads: EventHead[]; place: LedgerPosition }> {
-    const { rows, place } = await this.rowsAfter(from, limit, HEADS_AFTER);
-    return { heads: rows, place };
+  ): Promise<{ heads: EventHead[]; position: LedgerPosition }> {
+    const { rows, position } = await this.rowsAfter(from, limit, HEADS_AFTER);
+    return { heads: rows, position };
   }
 
   private async rowsAfter<R extends LedgerPosition>(
     from: LedgerPosition,
     limit: number,
     statement: Statement<R>,
-  ): Promise<{ rows: R[]; place: LedgerPosition }> {
+  ): Promise<{ rows: R[]; position: LedgerPosition }> {
     await sequence(this.scope).catch(unlessReadOnly);
     const rows = await this.scope.read(statement, [from.position, from.id, limit]);
     const last = rows.at(-1);
-    return { rows, place: last ? { position: last.position, id: last.id } : from };
+    return { rows, position: last ? { position: last.position, id: last.id } : from };
   }
 
   /** The position of an event; without an id, the end of the ledger. @throws EVENT_NOT_FOUND */
-  async place(id: string | null | undefined): Promise<LedgerPosition> {
+  async positionOf(id: string | null | undefined): Promise<LedgerPosition> {
     await sequence(this.scope).catch(unlessReadOnly);
     const { scope } = this;
     const [row] = await (id == null ? scope.read(END) : scope.read(POSITION_OF_EVENT, [id]));

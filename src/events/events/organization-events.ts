@@ -15,7 +15,7 @@ export type ChangeListener = Pick<Listener, "on" | "onRenewed">;
 /** Items found in the ledger, and the position up to which it was read. */
 export interface LedgerBatch<T> {
   readonly items: readonly T[];
-  readonly place: LedgerPosition;
+  readonly position: LedgerPosition;
   /** Whether the next batch can be read at once. */
   readonly more: boolean;
   /** Whether nothing can follow, so that the stream ends. */
@@ -33,8 +33,8 @@ export function organizationEvents(
   after: string | null | undefined,
 ): Promise<Repeater<Event>> {
   return follow(fresh, listener, after, async (scope, from) => {
-    const { events, place } = await scope.of(Ledger).after(from, BATCH_SIZE);
-    return { items: events, place, more: events.length === BATCH_SIZE };
+    const { events, position } = await scope.of(Ledger).after(from, BATCH_SIZE);
+    return { items: events, position, more: events.length === BATCH_SIZE };
   });
 }
 
@@ -49,7 +49,7 @@ export async function follow<T>(
   read: (scope: Scope, from: LedgerPosition) => Promise<LedgerBatch<T>>,
 ): Promise<Repeater<T>> {
   const { organizationId } = fresh();
-  let place = await fresh().of(Ledger).place(after);
+  let position = await fresh().of(Ledger).positionOf(after);
   return new Repeater<T>(async (push, stop) => {
     let due = true; // an event may have been written since the position was read
     let wake: (() => void) | undefined;
@@ -62,9 +62,14 @@ export async function follow<T>(
     void stop.then(() => ((stopped = true), notify()));
     while (!stopped) {
       due = false;
-      const found = await read(fresh(), place).catch(() => ({ items: [], place, more: false, done: false }));
+      const found = await read(fresh(), position).catch(() => ({
+        items: [],
+        position,
+        more: false,
+        done: false,
+      }));
       for (const item of found.items) await push(item);
-      place = found.place;
+      position = found.position;
       if (found.done) stop();
       if (found.more || due || stopped) continue;
       await Promise.race([

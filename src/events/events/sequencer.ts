@@ -61,9 +61,9 @@ const CREATE_LEDGER = statement(({ db }) =>
 
 async function assignPositions(scope: Scope): Promise<void> {
   for (;;) {
-    const [pass] = await scope.write(ASSIGN_BATCH);
-    if (!pass!.begun) await scope.write(CREATE_LEDGER);
-    else if (pass!.found < BATCH_SIZE && pass!.found === pass!.placed) return;
+    const [result] = await scope.write(ASSIGN_BATCH);
+    if (!result!.begun) await scope.write(CREATE_LEDGER);
+    else if (result!.found < BATCH_SIZE && result!.found === result!.placed) return;
   }
 }
 

@@ -124,8 +124,8 @@ export class Deliveries {
   }
 
   /**
-   * Claims deliveries to try. An event of a chat waits until the first try of every earlier one has ended or its server
-   * has crashed.
+   * Claims deliveries to try. An event of a chat waits until every earlier one has been tried once; tries during which a
+   * server crashed do not count.
    * @param limit most deliveries to claim
    * @param leaseMs time until a claim that is not renewed expires
    */
