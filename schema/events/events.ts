@@ -13,6 +13,7 @@ import {
 import { Events } from "../../src/events/events/events";
 import { organizationEvents } from "../../src/events/events/organization-events";
 import { Deliveries } from "../../src/events/webhooks/deliveries";
+import { EVENT_NAMES } from "../../src/platform/database/event-names";
 import { missing } from "../../src/platform/errors";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
@@ -31,10 +32,7 @@ import { WebhookDestination } from "../webhooks/webhooks";
 export class Event {
   @Field(() => ID, { description: "Id of the event, which its deliveries have in the header webhook-id." })
   id!: string;
-  @Field({
-    description:
-      "Name of the event: status-changed, conversation-updated, function-call, session-start, session-end, interaction-status or call-recording.",
-  })
+  @Field({ description: `Name of the event: ${EVENT_NAMES.join(", ").replace(/, (?=[^,]*$)/, " or ")}.` })
   name!: string;
   @Field(() => Channel, { description: "Channel of the chat." })
   type!: string;

@@ -4,7 +4,7 @@ import { Chats } from "../chats/chats/chats";
 import type { Database } from "../platform/database/database";
 import type { Rows } from "../platform/database/rows";
 import { currentHold, RELEASE_CHANNEL, type Hold } from "../platform/database/holds";
-import { outgoing } from "../worker/tasks";
+import { slowTasks, soleTasks, tasks } from "../worker/tasks";
 
 /** Counts of pending work that a release dropped. */
 export interface DroppedWork {
@@ -15,8 +15,8 @@ export interface DroppedWork {
 }
 
 /** Tasks whose jobs send something to people, or ask a model for it. */
-const DROPPED_TASKS = Object.entries(outgoing)
-  .filter(([, reaches]) => reaches)
+const DROPPED_TASKS = Object.entries({ ...tasks, ...soleTasks, ...slowTasks })
+  .filter(([, { reachesPeople }]) => reachesPeople)
   .map(([name]) => name);
 
 type Counts = Record<keyof DroppedWork, number>;

@@ -31,6 +31,8 @@ import { endIdleChats } from "./idle-chats";
 export type Payload = Readonly<Record<string, string>>;
 
 export interface Task {
+  /** Whether it contacts people, or a model that answers them. A restored copy must not repeat such tasks. */
+  readonly reachesPeople: boolean;
   /** @param lastAttempt whether no further attempt follows */
   readonly run: (scope: Scope, payload: Payload, lastAttempt: boolean) => Promise<void>;
   /** Stores the consequence of a job that was given up, so that nobody keeps waiting for it. Idempotent. */
@@ -52,40 +54,48 @@ const watching = (scope: Scope, chatId: string): Scope =>
 /** Tasks by name, which is stored with their jobs. */
 export const tasks = {
   "sms.receive": {
+    reachesPeople: true,
     run: (scope, { messageSid }) => receiveSms(scope, messageSid!),
     givenUp: (scope, { messageSid }) => giveUpReceived(scope, messageSid!),
     record: { type: "Text", id: "messageSid" },
   },
   "sms.tell": {
+    reachesPeople: true,
     run: (scope, { smsId, connectionId, to, text }) =>
       sendNotice(scope, { smsId, connectionId: connectionId!, to: to!, text: text! }),
     givenUp: (scope, { smsId }) => giveUpNotice(scope, smsId),
     record: { type: "Text", id: "smsId" },
   },
   "call.start": {
+    reachesPeople: true,
     run: (scope, { chatId }) => startCall(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpStart(scope, chatId!),
     record: CALL,
   },
   "call.watch": {
+    reachesPeople: false,
     run: (scope, { chatId }) => watchCall(watching(scope, chatId!), chatId!),
     givenUp: (scope, { chatId }) => giveUpWatch(scope, chatId!),
     record: CALL,
   },
   "call.hangUp": {
+    reachesPeople: false,
     run: (scope, { chatId }) => hangUpCall(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpHangUp(scope, chatId!),
     record: CALL,
   },
   "call.erase": {
+    reachesPeople: false,
     run: eraseCall,
     givenUp: onlyLogged, // the call is no longer stored here
   },
   "export.remove": {
+    reachesPeople: false,
     run: (scope, { archiveId }) => removeArchive(scope, archiveId!),
     givenUp: onlyLogged, // the sweep of unused files removes it
   },
   "chat.sweep": {
+    reachesPeople: false,
     run: (scope, { chatId }) => sweepChat(scope, chatId!),
     givenUp: onlyLogged,
   },
@@ -94,11 +104,13 @@ export const tasks = {
 /** Tasks that handle everything pending for their ids: only one job with the same ids runs at a time. */
 export const soleTasks = {
   "chat.turn": {
+    reachesPeople: true,
     run: (scope, { chatId }, lastAttempt) => takeTurn(scope, chatId!, lastAttempt),
     givenUp: (scope, { chatId }) => giveUpTurn(scope, chatId!),
     record: CHAT,
   },
   "sms.send": {
+    reachesPeople: true,
     run: (scope, { chatId }) => sendSms(scope, chatId!),
     givenUp: (scope, { chatId }) => giveUpSending(scope, chatId!),
     record: CHAT,
@@ -108,50 +120,34 @@ export const soleTasks = {
 /** Slow tasks that nobody waits for: they have their own runner with few slots. */
 export const slowTasks = {
   "file.index": {
+    reachesPeople: false,
     run: (scope, { fileId }, lastAttempt) => indexFile(scope, fileId!, lastAttempt),
     givenUp: (scope, { fileId }) => giveUpIndexing(scope, fileId!),
     record: { type: "File", id: "fileId" },
   },
   "knowledge.embed": {
+    reachesPeople: false,
     run: (scope, owner) => embedPassages(scope, owner),
     givenUp: onlyLogged, // the passages are still found by full-text search
   },
   "erasure.run": {
+    reachesPeople: false,
     run: (scope, { erasureId }) => scope.of(Erasures).run(erasureId!),
     givenUp: onlyLogged, // erasure.resume restarts it
   },
   "provider.erase": {
+    reachesPeople: false,
     run: (scope, { providerErasureId }) => eraseAtProvider(scope, providerErasureId!),
     givenUp: (scope, { providerErasureId }) => giveUpAtProvider(scope, providerErasureId!),
     record: { type: "ProviderErasure", id: "providerErasureId" },
   },
   "export.run": {
+    reachesPeople: false,
     run: (scope, { exportId }) => scope.of(EndUserExports).run(exportId!),
     givenUp: (scope, { exportId }) => scope.of(EndUserExports).fail(exportId!),
     record: { type: "EndUserExport", id: "exportId" },
   },
 } satisfies Record<string, Task>;
-
-/** Whether a task contacts people or a model that answers them. A restored copy must not repeat such tasks. */
-export const outgoing: Readonly<
-  Record<keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks, boolean>
-> = {
-  "sms.receive": true,
-  "sms.tell": true,
-  "call.start": true,
-  "call.watch": false,
-  "call.hangUp": false,
-  "call.erase": false,
-  "export.remove": false,
-  "chat.sweep": false,
-  "chat.turn": true,
-  "sms.send": true,
-  "file.index": false,
-  "knowledge.embed": false,
-  "erasure.run": false,
-  "export.run": false,
-  "provider.erase": false,
-};
 
 /** Periodic tasks for all organizations. `at` is a cron expression in UTC: minute, hour, day, month, day of the week. */
 export const periodicTasks = {

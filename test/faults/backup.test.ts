@@ -11,7 +11,6 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { announceBackup } from "../../src/platform/database/backup-lock";
-import { outgoing, slowTasks, soleTasks, tasks } from "../../src/worker/tasks";
 import { say } from "../support/factories";
 import { contentsOf, elsewhere, isEmpty, query, waitingInstallation } from "../support/installation";
 import {
@@ -276,7 +275,3 @@ test(
   },
   LONG,
 );
-
-test("every task declares whether it reaches people", () => {
-  expect(Object.keys(outgoing).sort()).toEqual(Object.keys({ ...tasks, ...soleTasks, ...slowTasks }).sort());
-});

@@ -1,6 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import type { EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
@@ -8,15 +9,6 @@ import { statement } from "../../platform/database/statement";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { record, type Cause } from "./record";
 import { sequence } from "./sequencer";
-
-export type EventName =
-  | "status-changed"
-  | "conversation-updated"
-  | "function-call"
-  | "session-start"
-  | "session-end"
-  | "interaction-status"
-  | "call-recording";
 
 /** An event, the same in the ledger, in webhooks and in subscriptions. */
 export interface Event {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../json/json-object";
 import type { ReceivedSms } from "../ports/telephony";
 import type { Utterance } from "../ports/voice-engine";
 import type { AuditEntry, AuditNote, Disclosure } from "./audited-operation";
+import type { EventName } from "./event-names";
 import type { Shown } from "./rows";
 
 /** Fields shared by voice, SMS and chat configurations. */
@@ -14,8 +15,11 @@ type Settings<
   T extends "voice_configurations" | "sms_configurations" | "chat_configurations" | "theme_configurations",
 > = Shown<T, "assistantId" | "updatedAt">;
 
-interface Template {
+interface Assistant {
   variables: JsonObject;
+}
+
+interface Template extends Assistant {
   voice: Settings<"voice_configurations">;
   sms: Settings<"sms_configurations">;
   chat: Settings<"chat_configurations">;
@@ -51,7 +55,7 @@ export interface Narrowed {
     permissions: readonly ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
     assistantIds: readonly string[];
   };
-  assistants: { variables: JsonObject };
+  assistants: Assistant;
   audit_events: Pick<AuditNote, "kind" | "actor" | "interface" | "fields">;
   audit_outbox: { entry: AuditEntry["entry"] };
   calls: { spoken: JsonObject };
@@ -68,14 +72,7 @@ export interface Narrowed {
   end_users: { facts: readonly Fact[] };
   engine_callbacks: { answer: CallbackAnswer };
   events: {
-    name:
-      | "status-changed"
-      | "conversation-updated"
-      | "function-call"
-      | "session-start"
-      | "session-end"
-      | "interaction-status"
-      | "call-recording";
+    name: EventName;
     type: "VOICE" | "TEXT" | "SMS";
   };
   files: { metadata: JsonObject };
