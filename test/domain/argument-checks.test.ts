@@ -39,7 +39,7 @@ describe("a schema", () => {
     ["of an unknown kind", { $schema: "https://example.com/schema" }, "are not a JSON Schema"],
     ["that refers to nothing", { $ref: "#/$defs/nothing" }, "are not a JSON Schema"],
     ["that is asynchronous", { $async: true, type: "object" }, "are not a JSON Schema"],
-    ["that is itself", { $ref: "#" }, "refer to themselves without end"],
+    ["that refers to itself", { $ref: "#" }, "refer to themselves without end"],
     ["that takes exponential time", exponential(30, ""), SLOW],
     [
       "that is too long",

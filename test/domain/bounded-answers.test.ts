@@ -25,17 +25,16 @@ const delta = (content: string) =>
   `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
 const events = { "content-type": "text/event-stream" };
 const behaviours: Readonly<Record<string, Behaviour>> = {
-  "streams words without end": (_req, res) => endless(res.writeHead(200, events), delta("word ".repeat(200))),
-  "streams comments without end": (_req, res) =>
-    endless(res.writeHead(200, events), `: ${"x".repeat(100)}\n`),
-  "streams a line without end": (_req, res) => endless(res.writeHead(200, events), "x".repeat(10_000)),
-  "sends a body without end": (_req, res) =>
+  "streams endless words": (_req, res) => endless(res.writeHead(200, events), delta("word ".repeat(200))),
+  "streams endless comments": (_req, res) => endless(res.writeHead(200, events), `: ${"x".repeat(100)}\n`),
+  "streams an endless line": (_req, res) => endless(res.writeHead(200, events), "x".repeat(10_000)),
+  "sends an endless body": (_req, res) =>
     endless(res.writeHead(200, { "content-type": "application/json" }), "[1,2,3],\n".repeat(1_000)),
   "sends a bomb": (_req, res) =>
     void res
       .writeHead(200, { ...events, "content-encoding": "gzip" })
       .end(gzipSync(Buffer.alloc(64 * MIB, "\n"))),
-  "sends a head and then nothing": (_req, res) => void res.writeHead(200, events).flushHeaders(),
+  "sends only headers": (_req, res) => void res.writeHead(200, events).flushHeaders(),
 };
 
 let behave: Behaviour = (_req, res) => void res.end();
@@ -88,9 +87,9 @@ describe.each([
   ["at an address of a customer", true],
 ])("a model %s", (_where, guarded) => {
   test.each([
-    ["streams words without end", `${MAX_MODEL_TEXT_BYTES} bytes of text`],
-    ["streams comments without end", `${BOUNDS.model.bytes} bytes`],
-    ["streams a line without end", `${BOUNDS.model.line} bytes in a line`],
+    ["streams endless words", `${MAX_MODEL_TEXT_BYTES} bytes of text`],
+    ["streams endless comments", `${BOUNDS.model.bytes} bytes`],
+    ["streams an endless line", `${BOUNDS.model.line} bytes in a line`],
   ])("that %s is cut off, and the error names the limit", async (what, bound) => {
     behave = behaviours[what]!;
     await expect(ask(guarded)).rejects.toThrow();
@@ -111,10 +110,10 @@ describe("any provider asked by fetch", () => {
     (await answers.fetch(fetch, "a provider", limits)(url, { signal: AbortSignal.timeout(20_000) })).text();
 
   test.each([
-    ["sends a body without end", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
-    ["streams a line without end", `${64 * KIB} bytes in a line`, { ...bound, milliseconds: 20_000 }],
+    ["sends an endless body", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
+    ["streams an endless line", `${64 * KIB} bytes in a line`, { ...bound, milliseconds: 20_000 }],
     ["sends a bomb", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
-    ["sends a head and then nothing", "300 ms", bound],
+    ["sends only headers", "300 ms", bound],
   ])("that %s is cut off, and the error names the limit", async (what, passed, limits) => {
     behave = behaviours[what]!;
     await expect(get(limits)).rejects.toThrow(`The answer of a provider exceeds ${passed}.`);
@@ -130,7 +129,7 @@ describe("any provider asked by fetch", () => {
   });
 
   test("is not reported when the caller aborts the request", async () => {
-    behave = behaviours["sends a head and then nothing"]!;
+    behave = behaviours["sends only headers"]!;
     const giving = answers.fetch(fetch, "a provider", bound)(url, { signal: AbortSignal.timeout(50) });
     await expect(giving.then((answer) => answer.text())).rejects.toThrow();
     // The bound of a later request passes after that of the one given up.
@@ -140,7 +139,7 @@ describe("any provider asked by fetch", () => {
 });
 
 test("an embedding model that sends an endless answer is cut off at 16 MiB", async () => {
-  behave = behaviours["sends a body without end"]!;
+  behave = behaviours["sends an endless body"]!;
   const signal = AbortSignal.timeout(30_000);
   const asked = aiSdkEmbeddings(reach.fetch, answers).embed(["text"], {
     model: "m",
@@ -166,7 +165,7 @@ test("a file store that sends an endless list is cut off", async () => {
 });
 
 test("a webhook or function that sends an endless answer is cut off at its limit, which the error names", async () => {
-  behave = behaviours["sends a body without end"]!;
+  behave = behaviours["sends an endless body"]!;
   const bounded = outbound(["127.0.0.0/8"], undefined, answers);
   const request = { url, body: "{}", headers: {}, timeoutMs: 10_000, readBytes: 64 * KIB };
   const outcome = await bounded.post({ ...request, provider: "a webhook destination" });

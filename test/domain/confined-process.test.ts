@@ -60,11 +60,11 @@ describe("the process that reads documents, whatever a document makes it do, can
   test.each([
     ["connect", `await once(require("net").connect(canary.tcp, "127.0.0.1"), "connect")`],
     [
-      "connect by what an import gives",
+      "connect with an import",
       `await once((await import("node:net")).connect(canary.tcp, "127.0.0.1"), "connect")`,
     ],
     [
-      "connect by the class of what it writes to",
+      "connect with the class of its output stream",
       `await once(new process.stdout.constructor().connect(canary.tcp, "127.0.0.1"), "connect")`,
     ],
     ["connect to another process here", `await once(require("net").connect(canary.path), "connect")`],
@@ -77,23 +77,20 @@ describe("the process that reads documents, whatever a document makes it do, can
       `await new Promise((sent) => require("dgram").createSocket("udp4").send("x", canary.udp, "127.0.0.1", sent))`,
     ],
     ["listen", `await once(require("net").createServer().listen(0), "listening")`],
-    ["look names up", `await require("util").promisify(require("dns").lookup)("localhost")`],
-    [
-      "look names up by what an import gives",
-      `await (await import("node:dns/promises")).lookup("localhost")`,
-    ],
+    ["resolve names", `await require("util").promisify(require("dns").lookup)("localhost")`],
+    ["resolve names with an import", `await (await import("node:dns/promises")).lookup("localhost")`],
     [
       "ask a name server",
       `const resolver = new (require("dns").promises.Resolver)();
        resolver.setServers(["127.0.0.1:" + canary.udp]);
        await resolver.resolve4("secret.example")`,
     ],
-    ["take hold of Node's own bindings", `process.binding("tcp_wrap")`],
+    ["access Node's own bindings", `process.binding("tcp_wrap")`],
     ["start a program", `require("child_process").execFileSync("true")`],
     ["start a program later", `await require("util").promisify(require("child_process").execFile)("true")`],
     ["start a thread", `new (require("worker_threads").Worker)("1", { eval: true })`],
     ["signal another process", `process.kill(process.ppid, 0)`],
-    ["look into itself by the inspector", `new (require("inspector").Session)().connect()`],
+    ["use the inspector", `new (require("inspector").Session)().connect()`],
     ["load native code", `process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6")`],
     ["read the machine's files", `require("fs").readFileSync("/etc/passwd")`],
     ["read the service's settings", `require("fs").readFileSync(canary.root + "/.env")`],
@@ -119,7 +116,7 @@ describe("the process that reads documents, whatever a document makes it do, can
     ["a report", `process.report.writeReport()`],
     ["a report at a path", `process.report.directory = canary.folder; process.report.writeReport("target")`],
     [
-      "what its compiler does",
+      "a trace of its compiler",
       `const v8 = require("v8");
       v8.setFlagsFromString("--trace-turbo"); v8.setFlagsFromString("--trace-turbo-path=" + canary.folder);
       v8.setFlagsFromString("--allow-natives-syntax");

@@ -156,7 +156,7 @@ describe("a destination that only fails", () => {
   });
 
   test.each([
-    ["eighteen before", 18, 6],
+    ["eighteen earlier failures", 18, 6],
     ["less than five days", 40, 4.9],
   ])("stays enabled with %s", async (_what, times, days) => {
     receiver.answer((res) => void res.writeHead(500).end());

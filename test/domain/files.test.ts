@@ -75,7 +75,7 @@ describe("the detected type of a file", () => {
     ["text", "hello", "text/plain"],
     ["a page", "  <!DOCTYPE html><p>", "text/html"],
     [
-      "a page behind a declaration and a comment",
+      "a page after a declaration and a comment",
       '<?xml version="1.0"?>\n<!-- saved -->\n<html>',
       "text/html",
     ],
@@ -89,7 +89,7 @@ describe("the detected type of a file", () => {
   });
 
   test.each([
-    ["of a Word document that tells so at its end only", ["word/document.xml", "[Content_Types].xml"], DOCX],
+    ["of a Word document recognizable only at its end", ["word/document.xml", "[Content_Types].xml"], DOCX],
     ["of a Word document", ["[Content_Types].xml", "word/document.xml"], DOCX],
     ["of any other archive", ["a.txt", "word.xml"], "application/zip"],
   ])("%s is found from its directory", async (_what, names, type) => {

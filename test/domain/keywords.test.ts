@@ -49,7 +49,7 @@ describe("the first keyword in a text", () => {
   test.each([
     ["many short ones", "a ".repeat(5_000), many(() => "b")],
     ["many that are all different", "word ".repeat(2_000), many((index) => `word ${index}`)],
-    ["few long ones that almost stand everywhere", "a ".repeat(5_000), many(() => `${"a ".repeat(2_500)}b`)],
+    ["few long ones that almost match everywhere", "a ".repeat(5_000), many(() => `${"a ".repeat(2_500)}b`)],
     ["one", "a ".repeat(5_000), `${"a ".repeat(MIB / 2)}b`],
   ])("is searched in lists of 1 MiB: %s", (_what, text, keywords) => {
     const candidates = Array.from({ length: 5 }, () => ({ keywords }));

@@ -64,9 +64,9 @@ describe("an assistant's knowledge is searched", () => {
   });
 
   test.each([
-    ["what a message touched", { ragTriggerTopics: "parking" }, [OK]],
+    ["passages for a trigger topic", { ragTriggerTopics: "parking" }, [OK]],
     [
-      "what the model asked for",
+      "passages that the model searched for",
       {},
       [{ call: "search_knowledge", arguments: '{"query":"parking"}' }, OK, OK],
     ],

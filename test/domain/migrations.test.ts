@@ -87,7 +87,7 @@ describe("migrations", () => {
   test.each([
     ["lacks it", () => db.migrate.down({ migrationSource, name: APART })],
     [
-      "has it by an earlier form of the migration before",
+      "has it from an earlier version of the migration",
       () => db("knex_migrations").where({ name: APART }).delete(),
     ],
   ])("move started jobs to a table of their own in a database that %s", async (_, before) => {

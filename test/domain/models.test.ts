@@ -137,9 +137,9 @@ describe("a turn with a model", () => {
 
   test.each<[string, Reply]>([
     ["a busy one", { status: 429 }],
-    ["a busy one that asks for an hour's patience", { status: 429, headers: { "retry-after": "3600" } }],
+    ["a busy one with a Retry-After of an hour", { status: 429, headers: { "retry-after": "3600" } }],
     ["one that fails", { status: 500 }],
-    ["half a stream", { half: "The answer" }],
+    ["a broken stream", { half: "The answer" }],
     ["garbage", { garbage: "data: {nonsense\n\n" }],
     ["a page instead of a stream", { garbage: "<!doctype html><title>502</title>" }],
     ["nothing", { text: [] }],
@@ -167,8 +167,8 @@ describe("a turn with a model", () => {
 
   test.each<[string, Reply, RegExp]>([
     ["hangs in the stream", { text: ["Let me ", "think."], held: new Promise(() => undefined) }, /in time/],
-    ["breaks off each time", { half: "The answer" }, /\S/],
-    ["talks nonsense", { garbage: "data: {nonsense\n\n" }, /\S/],
+    ["breaks off every time", { half: "The answer" }, /\S/],
+    ["sends invalid data", { garbage: "data: {nonsense\n\n" }, /\S/],
     ["says nothing", { text: [] }, /answer was empty/],
   ])(
     "a model that %s is given up after three tries: partial answers are not stored, and the chat continues",

@@ -98,12 +98,12 @@ describe("a document is split", () => {
 
 describe("an unreadable document gives a problem:", () => {
   test.each<[string, ReadableType, string | Buffer, RegExp]>([
-    ["text that is none", "text/plain", " \n ", /contains no text/],
-    ["a page that is none", "text/html", "<p> </p>", /contains no text/],
-    ["a PDF of pictures", "application/pdf", pdf([]), /text recognition/],
-    ["a PDF that is none", "application/pdf", "%PDF-1.7 nothing", /PDF is broken/],
+    ["empty text", "text/plain", " \n ", /contains no text/],
+    ["an empty page", "text/html", "<p> </p>", /contains no text/],
+    ["a PDF of images", "application/pdf", pdf([]), /text recognition/],
+    ["an invalid PDF", "application/pdf", "%PDF-1.7 nothing", /PDF is broken/],
     ["half a PDF", "application/pdf", pdf([["words", 12]]).subarray(0, 120), /broken|no text/],
-    ["a DOCX that is none", DOCX, "PK\u0003\u0004 nothing", /DOCX file is broken/],
+    ["an invalid DOCX", DOCX, "PK\u0003\u0004 nothing", /DOCX file is broken/],
     ["five million characters", "text/plain", "word ".repeat(1_000_000), /4 million characters/],
     ["a hundred thousand headings", "text/plain", "# a\n".repeat(100_000), /more text than can be indexed/],
   ])("%s", async (_what, type, content, problem) => {

@@ -191,7 +191,7 @@ test.each([
 
 test.each([
   ["letters of several bytes", "ü🥊".repeat(500), "ü🥊".repeat(170) + "ü"],
-  ["bytes of no text", "a\0\ud800b", "a\ufffd\ufffdb"],
+  ["bytes that are not text", "a\0\ud800b", "a\ufffd\ufffdb"],
 ])("the first KiB of an answer is stored, whatever its content: %s", async (_what, sent, kept) => {
   const { id } = await destination((res) => void res.end(sent));
   expect((await tried(id)).attempts).toMatchObject([{ status: 200, answer: kept }]);

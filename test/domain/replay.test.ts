@@ -107,7 +107,7 @@ describe("a replay", () => {
       () => ({ name: "session-start", chatId: chats[0] }),
       ({ name, chatId }) => name === "session-start" && chatId === chats[0],
     ],
-    ["a name that nothing has", () => ({ name: "call-recording" }), () => false],
+    ["an unknown name", () => ({ name: "call-recording" }), () => false],
   ])("sends only events that match its filter: %s", async (_what, filterOf, wanted) => {
     const expected = events.filter((event) => wanted(event, events));
     expect(await replay(filterOf(events), true)).toEqual({ events: expected.length, dryRun: true });

@@ -26,7 +26,7 @@ const texts: readonly (readonly [string, string])[] = [
   ["a word without end", "x".repeat(5_000)],
   ["emoji, families among them", "👨‍👩‍👧‍👦 ".repeat(400)],
   ["emoji", "😀".repeat(900)],
-  ["characters that take two places", "€[]{}~".repeat(800)],
+  ["characters of two units", "€[]{}~".repeat(800)],
   ["such characters in one text", "€".repeat(765)],
   ["a hundred parts and more", "word ".repeat(60_000)],
   ["another alphabet", "Магазин открывается в девять. ".repeat(120)],

@@ -17,8 +17,8 @@ describe("a bearer token", () => {
     ["the organization", token],
     ["one of its users", { ...token, userId: "ada" }],
     ["a visitor of a web page", session],
-    ["who holds one chat", { ...session, visitor: { chatId: "c1" } }],
-    ["who opened the analytics page", { ...token, kind: "ANALYTICS" as const }],
+    ["a visitor of one chat", { ...session, visitor: { chatId: "c1" } }],
+    ["a viewer of the analytics page", { ...token, kind: "ANALYTICS" as const }],
   ])("identifies its subject %s", async (_whom, claims) => {
     expect(await verifyToken(crypto, await signToken(crypto, claims))).toEqual(claims);
   });

@@ -44,9 +44,12 @@ describe("the condition of an edge", () => {
     ["LESS", 10, "10", false],
     ["LESS", "a", "b", true],
     ["LESS", "a", "A", false],
-  ] as const)("%s compares %j with %j: %j", (operator, amount, value, expected) => {
-    expect(holds(operator, amount, value)).toBe(expected);
-  });
+  ] as [WorkflowEdge["operator"], unknown, string, boolean][])(
+    "%s compares %j with %j: %j",
+    (operator, amount, value, expected) => {
+      expect(holds(operator, amount, value)).toBe(expected);
+    },
+  );
 
   test.each(["EQUALS", "CONTAINS", "GREATER", "LESS", "IS_SET"] as const)(
     "%s does not hold for a variable without a value",

@@ -36,7 +36,7 @@ const whole: [string, Nodes, Edge[]][] = [
     ],
   ],
   [
-    "every kind of node and edge, and a ring in which somebody speaks",
+    "every kind of node and edge, and a loop with a PROMPT node",
     { start: START, talk: TALK, act: ACTION, check: CONDITION, end: END },
     [
       ["start", "act"],

@@ -60,7 +60,7 @@ describe("duplicating an assistant", () => {
   test.each([
     ["letters", "x".repeat(255)],
     ["emoji, of two units each", "😀".repeat(255)],
-    ["emoji behind one letter", `x${"😀".repeat(254)}`],
+    ["emoji after a letter", `x${"😀".repeat(254)}`],
   ])("shortens a name of 255 %s so that the copy can be saved again unchanged", async (_what, name) => {
     const { api } = running;
     const id = await newAssistant(api, { name });

@@ -9,7 +9,7 @@ export interface AuditFilter {
   readonly kind?: ChainedAudit["kind"] | null;
   readonly actor?: AuditActor | null;
   readonly keyId?: string | null;
-  /** An identifier or text of a person: finds entries by this person and entries about this person. */
+  /** An identifier or text of a person: finds entries by and about this person. */
   readonly person?: string | null;
   readonly address?: string | null;
   readonly operation?: string | null;

@@ -29,7 +29,7 @@ export class AuditLog {
     }
   }
 
-  /** Seals before a read. On a read-only database does nothing. */
+  /** Seals before a read. Does nothing on a read-only database. */
   async sealForRead(): Promise<void> {
     await this.seal().catch(unlessReadOnly);
   }

@@ -1,6 +1,6 @@
 import { EMPTY_HEAD, hashOf, type AuditHead, type ChainedAudit } from "./chain";
 
-/** The first position at which a chain was tampered with. */
+/** The first position at which a chain is inconsistent. */
 export interface AuditProblem {
   readonly position: number;
   readonly problem: string;

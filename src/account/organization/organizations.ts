@@ -11,7 +11,7 @@ export interface OrganizationInput {
   readonly requireSignedIdentity?: boolean;
 }
 
-/** The organization itself. */
+/** Reads and changes the organization of the scope. */
 export class Organizations {
   constructor(private readonly scope: Scope) {}
 

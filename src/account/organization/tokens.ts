@@ -13,7 +13,7 @@ export interface IssuedToken {
   readonly expiresAt: Date;
 }
 
-/** Short-lived bearer tokens. A token is valid as long as the key that issued it. */
+/** Short-lived bearer tokens. A token becomes invalid with the key that issued it. */
 export class Tokens {
   constructor(private readonly scope: Scope) {}
 

@@ -42,7 +42,7 @@ export type EndUserChat = Pick<ChatRow, "id" | "assistantId" | keyof VisitorColu
   readonly uniqueId: string;
 };
 
-/** The end of the last conversation that a chat may mention. */
+/** The end of the last conversation, if the chat may mention it. */
 function contextFor(user: MemoryRow, { identityProven, visitorId }: EndUserChat): string | null {
   // Stored by an older version, which did not distinguish signed chats, for a chat outside of web pages.
   const own = user.contextVisitorId === null ? user.context : null;

@@ -12,7 +12,7 @@ const POLL_INTERVAL_MS = 2_000;
 
 /**
  * Posts a message and waits for the assistant's answer.
- * @returns the answer; after 60 s the posted message, while the turn goes on
+ * @returns the answer; after 60 s the posted message, and the turn continues
  * @throws CHAT_NOT_FOUND, CHAT_ENDED
  */
 export async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<Message> {

@@ -58,7 +58,7 @@ export class AllLogs {
         .orderBy(byAge("desc", "startedAt"))
         .limit(take + 1);
     if (!filter.search) return connectionOf((await list(matching())).map(toEntry), take);
-    // The two ways of `searchLogs`: scans recent chats for common words, uses the index for rare ones.
+    // Like `searchLogs`: scans recent chats for common words, then uses the index for rare ones.
     const near = await list(this.near(matching, filter.search, NEAR_CHATS + 10 * take));
     const found = near.length > take ? near : await list(this.indexed(matching(), filter));
     return connectionOf(found.map(toEntry), take);

@@ -16,7 +16,7 @@ export class StatusEvents {
     this.enqueue(() => this.scope.of(Events).interaction(this.chat, status));
   }
 
-  /** Records that the assistant speaks, once per turn. @param first runs before */
+  /** Records that the assistant speaks, once per turn. @param first work to run before */
   speaking(first?: () => Promise<void>): void {
     if (this.isSpeaking) return;
     this.isSpeaking = true;

@@ -45,7 +45,7 @@ interface Answer {
 /**
  * Answers the messages of a chat since the last answer. Runs as a job, one at a time per chat; a message that arrives
  * meanwhile causes another turn. No transaction is open during requests to models and functions.
- * @param lastTry whether the job is not retried if the database is unavailable
+ * @param lastTry apologize instead of throwing if the database is unavailable, because the job is not retried
  */
 export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): Promise<void> {
   const question = await openQuestion(scope, chatId);

@@ -20,7 +20,8 @@ export class WorkflowChecker {
   }
 
   /**
-   * Checks a workflow before it runs. @returns it, and the assistant that speaks first
+   * Checks a workflow before it runs.
+   * @returns its nodes and edges, and the assistant that speaks first
    * @throws WORKFLOW_NOT_FOUND, WORKFLOW_HAS_PROBLEMS
    */
   async start(

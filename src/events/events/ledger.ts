@@ -26,7 +26,7 @@ const POSITION_OF_EVENT = statement<LedgerPosition>(({ table, $, db }) =>
     .select(db.raw("id, transaction::text as position")),
 );
 
-/** Not prepared: a generic plan does not know how few rows are wanted. */
+/** Not prepared: a generic plan does not know how few rows are needed. */
 const after = <R extends { readonly id: string }>(...columns: readonly ("*" | (keyof R & string))[]) =>
   unprepared<R & LedgerPosition>(({ table, $, db }) => {
     const rows = table("events")

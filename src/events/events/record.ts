@@ -48,8 +48,8 @@ const MAX_ACTIVITY_LENGTH = 100;
 
 /**
  * Stores an event, its deliveries, the jobs of its cause and the audit entry of the operation, and notifies listeners.
- * This is one statement because every message waits for it. Destinations of the project, if it has any, replace those of
- * the organization. The project is that of the deployment, else of the workflow, else of the assistant.
+ * Uses a single statement, because every message waits for it. Destinations of the project, if it has any, replace those
+ * of the organization. The project is that of the deployment, else of the workflow, else of the assistant.
  * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {

@@ -43,7 +43,7 @@ export interface Claim {
 }
 
 /**
- * Not prepared, because backlogs differ a lot between destinations. The condition on earlier deliveries is no
+ * Not prepared, because backlogs differ a lot between destinations. The condition on earlier deliveries avoids
  * `not exists`: with statistics older than a backlog, PostgreSQL would join with all of it.
  */
 const CLAIM = unprepared<Claim>(({ db }) =>
