@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { createPubSub } from "@graphql-yoga/subscription";
 import type { GraphQLSchema } from "graphql";
-import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from "type-graphql";
+import { buildSchemaSync, type NonEmptyArray } from "type-graphql";
 import type { Catalog } from "../src/platform/catalog/load-catalog";
 import { AnalyticsResolver } from "./analytics/analytics";
 import { AssistantResolver } from "./assistants/assistants";
@@ -13,7 +13,7 @@ import { AllowedOriginsResolver } from "./configurations/allowed-origins";
 import { ConfigurationResolver } from "./configurations/configurations";
 import { fillEnums } from "./core/enums";
 import { guard } from "./core/guard";
-import { inheritRules } from "./core/inherited-rules";
+import { inheritRules } from "./core/inherited-rules/inherited-rules";
 import { DateTime } from "./core/scalars";
 import { ChatUserResolver, EndUserResolver } from "./end-users/end-users";
 import { DeliveryResolver, DestinationDeliveryResolver, EventResolver } from "./events/events";
@@ -89,13 +89,7 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
   for (const [name, description] of Object.entries(ROOTS)) schema.getType(name)!.description = description;
   inheritRules(schema);
   guard(schema);
-  passRootsUncopied();
   return schema;
-}
-
-/** Passes rows to field resolvers uncopied: by default type-graphql copies a row for each field with a resolver. */
-function passRootsUncopied(): void {
-  for (const param of getMetadataStorage().params) if (param.kind === "root") param.getType = undefined;
 }
 
 const DESCRIPTION = `API for assistants that talk with people by voice, text chat and SMS. Authenticate with an API key in the header \`X-API-Key\` or a token in \`Authorization: Bearer\`.

@@ -16,7 +16,7 @@ import { hasVectors } from "../platform/database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
 import { FileStore, guardedStorage } from "../assistants/files/file-store";
 import { addressOf } from "../http/address";
-import { expressServer, type ExpressServer } from "../http/express-server";
+import { expressServer, type ExpressServer } from "../http/express-server/express-server";
 import { RateLimits } from "../http/limits";
 import { Metrics } from "../http/metrics";
 import { BoundedAnswers } from "../platform/outbound/bounds";
@@ -92,10 +92,8 @@ export async function openService(
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
-  // Jobs wait for connections while requests are queueing for them.
-  const giveWay = () => database.crowded;
   const metrics = new Metrics();
-  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, giveWay });
+  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics });
   const close = async () => {
     await background?.stop();
     await closePorts(ports, listener);

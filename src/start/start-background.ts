@@ -25,8 +25,6 @@ interface BackgroundOptions {
   readonly ports: Ports;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Whether requests are queueing for connections. */
-  readonly giveWay: () => boolean;
 }
 
 /**
@@ -34,10 +32,10 @@ interface BackgroundOptions {
  * connections.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Background> {
-  const { config, url, jobsUrl, ports, logger, metrics, giveWay } = options;
+  const { config, url, jobsUrl, ports, logger, metrics } = options;
   const { listener, outbound } = ports;
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", giveWay });
+  const knex = connect(url, { pool, rowSecurity, name: "parley jobs" });
   const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
   const start = async () => {

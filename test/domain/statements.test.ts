@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { Client } from "../../src/platform/database/connect";
+import { Client } from "../../src/platform/database/knex-client/client";
 import { Filtered } from "../../src/platform/database/filtered";
 import { statement, Statement, type Pieces } from "../../src/platform/database/statement";
 import { useApp } from "../support/app";

@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import PostgresCompiler from "knex/lib/dialects/postgres/query/pg-querycompiler.js";
 
 /** The quoted columns of a table, as SQL lists them. @throws Error for an unknown table */
 export type AllColumns = (table: string) => string;
@@ -40,15 +39,4 @@ async function readColumns(db: Knex): Promise<AllColumns> {
     if (found === undefined) throw new Error(`There is no table ${table}.`);
     return found;
   };
-}
-
-/** Lists columns where a statement that is prepared selects everything. */
-export class Compiler extends PostgresCompiler {
-  override columns(): string {
-    const { all } = (this.builder.queryContext() ?? {}) as { all?: AllColumns };
-    const text = super.columns();
-    return all && !this.grouped.join
-      ? text.replace(/^select \*(?=,| from )/, () => `select ${all(this.single.table)}`)
-      : text;
-  }
 }

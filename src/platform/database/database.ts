@@ -10,12 +10,6 @@ export class Database {
     private readonly ports: Ports,
   ) {}
 
-  /** Whether somebody waits for a connection, as all of them are in use. */
-  get crowded(): boolean {
-    const { pool } = this.knex.client as { pool: { numPendingAcquires(): number } };
-    return pool.numPendingAcquires() > 0;
-  }
-
   /** Runs work that concerns several organizations in one transaction. */
   transaction<R>(work: (database: Database, trx: Knex) => Promise<R>): Promise<R> {
     return this.knex.transaction((trx) => work(new Database(trx, this.ports), trx));

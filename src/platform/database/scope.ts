@@ -4,12 +4,12 @@ import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
-import type { Client } from "./connect";
 import { TRIES, type JobOptions } from "./job-options";
 import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
 import type { AnyTable, New, RowsOf } from "./rows";
+import { runQuery } from "./run-query";
 import type { Statement } from "./statement";
 import type { SharedTable, TenantTable } from "./tables";
 
@@ -138,10 +138,8 @@ export class Scope extends Expressions {
       await this.storeAudit();
       return result;
     }
-    const { organizationId } = this;
     const inside = (db: Knex) => this.with({ db }).transaction(work);
-    const begun = this.db.transaction(inside, { userParams: { organizationId } } as Knex.TransactionConfig);
-    return begun.catch((error: unknown) => {
+    return this.db.transaction(inside).catch((error: unknown) => {
       this.operation?.rolledBack();
       throw error;
     });
@@ -203,14 +201,13 @@ export class Scope extends Expressions {
 
   private readonly lockKey = (name: string): string => `${this.organizationId}:${name}`;
 
-  private async run<R>(asker: object, statement: Statement<R>, values: readonly unknown[]): Promise<R[]> {
+  private async run<R>(caller: object, statement: Statement<R>, values: readonly unknown[]): Promise<R[]> {
     const { assistantIds, organizationId, db } = this;
     const columns = allColumns(db);
     const all = columns instanceof Promise ? await columns : columns;
     const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
-    const client = db.client as Client;
     const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
-    const rows = await client.run(asker, { sql, values: given }, organizationId);
+    const rows = await runQuery(db, caller, sql.with(given), organizationId);
     return rows as R[]; // the columns that the statement selects
   }
 

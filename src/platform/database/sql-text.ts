@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
-interface Query {
+/** A query as pg takes it; a prepared statement if it has a name. */
+export interface Query {
   readonly name?: string;
   readonly text: string;
   readonly values: unknown[];

@@ -1,0 +1,73 @@
+import type { Writable } from "node:stream";
+import type { Knex } from "knex";
+import PostgresClient from "knex/lib/dialects/postgres/index.js";
+import PostgresCompiler from "knex/lib/dialects/postgres/query/pg-querycompiler.js";
+import type { PoolClient } from "pg";
+
+/** A statement that Knex is about to run. */
+export interface Query {
+  readonly sql: string;
+  readonly bindings?: readonly unknown[];
+  readonly queryContext?: { readonly organizationId?: string };
+}
+
+/** Settings that this client adds to those of Knex. */
+export interface ClientSettings {
+  /** Runs before each statement, on its connection. */
+  readonly before: (connection: PoolClient, query: Query) => Promise<void>;
+}
+
+/** Client-side timeout in ms, longer than statement_timeout: for a server that hangs or is unreachable. */
+const QUERY_TIMEOUT_MS = 8_000;
+
+/** Knex's PostgreSQL client. It runs `before` ahead of each statement, and names columns instead of `*` on request. */
+export class Client extends PostgresClient {
+  override queryCompiler(builder: Knex.QueryBuilder, bindings: unknown): Compiler {
+    return new Compiler(this, builder, bindings);
+  }
+
+  override query(connection: PoolClient, query: Query | string): Promise<unknown> {
+    const about = typeof query === "string" ? { sql: query } : query;
+    return this.inTime(connection, about, () => super.query(connection, query));
+  }
+
+  /** Runs queries of pg on a connection of the pool, or on that of the open transaction. */
+  async onConnection<R>(
+    context: NonNullable<Query["queryContext"]>,
+    work: (connection: PoolClient) => Promise<R>,
+  ): Promise<R> {
+    const connection = await this.acquireConnection();
+    try {
+      return await this.inTime(connection, { sql: "", queryContext: context }, () => work(connection));
+    } finally {
+      await this.releaseConnection(connection);
+    }
+  }
+
+  private async inTime<R>(connection: PoolClient, query: Query, work: () => Promise<R>): Promise<R> {
+    const timer = setTimeout(() => cutOff(connection), QUERY_TIMEOUT_MS);
+    try {
+      await (this.config as ClientSettings).before(connection, query);
+      return await work();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Closes a connection at once. Statements that wait for it fail, and the pool forgets it. */
+function cutOff(connection: PoolClient): void {
+  const { stream } = (connection as unknown as { connection: { stream: Writable } }).connection; // missing in pg's types
+  stream.destroy();
+}
+
+/** Lists the columns of the context's `all` where a statement selects everything. */
+class Compiler extends PostgresCompiler {
+  override columns(): string {
+    const { all } = (this.builder.queryContext() ?? {}) as { all?: (table: string) => string };
+    const text = super.columns();
+    return all && !this.grouped.join
+      ? text.replace(/^select \*(?=,| from )/, () => `select ${all(this.single.table)}`)
+      : text;
+  }
+}
