@@ -6,7 +6,7 @@ afterAll(() => checker.close());
 
 const SLOW = "take too long to check";
 
-/** Its checks take 3 to the power of `depth` steps. */
+/** A schema whose check takes 3 to the power of `depth` steps. */
 function exponential(depth: number, mark: string): object {
   const $defs: Record<string, object> = { d0: { title: mark } };
   for (let level = 1; level <= depth; level++) {

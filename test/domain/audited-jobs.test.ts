@@ -13,7 +13,7 @@ import { endChat, newChat, quietAssistant, say } from "../support/factories";
 import { until } from "../support/until";
 import { connect } from "../support/sms";
 
-/** Jobs are run by the tests themselves. */
+/** The tests run the jobs themselves. */
 const running = useApp({ WORKER: "off", RETENTION_NOTICE_DAYS: "0" });
 let api: Api;
 let organizationId: string;
@@ -38,7 +38,7 @@ async function log(): Promise<string> {
   return id;
 }
 
-/** Prepares something that a job changes. @returns the job, and what the audit log is to say of it */
+/** Prepares data that a job changes. @returns the job, and the expected entry of the audit log */
 type Case = () => Promise<{
   readonly run: () => Promise<unknown>;
   readonly expected: readonly (Partial<AuditRow> & { readonly counts?: Record<string, number> })[];
@@ -122,7 +122,7 @@ const RECORDED: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Work in the background that is no task of the worker. */
+/** Background work that is not a task of the worker. */
 const BESIDE: Readonly<Record<string, Case>> = {
   "the end of a destination that is gone": async () => {
     const input = { url: "https://example.com/gone", secret: "s" };

@@ -13,7 +13,7 @@ const KIB = 1_024;
 const MIB = 1_024 * KIB;
 type Behaviour = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Writes the same piece again and again, as fast as it is read. */
+/** Writes the same piece repeatedly, as fast as it is read. */
 function endless(res: ServerResponse, piece: string): void {
   const write = () => {
     while (!res.destroyed && res.write(piece));
@@ -132,7 +132,7 @@ describe("any provider asked by fetch", () => {
     behave = behaviours["sends only headers"]!;
     const giving = answers.fetch(fetch, "a provider", bound)(url, { signal: AbortSignal.timeout(50) });
     await expect(giving.then((answer) => answer.text())).rejects.toThrow();
-    // The bound of a later request passes after that of the one given up.
+    // The limit of a later request passes after that of the aborted one.
     await expect(get(bound)).rejects.toThrow();
     expect(told).toEqual([["a provider", "300 ms"]]);
   });

@@ -12,7 +12,7 @@ const running = useApp({ WORKER: "off" });
 const query = <Row>(text: string, values: unknown[] = []) =>
   running.database.query<Row & object>(text, values);
 
-/** Calendars of five workers, with one task that is due every hour, half an hour away from now. */
+/** Calendars of five workers with one hourly task, which is next due in half an hour. */
 async function calendars() {
   const task = `test.${newId().replaceAll("-", "_")}`;
   const pool = new pg.Pool({ connectionString: running.database.ownerUrl });
@@ -28,13 +28,13 @@ async function calendars() {
     await pool.end();
     await query("select graphile_worker.remove_job($1)", [task]);
   });
-  /** Has every worker look, at once. */
+  /** Lets every worker check at once. */
   const look = () => Promise.all(made.map((one) => one.start()));
   const enqueue = async (minutes: number) => {
     const text = `select id from graphile_worker.add_job($1, run_at => now() + $2 * interval '1 minute', job_key => $1)`;
     return (await query<{ id: string }>(text, [task, minutes]))[0]!.id;
   };
-  /** For how many minutes from now the jobs of the task wait. */
+  /** Minutes from now until the jobs of the task are due. */
   const waits = async () => {
     const text = `select round(extract(epoch from run_at - now()) / 60)::integer as minutes
       from graphile_worker.jobs where task_identifier = $1 and locked_at is null order by run_at`;
@@ -43,7 +43,7 @@ async function calendars() {
   return { look, enqueue, waits };
 }
 
-/** One job, for the task's next time; a minute may have begun since. */
+/** One job for the task's next run; a new minute may have started since. */
 function expectNext(waits: readonly number[]): void {
   expect(waits).toHaveLength(1);
   expect([29, 30]).toContain(waits[0]);

@@ -11,7 +11,7 @@ import { connect, newPerson } from "../support/sms";
 const running = useApp({ WORKER: "off" });
 const TIMEOUT = 10_000;
 
-/** A text that waits to be sent. */
+/** A text waiting to be sent. */
 async function waiting() {
   const assistantId = await quietAssistant(running.api);
   const { id: connectionId } = await connect(running, [assistantId]);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startConfined } from "../../src/platform/providers/confined-process";
 
-/** Counts whatever reaches it: by TCP, a Unix socket, UDP. */
+/** Counts connections and datagrams that it receives by TCP, a Unix socket and UDP. */
 const canary = {
   reached: 0,
   tcp: 0,
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => servers.forEach((server) => server.close()));
 
-/** Runs code where documents are read. @returns what it did and what came of it */
+/** Runs code in the process that reads documents. @returns its output and result */
 async function inside(code: string): Promise<string> {
   const program = `
     const canary = ${JSON.stringify(canary)};
@@ -101,7 +101,7 @@ describe("the process that reads documents, whatever a document makes it do, can
     expect(canary.reached).toBe(0);
   });
 
-  /** What Node writes by itself, without asking its own permissions. */
+  /** Files that Node writes by itself, without checking its permissions. */
   test.each([
     [
       "traces",
@@ -141,7 +141,7 @@ describe("the process that reads documents, whatever a document makes it do, can
     expect(existsSync(canary.target)).toBe(false);
   });
 
-  test("and it can do everything else", async () => {
+  test("be kept from running ordinary code", async () => {
     expect(await inside("JSON.parse('1')")).toBe("done");
   });
 });

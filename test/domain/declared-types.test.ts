@@ -7,7 +7,7 @@ const BOUNDARY = "b";
 const end = `\r\n--${BOUNDARY}--\r\n`;
 const part = (headers: string, content = "x") => `--${BOUNDARY}\r\n${headers}\r\n\r\n${content}`;
 
-/** What is read of a form that arrives in pieces of a length. */
+/** The types found in a form that arrives in chunks of a length. */
 async function typed(body: string, length = body.length): Promise<string> {
   const headers = { "content-type": `multipart/form-data; boundary=${BOUNDARY}` };
   function* pieces() {

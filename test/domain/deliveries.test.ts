@@ -77,7 +77,7 @@ describe("deliveries", () => {
     await startChat();
     const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start", 15_000);
     expect(second!.text).toBe(first!.text);
-    // The chat's next events have not waited for that.
+    // The chat's next events did not wait for it.
     expect(receiver.received.map(({ body }) => body.event)).toEqual([
       "session-start",
       "status-changed",

@@ -40,7 +40,7 @@ const destination = async () => {
   return { enabled: found.enabled as boolean, deliveries: found.deliveries.nodes as Delivery[] };
 };
 
-/** The deliveries, the newest first, once all of them have been tried so often. */
+/** The deliveries, newest first, once all of them have been tried this often. */
 async function tried(times = 1): Promise<Delivery[]> {
   return until(async () => {
     const { deliveries } = await destination();
@@ -129,7 +129,7 @@ describe("a delivery", () => {
 });
 
 describe("a destination that only fails", () => {
-  /** As if it had failed so often, first so many days ago. */
+  /** Pretends that it failed this often, first this many days ago. */
   const failed = (times: number, days: number) =>
     running.database.query(
       "update webhook_destinations set failures = $2, failing_since = now() - $3 * interval '1 day' where id = $1",

@@ -7,21 +7,21 @@ import { until } from "../support/until";
 const running = useEngine({ CALL_SILENCE_SECONDS: "1", CALL_MAX_SECONDS: "3600" });
 const QUIET = { initialMessage: "" };
 
-/** Lines dial one call a second: these calls do not wait for one another. */
+/** A line dials one call per second; these calls do not wait for one another. */
 const freeLine = () => running.database.query("update calls set line = null");
 
 async function order(): Promise<string> {
   await freeLine();
   return place(running.api, await speaker(running.api, QUIET), "+14155550132");
 }
-/** Nobody will dial the call again: no job is left that would. */
+/** The call is not dialed again: no job for it is left. */
 const settled = (id: string) =>
   until(async () => {
     const key = `call.start:${id}`;
     const jobs = "select from graphile_worker.jobs where key = $1";
     return (await running.database.query(jobs, [key])).length === 0;
   });
-/** When the job that would dial a call runs next, in ms. */
+/** Time when the job that dials a call runs next, in ms. */
 async function nextLook(id: string): Promise<number> {
   const jobs = "select run_at from graphile_worker.jobs where key = $1";
   const [job] = await running.database.query<{ run_at: Date }>(jobs, [`call.start:${id}`]);
@@ -62,7 +62,7 @@ describe("a call is dialed once", () => {
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     const assistantId = await speaker(api, QUIET);
-    // Who dials reads the assistant's configuration after it has stored that it dials.
+    // The dialing server reads the assistant's configuration after it has stored its intent.
     await owner.query("begin");
     await owner.query("lock table voice_configurations in access exclusive mode");
     await freeLine();

@@ -17,10 +17,10 @@ let database: TestDatabase;
 let stub: Awaited<ReturnType<typeof stubEmbeddings>>;
 let running: Awaited<ReturnType<typeof startApp>>;
 
-/** The files outlive a restart too. */
+/** Files survive a restart too. */
 const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
 
-/** Starts the service anew, by default with the stub for all organizations. */
+/** Restarts the service, by default with the stub for all organizations. */
 async function restart(env: Record<string, string> = {}): Promise<void> {
   await running?.stop();
   await database.query("deallocate all"); // the session that all clients share outlives them
@@ -43,7 +43,7 @@ afterAll(async () => {
 const DOGS = "Dogs are welcome in every room.";
 const CARS = "Parking is free behind the house.";
 
-/** An assistant that answers from a file with these paragraphs, each under a heading of its own. */
+/** An assistant with a file of these paragraphs, each with a heading of its own. */
 async function knowing(...texts: string[]): Promise<string> {
   const assistantId = await newAssistant(running.api);
   const { id: fileId } = await upload(running.api, { content: texts.join("\n\n# .\n\n") });
@@ -161,7 +161,7 @@ describe("without vectors the full-text search finds the answer", () => {
     expect(await find("Where is parking?", assistantId)).toEqual([CARS]);
     const { length } = stub.asked;
     expect(await find("Where is parking?", assistantId)).toEqual([CARS]);
-    expect(stub.asked).toHaveLength(length); // it is left alone for a while
+    expect(stub.asked).toHaveLength(length); // it is not called again for a while
     stub.status = 200;
   });
 

@@ -7,9 +7,10 @@ import { until } from "../support/until";
 import { isConfigured, UNTOUCHED } from "../support/untouched-columns";
 
 /*
- * A person uses everything and leaves a mark in it; then they are erased, and the mark is looked for in every column
- * of every table. A table is tested by having had the mark, as whole rows go; of a table without it, every column that
- * can hold text is an input of the organization or listed in UNTOUCHED. So a new table or column fails here until somebody has thought of it.
+ * A person uses every feature with a marker in all texts. After their erasure the test searches every column of every
+ * table for the marker. A table is covered if it had the marker before, because whole rows are deleted. In other tables
+ * every text column must be an input of the organization or listed in UNTOUCHED, so a new table or column fails here
+ * until it is considered.
  */
 const running = useEngine({ CALL_SILENCE_SECONDS: "3600" });
 let chats: string[];
@@ -19,10 +20,10 @@ beforeAll(async () => {
   before = await tablesWith(running, [MARK, PHONE, ...chats]);
 }, 60_000);
 
-/** The audit log names records by their ids, and outlives them; words stand in it as keyed digests. */
+/** The audit log outlives its records: it has their ids, and keyed digests of texts. */
 const AUDIT = /^audit_/;
 
-/** Where an export has what a table has of a person. */
+/** Parts of an export that contain the data of a table. */
 const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   calls: ["calls.ndjson"],
   chats: ["chats.ndjson"],
@@ -35,7 +36,7 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
   sms_received: ["texts.ndjson"],
   sms_sent: ["texts.ndjson"],
 };
-/** Tables that repeat what others have, for a while or for a search, or have a conversation's id alone. */
+/** Tables that copy data of others, temporarily or for a search, or that have only the id of a conversation. */
 const COPIES = new Set([
   "call_lookup",
   "conversation_facts_kept",

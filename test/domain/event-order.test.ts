@@ -24,7 +24,7 @@ beforeEach(async () => {
   chatId = await newChat(running.api, await quietAssistant(running.api));
 });
 
-/** All that is in the ledger, oldest first. */
+/** All events of the ledger, oldest first. */
 async function ledger(): Promise<Event[]> {
   const all: Event[] = [];
   for (let after: string | undefined; ;) {
@@ -39,7 +39,7 @@ async function ledger(): Promise<Event[]> {
 const idsOf = (events: readonly Event[]) => events.map(({ id }) => id);
 const ofChat = async (chat: string) => (await ledger()).filter((event) => event.chatId === chat);
 
-/** Follows the ledger; resolves with all that came up to the end of a chat. */
+/** Follows the ledger. @returns all events up to the end of a chat */
 async function follow(after: string, end: string): Promise<Event[]> {
   const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
   stops.push(() => subscriber.close());
@@ -62,7 +62,7 @@ async function client(): Promise<pg.Client> {
   return own;
 }
 
-/** Gives a chat's events ids in the reverse of their order, as servers with wrong clocks might. */
+/** Reverses the ids of a chat's events, as servers with wrong clocks could. */
 async function reverseIds(): Promise<void> {
   await running.database.query(
     `update events set id = replaced.id from (
@@ -122,7 +122,7 @@ describe("the ledger", () => {
   test("continues after a restore into a cluster whose transaction ids start again", async () => {
     await say(running.api, chatId, "before");
     const all = await ledger();
-    // As if the cluster that is restored had been far ahead of this one.
+    // Pretends that the backed-up cluster was far ahead of this one.
     const ahead = "(transaction::text::bigint + 1000000000000)::text::xid8";
     await running.database.query(`update events set transaction = ${ahead}`);
     await running.database.query("update ledger_heads set position = position + 1000000000000");

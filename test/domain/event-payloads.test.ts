@@ -19,7 +19,7 @@ interface Payload {
   readonly data: Record<string, unknown> & { messages?: { role: string; content?: string }[] };
 }
 
-/** What was told of a chat, in order. */
+/** The events of a chat, in order. */
 async function told(chatId: string): Promise<Payload[]> {
   const document =
     "query ($chatId: ID!) { events(first: 100, filter: { chatId: $chatId }) { nodes { payload } } }";

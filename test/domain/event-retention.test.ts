@@ -16,7 +16,7 @@ beforeEach(async () => {
   ({ id: destinationId } = await api.post("/rest/v1/settings", { url, secret: "s" }, 201));
 });
 
-/** Events that happened so many days ago, named by them. */
+/** Events of this many days ago, named by their age. */
 async function happened(daysAgo: number, count = 1): Promise<void> {
   await running.database.query(
     `insert into events (organization_id, id, name, type, assistant_id, body, created_at)
@@ -24,14 +24,14 @@ async function happened(daysAgo: number, count = 1): Promise<void> {
     [organizationId, String(daysAgo), count],
   );
 }
-/** A delivery of the only event of that age, last tried so many days ago. */
+/** A delivery of the only event of that age, last tried this many days ago. */
 const sent = (eventDaysAgo: number, triedDaysAgo: number, status: string) =>
   running.database.query(
     `insert into deliveries (organization_id, id, event_id, destination_id, status, next_attempt_at)
      values ($1, $2 || $4, $2 || '-1', $3, $4, now() - $5::float8 * interval '1 day')`,
     [organizationId, String(eventDaysAgo), destinationId, status, triedDaysAgo],
   );
-/** Deletes what is older, of every organization. */
+/** Deletes older events of every organization. */
 async function expire(days: number): Promise<void> {
   const { database } = running.app;
   for (const id of await database.everyOrganization()) {

@@ -9,7 +9,7 @@ import { until } from "../support/until";
 import { stubModel } from "../support/stub-model";
 
 const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0", WEBHOOK_TIMEOUT_SECONDS: "60" });
-/** More turns than one process takes of one organization, at once and from the queue. */
+/** More turns than one process runs for one organization, immediate and queued together. */
 const MANY = 60;
 const MESSAGES = "query ($id: ID!) { chat(id: $id) { messages(last: 5) { role content } } }";
 
@@ -18,7 +18,7 @@ async function answered(api: Api, id: string): Promise<boolean> {
   return chat.messages.some(({ role }) => role === "ASSISTANT");
 }
 
-/** Posts a person's message to so many new chats of a new organization, which a model answers. */
+/** Posts a person's message to this many new chats of a new organization with a model. */
 async function ask(model: { readonly url: string }, count: number) {
   const { api } = await running.otherOrganization();
   await answeredBy({ api }, model);

@@ -7,7 +7,7 @@ import { useApp } from "../support/app";
 import { newAssistant, newChat, quietAssistant } from "../support/factories";
 import { until } from "../support/until";
 
-/** 127.0.0.2 may be reached, for what redirects from there; nothing else that isn't public. */
+/** 127.0.0.2 is allowed, for redirects from there; no other private address is. */
 const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.2" });
 
 let canary: Server;
@@ -35,7 +35,7 @@ afterAll(() => {
 });
 beforeEach(() => void (hits = 0));
 
-/** Ways to write loopback's address, or one that holds it. */
+/** Spellings of loopback addresses, and addresses that contain one. */
 const LITERALS = [
   "127.0.0.1",
   "127.1",
@@ -61,7 +61,7 @@ const LITERALS = [
   "[2002:7f00:1::]",
   "[2001:0:7f00:1::]",
 ];
-/** Other addresses that are nobody's, somebody's own, or not one machine's. */
+/** Other addresses that are unassigned, private, or not of a single host. */
 const RESERVED = [
   "10.0.0.1",
   "100.64.0.1",
@@ -80,7 +80,7 @@ const RESERVED = [
   "[400::1]",
   "[4000::1]",
 ];
-/** What saving can't know of: names aren't asked for then. */
+/** Addresses that cannot be recognized when they are saved: names are not resolved then. */
 const NAMES = ["localhost", "LocalHost", "localhost.", "LOCALHOST."];
 
 const PRIVATE = "must not be a private, local or reserved address";
@@ -129,7 +129,7 @@ describe("a forbidden address is refused when it is saved", () => {
   });
 });
 
-/** All of them, and what leads there by a detour. */
+/** All of them, and redirects to them. */
 const everyWay = () => [
   ...[...LITERALS, ...NAMES].map(to),
   `http://user:password@127.0.0.1:${port}/`,
@@ -144,7 +144,7 @@ describe("a forbidden address is never reached", () => {
     for (const url of everyWay()) {
       const made = await api.post("/rest/v1/settings", { url: "https://example.com/", secret: "s" }, 201);
       urls.set(made.id, url);
-      // As if it had been saved while more was allowed.
+      // Pretends that it was saved while more was allowed.
       await database.query("update webhook_destinations set url = $2 where id = $1", [made.id, url]);
     }
     await newChat(api, await quietAssistant(api));

@@ -132,7 +132,7 @@ describe("a model gets as tools", () => {
         parameters: { properties: { city: { description: "Always Rome", enum: ["Rome"] } } },
       },
     ]);
-    // What was offered is what is checked.
+    // Arguments are checked against the offered schema.
     expect(model.asked[1]!.messages.at(-1)!.content).toContain("arguments are wrong");
     expect(model.asked[2]!.messages.at(-1)!.content).toBe("booked");
     expect(receiver.received).toHaveLength(1);

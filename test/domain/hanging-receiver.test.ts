@@ -3,7 +3,7 @@ import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
 import { Receiver } from "../support/receiver";
 
-/** The receiver that hangs is waited for until the end of the test. */
+/** The hanging receiver hangs until the end of the test. */
 const running = useApp({ WORKER: "on", WEBHOOK_TIMEOUT_SECONDS: "60" });
 const receivers: Receiver[] = [];
 afterEach(() => Promise.all(receivers.map((receiver) => receiver.stop())));

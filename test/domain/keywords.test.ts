@@ -7,10 +7,10 @@ const word = fc.constantFrom("a", "b", "c", "Ä");
 const phrase = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(" "));
 const keywords = fc.array(phrase, { maxLength: 4 }).map((phrases) => phrases.join(","));
 
-/** Runs what would otherwise hold up the tests, should it not end. */
+/** Runs code with a timeout, in case it does not terminate. */
 const interrupted = <R>(run: () => R): R => runInNewContext("run()", { run }, { timeout: 20_000 }) as R; // as it returns it
 
-/** The same by looking at every place for every keyword. */
+/** A naive search: tests every keyword at every position. */
 function naive(text: string, lists: readonly string[]): number | undefined {
   const words = text.toLowerCase().split(" ");
   for (let at = 0; at < words.length; at++) {
@@ -45,7 +45,7 @@ describe("the first keyword in a text", () => {
     for (let index = 0; list.length < MIB; index++) list += `${part(index)},`;
     return list;
   };
-  // Looked for one after another, or compared at each place, these take minutes.
+  // A naive search takes minutes for these.
   test.each([
     ["many short ones", "a ".repeat(5_000), many(() => "b")],
     ["many that are all different", "word ".repeat(2_000), many((index) => `word ${index}`)],

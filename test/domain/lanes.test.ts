@@ -4,7 +4,7 @@ import { Lanes, type Lane, type AttemptResult } from "../../src/worker/dispatche
 const QUICK: AttemptResult = { lastAnswerMs: 20, timedOut: false };
 const HANGS: AttemptResult = { lastAnswerMs: undefined, timedOut: true };
 
-/** A destination that has answered so. */
+/** A destination with this outcome. */
 function lane(lanes: Lanes, organization: string, destination: string, tried: AttemptResult = QUICK): Lane {
   const made = lanes.markPending(organization, destination);
   lanes.start(made);
@@ -12,7 +12,7 @@ function lane(lanes: Lanes, organization: string, destination: string, tried: At
   return made;
 }
 
-/** Begins as many deliveries as there is room for; how many that were. */
+/** Starts as many deliveries as possible. @returns their number */
 function fill(lanes: Lanes, made: Lane): number {
   let count = 0;
   for (; lanes.capacity(made) > 0; count++) lanes.start(made);

@@ -15,7 +15,7 @@ const resources = `${PARKING}\n\n${HOURS}`;
 const OK: Reply = { text: ["Fine."] };
 const cited = (...texts: string[]) => texts.map((text) => ({ source: "resources", text }));
 
-/** A chat with a model that knows two things, where RAG is on. */
+/** A chat with RAG enabled and a model, whose assistant knows two facts. */
 async function talk(rag: object, replies: Reply[] = [OK], start = {}) {
   const made = await talkWith(running, replies, { configuration: { resources }, rag, start });
   stops.push(made.model.stop);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await asOwner(`drop database if exists ${name} with (force)`);
 });
 
-/** Everything that migrations make, but for Knex's own notes. */
+/** Everything that migrations create, except Knex's own tables. */
 async function made(): Promise<string[]> {
   const { rows } = (await db.raw(`
     select 'column ' || table_schema || '.' || table_name || '.' || column_name || ' ' || data_type || ' '

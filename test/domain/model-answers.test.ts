@@ -14,14 +14,14 @@ const talk = async (replies: readonly Reply[], setting?: Parameters<typeof talkW
   return made;
 };
 
-/** A stream of chat completions with these pieces, which ends for this reason. */
+/** A stream of chat completions with these pieces and this finish reason. */
 const stream = (pieces: readonly string[], finish = "stop"): Reply => {
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
   const text = pieces.map((content) => chunk({ content })).join("");
   return { garbage: `${text}${chunk({}, finish)}data: [DONE]\n\n` };
 };
-/** A stream that holds an error. */
+/** A stream that contains an error. */
 const failing = (error: object): Reply => ({ garbage: `data: ${JSON.stringify({ error })}\n\n` });
 
 describe("an answer", () => {

@@ -10,7 +10,7 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-/** Posts to a receiver on 127.0.0.1 by a name that has these addresses. */
+/** Posts to a receiver on 127.0.0.1 by a name that resolves to these addresses. */
 async function post(...addresses: string[]) {
   let asked = 0;
   open = outbound(["127.0.0.0/8", "::1"], () => Promise.resolve((asked++, addresses)));

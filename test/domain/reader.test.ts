@@ -9,7 +9,7 @@ const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const read = (type: ReadableType, content: string | Buffer, limits?: Partial<ReaderLimits>) =>
   childReader(limits).read(type, Readable.from([Buffer.from(content)]));
 
-/** The passages' texts; fails where there is a problem. */
+/** The texts of the passages; fails if there is a problem. */
 async function texts(type: ReadableType, content: string | Buffer): Promise<string[]> {
   const reading = await read(type, content);
   if ("problem" in reading) throw new Error(reading.problem);

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** A receiver, and the id of the destination that it stands behind. */
+/** A receiver, and the id of its destination. */
 async function destination(...reply: ConstructorParameters<typeof Receiver>) {
   const receiver = await new Receiver(...reply).start();
   stops.push(() => receiver.stop());
@@ -38,7 +38,7 @@ interface Delivery {
 const DELIVERIES = `{ webhookDestinations { id deliveries(first: 50) {
   nodes { status nextAttemptAt attempts { number status error answer startedAt durationMs } event { name } } } } }`;
 
-/** What is known of the delivery of a new chat's first event, once it has been tried. */
+/** The delivery of a new chat's first event, once it has been tried. */
 async function tried(id: string): Promise<Delivery> {
   await newChat(running.api, await quietAssistant(running.api));
   return until(async () => {
@@ -60,7 +60,7 @@ function pause({ nextAttemptAt, attempts }: Delivery): number {
   return (Date.parse(nextAttemptAt) - Date.parse(startedAt) - durationMs) / 1_000;
 }
 
-/** The first step of the schedule: five seconds, a tenth more or less, and what noting it takes. */
+/** The first pause of the schedule: five seconds, ± 10 %, plus the time for recording the try. */
 function expectRetry(delivery: Delivery): void {
   expect(delivery.status).toBe("PENDING");
   expect(pause(delivery)).toBeGreaterThan(4.4);
@@ -152,7 +152,7 @@ test("no transaction is open during requests to receivers, models and functions"
   await hanging.receiver.until(1, ({ body }) => "function" in body);
   expect(hanging.receiver.received.some(({ body }) => "event" in body)).toBe(true);
   const [now] = await running.database.query<{ at: string }>("select clock_timestamp()::text as at");
-  // All of them hang by now: a transaction that one of them holds open does not end.
+  // All of them hang by now. A transaction held open by one of them would not end.
   await until(async () => {
     const open = await running.database.query(
       `select query from pg_stat_activity
@@ -224,6 +224,6 @@ test.each([
   expect(delivery).toMatchObject({ status, attempts: [{ status: code, error: null }] });
   const { answer } = delivery.attempts[0]!;
   expect(answer).toBe("Lorem ipsum ".repeat(86).slice(0, 1_024));
-  // What was sent beyond is no more than the buffers of two sockets hold, for each of the chat's two events.
+  // The rest of the sent data fits into the buffers of two sockets, for each of the chat's two events.
   expect(sent).toBeLessThan(2 ** 26);
 });

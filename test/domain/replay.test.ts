@@ -21,10 +21,10 @@ let receiver: Receiver;
 let destinationId: string;
 let assistants: string[];
 let chats: string[];
-/** The ledger before anything was replayed, oldest first. */
+/** The ledger before the replay, oldest first. */
 let events: Event[];
 
-/** Two chats with two assistants, and a destination that came too late for them. */
+/** Two chats with two assistants, and a destination created after them. */
 beforeAll(async () => {
   const { api } = running;
   assistants = [await quietAssistant(api), await quietAssistant(api)];
@@ -50,7 +50,7 @@ const replay = async (filter: object | undefined, dryRun?: boolean) =>
   ).replayEvents;
 const ids = (some: readonly Event[]) => some.map(({ id }) => id);
 const sent = () => receiver.received.map(({ headers }) => String(headers["webhook-id"]));
-/** All deliveries, once none waits to be sent or noted any more. */
+/** All deliveries, once none is pending. */
 async function deliveries() {
   return until(async () => {
     const all = await running.database.query<{ status: string }>(
@@ -113,7 +113,7 @@ describe("a replay", () => {
     expect(await replay(filterOf(events), true)).toEqual({ events: expected.length, dryRun: true });
     expect(await replay(filterOf(events), false)).toEqual({ events: expected.length, dryRun: false });
     await receiver.until(expected.length);
-    // What comes after all this shows that nothing else was on its way.
+    // A later event arrives, so no other was on its way.
     await replay({ name: "session-end", chatId: chats[1] }, false);
     await receiver.until(expected.length + 1);
     const last = ids(events.filter(({ name, chatId }) => name === "session-end" && chatId === chats[1]));

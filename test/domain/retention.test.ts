@@ -21,7 +21,7 @@ beforeEach(async () => {
   assistantId = await quietAssistant(api);
 });
 
-/** An ended chat with a message, of so many days ago. */
+/** An ended chat with a message, of this many days ago. */
 async function log(daysAgo: number): Promise<string> {
   const id = await newChat(api, assistantId, { uniqueId: "zoe" });
   await say(api, id, "Some words");
@@ -34,13 +34,13 @@ async function age(id: string, days: number): Promise<void> {
   const text = `update chats set started_at = started_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day' where id = $1`;
   await database.query(text, [id, days]);
 }
-/** Lets so many days pass since the organization was told. */
+/** Pretends that this many days have passed since the announcement. */
 const noticePasses = (days: number) =>
   running.database.query(
     "update retentions set told_at = told_at - $2 * interval '1 day' where organization_id = $1",
     [organizationId, days],
   );
-/** Has the job done that runs again and again. */
+/** Runs the periodic job. */
 async function enforce(): Promise<void> {
   const { database } = running;
   await database.query("select graphile_worker.add_job('retention.enforce', job_key => 'retention.enforce')");

@@ -20,7 +20,7 @@ describe("slots that organizations share", () => {
       fc.property(fc.integer({ min: 2, max: 64 }), fc.integer({ min: 1, max: 8 }), (places, greedy) => {
         const shares = new Shares(places);
         for (let name = 0; name < greedy; name++) while (shares.take(`greedy ${name}`));
-        // Each leaves at least as many as it holds.
+        // Each one leaves at least as many slots as it holds.
         const left = places >= 2 ** greedy;
         if (left) expect(shares.take("modest")).toBeDefined();
       }),

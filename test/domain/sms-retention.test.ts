@@ -16,20 +16,20 @@ beforeEach(async () => {
   for (const table of ["sms_received", "sms_sent"]) await running.database.query(`delete from ${table}`);
 });
 
-/** How many rows tell of texts, those that came in and those that went out. */
+/** Number of rows about incoming and outgoing texts. */
 const noted = async () => {
   const tables = "select (select count(*) from sms_received) received, (select count(*) from sms_sent) sent";
   const [row] = await running.database.query<{ received: string; sent: string }>(tables);
   return [Number(row!.received), Number(row!.sent)];
 };
-/** Lets so many days pass for what is noted now. */
+/** Pretends that this many days have passed since the present records. */
 async function daysPass(days: number): Promise<void> {
   for (const table of ["sms_received", "sms_sent"])
     await running.database.query(`update ${table} set created_at = created_at - $1 * interval '1 day'`, [
       days,
     ]);
 }
-/** Has the job done that runs every hour. */
+/** Runs the hourly job. */
 async function sweep(): Promise<void> {
   const { database } = running;
   await database.query("select graphile_worker.add_job('sms.expire')");

@@ -2,8 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import { isGsm, split } from "../../src/channels/sms/split";
 
 /**
- * Of several segments each has 153 places for the GSM alphabet, where some characters take two, or 67 for any other.
- * What takes two places stands in one segment.
+ * A segment of a long text has 153 units in the GSM alphabet, where some characters take two, or 67 in any other. A
+ * character is never split between segments.
  */
 function segmentsOf(text: string): number {
   const gsm = isGsm(text);

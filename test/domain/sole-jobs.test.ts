@@ -14,7 +14,7 @@ const connected = () => {
   return pool;
 };
 
-/** A job that is being run, of which so many tries are left. */
+/** A running job with this many tries left. */
 async function job(pool: pg.Pool, triesLeft = 5) {
   const text = `select id from graphile_worker.add_job('test.sole', max_attempts => $1)`;
   const { rows } = await pool.query<{ id: string }>(text, [triesLeft + 1]);
@@ -27,11 +27,11 @@ async function job(pool: pg.Pool, triesLeft = 5) {
   return id;
 }
 
-/** Its worker died, and whoever looks after that has noticed. */
+/** Pretends that the job's worker crashed and that this was detected. */
 const freed = (pool: pg.Pool, id: string) =>
   pool.query("select graphile_worker.force_unlock_workers(array[$1])", [id]);
 
-/** Work that goes on until it is let go. */
+/** Work that runs until it is released. */
 function held() {
   let letGo = (): void => undefined;
   let begun = (): void => undefined;

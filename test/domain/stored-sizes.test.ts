@@ -8,7 +8,7 @@ import { textOf } from "../support/targets";
 import { VisitorClient } from "../support/visitor";
 
 const MOST = 3_000_000;
-/** Measured when a test asks for it. */
+/** Measured when a test requests it. */
 const running = useApp({ WORKER: "off", QUOTA_STORED_BYTES: String(MOST) });
 
 let api: Api;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 const noise = (bytes: number) =>
   Array.from({ length: bytes / 10 }, () => Math.random().toString(36).slice(2, 12).padEnd(10, "x")).join("");
 const forgetMemo = () => running.app.database.scope("").ports.quotas.sizes.clear();
-/** Has every organization measured, however short ago that was. */
+/** Measures every organization, however recently it was measured. */
 async function measure(): Promise<void> {
   await running.database.query("update stored_sizes set measured_at = null");
   await measureSizes(running.app.database);
@@ -35,7 +35,7 @@ const sizeOf = async (id: string): Promise<number> => {
   );
   return Number(row!.bytes);
 };
-/** Stores as much as the organization may have, in a chat. */
+/** Fills the organization's quota with a chat. */
 async function fill(chatId: string): Promise<void> {
   for (let sent = 0; sent < MOST; sent += 200_000)
     await say(api, chatId, noise(200_000)).catch(() => undefined);
@@ -55,7 +55,7 @@ describe("stored bytes", () => {
     await api.patch(`/rest/v1/assistants/${assistantId}`, { description: noise(200_000) }, 200);
     await measure();
     const after = await sizeOf(organizationId);
-    // The message stands in an event too.
+    // An event contains the message too.
     expect(after - before).toBeGreaterThan(500_000);
     expect(after - before).toBeLessThan(1_500_000);
   });

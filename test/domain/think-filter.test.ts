@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { ThinkFilter } from "../../src/platform/providers/think-filter";
 
-/** What is shown of an answer that comes in these pieces. */
+/** The visible text of an answer that arrives in these pieces. */
 function shown(pieces: readonly string[], thinks = false, cut = false): string {
   const filter = new ThinkFilter(thinks);
   let said = "";

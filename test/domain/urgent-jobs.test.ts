@@ -15,7 +15,7 @@ import { talk } from "../support/talk";
 const running = useApp({ WORKER: "on" });
 const ORGANIZATION = "an organization";
 
-/** Jobs to be found. */
+/** Jobs that workers can find. */
 const waiting = async (task: string, { database }: Pick<RunningApp, "database"> = running) =>
   (await waitingJobs(database, task)).map(({ payload }) => ({ payload }));
 const begun = (task: string) =>
@@ -47,7 +47,7 @@ test("a server that runs no jobs leaves the turn to one that does", async () => 
   expect((await say("Hello?")).content).toBe("Hello.");
 });
 
-/** Runs jobs as a server does that was started for this test. */
+/** Runs jobs like a server of this test's own. */
 function atOnce(perform: () => Promise<void>) {
   const pool = new pg.Pool({ connectionString: running.database.ownerUrl, max: 4 });
   const here = new ImmediateJobs(pool, perform, pino({ level: "silent" }));
@@ -59,7 +59,7 @@ function atOnce(perform: () => Promise<void>) {
   return here;
 }
 
-/** Asks for a job as a message does. @returns whether it was begun */
+/** Enqueues a job as a message does. @returns whether it was started */
 async function ask(place: JobSlot, task: string, payload: { id: string }): Promise<boolean> {
   const text = "select parley_begin($1, $2, null, 6, $3)::text as id";
   const [row] = await running.database.query<{ id: string | null }>(text, [task, payload, place.worker]);

@@ -7,15 +7,15 @@ import { createDatabase, type TestDatabase } from "../support/database";
 import { newAssistant, newChat } from "../support/factories";
 import { Receiver } from "../support/receiver";
 
-interface Asked {
+interface VendorRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
 }
 
-/** A vendor's API: keeps what it is asked and streams what it is given, the last of it again and again. */
+/** A provider's API: records requests and streams given answers, repeating the last one. */
 class Vendor {
-  readonly asked: Asked[] = [];
+  readonly asked: VendorRequest[] = [];
   private replies: readonly string[] = [];
   private readonly server: Server = createServer((req, res) => {
     const chunks: Buffer[] = [];
@@ -46,7 +46,7 @@ class Vendor {
 }
 
 const stream = (...events: object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
-/** Chat completions, as OpenAI began them and Groq has them too. */
+/** Chat completions, in the format of OpenAI and Groq. */
 const completion = (delta: object, finish: string) =>
   stream(
     {
@@ -147,7 +147,7 @@ const set = async (provider: string, input: object) =>
   (await running.api.gql(SET, { input: { provider, ...input } })).setModelCredential;
 const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { content metadata } }`;
 
-/** What a model answers when it is asked for an hour. */
+/** The answer of a model to a question about opening hours. */
 async function ask(model: string, provider: string): Promise<string> {
   const { api } = running;
   const parameters = { type: "object", properties: { day: { type: "string" } } };
@@ -185,7 +185,7 @@ describe.each([
     replies: claude,
   },
 ])("$vendor", ({ vendor, model, name, path, replies }) => {
-  const keyOf = ({ headers }: Asked) =>
+  const keyOf = ({ headers }: VendorRequest) =>
     headers["x-api-key"] ?? headers.authorization?.replace(/^Bearer /, "");
   afterEach(() => set(vendor, {}));
 

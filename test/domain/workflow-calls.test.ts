@@ -22,19 +22,19 @@ const refusal = async (body: object, path = "/rest/v2/call/phone") => {
   const answer = await running.api.request("POST", path, { phoneNumber: NUMBER.answers, ...body });
   return { status: answer.status, ...answer.body };
 };
-interface Said {
+interface SpokenMessage {
   readonly role: string;
   readonly content: string | null;
   readonly metadata: { readonly workflowNodeName?: string };
 }
-const talkOf = (call: { chat: { messages: readonly Said[] } }): string[] =>
+const talkOf = (call: { chat: { messages: readonly SpokenMessage[] } }): string[] =>
   call.chat.messages
     .filter(({ role, content }) => content !== null && role !== "TOOL")
     .map(({ role, content, metadata }) =>
       role === "USER" ? content! : `${metadata.workflowNodeName}: ${content}`,
     );
 
-/** Two assistants one after the other, and last words. */
+/** Two assistants in sequence, and a last message. */
 async function twoSpeakers() {
   const desk = await speaker(running.api, {
     initialMessage: "This is the desk of {company}.",

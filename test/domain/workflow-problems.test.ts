@@ -55,7 +55,7 @@ test.each(whole)("%s has no problems", async (_, nodes, edges) => {
   expect(await problemsFor(nodes, edges)).toEqual([]);
 });
 
-/** The problems of a workflow, with the test's own names of nodes. */
+/** The problems of a workflow, with the test's names of nodes. */
 async function problemsFor(nodes: Nodes, edges: readonly Edge[]) {
   const ids: Readonly<Record<string, string>> = { ours: assistantId, theirs: deleted };
   const made = Object.entries(nodes).map(([name, node]) => [
@@ -143,7 +143,7 @@ describe("a workflow reports its problems", () => {
   test.each(wrong)("%s", async (code, nodes, edges, { node = null, edge = null }) => {
     const problems = await problemsFor(nodes, edges);
     expect(problems).toContainEqual({ code, node, edge, message: expect.stringMatching(/^[A-Z].*\.$/) });
-    // One thing is wrong: what is told is that, or follows from it.
+    // One thing is wrong: every reported problem is that or a consequence.
     expect(problems.length).toBeLessThanOrEqual(3);
   });
 });

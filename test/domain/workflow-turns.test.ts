@@ -22,26 +22,26 @@ const post = async (aiChatId: string, content: string) => {
   const input = { aiChatId, role: "USER", channel: "TEXT", content, metadata: {} };
   return (await running.api.gql(POST, { input })).postMessage;
 };
-interface Said {
+interface SpokenMessage {
   readonly role: string;
   readonly content: string | null;
   readonly metadata: { readonly workflowNodeName?: string };
 }
 const said = async (id: string): Promise<string[]> =>
   (await chatOf(id)).messages
-    .filter(({ content, role }: Said) => content !== null && role !== "TOOL")
-    .map(({ role, content, metadata }: Said) =>
+    .filter(({ content, role }: SpokenMessage) => content !== null && role !== "TOOL")
+    .map(({ role, content, metadata }: SpokenMessage) =>
       role === "USER" ? content : `${metadata.workflowNodeName}: ${content}`,
     );
 
-/** A server that answers functions. */
+/** A server that answers function calls. */
 let functions: Receiver;
 beforeAll(async () => {
   functions = await new Receiver().start();
 });
 afterAll(() => functions.stop());
 
-/** An assistant that says what it knows, or greets; its functions answer at `functions`. */
+/** An assistant that answers from its resources or greets; its functions are at `functions`. */
 async function speaker(name: string, chat: object = {}): Promise<string> {
   const { api } = running;
   const id = await newAssistant(api, { name });
@@ -63,7 +63,7 @@ async function speaker(name: string, chat: object = {}): Promise<string> {
   return id;
 }
 
-/** START to a PROMPT, from there what is asked for. */
+/** START to a PROMPT, and from there the given nodes. */
 async function flowOf(nodes: Parameters<typeof newFlow>[1], edges: readonly Edge[]): Promise<BuiltFlow> {
   const flow = await newFlow(running.api, { start: { type: "START" }, ...nodes }, edges);
   const { workflow } = await running.api.gql(
@@ -74,7 +74,7 @@ async function flowOf(nodes: Parameters<typeof newFlow>[1], edges: readonly Edge
   return flow;
 }
 
-/** Has the organization's OPENAI models be a stub's. */
+/** Makes the organization's OPENAI models use a stub. */
 async function asks(...replies: Reply[]) {
   const model = await stubModel(...replies);
   const set = `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`;
@@ -180,7 +180,7 @@ describe("a text chat moves through a workflow", () => {
       ["look_up"],
       ["go_to_end", "look_up"],
     ]);
-    // The new assistant answers what was said; of the way that led to it it sees nothing.
+    // The new assistant answers the message, and does not see the transition that led to it.
     expect(second!.messages.map(({ role }) => role)).toEqual(["system", "assistant", "user"]);
   });
 
@@ -338,7 +338,7 @@ describe("a text chat moves through a workflow", () => {
     const chat = await start({ workflowId: flow.workflowId });
     const answer = await post(chat.id, "Look it up");
     expect(answer).toMatchObject({ content: "It is done.", metadata: { workflowNodeName: "two" } });
-    // Arguments that are wrong are no answer of the function.
+    // An error about invalid arguments is not an answer of the function.
     expect(model.asked).toHaveLength(3);
     expect(systemOf(model.asked[1]!)).toContain("You are One.");
     expect(systemOf(model.asked[2]!)).toContain("You are Two.\n\nIt is done.");

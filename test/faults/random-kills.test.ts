@@ -30,7 +30,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-interface Stored {
+interface StoredEvent {
   readonly id: string;
   readonly chat_id: string;
   readonly body: string;
@@ -98,7 +98,9 @@ test(
 
     const waiting = "select from deliveries where status <> 'DELIVERED' limit 1";
     await until(async () => (await running.database.query(waiting)).length === 0);
-    const stored = await running.database.query<Stored>("select id, chat_id, body from events order by id");
+    const stored = await running.database.query<StoredEvent>(
+      "select id, chat_id, body from events order by id",
+    );
     const messages = await running.database.query<{ id: string }>("select id from messages");
     expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
     expect(stored.length).toBeGreaterThanOrEqual(EVENTS);

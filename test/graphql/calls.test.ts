@@ -151,7 +151,7 @@ describe("a request that would place several calls", () => {
 
 const WATCH = `subscription ($callId: ID, $after: ID) { callEvents(callId: $callId, after: $after) {
   id status endedReason createdAt call { id status } } }`;
-interface Told {
+interface CallEvent {
   readonly id: string;
   readonly status: string;
   readonly endedReason: string | null;
@@ -163,9 +163,9 @@ describe("the status of calls", () => {
   beforeAll(() => void (subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey })));
   afterAll(() => subscriber.close());
   const watch = (variables: Record<string, unknown>) => {
-    const told: Told[] = [];
+    const told: CallEvent[] = [];
     const over = subscriber.run(WATCH, variables, (data) =>
-      told.push((data as { callEvents: Told }).callEvents),
+      told.push((data as { callEvents: CallEvent }).callEvents),
     );
     return { told, over };
   };
@@ -222,8 +222,8 @@ test("a whole call looks the same to a webhook, a subscription, the log, REST an
       initialMessage: "This is {company}. How can I help?",
       resources: "We are open Monday to Friday, 8 am to 6 pm.\n\nParking is free.",
     });
-    const watched: Told[] = [];
-    void subscriber.run(WATCH, {}, (data) => watched.push((data as { callEvents: Told }).callEvents));
+    const watched: CallEvent[] = [];
+    void subscriber.run(WATCH, {}, (data) => watched.push((data as { callEvents: CallEvent }).callEvents));
     await until(async () => {
       await place(api, assistantId, NUMBER.refused);
       return watched.length > 0;

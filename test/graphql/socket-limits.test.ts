@@ -24,7 +24,7 @@ const textOf = (data: RawData) => (data as Buffer).toString("utf8"); // as ws gi
 let clients = 0;
 const newAddress = () => `203.0.113.${++clients}`;
 
-interface Opened {
+interface Connection {
   readonly socket: WebSocket;
   /** The status that the handshake was answered with. */
   readonly status: number;
@@ -32,7 +32,7 @@ interface Opened {
 }
 
 /** Opens a socket from an address, as a client of graphql-ws does. */
-function connect(address: string | undefined): Promise<Opened> {
+function connect(address: string | undefined): Promise<Connection> {
   const socket = new WebSocket(`${running.url.replace("http", "ws")}/graphql`, "graphql-transport-ws", {
     headers: address === undefined ? {} : { "X-Forwarded-For": address },
   });
@@ -51,7 +51,7 @@ function connect(address: string | undefined): Promise<Opened> {
 }
 
 /** Presents a credential; resolves when the server has taken it, or has closed the socket. */
-async function begin({ socket, closed }: Opened, key = running.secretKey): Promise<void> {
+async function begin({ socket, closed }: Connection, key = running.secretKey): Promise<void> {
   const acknowledged = new Promise<void>((resolve) =>
     socket.on("message", (data) => textOf(data).includes("connection_ack") && resolve()),
   );
@@ -60,7 +60,7 @@ async function begin({ socket, closed }: Opened, key = running.secretKey): Promi
 }
 
 const WATCH = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { name text } }";
-const subscribe = ({ socket }: Opened, chatId: string, id = "1") =>
+const subscribe = ({ socket }: Connection, chatId: string, id = "1") =>
   socket.send(JSON.stringify({ id, type: "subscribe", payload: { query: WATCH, variables: { chatId } } }));
 const metrics = async () => (await fetch(`${running.url}/metrics`)).text();
 

@@ -10,12 +10,12 @@ afterAll(closeRaw);
 let clients = 0;
 const newAddress = () => `198.51.100.${++clients}`;
 
-interface Opened {
+interface PageAnswer {
   readonly status: number;
   readonly code: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
 }
-type Open = (input: object, headers?: Record<string, string>) => Promise<Opened>;
+type Open = (input: object, headers?: Record<string, string>) => Promise<PageAnswer>;
 
 const send = async (path: string, body: object, headers: Record<string, string>) => {
   const answer = await rawRequest(running.url, {

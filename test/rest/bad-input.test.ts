@@ -25,7 +25,7 @@ interface Detail {
   readonly path: string;
   readonly message: string;
 }
-/** The paths that a refused request names. */
+/** The paths in the details of an error. */
 async function wrongPaths(method: string, path: string, body: unknown): Promise<string[]> {
   const answer = await running.api.request(method, path, hostileJson(body), JSON_BODY);
   expect([answer.text, answer.status, answer.body.code]).toEqual([answer.text, 400, "BAD_USER_INPUT"]);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 
 async function newCall(more: object = {}): Promise<EngineCall> {
-  // A line dials one call a second: these do not wait for one another.
+  // A line dials one call per second; these do not wait for one another.
   await running.database.query("update calls set line = null");
   return running.call(assistantId, more);
 }
@@ -49,7 +49,7 @@ const orders = <T>(list: readonly T[]): T[][] =>
     ? [[]]
     : list.flatMap((one, index) => orders(list.toSpliced(index, 1)).map((rest) => [one, ...rest]));
 
-/** The words of a call wherever they can be read. */
+/** The messages of a call in every place where they can be read. */
 async function everywhere(call: EngineCall) {
   const { api, database } = running;
   const whole = said(await callOf(api, call.id));
@@ -91,7 +91,7 @@ describe("the transcript of a call is complete at the end", () => {
       const results = new Set<string>();
       for (const order of rows(orders(reports)).rows) {
         const call = await newCall();
-        // Again at once, and once more when all the others were told.
+        // Repeated at once, and once more after all the others.
         for (const [type, more] of [...order.flatMap((report) => [report, report]), ...order])
           expect((await call.tell(type, more)).status).toBe(201);
         const { whole, ...rest } = await everywhere(call);

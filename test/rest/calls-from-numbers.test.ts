@@ -9,7 +9,7 @@ const running = useEngine();
 const QUIET = { initialMessage: "" };
 const THEIR_NUMBER = "+41446681800";
 
-/** What the engine was asked to call from. */
+/** The number that the engine was asked to call from. */
 async function askedFor(id: string) {
   const created = () => running.vapi.created.find(({ body }) => body.name === id)?.body;
   await until(() => created() !== undefined);
@@ -53,7 +53,7 @@ describe("an outbound call comes", () => {
     const { api } = await running.otherOrganization();
     const assistantId = await speaker(api, QUIET);
     const line = await connect({ api }, []);
-    // One call a second: the second one waits.
+    // The line dials one call per second: the second one waits.
     await place(api, assistantId, THEIR_NUMBER);
     const waiting = await place(api, assistantId, THEIR_NUMBER);
     await api.gql("mutation ($id: ID!) { disconnectTelephony(id: $id) { id } }", { id: line.id });
@@ -71,7 +71,7 @@ describe("an outbound call comes", () => {
       await connect(running, [assistantId]);
       const texted = await connect(running, [assistantId]);
       const from = newPerson();
-      // It is signed over the public address.
+      // The signature covers the public address.
       expect(await text({ api, url: "https://parley.example" }, texted, from, "Call me")).toEqual([
         "We are calling you now.",
       ]);

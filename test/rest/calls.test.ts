@@ -14,7 +14,7 @@ const V1 = "/rest/v1/call/phone";
 const V2 = "/rest/v2/call/phone";
 const INITIATE = "/rest/v1/assistants/phone-calls/initiate";
 
-/** 4,096 characters of four bytes each, which PostgreSQL can hardly pack. */
+/** 4,096 characters of four bytes each, which PostgreSQL can hardly compress. */
 const incompressible = () =>
   String.fromCodePoint(...Array.from(randomBytes(4096), (byte, index) => 0x1f300 + byte + (index % 4) * 256));
 
@@ -292,7 +292,7 @@ describe("allowed countries for calls", () => {
     }
   });
 
-  test("are all without it; the simulator's own numbers work only with the simulator", () => {
+  test("include all countries without the setting; numbers of the simulator work only with it", () => {
     const scope = (real: boolean) =>
       ({
         ports: { voice: { engine: { takes: (number: string) => !real && number.startsWith("+155501") } } },

@@ -13,7 +13,7 @@ const issue = (body: object = {}, api: Api = running.api) =>
   api.post("/rest/v1/organization/token", body, 200);
 const secondsLeft = (expiresAt: string) => Math.round((Date.parse(expiresAt) - Date.now()) / 1000);
 
-/** Asks until the status is there; fails when a second was not enough. */
+/** Repeats a request until it has the status; fails after a second. */
 async function withinASecond(api: Api, status: number): Promise<void> {
   const end = Date.now() + 1_000;
   let { status: got } = await api.request("GET", ASSISTANTS);

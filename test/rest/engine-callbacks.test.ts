@@ -18,7 +18,7 @@ const running = useEngine({ CALL_SILENCE_SECONDS: "3600", RATE_LIMIT_ANONYMOUS: 
 const QUIET = { initialMessage: "" };
 
 async function newCall(voice: object = QUIET, more: object = {}): Promise<EngineCall> {
-  // A line dials one call a second: these do not wait for one another.
+  // A line dials one call per second; these do not wait for one another.
   await running.database.query("update calls set line = null");
   return running.call(await speaker(running.api, voice), more);
 }
@@ -427,7 +427,7 @@ describe("a callback without the secret of a live call", () => {
         const { status } = await running.api
           .as({})
           .request("POST", path, text, { "Content-Type": "application/json", ...call.headers });
-        // What is no JSON at all is refused as such.
+        // Invalid JSON is rejected as such.
         expect([201, 400]).toContain(status);
         if (status === 400) expect(() => JSON.parse(text)).toThrow();
       }),
@@ -498,7 +498,7 @@ describe("an answer of the assistant in a call", () => {
     const messages = [{ role: "user", content: how }];
     const { body } = await call.ask(messages);
     expect(body.choices[0]).toMatchObject({ message: { content }, finish_reason: finish });
-    // The model is known by now: its thoughts are held back.
+    // The model is known by now, so its thoughts are held back.
     const answer = streamed((await call.ask(messages, { stream: true })).text);
     expect(answer).toMatchObject({ finish, ...(how !== "nested" && { content }) });
   });

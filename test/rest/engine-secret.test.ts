@@ -16,7 +16,7 @@ const newCall = async () => {
   return call;
 };
 
-/** How many reports of a status were refused. */
+/** Number of rejected status reports. */
 async function refused(): Promise<number> {
   const { text } = await running.api.request("GET", "/metrics");
   return Number(
@@ -84,7 +84,7 @@ describe("a call to a connected number", () => {
   const DEPLOY = "mutation ($input: CreateDeploymentInput!) { createDeployment(input: $input) { id } }";
   const REQUEST = { type: "assistant-request", customer: { number: "+41783000001" } };
 
-  /** A number whose calls go to a deployment. */
+  /** A number with a deployment for its calls. */
   async function deployed(voice: object, more: object = {}) {
     const { api } = running;
     const assistantId = await speaker(api, voice);

@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => functions.stop());
 
-/** A line dials one call a second: these do not wait for one another. */
+/** A line dials one call per second; these do not wait for one another. */
 const freeLine = () => running.database.query("update calls set line = null");
 const newest = () => running.vapi.calls.at(-1)!.assistant.metadata.parleyCallId as string;
 
-/** Each begins a call with values from outside, which the engine then holds, and says what its id is. */
+/** Ways to start a call with client variables at an engine. They return its id. */
 const WAYS: Readonly<Record<string, (variables: object) => Promise<string>>> = {
   "/rest/v2/call/phone": async (variables) => {
     await freeLine();
@@ -55,14 +55,14 @@ const WAYS: Readonly<Record<string, (variables: object) => Promise<string>>> = {
   },
 };
 
-/** Everywhere that an engine's request could name values. */
+/** All places in an engine's request that could contain variables. */
 const hiding = (id: string, values: object) => {
   const overrides = { variableValues: values, metadata: { parleyCallId: id, ...values, variables: values } };
   const everywhere = { ...overrides, ...values, variables: values, assistantOverrides: overrides };
   return { ...everywhere, assistant: everywhere, artifact: everywhere, customer: everywhere };
 };
 
-/** Tells all that an engine may tell of a call before its end, and asks for the assistant's words. */
+/** Sends all callbacks of an engine before the end of a call, and requests an answer of the assistant. */
 async function callBack(id: string, values: object): Promise<void> {
   const held = running.vapi.calls.find(({ assistant }) => assistant.metadata.parleyCallId === id)!;
   const hidden = hiding(id, values);

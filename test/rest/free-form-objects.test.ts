@@ -11,7 +11,7 @@ beforeAll(async () => {
   id = (await running.api.post(ASSISTANTS, { name: "Ada" }, 200)).id;
 });
 
-/** The paths that a refused request names. */
+/** The paths in the details of an error. */
 async function wrongPaths(method: string, path: string, body: unknown): Promise<string[]> {
   const answer = await running.api.request(method, path, hostileJson(body), JSON_BODY);
   expect([answer.text, answer.status, answer.body.code]).toEqual([answer.text, 400, "BAD_USER_INPUT"]);

@@ -24,7 +24,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
-interface Sent {
+interface FuzzRequest {
   readonly segments: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
   readonly body: string;
@@ -58,7 +58,7 @@ afterAll(closeRaw);
 const resolved = (schema: Schema): Schema =>
   schema.$ref ? document.components.schemas[schema.$ref.split("/").pop()!]! : schema;
 
-/** A value that the schema allows, mostly: its example, one of its enumeration, or a plain one of its type. */
+/** A value that is mostly valid: the schema's example, an enum value, or a plain value of its type. */
 function fitting(name: string, schema: Schema): fc.Arbitrary<unknown> {
   const { enum: values, examples = [], type } = resolved(schema);
   const plain: Readonly<Record<string, unknown>> = {
@@ -73,7 +73,7 @@ function fitting(name: string, schema: Schema): fc.Arbitrary<unknown> {
   return fc.constantFrom<unknown>(...(values ?? [plain[bare] ?? "", ...examples, ...(ids[name] ?? [])]));
 }
 
-/** A JSON body: the schema's fields, some left out, some hostile, some unknown. */
+/** A JSON body: the schema's fields, some missing, some hostile, some unknown. */
 function jsonBody(schema: Schema): fc.Arbitrary<string> {
   const field = (name: string, of: Schema) =>
     fc.oneof({ weight: 3, arbitrary: fitting(name, of) }, { weight: 2, arbitrary: hostileValue });
@@ -95,7 +95,7 @@ function jsonBody(schema: Schema): fc.Arbitrary<string> {
   );
 }
 
-/** A form: right, without its parts, with strange ones, or broken. Its boundary is `x`. */
+/** A form: valid, without its parts, with unusual ones, or malformed. Its boundary is `x`. */
 const formBody: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
@@ -138,7 +138,7 @@ function headersFor(type: string): fc.Arbitrary<Record<string, string>> {
   }));
 }
 
-function requestsFor({ parameters = [], requestBody }: Operation): fc.Arbitrary<Sent> {
+function requestsFor({ parameters = [], requestBody }: Operation): fc.Arbitrary<FuzzRequest> {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const inQuery = parameters.filter((parameter) => parameter.in === "query");
   const segment = (name: string) =>
@@ -190,7 +190,7 @@ describe("every route answers any request with a documented status, in JSON, and
         Object.entries(methods).map(([verb, found]) => [path, verb, found] as const),
       )
       .find(([, , { operationId }]) => operationId === id)!;
-    // A failure tells the seed and path that repeat it.
+    // A failure reports the seed and path that reproduce it.
     await fc.assert(
       fc.asyncProperty(requestsFor(operation), async ({ segments, query, body, headers }) => {
         const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segments[name]!);

@@ -44,7 +44,7 @@ const newKey = () => `key ${++keys} / ${process.pid}`;
 const post = (route: Row, call: Call, key: string) =>
   send(running.api, route, call, { "Idempotency-Key": key });
 const waiting = () => gates.flatMap((gate) => gate.waiting);
-/** Of the service on this database, except those between two statements that follow each other. */
+/** Transactions of the service on this database, except those between two consecutive statements. */
 const noneIsOpen = async () =>
   (
     await running.database.query(
@@ -52,7 +52,7 @@ const noneIsOpen = async () =>
     )
   ).length === 0;
 
-/** Sends the request while no provider answers. @returns its answer once they do, and whether it waited for one */
+/** Sends the request while no provider answers. @returns its answer, and whether it waited for a provider */
 async function whileNoneAnswers(sent: () => Promise<Answer>, meanwhile: () => Promise<void>) {
   gates.forEach((gate) => gate.shut());
   try {

@@ -7,7 +7,7 @@ import { form } from "../support/world";
 
 const running = useApp();
 const COUNT = 100;
-/** Nearly as large as a free-form object may be, with nearly as many keys. */
+/** Nearly as large as a free-form object can be, with nearly as many keys. */
 const LARGE = Object.fromEntries(
   Array.from({ length: 19_000 }, (_, index) => [`name ${index}`, "v".repeat(36)]),
 );
@@ -16,7 +16,7 @@ const LARGE_TEXT = JSON.stringify(LARGE);
 let limited: Api;
 let ids: string[];
 
-/** Copies a record until there are COUNT of it. @returns their ids, in order */
+/** Copies a record until there are COUNT of them. @returns their ids, in order */
 const copy = async (table: string, columns: string, id: string): Promise<string[]> => {
   await running.database.query(
     `insert into ${table} (organization_id, id, ${columns})
@@ -41,7 +41,7 @@ beforeAll(async () => {
   limited = running.api.as({ "X-API-Key": value });
 }, 60_000);
 
-/** Without parsing a hundred times what is large. */
+/** Avoids parsing large values a hundred times. */
 const entriesOf = (text: string, large: string) => {
   const short = text.replaceAll(large, "1");
   expect(short.length).toBeLessThan(100_000);
@@ -78,12 +78,12 @@ describe("a page of 100 records of 1 MiB each", () => {
   }, 60_000);
 });
 
-/** Of the same size with few keys, which costs the test little. */
+/** Of the same size with few keys, so that the test is fast. */
 const LONG = { greeting: "v".repeat(1_048_000) };
 const LONG_TEXT = JSON.stringify(LONG);
 const CONFIGURATIONS = ["voice", "sms", "chat", "theme"].map((kind) => `${kind}_configurations`);
 
-/** What arrives, read as it comes, with 1 in the place of each text that is large. */
+/** The received text, read as it arrives, with 1 in place of each large value. */
 async function shortened(response: Response): Promise<string> {
   let short = "";
   for await (const text of response.body!.pipeThrough(new TextDecoderStream()))
@@ -146,7 +146,7 @@ describe("a server with a small heap", () => {
     const lists = await Promise.all(pages.map(read));
     for (const list of lists)
       expect(list.map(({ id, variables }) => [id, variables])).toEqual(ids.map((id) => [id, 1]));
-    // Of the values that were read late only the one that is missing is warned of.
+    // Of the values read late only the missing one causes a warning.
     const warning = { channel: "TEXT", code: "UNRESOLVED_VARIABLE", path: "prompt" };
     expect(lists[3]!.map(({ configurationWarnings }) => configurationWarnings)).toEqual(
       ids.map(() => [warning]),

@@ -20,7 +20,7 @@ afterAll(closeRaw);
 let clients = 0;
 const newAddress = () => `203.0.113.${++clients}`;
 let networks = 0;
-/** Addresses of one /64 that no test has used. */
+/** Unused addresses of one /64. */
 const newNetwork = () => {
   const network = `2a00:1450:${(++networks).toString(16)}:7`;
   let hosts = 0;

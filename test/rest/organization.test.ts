@@ -159,7 +159,7 @@ describe("a token", () => {
     const { token, expiresAt, ...rest } = await running.api.post(TOKEN, body, 200);
     expect(rest).toEqual({});
     expect(secondsUntil(expiresAt)).toBeGreaterThan(seconds - 30);
-    // The service goes by the database's clock, which it knows to a few milliseconds.
+    // The service uses the database's clock, which it knows to a few milliseconds.
     expect(secondsUntil(expiresAt)).toBeLessThan(seconds + 1);
     await bearer(token).get("/rest/v1/assistants", 200);
   });

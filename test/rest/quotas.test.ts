@@ -24,7 +24,7 @@ const ASSISTANTS = "/rest/v1/assistants";
 const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
 const BUSY = "Sorry, we can't take more conversations at the moment. Please try again later.";
 
-/** The error of an operation or a request that exceeds a quota. */
+/** The error of a GraphQL operation or REST request that exceeds a quota. */
 function expectExceeded(
   error: { message: string; code?: string; extensions?: { code: string } },
   setting: string,
@@ -115,7 +115,7 @@ describe("files over the quota", () => {
   });
 });
 
-/** An organization with as many live chats as it may have. */
+/** An organization that has reached its limit of live chats. */
 async function full() {
   const { api, publicKey } = await running.otherOrganization();
   const assistantId = await quietAssistant(api);

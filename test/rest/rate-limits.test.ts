@@ -12,7 +12,7 @@ const running = useApp({
 afterAll(closeRaw);
 
 let clients = 0;
-/** An address of a client behind the proxy that no test has used. */
+/** An unused client address behind the proxy. */
 const newAddress = () => `203.0.113.${++clients}`;
 const ask = (headers: Record<string, string>, path = "/rest/v1/organization") =>
   rawRequest(running.url, { path, headers });

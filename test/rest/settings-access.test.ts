@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(closeRaw);
 
-/** The status and code of GET /settings with these headers and no credential. */
+/** Status and code of GET /settings with these headers and no credential. */
 async function ask(headers: Record<string, string>, url = running.url) {
   const { status, text } = await rawRequest(url, { path: SETTINGS, headers });
   return [status, (JSON.parse(text) as { code?: string }).code];

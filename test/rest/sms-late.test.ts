@@ -7,7 +7,7 @@ import { answeredBy, bring, chatsWith, connect, newPerson, text, type Connected 
 import { stubModel } from "../support/stub-model";
 import { sign, smsOf } from "../support/twilio";
 
-/** Here no request waits for an answer: all of them are late. */
+/** No request waits for an answer here: all answers are late. */
 const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0" });
 const patient = useApp({ WORKER: "on" });
 const SENTENCE = "We open at nine and close late in the evening. ";
@@ -71,7 +71,7 @@ describe("an answer that is too late for the request", () => {
       running.twilio.behaviours.push(behaviour);
       await text(running, number, from, "When?");
       await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
-      // Whether a broken one was taken is looked for when it has settled; here it has.
+      // The provider is asked about a broken request after a while; this simulates that time.
       if (behaviour === "breaks") await change(from, { asked_at: new Date(Date.now() - 25_000) });
       await until(async () => (await rows(from)).some((row) => row.sent_at !== null));
       expect(sentTo(from)).toEqual(["We open at 9."]);
@@ -93,7 +93,7 @@ describe("an answer that is too late for the request", () => {
     running.twilio.behaviours.push("takes in silence");
     await text(running, number, from, "When?");
     await until(() => sentTo(from).length > 0);
-    // What is in doubt is looked for when it has settled; here it has.
+    // The provider is asked about an unconfirmed text after a while; this simulates that time.
     const back = { asked_at: new Date(Date.now() - 25_000) };
     await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
     await change(from, back);
@@ -108,7 +108,7 @@ describe("an answer that is too late for the request", () => {
     await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
     await text(running, number, from, "STOP");
     await until(async () => (await rows(from)).some(({ problem }) => problem === "opted-out"));
-    // On a slow machine the confirmation may come by the provider's API; the answer must not come at all.
+    // On a slow machine the API may send the confirmation; the answer must not be sent at all.
     expect(sentTo(from).filter((sent) => !sent.startsWith("You will get no more"))).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => model.stop());
 
-/** Whom a person talks with, by the order of their chats. */
+/** The person's assistants, in order of their chats. */
 const talkedWith = async (from: string) => {
   const counts = await Promise.all(
     [sales, support].map(async (id) => (await chatsWith(running, id, from)).flatMap(wordsOf)),

@@ -8,7 +8,7 @@ import type { Params } from "../support/twilio";
 
 const PUBLIC = "https://parley.example";
 const STATUS = "/webhooks/twilio/sms-status";
-// No request waits for the answer: it goes out by the API.
+// No request waits for the answer: the API sends it.
 const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0", PUBLIC_BASE_URL: PUBLIC });
 let assistantId: string;
 let number: Connected;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   number = await connect(running, [assistantId]);
 }, 30_000);
 
-/** A text that was sent; what is reported of it, and what stands on its message. */
+/** A sent text; its delivery reports, and the status on its message. */
 async function sent() {
   const from = newPerson();
   const words = { at: PUBLIC } as const;

@@ -227,7 +227,7 @@ describe("the signature of a request", () => {
   });
 });
 
-test("a signed body that is not a text from a phone is rejected, or handled as what it is", async () => {
+test("a signed text with an invalid sender or id is rejected, and with other unusual values accepted", async () => {
   const random = (length: number) => randomBytes(length).toString("hex");
   const refused: Params[] = [
     { MessageSid: random(4_500) },

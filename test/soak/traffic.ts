@@ -25,7 +25,7 @@ const END = "mutation ($id: ID!) { endChat(id: $id) { id } }";
 const DASHBOARD =
   "{ assistants(take: 10) { data { id name chat { model } logs(take: 3) { id label } } } events(first: 5) { nodes { id name } } }";
 
-interface Said {
+interface ChatMessage {
   readonly role: string;
   readonly content: string | null;
 }
@@ -123,7 +123,7 @@ export class Traffic {
   /** Waits for an answer to the question, or an apology. */
   private async answered(chatId: string, content: string): Promise<void> {
     for (const until = performance.now() + ANSWER_TIMEOUT_MS; performance.now() < until; await sleep(300)) {
-      const { chat } = await this.client.gql<{ chat: { messages: Said[] } }>(READ, { id: chatId });
+      const { chat } = await this.client.gql<{ chat: { messages: ChatMessage[] } }>(READ, { id: chatId });
       const asked = chat.messages.findIndex((message) => message.content === content);
       if (asked >= 0 && chat.messages.slice(asked).some(({ role }) => role === "ASSISTANT")) return;
     }

@@ -25,14 +25,14 @@ const checked = new LRUCache<string, true>({ max: 10_000, ttl: CHECK_INTERVAL_MS
 /** The passages of a file, or all that an assistant uses. */
 export type PassageOwner = { readonly fileId: string } | { readonly assistantId: string };
 
-interface Found {
+interface PassageRow {
   readonly text: string;
   readonly source: string | null;
   readonly fileId: string | null;
   readonly page: number | null;
 }
 
-const NEAREST = unprepared<Found>(({ db }) =>
+const NEAREST = unprepared<PassageRow>(({ db }) =>
   db.raw(`
   select passages.content as text, files.name as source, passages.file_id, passages.page
   from passage_embeddings
