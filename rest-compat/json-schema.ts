@@ -117,9 +117,12 @@ export function exampleFor(schema: JsonSchema, components: Components): unknown 
   if (schema.type === "array") return [exampleFor(schema.items as JsonSchema, components)];
   if (schema.properties) {
     const required = (schema.required ?? []) as readonly string[];
-    // Skips optional strings without an example.
+    // Skips optional texts and lists without an example.
     const entries = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).filter(
-      ([name, { type, examples }]) => examples !== undefined || required.includes(name) || type !== "string",
+      ([name, property]) =>
+        property.examples !== undefined ||
+        required.includes(name) ||
+        !/string|array/.test(String(property.type)),
     );
     return Object.fromEntries(entries.map(([name, property]) => [name, exampleFor(property, components)]));
   }

@@ -50,7 +50,7 @@ const REACH: Readonly<Record<string, Reach>> = {
       ),
       ...["organization", "projects", "audit"].map((name) => `src/account/${name}`),
       ...["src/account/auth/caller", "src/account/auth/limits"],
-      ...["catalog", "json", "errors", "database/page", "database/connection"].map(
+      ...["catalog", "json", "errors", "database/page", "database/connection", "database/event-names"].map(
         (name) => `src/platform/${name}`,
       ),
     ],

@@ -46,7 +46,7 @@ async function inside(code: string): Promise<string> {
     const attempt = async () => { ${code} };
     const told = (text) => process.stdout.write(text, () => process.exit(0));
     process.on("uncaughtException", (error) => told("refused: " + error));
-    setTimeout(() => told("nothing came of it"), 1_000);
+    process.on("beforeExit", () => told("nothing came of it"));
     attempt().then(() => told("done"), (error) => told("refused: " + (error.cause ?? error)));`;
   const child = startConfined(["--eval", program], 256 * 1_048_576);
   let output = "";

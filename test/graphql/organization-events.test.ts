@@ -1,5 +1,7 @@
+import type { EventEmitter } from "node:events";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import pg from "pg";
+import { EVENTS_CHANNEL } from "../../src/events/events/record";
 import { useApp } from "../support/app";
 import { endChat, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
 import { Receiver } from "../support/receiver";
@@ -36,6 +38,12 @@ function follow(after?: string, credential: Record<string, string> = { "X-API-Ke
 
 const ledger = async (): Promise<Event[]> =>
   (await running.api.gql(`{ events(first: 100) { nodes { ${FIELDS} } } }`)).events.nodes.toReversed();
+/** Number of open streams, which listen to notifications once they know their position. */
+const streamCount = (): number => {
+  const { listener } = running.app.database.scope("").ports;
+  const { emitter } = listener as unknown as { readonly emitter: EventEmitter }; // a private field
+  return emitter.listenerCount(EVENTS_CHANNEL);
+};
 const ids = (events: readonly Event[]) => events.map(({ id }) => id);
 
 async function aChat(): Promise<string> {
@@ -110,9 +118,10 @@ describe("organizationEvents", () => {
     stops.push(() => slow.end());
     await slow.query("begin; select pg_current_xact_id()"); // begun before what is over by now, and not done with it
     await aChat();
+    const streams = streamCount();
     const theirs = follow(undefined, { "X-API-Key": other.secretKey });
     const ours = follow();
-    await new Promise((resolve) => setTimeout(resolve, 300)); // both listen
+    await until(() => streamCount() === streams + 2);
     const chatId = await newChat(other.api, await quietAssistant(other.api));
     await endChat(other.api, chatId);
     await slow.query("commit");
