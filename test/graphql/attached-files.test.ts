@@ -170,7 +170,7 @@ describe("a file attached to an assistant", () => {
       return (await files(assistantId))[0].status !== "PENDING";
     });
     expect(await settled(assistantId)).toMatchObject([
-      { status: "FAILED", problem: expect.stringContaining("attach it again") },
+      { status: "FAILED", problem: expect.stringContaining("Attach it again") },
     ]);
   });
 });

@@ -53,7 +53,7 @@ const failures: [string, Reply, RegExp][] = [
       res.writeHead(200, { "Content-Length": "1000" }).write("RIFF");
       setImmediate(() => res.destroy());
     },
-    /broke off/,
+    /interrupted/,
   ],
 ];
 test.each(failures)(

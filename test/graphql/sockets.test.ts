@@ -85,7 +85,7 @@ describe("a WebSocket", () => {
       told.push(data),
     );
     expect(errors).toEqual([
-      expect.objectContaining({ message: expect.stringContaining("only subscriptions") }),
+      expect.objectContaining({ message: expect.stringContaining("Only subscriptions") }),
     ]);
     expect(told).toEqual([]);
     expect((await running.api.get("/rest/v1/assistants", 200)).meta).toEqual(before);
