@@ -14,6 +14,9 @@ const ROOT = join(__dirname, "../..");
 /** By Node itself, as all that is tested: see runtime.cjs. */
 const built = createRequire(join(ROOT, "dist/src/start/app.js"));
 
+/** Time after which PostgreSQL's initdb has begun. */
+const INITDB_BEGINS_MS = 30;
+
 /** The part of jest's configuration that the setup reads. */
 interface JestConfig {
   /** The pattern given on the command line; empty for all tests. */
@@ -26,10 +29,12 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   const build = [join(ROOT, "src/cli/launch.mjs"), ...(needsPages ? [] : ["--server"])];
   execFileSync(process.execPath, build, { stdio: "inherit" });
   const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
-  const { prepare } = built("./prepare") as typeof prepareModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
+  // A single test file runs in this process: the service is loaded while another core runs initdb.
+  if (testPathPattern !== "") setTimeout(() => built("./app"), INITDB_BEGINS_MS);
   const embedded = await startEmbedded({ dataDir, log: () => undefined, flags });
+  const { prepare } = built("./prepare") as typeof prepareModule;
   const template = new URL(embedded.url);
   template.pathname = `/${TEMPLATE}`;
   await run(embedded.url, `create database ${TEMPLATE}`);
