@@ -51,6 +51,8 @@ const WALLS: readonly Wall[] = [
     pattern: /getMetadataStorage|type-graphql\/(build|dist)/,
   },
   { what: "flags of Node", folder: "src/cli/node-flags" },
+  { what: "jest's runtime", folder: "test/support/jest-runtime" },
+  { what: "the code of jobs", folder: "src/platform/jobs" },
 ];
 
 /** Ways into internals that nobody takes. */

@@ -4,21 +4,12 @@ import pino from "pino";
 import { openJobPool } from "../../src/platform/jobs/job-pool/job-pool";
 import { LastingRunner } from "../../src/platform/jobs/lasting-runner";
 import { useApp } from "../support/app";
+import { refuseFailures } from "../support/jobs";
 import { afterTest } from "../support/server";
 import { until } from "../support/until";
 
 const running = useApp({ WORKER: "off" });
 const LOGGER = pino({ level: "silent" });
-
-/** Rejects that the failure of a job is recorded. @returns what ends that */
-async function refuseFailures(): Promise<() => Promise<unknown>> {
-  const { query } = running.database;
-  await query(`create function refuse_failure() returns trigger language plpgsql as $$
-    begin raise 'the failure is not recorded'; end $$`);
-  await query(`create trigger refuse_failure before update on graphile_worker._private_jobs for each row
-    when (old.last_error is distinct from new.last_error) execute function refuse_failure()`);
-  return () => query("drop function refuse_failure cascade");
-}
 
 test("jobs of a runner that broke run again, also when the ends of several could not be recorded", async () => {
   const pool = openJobPool(running.database.ownerUrl, LOGGER);
@@ -48,7 +39,7 @@ test("jobs of a runner that broke run again, also when the ends of several could
     await runner.stop();
     await pool.end();
   });
-  const record = await refuseFailures();
+  const record = await refuseFailures(running.database);
   await running.database.query(
     `select graphile_worker.add_job('wait'), graphile_worker.add_job('fail', '{"name": "one"}'),
        graphile_worker.add_job('fail', '{"name": "another"}')`,

@@ -34,9 +34,20 @@ export const runNow = (database: Database, condition = "true"): Promise<unknown>
        select id from graphile_worker.jobs where key is distinct from task_identifier and ${condition}), run_at => now())`,
   );
 
-/** Takes a job as a worker does. graphile-worker has no public function for it: the tests name its table only here. */
+// graphile-worker has no public function for what follows; the tests name its tables only here.
+
+/** Takes a job as a worker does. */
 export const takeJob = (database: Database, id: string, worker: string): Promise<unknown> =>
   database.query(
     "update graphile_worker._private_jobs set attempts = attempts + 1, locked_at = now(), locked_by = $2 where id = $1",
     [id, worker],
   );
+
+/** Rejects that the failure of a job is recorded. @returns what ends that */
+export async function refuseFailures({ query }: Database): Promise<() => Promise<unknown>> {
+  await query(`create function refuse_failure() returns trigger language plpgsql as $$
+    begin raise 'the failure is not recorded'; end $$`);
+  await query(`create trigger refuse_failure before update on graphile_worker._private_jobs for each row
+    when (old.last_error is distinct from new.last_error) execute function refuse_failure()`);
+  return () => query("drop function refuse_failure cascade");
+}

@@ -4,7 +4,7 @@ const { createRequire } = require("node:module");
 const { join, relative, sep } = require("node:path");
 const { default: Runtime } = require("jest-runtime");
 
-const root = join(__dirname, "../..");
+const root = join(__dirname, "../../..");
 /** What no server loads is not built to be required. */
 const PAGES = join("src", "web") + sep;
 
