@@ -196,6 +196,19 @@ describe("queries stay within their organization:", () => {
     expect(late).toEqual([]);
   });
 
+  test("a prepared statement gets its name from its text, nowhere by hand", () => {
+    const isNamed = (node: ts.Node | undefined) =>
+      node !== undefined &&
+      ts.isObjectLiteralExpression(node) &&
+      node.properties.some((property) => property.name?.getText() === "name");
+    const named = (file: ts.SourceFile) =>
+      methodCalls(file, /^query$/).filter(({ node }) => node.arguments.some(isNamed));
+    const text = 'pool.query({ name: "a.b", text, values }); pool.query({ text, values });';
+    const sample = ts.createSourceFile("text.ts", text, ts.ScriptTarget.Latest, true);
+    expect(named(sample)).toHaveLength(1);
+    expect(all.flatMap((file) => named(file).map(({ node }) => place(file, node)))).toEqual([]);
+  });
+
   test("Knex itself is imported in src/platform/database only", () => {
     const importing = bound.flatMap(importsOf).filter(({ to, typeOnly }) => to === "knex" && !typeOnly);
     expect(importing.map(({ from }) => from)).toEqual([]);

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Client } from "../../src/platform/database/knex-client/client";
 import { Filtered } from "../../src/platform/database/filtered";
+import { List, page } from "../../src/platform/database/page";
+import { perId, readPerId } from "../../src/platform/database/per-id";
 import { statement, Statement, type Pieces } from "../../src/platform/database/statement";
 import { useApp } from "../support/app";
 import { newAssistant, newChat, say } from "../support/factories";
@@ -40,6 +42,15 @@ describe("a statement", () => {
   test("refuses a value in its text, which would create a text per value", async () => {
     const inText = statement(({ table }) => table("assistants").where({ id: "x" }));
     await expect(scope().read(inText)).rejects.toThrow("Values belong in places");
+    const ofOneId = perId<{ id: string }>(({ table }) => table("chats").where({ status: "ended" }));
+    const read = readPerId(scope(), ofOneId, ["x"], { take: 1 });
+    await expect(read).rejects.toThrow("Values belong in places");
+    const list = new List({
+      rows: ({ table }) => table("files").where({ name: "x" }),
+      columns: ["id"],
+      unbounded: {},
+    });
+    await expect(page(scope(), list, {})).rejects.toThrow("Values belong in places");
   });
 
   test("runs its own text, even if another statement has the same shape", async () => {

@@ -15,11 +15,11 @@ export class Filtered<R, F extends string> {
   private readonly made = new Map<string, Statement<R>>();
 
   constructor(
-    private readonly conditions: Conditions<F>,
+    private readonly conditions: Conditions<F> | undefined,
     private readonly build: Build<R>,
     private readonly isPrepared = true,
   ) {
-    this.names = Object.keys(conditions) as F[]; // of a record by these names
+    this.names = Object.keys(conditions ?? {}) as F[]; // of a record by these names
   }
 
   /** The statement for a filter, with the values that follow its own. */
@@ -33,6 +33,6 @@ export class Filtered<R, F extends string> {
 
   private with(given: readonly F[]): Statement<R> {
     const { build, isPrepared } = this;
-    return new Statement(build, { isPrepared, conditions: given.map((name) => this.conditions[name]) });
+    return new Statement(build, { isPrepared, conditions: given.map((name) => this.conditions![name]) });
   }
 }

@@ -4,7 +4,7 @@ import { isLate, lateJson, readLate } from "../json/json-source";
 import { Filtered, type Conditions, type Filter } from "./filtered";
 import { byAge, inBothOrders, type Order } from "./order";
 import type { Scope } from "./scope";
-import { statement, type Build, type Pieces, type Statement } from "./statement";
+import { sqlOf, statement, type Build, type Pieces, type Statement } from "./statement";
 
 /** Which part of a list is asked for. */
 export interface PageQuery {
@@ -66,7 +66,7 @@ export class List<R, F extends string = never> {
   readonly whole: Readonly<Record<string, Statement<Record<string, unknown>>>>;
 
   constructor(source: ListSource<F>) {
-    const { rows, unbounded, conditions = {} as Conditions<F> } = source;
+    const { rows, unbounded, conditions } = source;
     this.unbounded = unbounded;
     this.found = inBothOrders((order) => new Filtered(conditions, shortValues<R, F>(source, order)));
     this.count = new Filtered(conditions, (pieces) => pieces.narrowed(rows(pieces)).count("*"));
@@ -132,7 +132,7 @@ function shortValues<R, F extends string>(
     const long = Object.keys(unbounded).map((name) => `case when ${isLong(name)} then '${name}' end`);
     const query: Knex.Raw = db.raw(
       `select ${shown.join(", ")}, array_remove(array[${long.join(", ")}], null) as long
-       from (${sorted.toSQL().toNative().sql} limit $2 offset $3) as page
+       from (${sqlOf(sorted)} limit $2 offset $3) as page
        order by created_at ${order}, id ${order}`,
     );
     return query;

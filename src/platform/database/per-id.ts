@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { Filtered, type Conditions, type Filter } from "./filtered";
 import type { Scope } from "./scope";
-import type { Build, Pieces } from "./statement";
+import { sqlOf, type Build, type Pieces } from "./statement";
 
 /** Which of the rows that belong to each id. */
 interface Cut {
@@ -30,16 +30,13 @@ const OWN_VALUES = 3;
  */
 export function perId<R, F extends string = never>(
   rows: Rows,
-  { conditions = {} as Conditions<F>, isPrepared = true }: PerIdOptions<F> = {},
+  { conditions, isPrepared }: PerIdOptions<F> = {},
 ): PerId<R, F> {
   const build: Build<Found<R>> = (pieces) => {
     const $: Pieces["$"] = (position) => pieces.$(position + OWN_VALUES);
-    const { sql } = rows({ ...pieces, $ })
-      .toSQL()
-      .toNative();
     const query: Knex.Raw = pieces.db.raw(
       `select wanted.id as wanted_id, found.* from unnest($2::text[]) as wanted(id)
-       cross join lateral (${sql} limit $3 offset $4) as found`,
+       cross join lateral (${sqlOf(rows({ ...pieces, $ }))} limit $3 offset $4) as found`,
     );
     return query;
   };

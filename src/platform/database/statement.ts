@@ -95,9 +95,7 @@ export class Statement<R> {
         return rows;
       },
     };
-    const { sql, bindings } = this.build(pieces).toSQL().toNative();
-    if (bindings.length > 0) throw new Error(`Values belong in places of the statement: ${sql}`);
-    return sql;
+    return sqlOf(this.build(pieces));
   }
 }
 
@@ -106,6 +104,13 @@ export const statement = <R>(build: Build<R>): Statement<R> => new Statement(bui
 
 /** A statement that PostgreSQL plans for the values of each run, as the best plan depends on them. */
 export const unprepared = <R>(build: Build<R>): Statement<R> => new Statement(build, { isPrepared: false });
+
+/** The text of a query without values. @throws Error for a value, whose place would be that of another one */
+export function sqlOf(query: Pick<Query<unknown>, "toSQL">): string {
+  const { sql, bindings } = query.toSQL().toNative();
+  if (bindings.length > 0) throw new Error(`Values belong in places of the statement: ${sql}`);
+  return sql;
+}
 
 /** The highest place in a text; the organization has the first. */
 const lastPlace = (sql: string): number =>

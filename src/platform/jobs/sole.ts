@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { SqlText } from "../database/sql-text";
 
 /** A running job and the name under which it runs alone. */
 export interface SoleJob {
@@ -38,35 +39,33 @@ export async function runEntered(pool: Pool, job: SoleJob, work: () => Promise<v
   }
 }
 
+const ENTER = new SqlText(`
+  insert into sole_jobs as held (name, job_id, attempt) values ($1, $2, $3)
+  on conflict (name) do update set (job_id, attempt, again) = (
+    select coalesce(holder.id, excluded.job_id), case when holder.id is null then excluded.attempt else held.attempt end,
+      coalesce(holder.attempts < holder.max_attempts, false)
+    from (select) as one left join (
+      select id, attempts, max_attempts, locked_at from graphile_worker.jobs
+      union all select -id, 1, 2, begun_at from begun_jobs
+    ) as holder on holder.id = held.job_id
+      and holder.id <> excluded.job_id and (holder.locked_at is not null or holder.attempts < holder.max_attempts))
+  returning case when job_id = $2 then 'entered' when again then 'left' else 'later' end as entry`);
+
 /** A job keeps its name until it finishes or has no attempts left, even while it waits for another worker. */
 async function enter(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<Entry> {
-  const text = `
-    insert into sole_jobs as held (name, job_id, attempt) values ($1, $2, $3)
-    on conflict (name) do update set (job_id, attempt, again) = (
-      select coalesce(holder.id, excluded.job_id), case when holder.id is null then excluded.attempt else held.attempt end,
-        coalesce(holder.attempts < holder.max_attempts, false)
-      from (select) as one left join (
-        select id, attempts, max_attempts, locked_at from graphile_worker.jobs
-        union all select -id, 1, 2, begun_at from begun_jobs
-      ) as holder on holder.id = held.job_id
-        and holder.id <> excluded.job_id and (holder.locked_at is not null or holder.attempts < holder.max_attempts))
-    returning case when job_id = $2 then 'entered' when again then 'left' else 'later' end as entry`;
-  const { rows } = await pool.query<{ entry: Entry }>({
-    name: "sole.enter",
-    text,
-    values: [name, jobId, attempt],
-  });
+  const { rows } = await pool.query<{ entry: Entry }>(ENTER.with([name, jobId, attempt]));
   return rows[0]!.entry; // always present: the statement inserts or updates
 }
+
+const HELD = "where name = $1 and job_id = $2 and attempt = $3";
+const LEAVE = new SqlText(`delete from sole_jobs ${HELD} and not again`);
 
 /** Gives up the name unless the work was requested again. @returns false if the work has to be repeated */
 async function leave(pool: Pool, { name, jobId, attempt }: SoleJob): Promise<boolean> {
   const values = [name, jobId, attempt];
-  const held = "where name = $1 and job_id = $2 and attempt = $3";
-  const text = `delete from sole_jobs ${held} and not again`;
-  const { rowCount } = await pool.query({ name: "sole.leave", text, values });
+  const { rowCount } = await pool.query(LEAVE.with(values));
   if (rowCount !== 0) return true;
-  const again = await pool.query(`update sole_jobs set again = false ${held}`, values);
+  const again = await pool.query(`update sole_jobs set again = false ${HELD}`, values);
   return again.rowCount === 0; // another worker presumed this one dead and took the name
 }
 
