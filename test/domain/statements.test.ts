@@ -42,11 +42,12 @@ describe("a statement", () => {
   test("refuses a value in its text, which would create a text per value", async () => {
     const inText = statement(({ table }) => table("assistants").where({ id: "x" }));
     await expect(scope().read(inText)).rejects.toThrow("Values belong in places");
-    const ofOneId = perId<{ id: string }>(({ table }) => table("chats").where({ status: "ended" }));
+    const ofOneId = perId(({ table }) => table("chats").where({ status: "ended" }));
     const read = readPerId(scope(), ofOneId, ["x"], { take: 1 });
     await expect(read).rejects.toThrow("Values belong in places");
     const list = new List({
-      rows: ({ table }) => table("files").where({ name: "x" }),
+      table: "files",
+      where: (rows) => rows.where({ name: "x" }),
       columns: ["id"],
       unbounded: {},
     });

@@ -46,8 +46,9 @@ const ASSISTANTS_BY_ID = statement(({ table, $, db }) =>
     .where("id", db.raw("any(?::text[])", [$(1)])),
 );
 
-const LIST = new List<AssistantRow, keyof typeof CONDITIONS>({
-  rows: ({ table }) => table("assistants").whereNull("deletedAt"),
+const LIST = new List({
+  table: "assistants",
+  where: (rows) => rows.whereNull("deletedAt"),
   columns: COLUMNS,
   unbounded: { description: null, variables: null },
   conditions: CONDITIONS,

@@ -28,10 +28,19 @@ export interface Upload {
   createReadStream(): Readable;
 }
 
-const COLUMNS = ["id", "name", "organizationId", "mimeType", "detectedType", "size", "metadata", "createdAt"];
+const COLUMNS = [
+  "id",
+  "name",
+  "organizationId",
+  "mimeType",
+  "detectedType",
+  "size",
+  "metadata",
+  "createdAt",
+] as const;
 
-const LIST = new List<FileRow>({
-  rows: ({ table }) => table("files"),
+const LIST = new List({
+  table: "files",
   columns: COLUMNS,
   unbounded: { metadata: {} },
 });

@@ -109,7 +109,7 @@ const CONDITIONS: Conditions<keyof ChatFilter | "after"> = {
 };
 
 const listBy = (column: "assistantId" | "uniqueId") =>
-  perId<ChatRow, keyof typeof CONDITIONS>(
+  perId(
     ({ table, db, narrowed }) =>
       narrowed(table("chats").where(column, db.raw("wanted.id"))).orderBy(byAge("desc", "startedAt")),
     { conditions: CONDITIONS },

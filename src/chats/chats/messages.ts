@@ -59,7 +59,7 @@ export interface NewMessage extends PostMessageInput {
 /** Most messages of a chat that a turn reads. */
 const HISTORY_LENGTH = 200;
 
-const LAST = perId<Message, "before">(
+const LAST = perId(
   ({ table, narrowed }) =>
     narrowed(table("messages").whereRaw("chat_id = wanted.id")).orderBy("sequence", "desc"),
   {

@@ -39,10 +39,10 @@ interface LogCriteria extends ReturnType<typeof window> {
 }
 
 const LISTS = inBothOrders((order) =>
-  perId<ListRow, "type">(
+  perId(
     ({ table, narrowed }) =>
       narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
-        .select(LIST_COLUMNS)
+        .select(...LIST_COLUMNS)
         .orderBy(byAge(order, "startedAt")),
     { conditions: { type: (rows, value) => rows.where("channel", value) } },
   ),

@@ -53,13 +53,13 @@ const SEARCH: PerIdOptions<"type"> = {
 
 /** Scans the next chats. Parameters: pattern, number of chats. */
 const NEXT = inBothOrders((order) =>
-  perId<ListRow, "type">(({ table, $, narrowed }) => {
+  perId(({ table, $, narrowed }) => {
     const next = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
       .select("id")
       .orderBy(byAge(order, "startedAt"));
     const messages = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", $(1));
     return table("chats")
-      .select(LIST_COLUMNS)
+      .select(...LIST_COLUMNS)
       .whereRaw("id in (? limit ?)", [next, $(2)])
       .where((either) => either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]).orWhereExists(messages))
       .orderBy(byAge(order, "startedAt"));
@@ -68,7 +68,7 @@ const NEXT = inBothOrders((order) =>
 
 /** Searches with the trigram index. Parameter: pattern. */
 const INDEXED = inBothOrders((order) =>
-  perId<ListRow, "type">(({ table, $, narrowed }) => {
+  perId(({ table, $, narrowed }) => {
     const messages = table("messages")
       .select("chatId")
       .whereRaw("assistant_id = wanted.id")
@@ -78,7 +78,7 @@ const INDEXED = inBothOrders((order) =>
       .whereRaw("assistant_id = wanted.id")
       .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
     return narrowed(table("chats").whereRaw("id in (? union ?)", [messages, byLabel]))
-      .select(LIST_COLUMNS)
+      .select(...LIST_COLUMNS)
       .orderBy(byAge(order, "startedAt"));
   }, SEARCH),
 );

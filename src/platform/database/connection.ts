@@ -1,5 +1,5 @@
-import type { Knex } from "knex";
 import { byAge } from "./order";
+import type { QueryOf } from "./statement";
 
 /** Which part of an endless list is asked for. */
 export interface ConnectionQuery {
@@ -14,9 +14,6 @@ export interface Connection<T> {
   readonly nodes: T[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
-
-/** A query that returns rows of the type T. */
-type QueryOf<T> = Knex.QueryBuilder & PromiseLike<T[]>;
 
 /**
  * The newest first. A cursor is the id of its entry, so it stays valid whatever is added; nothing follows an entry that

@@ -3,8 +3,10 @@ import { invalid } from "../errors";
 import { isLate, lateJson, readLate } from "../json/json-source";
 import { Filtered, type Conditions, type Filter } from "./filtered";
 import { byAge, inBothOrders, type Order } from "./order";
+import type { Rows } from "./rows";
 import type { Scope } from "./scope";
 import { sqlOf, statement, type Build, type Pieces, type Statement } from "./statement";
+import type { TenantTable } from "./tables";
 
 /** Which part of a list is asked for. */
 export interface PageQuery {
@@ -39,14 +41,17 @@ export function window({ order, page, take }: PageQuery) {
   return { ...window, offset };
 }
 
-/** A list of which clients read pages. */
-export interface ListSource<F extends string> {
-  /** All rows that the list can show. */
-  readonly rows: (pieces: Pieces) => Knex.QueryBuilder;
+type ColumnOf<T extends TenantTable> = keyof Rows[T] & string;
+
+/** A list of which clients read pages: some columns of a table. */
+export interface ListSource<T extends TenantTable, C extends ColumnOf<T>, F extends string> {
+  readonly table: T;
+  /** Leaves out rows that the list never shows. */
+  readonly where?: (rows: Knex.QueryBuilder) => Knex.QueryBuilder;
   /** Among them `id` and `createdAt`, which the page is sorted by. */
-  readonly columns: readonly string[];
+  readonly columns: readonly C[];
   /** Those of the columns whose values can be long, with what stands for one whose row was deleted before it was read. */
-  readonly unbounded: Readonly<Record<string, unknown>>;
+  readonly unbounded: NoInfer<Readonly<Partial<Pick<Rows[T], C>>>>;
   readonly conditions?: Conditions<F>;
 }
 
@@ -56,25 +61,25 @@ export interface ListSource<F extends string> {
  */
 const PAGE_BYTES = 262_144;
 
-/** The statements of a list whose rows are of the type R. */
-export class List<R, F extends string = never> {
+/** The statements of a list. */
+export class List<T extends TenantTable, C extends ColumnOf<T>, F extends string = never> {
   /** Values that stand for long ones of rows that are gone. */
   readonly unbounded: Readonly<Record<string, unknown>>;
-  readonly found: Record<Order, Filtered<R & Found, F>>;
+  readonly found: Record<Order, Filtered<Pick<Rows[T], C> & Found, F>>;
   readonly count: Filtered<{ count: string }, F>;
   /** Reads a long value of one row, by its column. */
   readonly whole: Readonly<Record<string, Statement<Record<string, unknown>>>>;
 
-  constructor(source: ListSource<F>) {
-    const { rows, unbounded, conditions } = source;
+  constructor(source: ListSource<T, C, F>) {
+    const { unbounded, conditions } = source;
     this.unbounded = unbounded;
-    this.found = inBothOrders((order) => new Filtered(conditions, shortValues<R, F>(source, order)));
-    this.count = new Filtered(conditions, (pieces) => pieces.narrowed(rows(pieces)).count("*"));
+    this.found = inBothOrders((order) => new Filtered(conditions, shortValues(source, order)));
+    this.count = new Filtered(conditions, (pieces) => pieces.narrowed(rowsOf(source, pieces)).count("*"));
     this.whole = Object.fromEntries(
       Object.keys(unbounded).map((name) => [
         name,
         statement((pieces) =>
-          rows(pieces)
+          rowsOf(source, pieces)
             .select(name)
             .where({ id: pieces.$(1) }),
         ),
@@ -87,12 +92,12 @@ export class List<R, F extends string = never> {
  * One page of rows, which sort by creation time, then id: two statements side by side. Where the answer is sent
  * piece by piece, a mark stands in the place of a long value, which is read when its turn comes.
  */
-export async function page<R, F extends string>(
+export async function page<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
   scope: Scope,
-  list: List<R, F>,
+  list: List<T, C, F>,
   query: PageQuery,
   filter: Filter<F> = {},
-): Promise<Page<R>> {
+): Promise<Page<Pick<Rows[T], C>>> {
   const { order, take, offset } = window(query);
   const { statement, values } = list.found[order].by(filter);
   const counted = list.count.by(filter);
@@ -100,10 +105,19 @@ export async function page<R, F extends string>(
     scope.read(statement, [take, offset, ...values]),
     scope.read(counted.statement, counted.values),
   ]);
-  const data: R[] = [];
+  const data: Pick<Rows[T], C>[] = [];
   for (const row of found)
     data.push(row.long.length === 0 ? row : { ...row, ...(await longValues(scope, list, row.id, row.long)) });
   return { data, meta: metaOf(query, Number(total?.count)) };
+}
+
+/** All rows that a list can show. */
+function rowsOf(
+  { table, where }: Pick<ListSource<TenantTable, never, never>, "table" | "where">,
+  pieces: Pieces,
+): Knex.QueryBuilder {
+  const rows: Knex.QueryBuilder = pieces.table(table);
+  return where ? where(rows) : rows;
 }
 
 /** A row with the names of the columns whose values are too long to come with it. */
@@ -113,14 +127,15 @@ interface Found {
 }
 
 /** Rows of a page without the values that are longer than their share. Sizes are told without unpacking anything. */
-function shortValues<R, F extends string>(
-  { rows, columns, unbounded }: ListSource<F>,
+function shortValues<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
+  source: ListSource<T, C, F>,
   order: Order,
-): Build<R & Found> {
+): Build<Pick<Rows[T], C> & Found> {
+  const { columns, unbounded } = source;
   return (pieces) => {
     const { db, narrowed } = pieces;
     const quoted = (name: string) => db.ref(name).toQuery();
-    const sorted = narrowed(rows(pieces))
+    const sorted = narrowed(rowsOf(source, pieces))
       .select([...columns])
       .orderBy(byAge(order));
     const isLong = (name: string) => `pg_column_size(${quoted(name)}) > ${PAGE_BYTES} / $2::int`;
@@ -140,9 +155,9 @@ function shortValues<R, F extends string>(
 }
 
 /** The long values of a row, or what stands for them in an answer. */
-async function longValues<R, F extends string>(
+async function longValues(
   scope: Scope,
-  { whole, unbounded }: List<R, F>,
+  { whole, unbounded }: Pick<List<TenantTable, never>, "whole" | "unbounded">,
   id: string,
   names: readonly string[],
 ): Promise<Record<string, unknown>> {

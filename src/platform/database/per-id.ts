@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { Filtered, type Conditions, type Filter } from "./filtered";
 import type { Scope } from "./scope";
-import { sqlOf, type Build, type Pieces } from "./statement";
+import { sqlOf, type Build, type Pieces, type QueryOf } from "./statement";
 
 /** Which of the rows that belong to each id. */
 interface Cut {
@@ -10,7 +10,7 @@ interface Cut {
 }
 
 type Found<R> = R & { readonly wantedId: string };
-type Rows = (pieces: Pieces) => Knex.QueryBuilder;
+type Rows<R> = (pieces: Pieces) => QueryOf<R>;
 
 /** Reads the rows of each of several ids. */
 export type PerId<R, F extends string> = Filtered<Found<R>, F>;
@@ -29,7 +29,7 @@ const OWN_VALUES = 3;
  * @param rows the rows of one id, which SQL in it calls `wanted.id`, narrowed by the conditions
  */
 export function perId<R, F extends string = never>(
-  rows: Rows,
+  rows: Rows<R>,
   { conditions, isPrepared }: PerIdOptions<F> = {},
 ): PerId<R, F> {
   const build: Build<Found<R>> = (pieces) => {

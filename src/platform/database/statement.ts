@@ -19,6 +19,9 @@ export interface Pieces {
   readonly narrowed: <Q extends Knex.QueryBuilder>(rows: Q) => Q;
 }
 
+/** A query builder whose query returns rows of the type R. */
+export type QueryOf<R> = Knex.QueryBuilder & PromiseLike<R[]>;
+
 /** A built query of Knex, with the rows that it returns. */
 interface Query<R> extends PromiseLike<R[]> {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
