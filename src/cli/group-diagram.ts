@@ -3,9 +3,12 @@ import { posix } from "node:path";
 
 const IMPORT = /(?:from|import\() ?"(\.{1,2}\/[^"]+)"/g;
 
+/** A file and what it imports, both from the project's folder. */
+export type FileImport = readonly [from: string, to: string];
+
 /** The groups of src and the two interfaces as a Mermaid flowchart; arrows show imports. */
-export function groupDiagram(): string {
-  const imported = importsOfGroups();
+export function groupDiagram(imports: readonly FileImport[] = fileImports()): string {
+  const imported = importsOfGroups(imports);
   const lines = [...imported.keys()].flatMap((group) =>
     direct(group, imported).map((other) => `  ${idOf(group)} --> ${idOf(other)}`),
   );
@@ -15,21 +18,30 @@ export function groupDiagram(): string {
 
 const idOf = (group: string) => group.replace(/\W/g, "");
 
+/** Imports found by a pattern: a test compares them with the compiler's, which is no dependency of the server. */
+function fileImports(): FileImport[] {
+  return ["src", "schema", "rest-compat"].flatMap((top) =>
+    readdirSync(top, { recursive: true, encoding: "utf8" })
+      .map((name) => posix.join(top, name.replaceAll("\\", "/")))
+      .filter((path) => /\.tsx?$/.test(path))
+      .flatMap((path) =>
+        [...readFileSync(path, "utf8").matchAll(IMPORT)].map(
+          ([, target]): FileImport => [path, posix.join(posix.dirname(path), target!)], // the pattern captures it
+        ),
+      ),
+  );
+}
+
 /** For each group, the other groups that its files import. */
-function importsOfGroups(): Map<string, Set<string>> {
+function importsOfGroups(imports: readonly FileImport[]): Map<string, Set<string>> {
   const groups = new Map<string, Set<string>>();
-  for (const top of ["src", "schema", "rest-compat"])
-    for (const name of readdirSync(top, { recursive: true, encoding: "utf8" })) {
-      const path = posix.join(top, name.replaceAll("\\", "/"));
-      const group = groupOf(path);
-      if (!/\.tsx?$/.test(path) || group === undefined) continue;
-      const others = groups.get(group) ?? new Set();
-      groups.set(group, others);
-      for (const [, target] of readFileSync(path, "utf8").matchAll(IMPORT)) {
-        const other = groupOf(posix.join(posix.dirname(path), target!)); // the pattern captures it
-        if (other !== undefined && other !== group) others.add(other);
-      }
-    }
+  for (const [from, to] of imports) {
+    const [group, other] = [groupOf(from), groupOf(to)];
+    if (group === undefined) continue;
+    const others = groups.get(group) ?? new Set();
+    groups.set(group, others);
+    if (other !== undefined && other !== group) others.add(other);
+  }
   return groups;
 }
 

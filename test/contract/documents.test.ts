@@ -7,6 +7,7 @@ import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } fro
 import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { groupDiagram } from "../../src/cli/group-diagram";
+import { importsOf, sourceFiles } from "../support/source";
 import { settingsTable } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/platform/settings/config";
 import { explorerTabs } from "../../src/web/explorer/tabs";
@@ -49,6 +50,9 @@ describe("documents about the code", () => {
     const [, drawn] = /<!-- groups -->([^]*?)<!-- \/groups -->/.exec(file("docs/architecture.md")) ?? [];
     expect(drawn?.trim()).toBe(groupDiagram());
     expect(groupDiagram()).toContain("chats --> events");
+    const files = sourceFiles("src", "schema", "rest-compat");
+    const parsed = files.flatMap(importsOf).filter(({ own }) => own);
+    expect(groupDiagram(parsed.map(({ from, to }) => [from, to]))).toBe(groupDiagram());
   });
 
   const pages = [
