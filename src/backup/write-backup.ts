@@ -24,8 +24,8 @@ export interface BackupOptions {
 }
 
 /**
- * Tables without backup: a restored copy has its own file storage, and exports of personal data expire after a day,
- * which a backup would defeat.
+ * Tables that are not backed up: a restored copy has its own file storage, and a backup would keep exports of
+ * personal data beyond the day after which they expire.
  */
 const EXCLUDED_TABLES = ["file_store", "end_user_exports"];
 

@@ -7,7 +7,7 @@ import { beginJson, sendText } from "./send-json";
 
 /**
  * Ends a response with an error, as JSON.
- * @param shape converts the body for other formats than REST's
+ * @param shape converts REST's error body to another format
  */
 export type SendError = (res: ServerResponse, error: unknown, shape?: (body: ErrorBody) => unknown) => void;
 

@@ -1,7 +1,7 @@
 import pino from "pino";
 import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
-import { toldOf } from "../platform/database/holds";
+import { holdMessage } from "../platform/database/holds";
 import { serverDatabase, type OpenDatabase } from "../platform/database/open";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
@@ -28,7 +28,7 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
     const app = await createApp(config, database.url, logger, database.jobsUrl);
     await listen(app.server, config);
     const hold = await app.database.hold();
-    if (hold) console.log(`${toldOf(hold)}\n`);
+    if (hold) console.log(`${holdMessage(hold)}\n`);
     console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), created));
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {

@@ -41,17 +41,17 @@ describe("a statement", () => {
 
   test("refuses a value in its text, which would create a text per value", async () => {
     const inText = statement(({ table }) => table("assistants").where({ id: "x" }));
-    await expect(scope().read(inText)).rejects.toThrow("Values belong in places");
+    await expect(scope().read(inText)).rejects.toThrow("Pass values as parameters");
     const ofOneId = perId(({ table }) => table("chats").where({ status: "ended" }));
     const read = readPerId(scope(), ofOneId, ["x"], { take: 1 });
-    await expect(read).rejects.toThrow("Values belong in places");
+    await expect(read).rejects.toThrow("Pass values as parameters");
     const list = new List({
       table: "files",
       where: (rows) => rows.where({ name: "x" }),
       columns: ["id"],
       unbounded: {},
     });
-    await expect(page(scope(), list, {})).rejects.toThrow("Values belong in places");
+    await expect(page(scope(), list, {})).rejects.toThrow("Pass values as parameters");
   });
 
   test("runs its own text, even if another statement has the same shape", async () => {

@@ -85,8 +85,8 @@ test(
       VOICE_ENGINE_TIMEOUT_SECONDS: "1",
       TAKEOVER_SECONDS: "2",
     };
-    const door = await startServer({ ...quick, PORT: env.PORT!, WORKER: "off" });
-    const id = await place(door.api, await speaker(door.api, QUIET), "+14155550132");
+    const front = await startServer({ ...quick, PORT: env.PORT!, WORKER: "off" });
+    const id = await place(front.api, await speaker(front.api, QUIET), "+14155550132");
     const owner = new pg.Client({ connectionString: DATABASE_URL });
     await owner.connect();
     afterTest(() => owner.end());
@@ -106,7 +106,7 @@ test(
     process.kill(stalled.pid, "SIGSTOP");
     await owner.query("commit");
     await startServer(quick);
-    await until(async () => (await callOf(door.api, id)).dialedAt !== null);
+    await until(async () => (await callOf(front.api, id)).dialedAt !== null);
     expect(vapi.asked(id)).toBe(1);
     process.kill(stalled.pid, "SIGCONT");
     // It ends only when what it was at has ended.

@@ -29,9 +29,9 @@ async function freePort() {
   return port;
 }
 
-async function until(isSo, what, patience = 60_000) {
-  for (const limit = Date.now() + patience; Date.now() < limit; await sleep(50)) if (await isSo()) return;
-  throw new Error(`${what}: not so within ${patience / 1000} s`);
+async function until(isSo, what, timeoutMs = 60_000) {
+  for (const limit = Date.now() + timeoutMs; Date.now() < limit; await sleep(50)) if (await isSo()) return;
+  throw new Error(`${what} did not happen within ${timeoutMs / 1000} s`);
 }
 
 const say = (line) => console.log(`  ${line}`);

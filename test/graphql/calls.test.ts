@@ -241,20 +241,20 @@ test("a whole call looks the same to a webhook, a subscription, the log, REST an
       },
     );
     const call = await ended(api, id);
-    const story = said(call);
-    expect(story).toHaveLength(6);
+    const expected = said(call);
+    expect(expected).toHaveLength(6);
     const statuses = ["queued", "ringing", "in-progress", "ended"];
 
     await until(() => watched.some((one) => one.call.id === id && one.status === "ended"));
     expect(watched.filter((one) => one.call.id === id).map(({ status }) => status)).toEqual(statuses);
-    await until(() => heard.length === story.length);
-    expect(heard).toEqual(story);
+    await until(() => heard.length === expected.length);
+    expect(heard).toEqual(expected);
     expect(await statusesOf(api, id)).toEqual(statuses);
 
     const log = await api.get(`/rest/v1/assistants/${assistantId}/log/${id}`, 200);
     expect(
       log.messages.items.map(({ role, content }: { role: string; content: string }) => `${role}: ${content}`),
-    ).toEqual(story);
+    ).toEqual(expected);
     expect(log.metadata).toMatchObject({
       status: "ended",
       endedReason: call.endedReason,
@@ -278,7 +278,7 @@ test("a whole call looks the same to a webhook, a subscription, the log, REST an
     );
     const last = bodies.findLast(({ event }) => event === "status-changed")!.data.messages!;
     expect(last.map(({ role, content }) => `${role === "bot" ? "ASSISTANT" : "USER"}: ${content}`)).toEqual(
-      story,
+      expected,
     );
   } finally {
     await subscriber.close();

@@ -28,7 +28,7 @@ export interface Call extends Pick<
   readonly kind: "PHONE" | "WEB";
   readonly workflowId: string | null;
   readonly deploymentId: string | null;
-  /** When the engine confirmed that it dials. */
+  /** When the engine accepted the call for dialing. */
   readonly dialedAt: Date | null;
   readonly answeredAt: Date | null;
   readonly createdAt: Date;

@@ -3,7 +3,7 @@ import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
 import { Calls } from "./calls";
 
-/** Fails a call that could not be dialed. If the engine may know the call, a hang-up request is enqueued. */
+/** Ends a call that could not be dialed as failed. If the engine may know the call, a hang-up request is enqueued. */
 export async function giveUpStart(scope: Scope, chatId: string): Promise<void> {
   const call = await scope.of(Calls).row(chatId);
   if (!call || call.engineCallId !== null || call.heardAt !== null) return; // it was dialed: the call.watch job ends it
@@ -16,7 +16,7 @@ export const giveUpWatch = (scope: Scope, chatId: string): Promise<void> =>
 
 /** Logs that the engine may still hold a call that has ended here. */
 export const giveUpHangUp = (scope: Scope, chatId: string): Promise<void> =>
-  logChatError(scope, chatId, new Error("The voice engine could not be told to hang up."));
+  logChatError(scope, chatId, new Error("The voice engine did not confirm that it hung up."));
 
 async function endAsFailed(scope: Scope, chatId: string, reason: string, message: string): Promise<void> {
   await scope.transaction(async (scope) => {

@@ -24,9 +24,9 @@ export async function openInbound(
   { secret, body }: EngineRequest,
   address: string,
 ): Promise<boolean> {
-  const nobody = database.scope("");
-  if (!isCommonSecret(nobody, secret)) return false;
-  const { engine } = nobody.ports.voice;
+  const noOrganization = database.scope("");
+  if (!isCommonSecret(noOrganization, secret)) return false;
+  const { engine } = noOrganization.ports.voice;
   const { engineCallId } = engine.names(body);
   const message = engine.read(body);
   if (message.type !== "assistant-request" || engineCallId === undefined) return false;

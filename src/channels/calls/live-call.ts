@@ -43,11 +43,11 @@ function lookupsOf(
   { secret, callId }: EngineRequest,
   names: { readonly callId?: string; readonly engineCallId?: string },
 ): string[] {
-  const nobody = database.scope("");
-  const { crypto, voice } = nobody.ports;
+  const noOrganization = database.scope("");
+  const { crypto, voice } = noOrganization.ports;
   if (secret === undefined) return [];
   if (voice.secret === undefined) return crypto.lookups(secret).map((keyed) => lookupOf("secret", keyed));
-  if (!isCommonSecret(nobody, secret)) return [];
+  if (!isCommonSecret(noOrganization, secret)) return [];
   const ours = callId ?? names.callId;
   if (ours !== undefined) return [lookupOf("call", ours)];
   return names.engineCallId === undefined ? [] : [lookupOf("engine", names.engineCallId)];

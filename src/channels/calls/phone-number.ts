@@ -9,7 +9,7 @@ const EMERGENCY = /^\+[1-9]\d{0,2}(000|08|10[0-9]|11[0-9]|122|133|144|15|17|18|1
 const MIN_NATIONAL_DIGITS = 6;
 const COSTLY: readonly (NumberType | undefined)[] = ["PREMIUM_RATE", "SHARED_COST"];
 
-/** Satellite phones and other global services belong to no country, so allow-lists never include them. */
+/** Satellite phones and other global services belong to no country, so allowlists never include them. */
 const NO_COUNTRY = "no country";
 
 /**

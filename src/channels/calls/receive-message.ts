@@ -168,9 +168,7 @@ const recordDelay = (found: FoundCall, body: unknown): Promise<CallbackResult> =
 
 type CallWork = (scope: Scope, chat: ChatRow, call: CallRow) => Promise<CallbackResult>;
 
-/**
- * Runs `work` for a call that is live or ended recently, one at a time across all servers.
- */
+/** Runs `work` for a call that is live or ended recently, one at a time across all servers. */
 function withLockedCall({ scope, chat: { id } }: FoundCall, work: CallWork): Promise<CallbackResult> {
   return runInOrder(`${scope.organizationId}/${id}`, () =>
     scope.transaction(async (scope) => {

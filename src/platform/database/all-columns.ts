@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 /** The quoted columns of a table, as SQL lists them. @throws Error for an unknown table */
 export type AllColumns = (table: string) => string;
 
-/** By the settings of a pool, which its transactions share. */
+/** Cached by the pool's settings object, which its transactions share. */
 const known = new WeakMap<object, AllColumns | Promise<AllColumns>>();
 
 const COLUMNS = `
@@ -13,8 +13,8 @@ const COLUMNS = `
   group by relname`;
 
 /**
- * The columns that the tables had when they were first asked for. A prepared statement with a star fails once its table
- * has got another column; so prepared statements name these, and a server goes on while a newer one migrates.
+ * The columns that the tables had when they were first read. A prepared statement with `*` fails after its table got
+ * another column; so prepared statements name these columns, and a server keeps working while a newer one migrates.
  */
 export function allColumns(db: Knex): AllColumns | Promise<AllColumns> {
   const { config } = db.client as { config: object };
@@ -36,7 +36,7 @@ async function readColumns(db: Knex): Promise<AllColumns> {
   const columns = new Map(rows.map(({ table, columns }) => [table, columns]));
   return (table) => {
     const found = columns.get(table);
-    if (found === undefined) throw new Error(`There is no table ${table}.`);
+    if (found === undefined) throw new Error(`Unknown table ${table}.`);
     return found;
   };
 }

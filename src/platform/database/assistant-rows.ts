@@ -20,7 +20,7 @@ const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
   function_facts_kept: "assistantId",
 };
 
-/** Records that several assistants share: none of them exists for who reaches some assistants only. */
+/** Tables whose records belong to the whole organization: a caller limited to assistants finds none of them. */
 const SHARED: readonly TenantTable[] = [
   "projects",
   "workflows",
@@ -29,7 +29,7 @@ const SHARED: readonly TenantTable[] = [
   "deployments",
 ];
 
-/** The rows of some assistants. */
+/** Restricts a query to the rows of some assistants. */
 export function ofAssistants(rows: Knex.QueryBuilder, name: TenantTable, ids: Knex.Raw): Knex.QueryBuilder {
   if (SHARED.includes(name)) return rows.whereRaw("false");
   if (name === "calls")

@@ -6,7 +6,7 @@ export type AuditActor =
   "SECRET" | "PUBLIC" | "TOKEN" | "VISITOR" | "ANALYTICS" | "ANONYMOUS" | "OPERATOR" | "SYSTEM" | "PROVIDER";
 export type AuditInterface = "GRAPHQL" | "REST" | "CALLBACK" | "COMMAND" | "JOB";
 
-/** Who asks for an operation, by which way, and what it is about to do. */
+/** An operation for the audit log: its actor, interface and intent. */
 export interface AuditNote {
   readonly kind: "CHANGE" | "DISCLOSURE";
   readonly actor: AuditActor;
@@ -18,7 +18,7 @@ export interface AuditNote {
   readonly requestId?: string | null;
   readonly operation: string;
   readonly recordType: string;
-  /** Names of what was given, of people's words and identifiers with a keyed digest. Values never stand here. */
+  /** Names of the supplied fields, with a keyed digest for people's words and identifiers. Never contains values. */
   readonly fields: readonly AuditedField[];
 }
 
@@ -29,7 +29,7 @@ export interface AuditedField {
   readonly count?: number;
 }
 
-/** A secret in an answer: which record's, and by which operation. */
+/** A secret in a response: its record and the operation. */
 export type Disclosure = Pick<AuditNote, "operation" | "recordType" | "fields"> & {
   readonly recordId: string | null;
 };
@@ -41,8 +41,9 @@ export interface AuditEntry {
 }
 
 /**
- * What stores the entry of an operation. `transaction`: its first transaction. `events`: the first event that it leads
- * to, as it may change nothing worth an entry. `counts`: the transaction that changes rows, with their number.
+ * Determines when the entry of an operation is stored. `transaction`: in its first transaction. `events`: with the
+ * first event it causes, because it may change nothing worth an entry. `counts`: in the transaction that changes
+ * rows, with their number.
  */
 export type StoredWith = "transaction" | "events" | "counts";
 
@@ -60,7 +61,7 @@ export class AuditedOperation {
     readonly storedWith: StoredWith = "transaction",
   ) {}
 
-  /** Names the record that the operation is about; null for none, undefined while it is not known. */
+  /** Sets the record of the operation; null for none, undefined while it is unknown. */
   about(recordId: string | null | undefined): void {
     this.recordId ??= recordId;
   }
@@ -83,7 +84,7 @@ export class AuditedOperation {
     return { id, entry: { ...note, fields, recordId } };
   }
 
-  /** What it tells; undefined for an operation that tells no secret itself. */
+  /** The disclosure that the operation makes; undefined if it discloses no secret. */
   get disclosure(): Disclosure | undefined {
     const { kind, operation, recordType, fields } = this.note;
     return kind === "DISCLOSURE"
@@ -95,7 +96,7 @@ export class AuditedOperation {
     this.isStored = true;
   }
 
-  /** What was stored is gone with its transaction. */
+  /** Resets the state after a rollback. */
   rolledBack(): void {
     this.isStored = false;
     this.counts.clear();

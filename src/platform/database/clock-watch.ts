@@ -2,20 +2,20 @@ import { clockDifference, measureClock } from "../clock";
 import type { Database } from "./database";
 
 const EVERY_MS = 60_000;
-/** A server whose clock differs more from the database's is not ready, in milliseconds. */
+/** Largest difference between the clocks of a ready server and the database. */
 const MOST_DIFFERENCE_MS = 60_000;
 
-/** Whether the server's own clock is near the database's. */
+/** Whether the server's clock is close enough to the database's. */
 const inOrder = (): boolean => Math.abs(clockDifference()) <= MOST_DIFFERENCE_MS;
 
-/** For readiness. */
+/** The readiness check of the clock. */
 export const clockHealth = (): Promise<"ok" | "off"> => Promise.resolve(inOrder() ? "ok" : "off");
 
 interface Warns {
   warn(object: object, message: string): void;
 }
 
-/** Measures the database's clock now and every minute; warns while the server's own is far off. */
+/** Compares the clocks now and every minute; warns while the difference is too large. */
 export async function watchClock(
   database: Pick<Database, "time">,
   logger: Warns,
@@ -32,7 +32,7 @@ export async function watchClock(
   await measure();
   const again = () =>
     void measure().catch((error: unknown) =>
-      logger.warn({ err: error }, "the database's clock was not read"),
+      logger.warn({ err: error }, "could not read the database's clock"),
     );
   const timer = setInterval(again, EVERY_MS).unref();
   return { stop: () => clearInterval(timer) };

@@ -1,11 +1,11 @@
-/** A column that always has a value, which every new row must give. */
+/** A column that is not null and has no default. */
 export interface Column<V> {
   value: V;
   empty: never;
   omittable: false;
 }
 
-/** A column that always has a value: a new row may leave it to the database. */
+/** A column that is not null and has a default. */
 export interface Defaulted<V> {
   value: V;
   empty: never;

@@ -9,9 +9,9 @@ import { SqlText } from "./sql-text";
 /** Settings of a connection that services never see. */
 export interface ConnectOptions {
   readonly pool?: number;
-  /** How PostgreSQL lists the connections. */
+  /** The connections' application_name. */
   readonly name?: string;
-  /** Tell PostgreSQL the organization before every statement, so that its row-level security applies. */
+  /** Sets the organization before every statement, so that row-level security applies. */
   readonly rowSecurity?: boolean;
 }
 
@@ -26,18 +26,18 @@ const toRows = (response: unknown): unknown => {
 const TRANSACTION_END = /^(COMMIT|ROLLBACK)/i;
 const TELL_ORGANIZATION = new SqlText("select set_config('parley.organization_id', $1, false)");
 
-/** Counts the bytes that a statement stores, and tells PostgreSQL the organization. */
+/** Counts stored bytes and sets the organization for row-level security. */
 const beforeQuery =
   (rowSecurity: boolean): ClientSettings["before"] =>
   async (connection, { sql, bindings, queryContext }) => {
     const organizationId = queryContext?.organizationId;
     if (/^(insert|update) /.test(sql)) noteGrowth(organizationId, bindings);
-    // A transaction that has failed takes nothing but its end.
+    // A failed transaction accepts only its end.
     if (rowSecurity && !TRANSACTION_END.test(sql))
       await connection.query(TELL_ORGANIZATION.with([organizationId ?? ""]));
   };
 
-/** The type json, which keeps the text; jsonb does not. */
+/** OID of the type json, which preserves the text, unlike jsonb. */
 const JSON_TEXT = 114;
 
 const types = {
@@ -47,13 +47,13 @@ const types = {
       : pg.types.getTypeParser(type, format === "binary" ? "binary" : "text"),
 };
 
-/** Opens the pool. Statements are given up after 5 s, idle transactions after 15 s. */
+/** Opens a connection pool. Statements time out after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
   { pool = 10, name = "parley", rowSecurity = false }: ConnectOptions = {},
 ): Knex {
   const config = {
-    client: Client as unknown as typeof Knex.Client, // the type of knex.Client hides what a dialect may override
+    client: Client as unknown as typeof Knex.Client, // knex.Client's type lacks the overridable methods
     connection: {
       connectionString: url,
       connectionTimeoutMillis: 5_000,

@@ -1,11 +1,11 @@
 import { byAge } from "./order";
 import type { QueryOf } from "./statement";
 
-/** Which part of an endless list is asked for. */
+/** The requested part of a cursor-paginated list. */
 export interface ConnectionQuery {
-  /** Most entries to return: 1 to 100; default 20. */
+  /** Largest number of entries: 1 to 100; default 20. */
   readonly first?: number | null;
-  /** Cursor of the entry before the first wanted one. */
+  /** Cursor of the entry before the first requested one. */
   readonly after?: string | null;
 }
 
@@ -16,9 +16,9 @@ export interface Connection<T> {
 }
 
 /**
- * The newest first. A cursor is the id of its entry, so it stays valid whatever is added; nothing follows an entry that
- * was removed.
- * @param createdAt the column of the time by which entries sort, before their id
+ * Returns a page of a list, newest first. A cursor is the id of its entry, so it stays valid when entries are added;
+ * nothing follows an entry that was removed.
+ * @param createdAt the time column by which entries are sorted, before their id
  */
 export async function connectionByAge<T extends { id: string }>(
   rows: QueryOf<T>,
@@ -41,7 +41,7 @@ export async function connectionByAge<T extends { id: string }>(
   return connectionOf((await wanted) as T[], take); // a part of the rows
 }
 
-/** As `connectionByAge` for entries whose ids themselves tell their order. */
+/** Like `connectionByAge`, for entries whose ids determine their order. */
 export async function connection<T extends { id: string }>(
   rows: QueryOf<T>,
   { first, after }: ConnectionQuery,
@@ -56,7 +56,7 @@ export async function connection<T extends { id: string }>(
   return connectionOf(found, take);
 }
 
-/** What was found when one more entry than wanted was asked for, as a connection. */
+/** Builds a connection from the rows of a query that fetched one row more than `take`. */
 export function connectionOf<T extends { id: string }>(found: readonly T[], take: number): Connection<T> {
   const nodes = found.slice(0, take);
   return {

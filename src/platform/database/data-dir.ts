@@ -1,7 +1,7 @@
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Files named in the message at most. */
+/** Most files named in the message. */
 const MAX_NAMED = 8;
 
 interface ForeignFile {
@@ -10,8 +10,8 @@ interface ForeignFile {
 }
 
 /**
- * Checks that this user can use what DATA_DIR holds: files that root has created there lock others out.
- * @throws Error that names the files and the command that hands them over
+ * Checks that this user can access the content of DATA_DIR: files created by root may be inaccessible to others.
+ * @throws Error naming the files and the command that changes their owner
  */
 export async function checkOwnership(dataDir: string): Promise<void> {
   const uid = process.getuid?.();
@@ -24,7 +24,10 @@ export async function checkOwnership(dataDir: string): Promise<void> {
   if (foreign.length > 0) throw new Error(messageOf(foreign, await roots(dataDir, foreign)));
 }
 
-/** DATA_DIR, its entries and the folders of files, and the cluster if it lies elsewhere; as far as this user sees them. */
+/**
+ * Paths of DATA_DIR, its entries, the file storage, and the cluster if it is elsewhere, as far as this user can see
+ * them.
+ */
 async function contents(dataDir: string): Promise<string[]> {
   const list = async (folder: string) =>
     (await readdir(folder).catch(() => [])).map((name) => join(folder, name));
@@ -38,7 +41,9 @@ async function clusterElsewhere(dataDir: string): Promise<string[]> {
   return cluster === undefined ? [] : [cluster];
 }
 
-/** PostgreSQL demands to own its folder; all else must be readable and writable. */
+/**
+ * Whether this user can use a path. PostgreSQL must own its folder; everything else must be readable and writable.
+ */
 async function usable(path: string): Promise<boolean> {
   const { R_OK, W_OK, X_OK } = constants;
   const needed = (await stat(path)).isDirectory() ? R_OK | W_OK | X_OK : R_OK | W_OK;
@@ -48,7 +53,7 @@ async function usable(path: string): Promise<boolean> {
   );
 }
 
-/** What to hand over: the whole of DATA_DIR, and a cluster outside it. */
+/** Folders to change the owner of: DATA_DIR, and a cluster outside it. */
 async function roots(dataDir: string, foreign: readonly ForeignFile[]): Promise<string[]> {
   const elsewhere = await clusterElsewhere(dataDir);
   return [dataDir, ...elsewhere.filter((cluster) => foreign.some(({ path }) => path === cluster))];

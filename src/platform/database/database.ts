@@ -3,24 +3,24 @@ import type { Ports } from "../ports/ports";
 import { currentHold, type Hold } from "./holds";
 import { Scope } from "./scope";
 
-/** The open database: makes scopes, and answers the one question that comes before any organization is known. */
+/** The open database: creates scopes, and runs the few queries that span organizations. */
 export class Database {
   constructor(
     private readonly knex: Knex,
     private readonly ports: Ports,
   ) {}
 
-  /** Runs work that concerns several organizations in one transaction. */
+  /** Runs work on several organizations in one transaction. */
   transaction<R>(work: (database: Database, trx: Knex) => Promise<R>): Promise<R> {
     return this.knex.transaction((trx) => work(new Database(trx, this.ports), trx));
   }
 
-  /** @param assistantIds the assistants whose rows it finds; all without it */
+  /** Creates a scope. @param assistantIds restricts it to rows of these assistants */
   scope(organizationId: string, assistantIds?: readonly string[]): Scope {
     return new Scope(this.knex, organizationId, this.ports, [], undefined, assistantIds);
   }
 
-  /** The organization that callers without credential stand for; undefined before it is made. */
+  /** Id of the default organization; undefined before it is created. */
   async defaultOrganizationId(): Promise<string | undefined> {
     const [row] = await this.rowsOf<{ parleyDefaultOrganization: string | null }>(
       "parley_default_organization()",
@@ -28,30 +28,30 @@ export class Database {
     return row?.parleyDefaultOrganization ?? undefined;
   }
 
-  /** Whose key a presented value is, by what it is looked up under. */
+  /** Finds the owner of a key by its lookup digests. */
   async ownerOfKey(lookups: readonly string[]): Promise<OfOrganization<"keyId"> | undefined> {
     const [found] = await this.rowsOf<OfOrganization<"keyId">>("parley_owner_of_key(?)", [[...lookups]]);
     return found;
   }
 
-  /** Whose call is found under any of these. */
+  /** Finds the owner of a call by any of its lookup keys. */
   async ownerOfCall(lookups: readonly string[]): Promise<OfOrganization<"chatId"> | undefined> {
     const [found] = await this.rowsOf<OfOrganization<"chatId">>("parley_owner_of_call(?)", [[...lookups]]);
     return found;
   }
 
-  /** Whose numbers these are; undefined for one that nobody has connected. */
+  /** Finds the owners of phone numbers; undefined for numbers that are not connected. */
   async ownersOfNumbers(...phoneNumbers: string[]): Promise<(NumberOwner | undefined)[]> {
     const rows = await this.rowsOf<NumberOwner>("parley_owners_of_numbers(?)", [phoneNumbers]);
     return phoneNumbers.map((number) => rows.find(({ phoneNumber }) => phoneNumber === number));
   }
 
-  /** Destinations of all organizations that have something to be sent now. */
+  /** Destinations of all organizations with deliveries that are due. */
   dueDestinations(): Promise<OfOrganization<"destinationId">[]> {
     return this.rowsOf("parley_due_destinations()");
   }
 
-  /** Chats of all organizations in which nothing was said for so many minutes; at most 500. */
+  /** Chats of all organizations without a message for so many minutes; at most 500. */
   idleChats(minutes: number): Promise<OfOrganization<"chatId">[]> {
     return this.rowsOf("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]);
   }
@@ -61,12 +61,15 @@ export class Database {
     return this.organizationsOf("parley_unplaced_events()");
   }
 
-  /** Organizations with notes of texts that are older than so many days. */
+  /** Organizations with records of texts older than so many days. */
   expiredTexts(days: number): Promise<string[]> {
     return this.organizationsOf("parley_expired_texts(now() - ? * interval '1 day')", [days]);
   }
 
-  /** Keeps the facts of ended chats of all organizations, at most so many, which are computed anew at each reading until then. @returns of how many */
+  /**
+   * Stores the analytics facts of at most `most` ended chats of all organizations; until then they are computed at
+   * each read. @returns the number of chats
+   */
   async keepFacts(most: number): Promise<number> {
     const [row] = await this.rowsOf<{ parleyKeepFacts: number }>("parley_keep_facts(?)", [most]);
     return row?.parleyKeepFacts ?? 0;
@@ -78,7 +81,7 @@ export class Database {
     return rows.map(({ id }) => id);
   }
 
-  /** Organizations with rows of the audit log that are not numbered yet; at most 1,000. */
+  /** Organizations with audit entries that are not numbered yet; at most 1,000. */
   auditWaiting(): Promise<string[]> {
     return this.organizationsOf("parley_audit_waiting()");
   }
@@ -89,7 +92,7 @@ export class Database {
     return row?.id;
   }
 
-  /** Names the file store unless it has a name. @returns the name that holds */
+  /** Stores the id of the file store unless there is one. @returns the stored id */
   async claimFileStore(id: string): Promise<string> {
     await this.knex("file_store").insert({ id }).onConflict("one").ignore();
     return (await this.fileStore())!;
@@ -99,12 +102,12 @@ export class Database {
     await this.knex("file_store").insert({ id }).onConflict("one").merge(["id"]);
   }
 
-  /** Why jobs wait; undefined when they run. */
+  /** The hold that keeps jobs waiting; undefined if there is none. */
   hold(): Promise<Hold | undefined> {
     return currentHold(this.knex);
   }
 
-  /** Whether the database answers, and whether it takes writes: a standby and a database on a full disk may not. */
+  /** Whether the database answers and accepts writes, which standbys and databases on a full disk do not. */
   async health(): Promise<"ok" | "read-only"> {
     const { rows } = await this.knex.raw<{ rows: { setting: string }[] }>(
       "select current_setting('transaction_read_only') as setting",
@@ -112,18 +115,18 @@ export class Database {
     return rows[0]?.setting === "off" ? "ok" : "read-only";
   }
 
-  /** What the database's clock shows, to the millisecond. */
+  /** The database's current time, in ms precision. */
   async time(): Promise<Date> {
     const { rows } = await this.knex.raw<{ rows: { now: Date }[] }>("select clock_timestamp() as now");
     return rows[0]!.now;
   }
 
-  /** Ids of all organizations, also for a role that sees one at a time. */
+  /** Ids of all organizations, even for a role that sees one at a time. */
   everyOrganization(): Promise<string[]> {
     return this.organizationsOf("parley_organizations()");
   }
 
-  /** Tables that are keyed by organization first. */
+  /** Tables whose primary key starts with the organization. */
   async tenantTables(): Promise<string[]> {
     const { rows } = await this.knex.raw<{ rows: { name: string }[] }>(`
       select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id'
@@ -132,17 +135,17 @@ export class Database {
     return rows.map(({ name }) => name);
   }
 
-  /** Organizations whose stored bytes are to be measured: those with as many as `large` more often. */
+  /** Organizations whose stored bytes are due for measuring; those above `large` bytes are measured more often. */
   unmeasured(large: number): Promise<string[]> {
     return this.organizationsOf("parley_unmeasured(?)", [large]);
   }
 
-  /** Erasures of all organizations that are not done and at which nobody worked for so many seconds. */
+  /** Unfinished erasures of all organizations without progress for so many seconds. */
   unfinishedErasures(silence: number): Promise<OfOrganization<"erasureId">[]> {
     return this.rowsOf("parley_unfinished_erasures(? * interval '1 second')", [silence]);
   }
 
-  /** Exports of all organizations whose archives have been kept for long enough. */
+  /** Exports of all organizations with expired archives. */
   expiredExports(): Promise<OfOrganization<"exportId">[]> {
     return this.rowsOf("parley_expired_exports()");
   }
@@ -151,23 +154,23 @@ export class Database {
     await this.knex.destroy();
   }
 
-  /** Organizations that a function of the database names. */
+  /** Organization ids that a database function returns. */
   private async organizationsOf(call: string, values: readonly Knex.RawBinding[] = []): Promise<string[]> {
     const rows = await this.rowsOf<OfOrganization<never>>(call, values);
     return rows.map(({ organizationId }) => organizationId);
   }
 
-  /** Rows of a function of the database. R names the columns that its migration declares. */
+  /** Rows that a database function returns; R lists the columns declared by its migration. */
   private async rowsOf<R>(call: string, values: readonly Knex.RawBinding[] = []): Promise<R[]> {
     const rows: unknown = await this.knex.select("*").from(this.knex.raw(call, values));
-    return rows as R[]; // the one place where the columns of functions are taken on trust
+    return rows as R[]; // unlike the columns of tables, these are not compared with the database
   }
 }
 
 /** Id of a record with that of its organization. */
 type OfOrganization<K extends string> = Readonly<Record<"organizationId" | K, string>>;
 
-/** Who has connected a number. */
+/** The owner of a connected phone number. */
 interface NumberOwner {
   readonly phoneNumber: string;
   readonly organizationId: string;

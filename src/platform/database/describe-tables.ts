@@ -1,4 +1,4 @@
-/** Runs a statement that reads the catalogue. */
+/** Runs a statement on the system catalog. */
 type Query = (text: string) => Promise<readonly Column[]>;
 
 export interface Column {
@@ -7,12 +7,12 @@ export interface Column {
   readonly type: string;
   readonly isNullable: boolean;
   readonly hasDefault: boolean;
-  /** The check constraints on this column alone, as SQL. */
+  /** Check constraints on this column only, as SQL. */
   readonly checks: string;
 }
 
-/** Tables of Knex, and the vectors, which only databases with pgvector have: rows.ts declares those by hand. */
-const LEFT_OUT = ["knex_migrations", "knex_migrations_lock", "passage_embeddings"];
+/** Tables of Knex, and the vectors, which exist only in databases with pgvector and are declared in rows.ts. */
+const EXCLUDED_TABLES = ["knex_migrations", "knex_migrations_lock", "passage_embeddings"];
 
 const COLUMNS = `
   select c.relname as "table", a.attname as "column", format_type(a.atttypid, null) as type,
@@ -21,10 +21,10 @@ const COLUMNS = `
       where k.conrelid = c.oid and k.contype = 'c' and k.conkey = array[a.attnum]), '') as checks
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v')
-    and c.relname <> all('{${LEFT_OUT.join(",")}}')
+    and c.relname <> all('{${EXCLUDED_TABLES.join(",")}}')
   order by c.relname collate "C", a.attnum`;
 
-/** How pg reads values of PostgreSQL's types. Numbers that JavaScript cannot hold are strings. */
+/** JavaScript types of PostgreSQL's types, as pg reads them. Numbers beyond JavaScript's range are strings. */
 const TYPES: Readonly<Record<string, string>> = {
   text: "string",
   "character varying": "string",
@@ -46,7 +46,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The TypeScript type of a value that is not null. @throws Error for a type that is not listed above */
+/** The TypeScript type of a value that is not null. @throws Error for a type that is not listed in TYPES */
 function typeOf({ table, column, type, checks }: Column): string {
   const [, member] = /^(.*)\[\]$/.exec(type) ?? [];
   const [, allowed] = /= ANY \(ARRAY\[([^\]]*)\]/.exec(checks) ?? [];
@@ -60,7 +60,7 @@ function typeOf({ table, column, type, checks }: Column): string {
 const wrapperOf = ({ isNullable, hasDefault }: Column) =>
   isNullable ? "Nullable" : hasDefault ? "Defaulted" : "Column";
 
-/** The text of tables.generated.ts: every table and view of a migrated database with its columns. */
+/** Generates tables.generated.ts: every table and view of a migrated database with its columns. */
 export async function describeTables(query: Query): Promise<string> {
   const columns = await query(COLUMNS);
   const tables = [...new Set(columns.map(({ table }) => table))].map((table) => {

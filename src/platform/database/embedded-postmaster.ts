@@ -7,16 +7,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { exists, hasCode, type Place, runAt, spawnAt } from "./embedded-place";
 
-/** PostgreSQL's main process on a cluster, as postmaster.pid and its own command line tell it. */
+/** PostgreSQL's main process on a cluster, according to postmaster.pid and its command line. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
-  /** Name of the server that started it, see `serverName`. */
+  /** Name of the server that started it; see `serverName`. */
   readonly server: string | undefined;
 }
 
-/** One start of PostgreSQL: all that is needed to do it again. */
+/** Everything needed to start PostgreSQL, once or again. */
 export interface Launch {
   readonly place: Place;
   readonly dataDir: string;
@@ -24,15 +24,18 @@ export interface Launch {
   readonly log: (line: string) => void;
 }
 
-/** Setting on PostgreSQL's command line that names its server: it can't outlive or precede the process it speaks of. */
+/**
+ * Command-line setting of PostgreSQL that names its server. It exists exactly as long as the process it describes.
+ */
 const SERVER_SETTING = "parley.server";
-const POLL = 25;
-export const START_LIMIT = 30_000;
-const STOP_LIMIT = 8_000;
+const POLL_INTERVAL_MS = 25;
+export const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 8_000;
 const run = promisify(execFile);
 
-// Its stdin is a pipe from Node that ends with Node, however Node ends; PostgreSQL then gets a fast shutdown. It is asked
-// again each second, as one that has only just started doesn't hear the first. Node learns by the shell's end of PostgreSQL's.
+// The shell's stdin is a pipe that ends with Node, however Node ends; PostgreSQL then gets a fast shutdown. The
+// signal is repeated each second, because a PostgreSQL that is just starting ignores it. The shell exits when
+// PostgreSQL does.
 const GUARD = `trap '' HUP INT TERM
 exec 3<&0
 "$@" </dev/null 3<&- & database=$!
@@ -49,12 +52,15 @@ const SETTINGS = [
   "shared_buffers=128MB",
   "timezone=UTC",
   "log_timezone=UTC",
-  // The server reports failed statements itself, and knows what in them is secret.
+  // The server logs failed statements itself and redacts their secrets.
   "log_min_messages=log",
   "log_error_verbosity=terse",
 ];
 
-/** The postmaster that lives on this cluster; a stale postmaster.pid, or one whose number another process got, is none. */
+/**
+ * The running postmaster of a cluster; undefined if postmaster.pid is stale or its process id belongs to another
+ * program.
+ */
 export async function livePostmaster(cluster: string): Promise<Postmaster | undefined> {
   const lines = await lockFile(cluster);
   const pid = Number(lines[0]);
@@ -65,29 +71,33 @@ export async function livePostmaster(cluster: string): Promise<Postmaster | unde
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === "ready", server };
 }
 
-/** This process, told apart from a later one with the same number by the moment it started. */
+/** Name of this process; includes its start time, because process ids are reused. */
 async function serverName(): Promise<string> {
   return `${process.pid}.${await startOf(process.pid)}`;
 }
 
-/** Process number of the server that keeps this postmaster, or undefined when that server is dead. */
+/** Process id of the server that started this postmaster; undefined if that server is dead. */
 export async function liveServerOf(postmaster: Postmaster): Promise<number | undefined> {
   const [pid, start] = postmaster.server?.split(".") ?? [];
   return start !== undefined && (await startOf(Number(pid))) === start ? Number(pid) : undefined;
 }
 
-/** Makes the cluster free to start on: refuses a live server's, ends a dead server's. */
+/** Prepares a cluster for starting: refuses if its server is alive, stops the postmaster of a dead server. */
 export async function freeCluster(cluster: string, dataDir: string): Promise<void> {
   const postmaster = await livePostmaster(cluster);
   const server = postmaster && (await liveServerOf(postmaster));
   if (server) throw new Error(`DATA_DIR ${dataDir} is in use by another server (process ${server})`);
   if (postmaster) await endPostmaster(cluster);
   const [pid] = await lockFile(cluster);
-  // PostgreSQL takes any live process with the number in a stale file for itself (usual in containers, where numbers are small).
+  // PostgreSQL mistakes any live process with the id in a stale file for itself (common in containers, where ids are
+  // small).
   if (pid && (await startOf(Number(pid)))) await rm(join(cluster, "postmaster.pid"), { force: true });
 }
 
-/** Makes the cluster where there is none. It appears whole or not at all, so nothing is lost to a crash or to a second starter. */
+/**
+ * Creates the cluster if there is none. It is renamed into place when complete, so neither a crash nor a second
+ * starter can break it.
+ */
 export async function createCluster(place: Place, password: string, durable: boolean): Promise<void> {
   if (await exists(join(place.cluster, "PG_VERSION"))) return;
   await removeLeftovers(place.cluster);
@@ -97,7 +107,8 @@ export async function createCluster(place: Place, password: string, durable: boo
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
   const options = ["--pwfile=/dev/stdin", "--no-instructions", ...(durable ? [] : ["--no-sync"])];
   try {
-    // `cat`, because initdb opens /dev/stdin by name, which a socket (what Node gives) doesn't allow. The password never is a file.
+    // `cat`, because initdb opens /dev/stdin by name, which fails for the socket that Node provides. The password is
+    // never written to a file.
     await runAt(place, ["-c", 'cat | "$@"', "initdb", ...initdb, ...locale, ...options], password);
     await rename(fresh, place.cluster);
     if (durable) await syncFolder(dirname(place.cluster));
@@ -107,7 +118,7 @@ export async function createCluster(place: Place, password: string, durable: boo
   }
 }
 
-/** Starts PostgreSQL once, and waits until it answers. */
+/** Starts PostgreSQL once and waits until it is ready. */
 export async function launchOnce({ place, dataDir, flags }: Launch, port: number): Promise<ChildProcess> {
   const server = `${await serverName()}.${randomBytes(4).toString("hex")}`;
   const settings = [...SETTINGS, `port=${port}`, `${SERVER_SETTING}=${server}`, ...flags];
@@ -118,13 +129,13 @@ export async function launchOnce({ place, dataDir, flags }: Launch, port: number
   const args = ["-c", GUARD, "parley-postgres", program, "-D", place.cluster].concat(
     settings.flatMap((it) => ["-c", it]),
   );
-  // Detached: in a session of its own, Ctrl-C in the terminal doesn't reach it. Unreferenced: Node may end without it.
+  // Detached, so that Ctrl-C in the terminal does not reach it; unreferenced, so that Node can exit without it.
   const child = spawnAt(place, "/bin/sh", args, { stdio: ["pipe", output.fd, output.fd], detached: true });
   let over = false;
   for (const event of ["exit", "error"]) child.once(event, () => (over = true));
   child.unref();
   await output.close();
-  for (const until = performance.now() + START_LIMIT; ; await sleep(POLL)) {
+  for (const until = performance.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
     const postmaster = over ? undefined : await livePostmaster(place.cluster);
     if (postmaster?.ready && postmaster.server === server) return child;
     if (!over && performance.now() < until) continue;
@@ -136,7 +147,7 @@ export async function launchOnce({ place, dataDir, flags }: Launch, port: number
   }
 }
 
-/** Fast shutdown, and an immediate one (which loses nothing either) where that takes too long. */
+/** Performs a fast shutdown, or after a timeout an immediate one, which loses nothing either. */
 export async function endChild(child: ChildProcess, cluster: string): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -144,11 +155,11 @@ export async function endChild(child: ChildProcess, cluster: string): Promise<vo
   child.stdin?.destroy();
   const impatient = setTimeout(() => {
     void livePostmaster(cluster).then((postmaster) => postmaster && signalTo(postmaster.pid, "SIGQUIT"));
-  }, STOP_LIMIT);
+  }, STOP_TIMEOUT_MS);
   await ended.finally(() => clearTimeout(impatient));
 }
 
-/** Fast shutdown of whatever lives on the cluster, or an immediate one where that takes too long. */
+/** Performs a fast shutdown of any postmaster on the cluster, or after a timeout an immediate one. */
 export async function endPostmaster(cluster: string): Promise<void> {
   for (const signal of ["SIGINT", "SIGQUIT"] as const) {
     if (await goneAfter(cluster, signal, 15_000)) return;
@@ -156,17 +167,21 @@ export async function endPostmaster(cluster: string): Promise<void> {
   throw new Error(`The PostgreSQL server on ${cluster} does not stop.`);
 }
 
-async function goneAfter(cluster: string, signal: NodeJS.Signals, patience: number): Promise<boolean> {
+async function goneAfter(cluster: string, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
   const postmaster = await livePostmaster(cluster);
   if (!postmaster) return true;
   signalTo(postmaster.pid, signal);
-  for (const until = performance.now() + patience; performance.now() < until; await sleep(POLL)) {
+  for (
+    const until = performance.now() + timeoutMs;
+    performance.now() < until;
+    await sleep(POLL_INTERVAL_MS)
+  ) {
     if (!(await livePostmaster(cluster))) return true;
   }
   return false;
 }
 
-/** What a first start that was cut short has left. */
+/** Removes the remains of an interrupted first start. */
 async function removeLeftovers(cluster: string): Promise<void> {
   for (const name of await readdir(dirname(cluster))) {
     const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
@@ -180,7 +195,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** Sends a signal; a process that ended meanwhile is no error. */
+/** Sends a signal; ignores processes that have ended. */
 function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -189,14 +204,14 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** When a living process started, as opaque text without dots or spaces; undefined for a dead or unreaped one. */
+/** Start time of a process, as opaque text without dots or spaces; undefined for a dead or unreaped one. */
 async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform !== "linux") {
     const [state, ...start] = (await ps(pid, "state=,lstart=")).split(/\s+/);
     return state && !state.startsWith("Z") ? start.join("_") : undefined;
   }
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the name before it may hold spaces and brackets
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the name before it may contain spaces and parentheses
   return stat && fields[0] !== "Z" && fields[0] !== "X" ? fields[19] : undefined;
 }
 
@@ -206,7 +221,7 @@ async function commandLine(pid: number): Promise<string> {
 }
 
 async function ps(pid: number, columns: string): Promise<string> {
-  const env = { ...process.env, LC_ALL: "C" }; // a date in words
+  const env = { ...process.env, LC_ALL: "C" }; // stable date format
   const options = ["-ww", "-o", columns, "-p", String(pid)];
   const { stdout } = await run("ps", options, { env }).catch(() => ({ stdout: "" }));
   return stdout.trim();

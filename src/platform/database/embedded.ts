@@ -16,7 +16,7 @@ import {
   launchOnce,
   livePostmaster,
   liveServerOf,
-  START_LIMIT,
+  START_TIMEOUT_MS,
 } from "./embedded-postmaster";
 
 export interface EmbeddedDatabase {
@@ -31,18 +31,21 @@ export interface EmbeddedOptions {
   flags?: string[];
 }
 
-/** What DATA_DIR keeps about its database, in postgres.json. */
+/** Facts about the database, stored in DATA_DIR/postgres.json. */
 interface Note {
   readonly password: string;
   readonly port?: number;
-  /** Where the data is if it isn't in DATA_DIR. */
+  /** Location of the data if it is outside DATA_DIR. */
   readonly cluster?: string;
   readonly wayAsRoot?: WayAsRoot;
 }
 
-const POLL = 25;
+const POLL_INTERVAL_MS = 25;
 
-/** Starts (initdb when empty) the PostgreSQL that ships in npm on `dataDir`; one that a dead server left there is ended first. */
+/**
+ * Starts the PostgreSQL that npm installed on `dataDir`, after initdb if it is empty. A PostgreSQL left behind by a
+ * dead server is stopped first.
+ */
 export async function startEmbedded({
   dataDir,
   log,
@@ -71,12 +74,16 @@ export async function startEmbedded({
   return { url: urlOf(note.password, port), stop: keepAlive(launch, child, port) };
 }
 
-/** URL of the embedded database that a running server keeps on `dataDir`, or undefined when none runs there. */
+/** URL of the embedded database of a running server on `dataDir`; undefined if none is running. */
 export async function runningEmbedded(dataDir: string): Promise<string | undefined> {
   const folder = await realpath(dataDir).catch(() => dataDir);
   const note = await readNote(folder);
   if (!note) return undefined;
-  for (const until = performance.now() + START_LIMIT; performance.now() < until; await sleep(POLL)) {
+  for (
+    const until = performance.now() + START_TIMEOUT_MS;
+    performance.now() < until;
+    await sleep(POLL_INTERVAL_MS)
+  ) {
     const postmaster = await livePostmaster(clusterOf(folder, note));
     if (!postmaster || !(await liveServerOf(postmaster))) return undefined;
     if (postmaster.ready) return urlOf(note.password, postmaster.port);
@@ -84,7 +91,7 @@ export async function runningEmbedded(dataDir: string): Promise<string | undefin
   return undefined;
 }
 
-/** Starts PostgreSQL again when it ends unasked; gives the function that ends it for good. */
+/** Restarts PostgreSQL when it ends unexpectedly. @returns a function that stops it for good */
 function keepAlive(launch: Launch, first: ChildProcess, port: number): () => Promise<void> {
   let child = first;
   let reviving: Promise<void> | undefined;
@@ -93,7 +100,7 @@ function keepAlive(launch: Launch, first: ChildProcess, port: number): () => Pro
     for (let pause = 100; !stopping; pause = Math.min(pause * 2, 5_000)) {
       launch.log("The embedded PostgreSQL stopped unexpectedly; restarting it.");
       try {
-        await endPostmaster(launch.place.cluster); // still there when only its guard was killed
+        await endPostmaster(launch.place.cluster); // may be running if only its guard was killed
         child = await launchOnce(launch, port);
         watch();
         return;
@@ -112,10 +119,13 @@ function keepAlive(launch: Launch, first: ChildProcess, port: number): () => Pro
   return () => (stopping ??= stop());
 }
 
-/** Starts PostgreSQL on its former port if that is free; another starter may still take port or cluster in between. */
+/**
+ * Starts PostgreSQL on its previous port if that is free; retries if another process takes the port or cluster
+ * meanwhile.
+ */
 async function start(launch: Launch, formerPort?: number): Promise<{ child: ChildProcess; port: number }> {
   let wanted = formerPort;
-  for (const until = performance.now() + START_LIMIT; ; await sleep(8 * POLL)) {
+  for (const until = performance.now() + START_TIMEOUT_MS; ; await sleep(8 * POLL_INTERVAL_MS)) {
     const port = await freePort(wanted);
     try {
       return { child: await launchOnce(launch, port), port };
@@ -129,7 +139,7 @@ async function start(launch: Launch, formerPort?: number): Promise<{ child: Chil
   }
 }
 
-/** The first real connection; makes the database where a first start was cut short, too. */
+/** Makes the first connection, and creates the database if an interrupted first start did not. */
 async function createDatabase(password: string, port: number): Promise<void> {
   try {
     await query(urlOf(password, port), "select 1");
@@ -140,12 +150,12 @@ async function createDatabase(password: string, port: number): Promise<void> {
 }
 
 async function query(connectionString: string, text: string): Promise<void> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: START_LIMIT });
+  const client = new Client({ connectionString, connectionTimeoutMillis: START_TIMEOUT_MS });
   await client.connect();
   await client.query(text).finally(() => client.end());
 }
 
-/** With sslmode, as pg would otherwise obey a PGSSLMODE that the operator has set for another database. */
+/** Sets sslmode, because pg would otherwise use a PGSSLMODE meant for another database. */
 function urlOf(password: string, port: number, database = "parley"): string {
   return `postgres://parley:${password}@127.0.0.1:${port}/${database}?sslmode=disable`;
 }
@@ -154,7 +164,7 @@ async function freePort(wanted = 0): Promise<number> {
   const probe = createServer().listen({ host: "127.0.0.1", port: wanted, exclusive: true });
   try {
     await once(probe, "listening");
-    return (probe.address() as AddressInfo).port; // a string only for a socket in a file
+    return (probe.address() as AddressInfo).port; // a string only for Unix sockets
   } catch (error) {
     if (wanted) return freePort();
     throw error;
@@ -163,7 +173,7 @@ async function freePort(wanted = 0): Promise<number> {
   }
 }
 
-/** Whether a server has begun on this folder before. */
+/** Whether a server has been started on this folder before. */
 export const hasEmbedded = async (dataDir: string): Promise<boolean> =>
   (await readNote(dataDir)) !== undefined;
 
@@ -180,7 +190,7 @@ async function readNote(dataDir: string): Promise<Note | undefined> {
   }
 }
 
-/** Makes up the password. Of two servers that begin on an empty folder at once, both get the one that was first. */
+/** Generates the password. If two servers start on an empty folder at once, both use the one written first. */
 async function firstNote(dataDir: string): Promise<Note> {
   if (await stat(clusterOf(dataDir)).catch(() => undefined)) {
     throw new Error(`DATA_DIR ${dataDir} has a database (postgres) but not its password (postgres.json)`);
@@ -199,7 +209,10 @@ async function keepNote(dataDir: string, before: Note, note: Note): Promise<void
   await rename(await writeBeside(dataDir, note), join(dataDir, "postgres.json"));
 }
 
-/** Under another name first, as a crash must not leave half a note; root writes it for the user whose folder this is. */
+/**
+ * Writes to a temporary name first, because a crash must not leave a partial file. Root changes its owner to that of
+ * the folder.
+ */
 async function writeBeside(dataDir: string, note: Note): Promise<string> {
   const file = join(dataDir, `postgres.json.${randomBytes(4).toString("hex")}`);
   await writeFile(file, JSON.stringify(note, undefined, 2) + "\n", { mode: 0o600, flush: true });
@@ -208,7 +221,7 @@ async function writeBeside(dataDir: string, note: Note): Promise<string> {
   return file;
 }
 
-/** The former run's log stays readable beside the new one. */
+/** Keeps the log of the previous run beside the new one. */
 async function rotateLog(dataDir: string): Promise<void> {
   await rename(join(dataDir, "postgres.log"), join(dataDir, "postgres.former.log")).catch(
     (error: unknown) => {

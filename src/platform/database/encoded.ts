@@ -1,6 +1,9 @@
 import { storedText } from "../json/json-source";
 
-/** Objects and lists as JSON text, for pg would take a list for a PostgreSQL array; what is undefined is left out. */
+/**
+ * Encodes objects and lists as JSON text, because pg would convert a list to a PostgreSQL array; omits undefined
+ * values.
+ */
 export function encoded(row: object): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row) as [string, unknown][])

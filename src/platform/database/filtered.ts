@@ -1,14 +1,13 @@
 import { Statement, type Build, type Condition } from "./statement";
 
-/** Conditions by the names of what they filter by. Each has one value. */
+/** Conditions by filter name. Each has one value. */
 export type Conditions<F extends string> = Readonly<Record<F, Condition>>;
 
-/** Values of conditions. One that is null or missing leaves its condition out. */
+/** Values of the filters. A filter without a value is omitted. */
 export type Filter<F extends string> = { readonly [K in F]?: unknown };
 
 /**
- * Statements that differ in which of their conditions are given. There is one for each combination, made on first use:
- * their number is bounded, whatever clients ask for.
+ * A statement per combination of filters, created on first use. Their number is bounded, whatever clients request.
  */
 export class Filtered<R, F extends string> {
   private readonly names: readonly F[];
@@ -19,10 +18,10 @@ export class Filtered<R, F extends string> {
     private readonly build: Build<R>,
     private readonly isPrepared = true,
   ) {
-    this.names = Object.keys(conditions ?? {}) as F[]; // of a record by these names
+    this.names = Object.keys(conditions ?? {}) as F[]; // the keys are exactly F
   }
 
-  /** The statement for a filter, with the values that follow its own. */
+  /** The statement for a filter, and the values of its conditions, which follow the statement's own. */
   by(filter: Filter<F>): { readonly statement: Statement<R>; readonly values: readonly unknown[] } {
     const given = this.names.filter((name) => filter[name] != null);
     const combination = given.join();

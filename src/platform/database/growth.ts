@@ -1,7 +1,10 @@
-/** Bytes that this process has sent to be stored since they were last taken, by organization. A process has one database. */
+/**
+ * Bytes that this process has stored per organization since the last call of `takeGrowth`. A process has one
+ * database.
+ */
 const grown = new Map<string, number>();
 
-/** Adds the texts of a statement that stores something. Larger than what is stored, as PostgreSQL compresses long texts. */
+/** Adds the text values of a statement. Overestimates the stored size, because PostgreSQL compresses long texts. */
 export function noteGrowth(organizationId: string | undefined, values: readonly unknown[] = []): void {
   if (!organizationId) return;
   let bytes = 0;
@@ -9,19 +12,19 @@ export function noteGrowth(organizationId: string | undefined, values: readonly 
   if (bytes > 0) grown.set(organizationId, (grown.get(organizationId) ?? 0) + bytes);
 }
 
-/** What has not been taken yet. */
+/** The growth that has not been taken yet. */
 export const growthOf = (organizationId: string): number => grown.get(organizationId) ?? 0;
 
-/** Takes the growth of an organization, to add it to its stored size. */
+/** Returns and resets the growth of an organization, to add it to the stored size. */
 export function takeGrowth(organizationId: string): number {
   const bytes = growthOf(organizationId);
   grown.delete(organizationId);
   return bytes;
 }
 
-/** Gives back what could not be added. */
+/** Restores growth that could not be added. */
 export const giveBackGrowth = (organizationId: string, bytes: number): void =>
   void grown.set(organizationId, growthOf(organizationId) + bytes);
 
-/** Organizations that have grown. */
+/** Organizations with growth. */
 export const growing = (): string[] => [...grown.keys()];

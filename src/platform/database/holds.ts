@@ -1,20 +1,20 @@
 import type { Knex } from "knex";
 
-/** Why nothing goes out of this installation. */
+/** The reason why this installation sends nothing. */
 export interface Hold {
   readonly id: string;
   readonly reason: "RESTORED" | "MOVED";
-  /** What it was restored from, or moved to. */
+  /** The source of the restore, or the target of the move. */
   readonly note: string;
   readonly since: Date;
-  /** Null while the copy is still being made. */
+  /** Null while the copy is incomplete. */
   readonly finishedAt: Date | null;
 }
 
-/** The channel on which a release is announced to every server process. */
+/** Notification channel that announces a release to all servers. */
 export const RELEASE_CHANNEL = "parley_release";
 
-/** The hold that stands; undefined when jobs may run. */
+/** The current hold; undefined if jobs may run. */
 export async function currentHold(db: Knex): Promise<Hold | undefined> {
   const [hold] = await db<Hold & { releasedAt: Date | null }>("holds")
     .whereNull("releasedAt")
@@ -23,7 +23,7 @@ export async function currentHold(db: Knex): Promise<Hold | undefined> {
   return hold;
 }
 
-/** @throws Error when a restore into this database was cut short */
+/** @throws Error if a restore into this database was interrupted */
 export async function refuseUnfinished(db: Knex): Promise<void> {
   const hold = await currentHold(db);
   if (hold?.reason === "RESTORED" && hold.finishedAt === null)
@@ -32,8 +32,8 @@ export async function refuseUnfinished(db: Knex): Promise<void> {
     );
 }
 
-/** What an operator is told about a hold. */
-export const toldOf = ({ reason, note, since }: Hold): string =>
+/** The message about a hold for operators. */
+export const holdMessage = ({ reason, note, since }: Hold): string =>
   reason === "RESTORED"
     ? `HELD: restored from ${note} at ${since.toISOString()}. Turns, calls, text messages and deliveries wait. \`npm run release\` sends them; \`npm run release -- --drop\` drops them.`
     : `HELD: moved to ${note} at ${since.toISOString()}. This database sends nothing. \`npm run release\` ends the hold.`;

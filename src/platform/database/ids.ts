@@ -2,14 +2,14 @@ import { randomInt } from "node:crypto";
 import { v7 } from "uuid";
 import { currentTime } from "../clock";
 
-/** Half of the 32 bits that count within a millisecond are left for counting. */
+/** Start value of the counter within a millisecond: below half of its 32 bits, which leaves room for counting. */
 const FIRST_COUNTS = 2 ** 31;
 let msecs = 0;
 let seq = 0;
 
 /**
- * A new identifier: opaque text. Those of one process sort by the time they were made, those of several servers nearly
- * so: where order matters, something else decides it.
+ * Creates an identifier: opaque text. Ids of one process sort by creation; those of several servers only
+ * approximately, so nothing relies on their order.
  */
 export function newId(): string {
   const now = currentTime();

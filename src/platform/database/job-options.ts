@@ -1,12 +1,12 @@
-/** How often a job is begun at most, also by servers that die, where nothing else is said. */
+/** Default number of attempts of a job, including those of crashed servers. */
 export const TRIES = 6;
 
-/** How a job runs. */
+/** Options of a job. */
 export interface JobOptions {
   readonly queue?: string;
   readonly runAt?: Date;
-  /** A job that waits under the same key is replaced. */
+  /** A waiting job with the same key is replaced. */
   readonly key?: string;
-  /** How often it is begun at most; 6 without. */
+  /** Number of attempts; default 6. */
   readonly tries?: number;
 }

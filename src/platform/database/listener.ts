@@ -5,22 +5,22 @@ import pg from "pg";
 type Ids = Readonly<Record<string, string>>;
 type Hear = (ids: Ids) => void;
 
-/** Hears what other server processes notify, on a connection of its own that is renewed when it breaks. */
+/** Receives notifications of other servers over its own connection, which is renewed when it breaks. */
 export class Listener {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private client: pg.Client | undefined;
   private closed = false;
-  /** Whether notifications arrive now. While they don't, caches that rely on them must not be used. */
+  /** Whether the connection works. Caches that rely on notifications must not be used otherwise. */
   connected = false;
 
   constructor(
     private readonly url: string,
     private readonly channels: readonly string[],
-    /** What other processes can see of this one, behind the name of its connection. */
+    /** Text that other processes see after the connection's name. */
     private readonly about = "",
   ) {}
 
-  /** Resolves when the first connection listens. */
+  /** Resolves once the first connection is listening. */
   async start(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.url,
@@ -40,19 +40,19 @@ export class Listener {
       void client.end().catch(() => undefined);
       throw error;
     }
-    // Only a connection that listened is renewed when it breaks: an attempt that fails is the caller's.
+    // Only a connection that has worked is renewed; a failed first attempt is the caller's error.
     this.client = client;
     this.connected = true;
     if (this.closed) await this.stop();
   }
 
-  /** Calls `hear` at each notification; the returned function ends that. */
+  /** Calls `hear` for each notification. @returns a function that unsubscribes */
   on(channel: string, hear: Hear): () => void {
     this.emitter.on(channel, hear);
     return () => void this.emitter.off(channel, hear);
   }
 
-  /** Calls `renewed` each time the connection came back: what was notified in between is lost. */
+  /** Calls `renewed` whenever the connection was renewed: notifications in between are lost. */
   onRenewed(renewed: () => void): () => void {
     this.emitter.on(RENEWED, renewed);
     return () => void this.emitter.off(RENEWED, renewed);
@@ -76,7 +76,7 @@ export class Listener {
         this.emitter.emit(RENEWED);
         return;
       } catch {
-        // the database is still away: the next round tries again
+        // the database is still unavailable; retry
       }
     }
   }

@@ -4,19 +4,19 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { copied, JOB_COLUMNS, type Shape, type TableShape } from "./snapshot";
 
-/** Rows to be loaded, and which of them are jobs. */
+/** The source of a load: rows of tables, and jobs. */
 export interface Source {
   readonly shape: Shape;
   read(table: TableShape): Readable;
   readJobs(): Readable;
 }
 
-/** Tables that only some databases have room for; what they hold can be computed again. */
+/** Tables that exist only in some databases; their content can be recomputed. */
 const OPTIONAL = ["passage_embeddings"];
 
 /**
- * Fills the empty tables of a database that was migrated to the source's version, in one transaction.
- * @returns the optional tables that the database has no room for
+ * Fills the empty tables of a database at the source's migration, in one transaction.
+ * @returns optional tables that the database lacks
  */
 export async function load(url: string, source: Source): Promise<string[]> {
   const client = new pg.Client({
@@ -29,7 +29,7 @@ export async function load(url: string, source: Source): Promise<string[]> {
     await client.query("begin");
     const { order, left } = await loadingOrder(client, source.shape.tables);
     for (const table of order) {
-      await client.query(`delete from public.${pg.escapeIdentifier(table.name)}`); // what a migration put there
+      await client.query(`delete from public.${pg.escapeIdentifier(table.name)}`); // rows inserted by migrations
     }
     for (const table of [...order].reverse())
       await pipeline(source.read(table), client.query(copyFrom(`copy ${copied(table)} from stdin`)));
@@ -42,7 +42,7 @@ export async function load(url: string, source: Source): Promise<string[]> {
   }
 }
 
-/** Children first, by the foreign keys. */
+/** Tables in the order of deletion: referencing tables before referenced ones. */
 async function loadingOrder(
   client: pg.Client,
   tables: readonly TableShape[],
@@ -74,7 +74,7 @@ async function loadingOrder(
   return { order, left: missing };
 }
 
-/** Jobs wait again, in their order; ids and locks belong to the other database. */
+/** Enqueues the jobs in their order; ids and locks belong to the other database. */
 async function loadJobs(client: pg.Client, jobs: Readable): Promise<void> {
   await client.query(
     `create temporary table waiting (place bigint generated always as identity, ${JOB_COLUMNS}) on commit drop`,

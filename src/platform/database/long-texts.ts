@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Knex } from "knex";
 
-/** Characters of a text that its index holds: PostgreSQL takes no entry over 2,704 bytes. */
+/** Characters of a text that its index contains: PostgreSQL limits index entries to 2,704 bytes. */
 export const INDEXED = 255;
 
-/** Adds a condition on a column of texts that may be long and are indexed by their beginning. */
+/** Adds a condition on a column of possibly long texts, which is indexed by their first characters. */
 export const whereText = (rows: Knex.QueryBuilder, column: string, value: string): Knex.QueryBuilder =>
   rows.whereRaw(`left(??, ${INDEXED}) = left(?, ${INDEXED}) and ?? = ?`, [column, value, column, value]);
 
-/** What stands for an identifier where its whole text is indexed, as in unique keys: itself, or the digest of a long one. */
+/** The indexed form of an identifier, as in unique keys: itself, or a digest if it is long. */
 export const indexable = (identifier: string): string =>
   identifier.length <= INDEXED
     ? identifier

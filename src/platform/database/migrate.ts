@@ -3,13 +3,13 @@ import pg from "pg";
 import { connect } from "./connect";
 import { migrations } from "./migrations";
 
-/** The oldest PostgreSQL that the service runs on. */
-const OLDEST = 15;
+/** Oldest supported major version of PostgreSQL. */
+const MIN_VERSION = 15;
 
-/** One number for all instances of the service on one database. */
+/** Key of the advisory lock that serializes migrations. */
 const LOCK = 7_265_781_213;
 
-/** Migrations by name, without file extensions: the compiled and the TypeScript form are the same migration. */
+/** Migrations by name without file extension, so that compiled and uncompiled servers agree. */
 export const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: () => Promise.resolve(Object.keys(migrations)),
   getMigrationName: (name) => name,
@@ -17,8 +17,8 @@ export const migrationSource: Knex.MigrationSource<string> = {
 };
 
 /**
- * Brings the database up to date and runs `afterwards`, under a session lock: of several instances that start at
- * once one works and the others wait.
+ * Migrates the database and runs `afterwards` under a session lock: if several servers start at once, one works and
+ * the others wait.
  */
 export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> =>
   whileOthersWait(url, async (db) => {
@@ -26,7 +26,7 @@ export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): P
     await afterwards(db);
   });
 
-/** @throws Error that names the setting when the role owns nothing, else the error itself */
+/** @throws Error naming the setting if the role may not migrate, else the original error */
 function refuseToMigrate(error: unknown, url: string): never {
   if (!/permission denied|must be owner/.test((error as Error).message)) throw error;
   throw new Error(
@@ -35,23 +35,23 @@ function refuseToMigrate(error: unknown, url: string): never {
   );
 }
 
-/** Runs these migrations and no others. They must be the first ones of all. */
+/** Runs only these migrations, which must be the first ones. */
 export async function migrateTo(db: Knex, names: readonly string[]): Promise<void> {
   const source = { ...migrationSource, getMigrations: () => Promise.resolve([...names]) };
   await db.migrate.latest({ migrationSource: source });
 }
 
-/** Names of migrations that this program lacks: whoever ran them was newer. */
+/** Names of migrations that this program lacks because they come from a newer version. */
 export const unknownMigrations = (names: readonly string[]): string[] =>
   names.filter((name) => !Object.hasOwn(migrations, name));
 
-/** Takes every migration back, and Knex's notes about them. */
+/** Reverts all migrations and removes Knex's tables about them. */
 export async function unmigrate(db: Knex): Promise<void> {
   await db.migrate.rollback({ migrationSource }, true);
   for (const table of ["knex_migrations", "knex_migrations_lock"]) await db.schema.dropTableIfExists(table);
 }
 
-/** Runs `work` under the lock that migrations run under. */
+/** Runs `work` under the migration lock. */
 export async function whileOthersWait(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
   await lock.connect().catch((error: unknown) => {
@@ -76,7 +76,7 @@ export async function whileOthersWait(url: string, work: (db: Knex) => Promise<v
   }
 }
 
-/** @throws Error when a newer version has migrated the database, whose tables this one does not know */
+/** @throws Error if a newer version has migrated the database */
 async function refuseNewer(client: pg.Client): Promise<void> {
   const { rows: found } = await client.query("select from pg_tables where tablename = 'knex_migrations'");
   if (found.length === 0) return;
@@ -88,14 +88,17 @@ async function refuseNewer(client: pg.Client): Promise<void> {
     );
 }
 
-/** Of a host with several addresses Node tells each failure, and no message of its own. */
+/** If a host has several addresses, Node reports each failure without an overall message. */
 function reasonOf(error: unknown): string {
   const { message, errors } = error as AggregateError;
   return message || errors.map((each) => (each as Error).message).join("; ");
 }
 
-/** What is said of a PostgreSQL that lacks what the service uses. @param version as in `server_version_num` */
+/**
+ * The message for an unsupported version of PostgreSQL; undefined if it is supported. @param version as in
+ * `server_version_num`
+ */
 export const tooOld = (version: number): string | undefined =>
-  version >= OLDEST * 10_000
+  version >= MIN_VERSION * 10_000
     ? undefined
-    : `The database (DATABASE_URL) is PostgreSQL ${Math.floor(version / 10_000)}. Version ${OLDEST} or later is needed.`;
+    : `The database (DATABASE_URL) is PostgreSQL ${Math.floor(version / 10_000)}. Version ${MIN_VERSION} or later is required.`;

@@ -5,13 +5,13 @@ import type { Config } from "../settings/config";
 import { hasEmbedded, runningEmbedded, startEmbedded } from "./embedded";
 import { makeDataDir } from "./embedded-place";
 
-/** A PostgreSQL that answers at `url`, and how to let go of it. */
+/** An open database: its URLs, and a function that releases it. */
 export interface OpenDatabase {
-  /** As the role that serves. */
+  /** URL for the serving role. */
   readonly url: string;
-  /** As the role that owns the tables and migrates them. */
+  /** URL for the role that owns and migrates the tables. */
   readonly ownerUrl: string;
-  /** As the role that takes jobs. */
+  /** URL for the role that runs jobs. */
   readonly jobsUrl: string;
   readonly stop: () => Promise<void>;
 }
@@ -21,7 +21,7 @@ const nothing = () => Promise.resolve();
 /** The embedded database has one role. */
 const forAll = (url: string) => ({ url, ownerUrl: url, jobsUrl: url });
 
-/** The database that a server works on: the one of DATABASE_URL, or the embedded one, started for it. */
+/** Opens the database for a server: that of DATABASE_URL, or the embedded one, which is started. */
 export async function serverDatabase(
   { DATABASE_URL: url, DATABASE_OWNER_URL, DATABASE_JOBS_URL, DATA_DIR: dataDir }: Config,
   log: (line: string) => void,
@@ -33,8 +33,8 @@ export async function serverDatabase(
 }
 
 /**
- * The same database for a command beside it: that of the running server, or started for as long as the command runs.
- * @throws Error where there is none yet: the keys that its first start makes would be shown to nobody
+ * Opens the database for a command: that of a running server, or an embedded one that is started for the command.
+ * @throws Error if there is no database yet, because the keys from its first start would never be shown
  */
 export async function commandDatabase(config: Config, log: (line: string) => void): Promise<OpenDatabase> {
   if (config.embedded && !(await hasEmbedded(config.DATA_DIR)))
@@ -45,14 +45,14 @@ export async function commandDatabase(config: Config, log: (line: string) => voi
   return running === undefined ? serverDatabase(config, log) : { ...forAll(running), stop: nothing };
 }
 
-/** The database that a backup is restored into: the one of DATABASE_URL, or an embedded one that no server runs on. */
+/** Opens the database for a restore: that of DATABASE_URL, or an embedded one without a running server. */
 export async function restoreDatabase(config: Config, log: (line: string) => void): Promise<OpenDatabase> {
   if (config.embedded && (await runningEmbedded(config.DATA_DIR)) !== undefined)
     throw new Error(`A server is running on DATA_DIR ${config.DATA_DIR}: restore into an empty folder.`);
   return serverDatabase(config, log);
 }
 
-/** The settings with ENCRYPTION_KEYS: with the embedded database they are made once and kept beside it. */
+/** The settings with ENCRYPTION_KEYS; with the embedded database they are generated once and stored beside it. */
 export async function withEncryptionKeys(config: Config): Promise<Config> {
   if (config.ENCRYPTION_KEYS !== undefined) return config;
   await makeDataDir(config.DATA_DIR);
@@ -62,7 +62,7 @@ export async function withEncryptionKeys(config: Config): Promise<Config> {
 
 const keysFile = (dataDir: string) => join(dataDir, "encryption-keys");
 
-/** The keys that are kept beside the embedded database; undefined when there are none. */
+/** The keys stored beside the embedded database; undefined if there are none. */
 export const keptEncryptionKeys = (dataDir: string): Promise<string[] | undefined> =>
   readFile(keysFile(dataDir), "utf8").then(
     (text) => text.split(",").map((key) => key.trim()),
@@ -72,7 +72,10 @@ export const keptEncryptionKeys = (dataDir: string): Promise<string[] | undefine
     },
   );
 
-/** Keeps them unless there are some. "wx": of two processes that start at once, one writes and both read. */
+/**
+ * Stores keys unless there are some. The flag "wx" ensures that of two processes starting at once, one writes and
+ * both read the same keys.
+ */
 export async function keepEncryptionKeys(dataDir: string, keys: readonly string[]): Promise<void> {
   await writeFile(keysFile(dataDir), keys.join(","), { flag: "wx", mode: 0o600 }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -81,7 +84,7 @@ export async function keepEncryptionKeys(dataDir: string, keys: readonly string[
   );
 }
 
-/** Puts a new key before the kept ones. @returns the file that keeps them */
+/** Adds a new key before the stored ones. @returns the path of the key file */
 export async function addEncryptionKey(dataDir: string): Promise<string> {
   const kept = await keptEncryptionKeys(dataDir);
   if (kept === undefined) throw new Error(`DATA_DIR ${dataDir} has no encryption keys yet.`);

@@ -1,14 +1,14 @@
 export type Order = "asc" | "desc";
 
-/** Makes something for each order: statements of lists, whose text names the order. */
+/** Creates a value per order, for list statements whose text contains the order. */
 export const inBothOrders = <T>(make: (order: Order) => T): Record<Order, T> => ({
   asc: make("asc"),
   desc: make("desc"),
 });
 
 /**
- * Lists sort by creation time, then id: ids come from the clocks of processes, and those of imported records from
- * elsewhere.
+ * Sort order of lists: creation time, then id. Ids alone do not suffice, because they come from the clocks of
+ * processes or, for imported records, from elsewhere.
  */
 export const byAge = (order: Order, createdAt = "createdAt") => [
   { column: createdAt, order },
@@ -20,7 +20,7 @@ export const NEWEST_FIRST = byAge("desc");
 
 const UUID_7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
 
-/** About when a record was made, by its id alone: for a cursor whose record was removed. ISO 8601. */
+/** Approximate creation time of a record, from its id alone: for a cursor whose record was removed. ISO 8601. */
 export function timeOf(id: string): string {
   const [, high = "0", low = "0"] = UUID_7.exec(id) ?? [];
   return new Date(parseInt(high + low, 16)).toISOString();

@@ -8,7 +8,7 @@ import type { Scope } from "./scope";
 import { sqlOf, statement, type Build, type Pieces, type Statement } from "./statement";
 import type { TenantTable } from "./tables";
 
-/** Which part of a list is asked for. */
+/** The requested page of a list. */
 export interface PageQuery {
   readonly order?: "asc" | "desc" | null;
   /** From 1; default 1. */
@@ -29,10 +29,10 @@ export interface Page<T> {
   };
 }
 
-/** Deeper pages are refused: PostgreSQL would walk over every entry before them. */
+/** Largest offset: PostgreSQL walks over all entries before it. */
 const MAX_OFFSET = 10_000_000;
 
-/** The query with its defaults; its ranges are rules of the schema. @throws BAD_USER_INPUT for a page too far in */
+/** The query with its defaults; ranges are checked by the schema. @throws BAD_USER_INPUT beyond the largest offset */
 export function window({ order, page, take }: PageQuery) {
   const window = { order: order ?? "desc", page: page ?? 1, take: take ?? 20 } as const;
   const offset = (window.page - 1) * window.take;
@@ -43,31 +43,33 @@ export function window({ order, page, take }: PageQuery) {
 
 type ColumnOf<T extends TenantTable> = keyof Rows[T] & string;
 
-/** A list of which clients read pages: some columns of a table. */
+/** A list that clients read by page. */
 export interface ListSource<T extends TenantTable, C extends ColumnOf<T>, F extends string> {
   readonly table: T;
   /** Leaves out rows that the list never shows. */
   readonly where?: (rows: Knex.QueryBuilder) => Knex.QueryBuilder;
-  /** Among them `id` and `createdAt`, which the page is sorted by. */
+  /** Must include `id` and `createdAt`, by which the page is sorted. */
   readonly columns: readonly C[];
-  /** Those of the columns whose values can be long, with what stands for one whose row was deleted before it was read. */
+  /**
+   * Columns with possibly long values, each with a replacement in case its row is deleted before the value is read.
+   */
   readonly unbounded: NoInfer<Readonly<Partial<Pick<Rows[T], C>>>>;
   readonly conditions?: Conditions<F>;
 }
 
 /**
- * Bytes of a column on one page, as stored: unpacked they are at most a hundred times as many, which PostgreSQL writes
- * well within the statement timeout. A value that is longer than its share is read by a statement of its own.
+ * Stored bytes of a column per page. Decompressed they are at most a hundred times as many, which PostgreSQL sends
+ * well within the statement timeout. A value longer than its share is read by a separate statement.
  */
 const PAGE_BYTES = 262_144;
 
-/** The statements of a list. */
+/** The statements of a list with rows of type R. */
 export class List<T extends TenantTable, C extends ColumnOf<T>, F extends string = never> {
-  /** Values that stand for long ones of rows that are gone. */
+  /** Replacements for long values of rows that were deleted. */
   readonly unbounded: Readonly<Record<string, unknown>>;
   readonly found: Record<Order, Filtered<Pick<Rows[T], C> & Found, F>>;
   readonly count: Filtered<{ count: string }, F>;
-  /** Reads a long value of one row, by its column. */
+  /** Statements that read a long value of one row, by column. */
   readonly whole: Readonly<Record<string, Statement<Record<string, unknown>>>>;
 
   constructor(source: ListSource<T, C, F>) {
@@ -89,8 +91,8 @@ export class List<T extends TenantTable, C extends ColumnOf<T>, F extends string
 }
 
 /**
- * One page of rows, which sort by creation time, then id: two statements side by side. Where the answer is sent
- * piece by piece, a mark stands in the place of a long value, which is read when its turn comes.
+ * Reads a page of rows, sorted by creation time, then id, with two parallel statements. If the response is streamed,
+ * a placeholder replaces a long value until it is sent.
  */
 export async function page<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
   scope: Scope,
@@ -120,13 +122,13 @@ function rowsOf(
   return where ? where(rows) : rows;
 }
 
-/** A row with the names of the columns whose values are too long to come with it. */
+/** A row with the names of columns whose values are too long to be read with it. */
 interface Found {
   readonly id: string;
   readonly long: readonly string[];
 }
 
-/** Rows of a page without the values that are longer than their share. Sizes are told without unpacking anything. */
+/** Rows of a page without values that exceed their share. Sizes are determined without decompression. */
 function shortValues<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
   source: ListSource<T, C, F>,
   order: Order,
@@ -154,7 +156,7 @@ function shortValues<T extends TenantTable, C extends ColumnOf<T>, F extends str
   };
 }
 
-/** The long values of a row, or what stands for them in an answer. */
+/** The long values of a row, or their placeholders in a streamed response. */
 async function longValues(
   scope: Scope,
   { whole, unbounded }: Pick<List<TenantTable, never>, "whole" | "unbounded">,
@@ -170,14 +172,17 @@ async function longValues(
   return values;
 }
 
-/** By scope, what uses the last of its long values. */
+/** The last queued use of a long value, by scope. */
 const turns = new WeakMap<Scope, Promise<unknown>>();
 
-/** Uses a value of a listed row. Those that are read only now are read and used one after another, so that few are held at once. */
+/**
+ * Passes a value of a listed row to `use`. Long values are read and used one after another, so that few are in memory
+ * at once.
+ */
 export function withWhole<V, R>(scope: Scope, value: V, use: (value: V) => Promise<R>): Promise<R> {
   if (!isLate(value)) return use(value);
   const before = turns.get(scope) ?? Promise.resolve();
-  const turn = before.then(async () => use((await readLate(scope, String(value))) as V)); // it stands for a value of the column
+  const turn = before.then(async () => use((await readLate(scope, String(value))) as V)); // a placeholder for a value of the column
   turns.set(
     scope,
     turn.catch(() => undefined),
@@ -185,7 +190,7 @@ export function withWhole<V, R>(scope: Scope, value: V, use: (value: V) => Promi
   return turn;
 }
 
-/** One page of a list that is short enough to be held in memory, sorted as `order` says when it is ascending. */
+/** A page of a list that fits in memory. @param ascending the list in ascending order */
 export function pageOf<T>(ascending: readonly T[], query: PageQuery): Page<T> {
   const { order, take, offset } = window(query);
   const sorted = order === "asc" ? ascending : ascending.toReversed();

@@ -3,7 +3,7 @@ import { Filtered, type Conditions, type Filter } from "./filtered";
 import type { Scope } from "./scope";
 import { sqlOf, type Build, type Pieces, type QueryOf } from "./statement";
 
-/** Which of the rows that belong to each id. */
+/** The range of rows to read for each id. */
 interface Cut {
   readonly take: number;
   readonly offset?: number;
@@ -12,7 +12,7 @@ interface Cut {
 type Found<R> = R & { readonly wantedId: string };
 type Rows<R> = (pieces: Pieces) => QueryOf<R>;
 
-/** Reads the rows of each of several ids. */
+/** A statement that reads the rows of several ids. */
 export type PerId<R, F extends string> = Filtered<Found<R>, F>;
 
 export interface PerIdOptions<F extends string> {
@@ -20,13 +20,13 @@ export interface PerIdOptions<F extends string> {
   readonly isPrepared?: boolean;
 }
 
-/** Values before those of the rows: the ids, how many rows of each, and how many are skipped. */
+/** Number of values before those of the rows: ids, limit, offset. */
 const OWN_VALUES = 3;
 
 /**
- * A statement that reads for each id its own rows: each part of the lateral join walks only as far into an index as its
- * cut needs.
- * @param rows the rows of one id, which SQL in it calls `wanted.id`, narrowed by the conditions
+ * Creates a statement that reads the rows of several ids: each part of the lateral join walks only as far into an
+ * index as necessary.
+ * @param rows the rows of one id, which its SQL calls `wanted.id`, with the conditions applied
  */
 export function perId<R, F extends string = never>(
   rows: Rows<R>,
@@ -44,8 +44,8 @@ export function perId<R, F extends string = never>(
 }
 
 /**
- * For each id its own rows, by one statement.
- * @param values fill the places of the rows
+ * Reads the rows of several ids with one statement, grouped by id.
+ * @param values the values of the rows' own parameters
  */
 export async function readPerId<R, F extends string>(
   scope: Scope,

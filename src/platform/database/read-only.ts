@@ -1,6 +1,6 @@
 const READ_ONLY = "25006";
 
-/** Lets a read go on without a write that belongs to it, on a database that takes no writes. @throws every other error */
+/** Ignores the failure of a write that accompanies a read on a read-only database. @throws all other errors */
 export function unlessReadOnly(error: unknown): undefined {
   if ((error as { code?: unknown }).code !== READ_ONLY) throw error;
   return undefined;

@@ -2,34 +2,34 @@ import type { Knex } from "knex";
 import pg from "pg";
 import type { Config } from "../settings/config";
 
-/** The roles that share the work on one database, by name. */
+/** Names of the database roles. */
 export interface Roles {
-  /** Migrates, and owns everything. */
+  /** Migrates and owns everything. */
   readonly owner: string;
-  /** Serves requests and does the work of jobs; sees one organization at a time. */
+  /** Serves requests and runs the work of jobs; sees one organization at a time. */
   readonly serving: string;
-  /** Takes and gives back jobs; sees nothing else. */
+  /** Manages the job queue; sees nothing else. */
   readonly jobs: string;
 }
 
-/** Tables that no organization owns, which the serving role only reads. */
+/** Tables without an organization that the serving role only reads. */
 export const READ_ONLY = ["knex_migrations", "knex_migrations_lock", "templates", "holds"];
-/** Tables that no organization owns, which the serving role changes. */
+/** Tables without an organization that the serving role changes. */
 export const SHARED = ["file_store"];
-/** Tables of the workers: the serving role has no right on them, the role of the jobs has all. */
+/** Tables of the workers: the serving role has no rights on them, the jobs role has all. */
 export const OF_JOBS = ["sole_jobs", "begun_jobs", "worker_heartbeats", "job_deaths"];
 
 const name = (text: string) => pg.escapeIdentifier(text);
 const ALL = "select, insert, update, delete";
 
-/** Makes a role that can log in and nothing else, or takes from one what it must not have. */
+/** Creates a role that can only log in. */
 export const creation = (role: string, password: string): string => `do $$ begin
   if not exists (select from pg_roles where rolname = ${pg.escapeLiteral(role)}) then
     create role ${name(role)} login password ${pg.escapeLiteral(password)};
   end if;
 end $$`;
 
-/** Brings the rights of both roles to what they should be, as the owner; whatever they were. */
+/** Sets the rights of both roles, whatever they were. Runs as the owner. */
 export function grants({ owner, serving, jobs }: Roles): string[] {
   const [server, worker] = [name(serving), name(jobs)];
   const later = (schema: string) => `alter default privileges for role ${name(owner)} in schema ${schema}`;
@@ -52,7 +52,10 @@ export function grants({ owner, serving, jobs }: Roles): string[] {
   ];
 }
 
-/** The library enables row-level security on its tables, without a policy, so that only their owner sees a job. */
+/**
+ * graphile-worker enables row-level security on its tables without a policy, so that only their owner sees jobs; this
+ * adds one.
+ */
 const jobPolicies = (jobs: string): string => `do $$ declare one record; begin
   for one in select c.relname from pg_class c where c.relnamespace = 'graphile_worker'::regnamespace
       and c.relkind = 'r' and c.relrowsecurity
@@ -62,7 +65,7 @@ const jobPolicies = (jobs: string): string => `do $$ declare one record; begin
   end loop;
 end $$`;
 
-/** Gives the roles of the settings their rights on what migrations have made since. */
+/** Grants the configured roles their rights on tables created by migrations. */
 export async function keepRights(db: Knex, config: Config): Promise<void> {
   const { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, DATABASE_JOBS_URL: jobsUrl } = config;
   if (url === undefined || ownerUrl === undefined || jobsUrl === undefined) return;
@@ -81,10 +84,10 @@ export async function keepRights(db: Knex, config: Config): Promise<void> {
   });
 }
 
-/** The role that a URL names. */
+/** The role in a URL. */
 export const userOf = (url: string | URL): string => decodeURIComponent(new URL(url).username);
 
-/** What keeps a role from serving under row-level security; undefined when nothing does. */
+/** Why a role cannot serve under row-level security; undefined if it can. */
 export async function unfitToServe(url: string): Promise<string | undefined> {
   const [role] = await ask<Serving>(url, SERVING);
   const { name, superuser, bypasses, owned, lacking } = role!;
@@ -104,7 +107,7 @@ export async function unfitToServe(url: string): Promise<string | undefined> {
     : `The role "${name}" of DATABASE_URL lacks rights on ${lacking}. ${how}`;
 }
 
-/** What keeps a role from running jobs; undefined when nothing does. */
+/** Why a role cannot run jobs; undefined if it can. */
 export async function unfitForJobs(url: string): Promise<string | undefined> {
   const [role] = await ask<{ name: string; sees: boolean }>(url, JOBS);
   return role!.sees
@@ -132,7 +135,7 @@ const SERVING = `
          and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))) as lacking
   from pg_roles r where r.rolname = current_user`;
 
-/** The tables of graphile-worker that hold jobs are those with row-level security. */
+/** graphile-worker's job tables are those with row-level security. */
 const JOBS = `
   select current_user as name, coalesce(bool_and(has_schema_privilege('graphile_worker', 'usage')
     and has_table_privilege(c.oid, 'update') and has_table_privilege('public.sole_jobs', 'update') and (

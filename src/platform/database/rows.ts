@@ -3,7 +3,7 @@ import type { Column, Defaulted, Nullable } from "./column";
 import type { Narrowed } from "./narrowed";
 import { COLUMNS, type Tables as Stored } from "./tables.generated";
 
-/** Only in databases with pgvector, so the generated tables lack it. */
+/** Exists only in databases with pgvector, so the generated tables lack it. */
 interface Vectors {
   passage_embeddings: {
     organizationId: Column<string>;
@@ -36,16 +36,16 @@ export type Rows = {
 /** A query of all columns of a table. */
 export type RowsOf<T extends AnyTable> = Knex.QueryBuilder<Rows[T], Rows[T][]>;
 
-/** Columns of a table that a new row may leave to the database. */
+/** Columns that a new row may omit. */
 type Omittable<T extends AnyTable> = {
   [K in keyof Tables[T]]: Tables[T][K] extends { omittable: true } ? K : never;
 }[keyof Tables[T]];
 
-/** A time may be given as text, in the form of the database, which keeps microseconds. */
+/** Times may be supplied as text in the database's format, which keeps microseconds. */
 type Given<V> = V | (Date extends V ? string : never);
 type Values<T extends AnyTable> = { [K in keyof Rows[T]]: Given<Rows[T][K]> };
 
-/** A row to insert into a table of an organization, whose id Scope adds. */
+/** A new row of an organization's table; Scope adds the organization. */
 export type New<T extends AnyTable> = Readonly<
   Omit<Values<T>, Omittable<T> | "organizationId"> & Partial<Pick<Values<T>, Omittable<T>>>
 >;
@@ -55,10 +55,10 @@ export type Shown<T extends AnyTable, Hidden extends keyof Rows[T] = never> = Re
   Omit<Rows[T], "organizationId" | Hidden>
 >;
 
-/** Values of a new record that a client sends; the service adds the id and the times. */
+/** Client-supplied values of a new record; the service adds the id and the times. */
 export type Input<T extends AnyTable> = Omit<New<T>, "id" | "createdAt" | "updatedAt" | "deletedAt">;
 
-/** Columns of a table except those named. A column that a migration adds is included. */
+/** Columns of a table except the given ones. Columns added by later migrations are included. */
 export function columnsExcept<T extends keyof Stored, C extends keyof Stored[T]>(
   table: T,
   ...except: readonly C[]

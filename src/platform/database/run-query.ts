@@ -15,7 +15,7 @@ interface Waiting {
 /** Queries to send in this tick, by caller. */
 const batches = new WeakMap<object, Waiting[]>();
 
-/** Runs a query of pg. Those that one caller runs in the same tick share a connection, on which they go out at once. */
+/** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
 export function runQuery(db: Knex, caller: object, query: Query, organizationId: string): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     const waiting = { query, resolve, reject };
@@ -40,7 +40,7 @@ async function send(client: Client, batch: readonly Waiting[], organizationId: s
   }
 }
 
-/** By a callback: what pg's own promises refer to outlives several garbage collections. */
+/** Uses a callback, because pg's promises keep results alive through several garbage collections. */
 function sendOne(client: Client, connection: PoolClient, { query, resolve, reject }: Waiting): Promise<void> {
   client.emit("query", { sql: query.text, bindings: query.values });
   return new Promise((done) =>
@@ -54,7 +54,7 @@ function sendOne(client: Client, connection: PoolClient, { query, resolve, rejec
 
 type Result = QueryArrayResult<unknown[]>;
 
-/** Rows under our names at once: to rename the objects that pg makes costs as much again as making them. */
+/** Creates rows with our column names directly: renaming the objects that pg creates doubles the cost. */
 function rowsOf({ fields, rows }: Result): Row[] {
   const names = fields.map(({ name }) => camel(name));
   const blank = Object.fromEntries(names.map((name) => [name, null]));

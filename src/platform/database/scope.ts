@@ -15,16 +15,16 @@ import type { SharedTable, TenantTable } from "./tables";
 
 export { TRIES };
 
-/** Parts of a scope in which scopes of one request differ. */
+/** The properties in which scopes of one request differ. */
 interface Parts {
   readonly db: Knex;
   readonly operation: AuditedOperation | undefined;
   readonly assistantIds: readonly string[] | undefined;
 }
 
-/** Of one statement: PostgreSQL takes 65,535 values. */
-const MOST_ROWS = 500;
-/** Everything bound to one organization. Tenant tables are reached through it or not at all. */
+/** Rows per insert statement: PostgreSQL accepts 65,535 values per statement. */
+const INSERT_BATCH = 500;
+/** Access to the data of one organization. Tenant tables are reached only through a scope. */
 export class Scope extends Expressions {
   private readonly made = new Map<unknown, unknown>();
 
@@ -32,22 +32,22 @@ export class Scope extends Expressions {
     protected readonly db: Knex,
     readonly organizationId: string,
     readonly ports: Ports,
-    /** What the caller should know of a request that went well. */
+    /** Warnings to return with a successful response. */
     readonly warnings: string[] = [],
     /** The operation to record in the audit log. */
     readonly operation?: AuditedOperation,
-    /** Only rows of these assistants are found, where a table's rows belong to assistants. */
+    /** Restricts tables with assistants to rows of these assistants. */
     readonly assistantIds?: readonly string[],
   ) {
     super();
   }
 
-  /** The same scope on behalf of an operation that the audit log records in the transaction of its change. */
+  /** The same scope for an operation that the audit log records in the transaction of its change. */
   audited(operation: AuditedOperation): Scope {
     return this.with({ operation });
   }
 
-  /** The same scope with all rows of the organization: for counts, never for what a caller is shown. */
+  /** The same scope without the restriction to assistants: for counts, never for data that a caller sees. */
   unlimited(): Scope {
     return this.assistantIds ? this.with({ assistantIds: undefined }) : this;
   }
@@ -56,38 +56,38 @@ export class Scope extends Expressions {
     this.warnings.push(text);
   }
 
-  /** The organization's rows of a table. Add to the condition with `where`; never with a top-level `orWhere`. */
+  /** The organization's rows of a table. Add conditions with `where`, never with a top-level `orWhere`. */
   table<T extends TenantTable>(name: T): RowsOf<T> {
     const rows = this.bound(name).where(`${name}.organizationId`, this.organizationId);
     if (this.assistantIds) ofAssistants(rows, name, this.db.raw("?::text[]", [[...this.assistantIds]]));
     return rows;
   }
 
-  /** Rows of another tenant table of the same organization beside those of `query`, which must name its columns. */
+  /** Joins another table of the same organization; `query` must select its columns. */
   join<Q extends Knex.QueryBuilder>(query: Q, name: TenantTable, from: string, to: string): Q {
     const organization = this.db.raw("?", [this.organizationId]);
     query.join(name, (on) => on.on(from, to).andOn(`${name}.organizationId`, organization));
     return query;
   }
 
-  /** Inserts into the organization. Objects and lists become JSON. */
+  /** Inserts a row into the organization. Objects and lists become JSON. */
   insert<T extends TenantTable>(name: T, row: New<T>): RowsOf<T> {
     this.operation?.inserted(name, row);
     return this.stored(name, [row]).returning("*") as RowsOf<T>;
   }
 
-  /** Inserts many rows, some hundreds by each statement. */
+  /** Inserts many rows in batches. */
   async insertAll<T extends TenantTable>(name: T, rows: readonly New<T>[]): Promise<void> {
-    for (let at = 0; at < rows.length; at += MOST_ROWS)
-      await this.stored(name, rows.slice(at, at + MOST_ROWS));
+    for (let at = 0; at < rows.length; at += INSERT_BATCH)
+      await this.stored(name, rows.slice(at, at + INSERT_BATCH));
   }
 
-  /** What a job or a notification is told, with the organization that it is of. */
+  /** The payload of a job or notification, with the organization's id. */
   owned<V extends object>(values: V): V & { readonly organizationId: string } {
     return { organizationId: this.organizationId, ...values };
   }
 
-  /** Enqueues a job that runs when this transaction has committed; jobs of one `queue` run one after another. */
+  /** Enqueues a job that runs after this transaction has committed; jobs of one `queue` run one after another. */
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
@@ -103,17 +103,20 @@ export class Scope extends Expressions {
     ]);
   }
 
-  /** A table that belongs to no organization. */
+  /** A table that is not divided by organization. */
   shared<T extends SharedTable>(name: T): RowsOf<T> {
     return this.bound(name);
   }
 
-  /** The service of this scope: made once, on first use. */
+  /** The instance of a service for this scope, created on first use. */
   of<S>(Service: new (scope: Scope) => S): S {
     return this.once(Service, () => new Service(this));
   }
 
-  /** A loader that turns the single reads of one request into one statement; an Error is thrown where its id was asked for. */
+  /**
+   * A loader that batches the single reads of a request into one statement; an Error in its result is thrown to the
+   * reader of that id.
+   */
   loader<V>(
     name: string,
     batch: (ids: readonly string[]) => Promise<readonly (V | Error)[]>,
@@ -121,17 +124,17 @@ export class Scope extends Expressions {
     return this.once(name, () => new DataLoader<string, V>(batch));
   }
 
-  /** Drops what loaders have read, as a change may have made it old. */
+  /** Clears the loaders, because a change may have made their data stale. */
   forget(): void {
     this.made.clear();
   }
 
-  /** Whether a transaction is open, which may hold locks. */
+  /** Whether a transaction is open. */
   get inTransaction(): boolean {
     return this.db.isTransaction === true;
   }
 
-  /** Runs `work` in a transaction, or in the one that is open already. The audit entry of the operation is stored with it. */
+  /** Runs `work` in a transaction, or in the one already open, and stores the audit entry with it. */
   async transaction<R>(work: (scope: Scope) => Promise<R>): Promise<R> {
     if (this.db.isTransaction) {
       const result = await work(this);
@@ -145,36 +148,39 @@ export class Scope extends Expressions {
     });
   }
 
-  /** Stores the audit entry of the operation unless that has been done or its first event does it. */
+  /** Stores the audit entry unless it is stored already or belongs to the operation's first event. */
   async storeAudit(): Promise<void> {
     if (this.operation?.storedWith !== "events") await this.storeEntry();
   }
 
-  /** Stores the audit entry of the operation unless that has been done: for a change that no event tells of. */
+  /** Stores the audit entry unless it is stored already: for a change without an event. */
   async storeEntry(): Promise<void> {
     const entry = this.operation?.entry;
     if (!entry) return;
     await this.insert("audit_outbox", { ...entry })
       .onConflict()
-      .ignore(); // another statement of the operation may be storing it at once
+      .ignore(); // a concurrent statement of the operation may store it too
     this.operation?.stored();
   }
 
   /**
-   * Runs a statement that reads. Those that a scope asks for at once go out together.
-   * @param values fill the places `$(1)`, `$(2)` …; a list fills one place of `= any($)`
+   * Runs a read statement. Reads of one scope in the same tick are sent together.
+   * @param values values of the parameters `$(1)`, `$(2)` …; a list is one parameter, for `= any($)`
    */
   read<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     return this.run(this, statement, values);
   }
 
-  /** Runs a statement that writes. It goes out by itself: reads beside it need not wait for the disk. */
+  /** Runs a write statement. It is sent separately, so that reads do not wait for the disk. */
   write<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     noteGrowth(this.organizationId, values);
     return this.run({}, statement, values);
   }
 
-  /** One transaction at a time for `name` in this organization, until the transaction ends; false when another holds it. */
+  /**
+   * Locks `name` in this organization until the transaction ends. @returns false if another transaction holds the
+   * lock
+   */
   async tryLock(name: string): Promise<boolean> {
     const { rows } = await this.db.raw<{ rows: { locked: boolean }[] }>(
       "select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as locked",
@@ -183,12 +189,12 @@ export class Scope extends Expressions {
     return rows[0]?.locked === true;
   }
 
-  /** Waits until no other transaction holds `name` in this organization, and holds it until this one ends. */
+  /** Locks `name` in this organization until the transaction ends; waits for other transactions. */
   async lock(name: string): Promise<void> {
     await this.db.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [this.lockKey(name)]);
   }
 
-  /** Tells every server process, when this transaction commits. Carries ids, never rows (the limit is 8 kB). */
+  /** Notifies all servers when this transaction commits. The payload contains ids, never rows (limit: 8 kB). */
   async notify(channel: string, ids: Readonly<Record<string, string>>): Promise<void> {
     await this.db.raw("select pg_notify(?, ?)", [channel, JSON.stringify(this.owned(ids))]);
   }
@@ -208,7 +214,7 @@ export class Scope extends Expressions {
     const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
     const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
     const rows = await runQuery(db, caller, sql.with(given), organizationId);
-    return rows as R[]; // the columns that the statement selects
+    return rows as R[]; // the statement selects the columns of R
   }
 
   private stored(name: TenantTable, rows: readonly object[]): Knex.QueryBuilder {
@@ -226,6 +232,6 @@ export class Scope extends Expressions {
 
   private once<T>(key: unknown, make: () => T): T {
     if (!this.made.has(key)) this.made.set(key, make());
-    return this.made.get(key) as T; // stored under this key by the line above
+    return this.made.get(key) as T; // set above
   }
 }

@@ -4,39 +4,39 @@ import { to as copyTo } from "pg-copy-streams";
 import { announceBackup } from "./backup-lock";
 import { JOB_TABLE, JOBS_TO_COPY } from "./private-job-tables/jobs-to-copy";
 
-/** Columns of a table that are copied, all but those that PostgreSQL computes. */
+/** The copied columns of a table, without generated ones. */
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** What a database holds, beside the rows. */
+/** Description of a database without its rows. */
 export interface Shape {
-  /** Names of the migrations that made it. */
+  /** Names of the applied migrations. */
   readonly migrations: readonly string[];
   readonly tables: readonly TableShape[];
   /** Last values of sequences, by their names. */
   readonly sequences: Readonly<Record<string, string>>;
-  /** When, by the database's clock. */
+  /** Time of the snapshot, by the database's clock. */
   readonly at: string;
 }
 
-/** One moment of a database: everything read through it belongs together, whatever is written meanwhile. */
+/** A consistent view of a database at one moment, whatever is written meanwhile. */
 export interface Snapshot {
   readonly shape: Shape;
-  /** A table's rows in the text format of COPY. One table at a time. */
+  /** Rows of a table in the text format of COPY. Read one table at a time. */
   read(table: TableShape): Readable;
-  /** Jobs that wait or run, as rows of `JOB_COLUMNS`. */
+  /** Waiting and running jobs, as rows of `JOB_COLUMNS`. */
   readJobs(): Readable;
   rows<R extends pg.QueryResultRow>(text: string): Promise<R[]>;
   close(): Promise<void>;
 }
 
-/** The columns of a waiting job that a copy needs. Ids and locks belong to the database that they were made in. */
+/** The copied columns of a waiting job. Ids and locks are specific to a database. */
 export const JOB_COLUMNS =
   "identifier text, payload json, queue_name text, run_at timestamptz, attempts integer, max_attempts integer, key text, priority integer";
 
-/** Notes about this very database and its servers, and jobs that are begun, which are copied as jobs that wait. */
+/** Tables that are specific to this database and its servers, and started jobs, which are copied as waiting jobs. */
 const NOT_COPIED = [
   "knex_migrations",
   "knex_migrations_lock",
@@ -46,7 +46,7 @@ const NOT_COPIED = [
   "job_deaths",
 ];
 
-/** Unlogged tables hold nothing that has to outlast a crash. */
+/** Excludes unlogged tables, which contain nothing that must survive a crash. */
 const TABLES = `
   select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
@@ -60,13 +60,13 @@ const BEGUN = `select task, payload, null, begun_at, 0, 6, null, 0 from public.b
 const quoted = (names: readonly string[]): string =>
   names.map((name) => pg.escapeIdentifier(name)).join(", ");
 
-/** The table and its columns, for COPY in either direction. */
+/** A table with its columns, for COPY in either direction. */
 export const copied = ({ name, columns }: TableShape): string =>
   `public.${pg.escapeIdentifier(name)} (${quoted(columns)})`;
 
 /**
- * Opens a snapshot: one connection announces the backup and exports the snapshot, another one reads in it.
- * @param url as the owner of the tables, who sees the rows of all organizations
+ * Opens a snapshot: one connection announces the backup and exports the snapshot, the other reads in it.
+ * @param url database URL of the tables' owner, who sees the rows of all organizations
  */
 export async function openSnapshot(url: string): Promise<Snapshot> {
   const [holder, reader] = [await open(url), await open(url)];
@@ -102,7 +102,7 @@ async function shapeOf(reader: pg.Client): Promise<Shape> {
   const migrations = await reader.query<{ name: string }>(
     "select name from public.knex_migrations order by id",
   );
-  // Sequences know no snapshot: read after it was taken, they are not behind any row in it.
+  // Sequences are not part of snapshots. Read after the snapshot was taken, they are not behind any of its rows.
   const sequences = await reader.query<{ name: string; value: string }>(
     "select sequencename as name, last_value::text as value from pg_sequences where schemaname = 'public' and last_value is not null",
   );
@@ -115,7 +115,7 @@ async function shapeOf(reader: pg.Client): Promise<Shape> {
   };
 }
 
-/** Without the limits of time that a role or database may set: a large table takes as long as it takes. */
+/** Disables timeouts of the role or database, because large tables take long. */
 async function open(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString,

@@ -7,11 +7,14 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** SQL that PostgreSQL prepares under a digest of it, so that two texts never share a name. */
+/** SQL that PostgreSQL prepares under a digest of its text, so that two texts never share a name. */
 export class SqlText {
   readonly #name: { readonly name?: string };
 
-  /** @param isPrepared whether PostgreSQL parses it once on each connection, or plans it for the values of each run */
+  /**
+   * @param isPrepared whether PostgreSQL parses it once per connection, rather than planning it for the values of
+   * each run
+   */
   constructor(
     readonly text: string,
     isPrepared = true,

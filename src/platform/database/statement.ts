@@ -5,32 +5,32 @@ import type { RowsOf } from "./rows";
 import { SqlText } from "./sql-text";
 import type { TenantTable } from "./tables";
 
-/** Pieces from which the text of a statement is built. */
+/** Building blocks of a statement's text. */
 export interface Pieces {
   /** The organization's rows of a table. */
   readonly table: <T extends TenantTable>(name: T) => RowsOf<T>;
-  /** The place of a value: `$(1)` is the first of the values that the statement runs with. In text, it is `$2`. */
+  /** The parameter of a value: `$(1)` is the first value that the statement runs with, `$2` in the text. */
   readonly $: (position: number) => Knex.Raw;
-  /** Builds pieces of SQL. */
+  /** Builds fragments of SQL. */
   readonly db: Knex;
-  /** Lists the columns of a table, where text of our own selects all. */
+  /** Lists the columns of a table, where raw SQL selects all. */
   readonly all: AllColumns;
-  /** Adds the conditions whose values are given. */
+  /** Adds the conditions of the given filters. */
   readonly narrowed: <Q extends Knex.QueryBuilder>(rows: Q) => Q;
 }
 
 /** A query builder whose query returns rows of the type R. */
 export type QueryOf<R> = Knex.QueryBuilder & PromiseLike<R[]>;
 
-/** A built query of Knex, with the rows that it returns. */
+/** A Knex query with the type of its rows. */
 interface Query<R> extends PromiseLike<R[]> {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
-/** Builds a statement that returns rows of the type R. It always builds the same text. */
+/** Builds a statement that returns rows of type R. It must always build the same text. */
 export type Build<R> = (pieces: Pieces) => Query<R>;
 
-/** Adds an optional part of a `where`, with the place of its value. */
+/** Adds an optional condition with the parameter of its value. */
 export type Condition = (
   rows: Knex.QueryBuilder,
   value: Knex.Raw,
@@ -38,24 +38,24 @@ export type Condition = (
 ) => unknown;
 
 interface Options {
-  /** Whether PostgreSQL prepares it once on each connection (the default). */
+  /** Whether PostgreSQL prepares the statement once per connection; default true. */
   readonly isPrepared?: boolean;
   readonly conditions?: readonly Condition[];
 }
 
-/** The text that a scope runs. */
+/** The text of a statement. */
 interface Text {
   readonly sql: SqlText;
-  /** Whether the ids of assistants fill its last place. */
+  /** Whether assistant ids are its last parameter. */
   readonly takesAssistants: boolean;
 }
 
 /**
- * A statement whose text is built on first use and kept. Make it when a module is loaded: one that is made for a request
- * builds its text again each time.
+ * A statement whose text is built once, on first use. Create it at module level: a statement created per request
+ * rebuilds its text each time.
  */
 export class Statement<R> {
-  /** By what a pool knows of the columns: the text for whole organizations, and the one for some assistants. */
+  /** Texts by the pool's known columns: one for whole organizations, one for some assistants. */
   private readonly texts = new WeakMap<AllColumns, [whole?: Text, limited?: Text]>();
 
   constructor(
@@ -63,14 +63,14 @@ export class Statement<R> {
     private readonly options: Options = {},
   ) {}
 
-  /** @param isLimited whether only rows of some assistants are found */
+  /** @param isLimited whether the caller is limited to some assistants */
   text(db: Knex, all: AllColumns, isLimited: boolean): Text {
     let texts = this.texts.get(all);
     if (!texts) this.texts.set(all, (texts = []));
     return (texts[isLimited ? 1 : 0] ??= this.textOf(db, all, isLimited));
   }
 
-  /** Places of conditions follow the statement's own; the ids of assistants come last. */
+  /** Parameters of conditions follow the statement's own; the assistant ids come last. */
   private textOf(db: Knex, all: AllColumns, isLimited: boolean): Text {
     const { conditions = [], isPrepared } = this.options;
     const own = conditions.length === 0 ? 0 : lastPlace(this.sqlOf(db, all));
@@ -81,7 +81,7 @@ export class Statement<R> {
     return { sql: new SqlText(limited, isPrepared), takesAssistants: lastPlace(limited) === last };
   }
 
-  /** @param own the last place before those of the conditions, which are left out without it */
+  /** @param own the last parameter before those of conditions; without it conditions are omitted */
   private sqlOf(db: Knex, all: AllColumns, own?: number, assistantIds?: Knex.Raw): string {
     const organization = db.raw("$1");
     const pieces: Pieces = {
@@ -102,19 +102,19 @@ export class Statement<R> {
   }
 }
 
-/** A statement that PostgreSQL prepares once on each connection. */
+/** Creates a statement that PostgreSQL prepares once per connection. */
 export const statement = <R>(build: Build<R>): Statement<R> => new Statement(build);
 
-/** A statement that PostgreSQL plans for the values of each run, as the best plan depends on them. */
+/** Creates a statement that PostgreSQL plans for the values of each run, because the best plan depends on them. */
 export const unprepared = <R>(build: Build<R>): Statement<R> => new Statement(build, { isPrepared: false });
 
 /** The text of a query without values. @throws Error for a value, whose place would be that of another one */
 export function sqlOf(query: Pick<Query<unknown>, "toSQL">): string {
   const { sql, bindings } = query.toSQL().toNative();
-  if (bindings.length > 0) throw new Error(`Values belong in places of the statement: ${sql}`);
+  if (bindings.length > 0) throw new Error(`Pass values as parameters of the statement: ${sql}`);
   return sql;
 }
 
-/** The highest place in a text; the organization has the first. */
+/** The highest parameter number in a text; the organization is parameter 1. */
 const lastPlace = (sql: string): number =>
   Math.max(1, ...[...sql.matchAll(/\$(\d+)/g)].map(([, place]) => Number(place)));

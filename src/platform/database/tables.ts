@@ -1,4 +1,4 @@
-/** Tables whose rows belong to an organization. Scope is the only door to them. */
+/** Tables whose rows belong to an organization. They are accessible only through Scope. */
 export type TenantTable =
   | "assistants"
   | "voice_configurations"
@@ -45,9 +45,9 @@ export type TenantTable =
   | "stored_sizes"
   | View;
 
-/** Tables of all organizations that services reach by Scope. */
+/** Tables without an organization that services access through Scope. */
 export type SharedTable =
   "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup" | "holds";
 
-/** Views over them, of the same organization: what was said in conversations, counted. */
+/** Views per organization with analytics of conversations. */
 type View = "question_outcomes" | "conversation_facts" | "function_facts";

@@ -1,15 +1,15 @@
 import type { Knex } from "knex";
 import { createTenantTable } from "./migrations/tenant-table";
 
-/** What a passage means, as pgvector keeps it. No migration: not every database has pgvector, and one may get it later. */
+/** Table of embeddings, for pgvector. Not a migration: not every database has pgvector, and some get it later. */
 const TABLE = "passage_embeddings";
 
 /**
- * Makes the table of vectors where the database has pgvector, or has it to give and lets us take it. Without, all works
- * by words alone.
+ * Creates the table of embeddings if pgvector is installed or can be installed by this role. Without it, search uses
+ * words only.
  */
 export async function prepareVectors(db: Knex): Promise<void> {
-  // Refused where the role may not do it: then somebody who may has done it before, or there are no vectors.
+  // Fails if the role may not install it; then it is either installed already or not available.
   if (await offered(db)) await db.raw("create extension if not exists vector").catch(() => undefined);
   if (!(await exists(db, "to_regtype", "vector")) || (await hasVectors(db))) return;
   await createTenantTable(
@@ -24,7 +24,7 @@ export async function prepareVectors(db: Knex): Promise<void> {
   );
 }
 
-/** Whether the database can keep vectors. */
+/** Whether the database can store embeddings. */
 export const hasVectors = (db: Knex): Promise<boolean> => exists(db, "to_regclass", TABLE);
 
 async function offered(db: Knex): Promise<boolean> {

@@ -61,7 +61,7 @@ function cutOff(connection: PoolClient): void {
   stream.destroy();
 }
 
-/** Lists the columns of the context's `all` where a statement selects everything. */
+/** Replaces `*` by the columns that the query context's `all` lists. */
 class Compiler extends PostgresCompiler {
   override columns(): string {
     const { all } = (this.builder.queryContext() ?? {}) as { all?: (table: string) => string };
