@@ -93,7 +93,8 @@ export async function openService(
   hangUpSimulated(ports);
   await listener.start();
   const metrics = new Metrics();
-  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics });
+  const givesWay = () => database.isCrowded;
+  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
   const close = async () => {
     await background?.stop();
     await closePorts(ports, listener);

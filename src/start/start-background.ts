@@ -25,6 +25,8 @@ interface BackgroundOptions {
   readonly ports: Ports;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Whether requests wait for connections: jobs let them go first. */
+  readonly givesWay: () => boolean;
 }
 
 /**
@@ -32,10 +34,10 @@ interface BackgroundOptions {
  * connections.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Background> {
-  const { config, url, jobsUrl, ports, logger, metrics } = options;
+  const { config, url, jobsUrl, ports, logger, metrics, givesWay } = options;
   const { listener, outbound } = ports;
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity, name: "parley jobs" });
+  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", givesWay });
   const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
   const start = async () => {

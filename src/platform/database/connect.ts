@@ -13,6 +13,8 @@ export interface ConnectOptions {
   readonly name?: string;
   /** Sets the organization before every statement, so that row-level security applies. */
   readonly rowSecurity?: boolean;
+  /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
+  readonly givesWay?: () => boolean;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -50,7 +52,7 @@ const types = {
 /** Opens a connection pool. Statements time out after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
-  { pool = 10, name = "parley", rowSecurity = false }: ConnectOptions = {},
+  { pool = 10, name = "parley", rowSecurity = false, givesWay }: ConnectOptions = {},
 ): Knex {
   const config = {
     client: Client as unknown as typeof Knex.Client, // knex.Client's type lacks the overridable methods
@@ -67,6 +69,7 @@ export function connect(
     wrapIdentifier: (name: string, quote: (name: string) => string) => quote(snake(name)),
     postProcessResponse: toRows,
     before: beforeQuery(rowSecurity),
+    givesWay,
   };
   return knex(config);
 }

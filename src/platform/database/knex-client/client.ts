@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import PostgresClient from "knex/lib/dialects/postgres/index.js";
 import PostgresCompiler from "knex/lib/dialects/postgres/query/pg-querycompiler.js";
@@ -15,15 +16,33 @@ export interface Query {
 export interface ClientSettings {
   /** Runs before each statement, on its connection. */
   readonly before: (connection: PoolClient, query: Query) => Promise<void>;
+  /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
+  readonly givesWay?: () => boolean;
 }
 
 /** Client-side timeout in ms, longer than statement_timeout: for a server that hangs or is unreachable. */
 const QUERY_TIMEOUT_MS = 8_000;
 
+/** The longest wait for more urgent work, and the pause between two looks at it. */
+const GIVE_WAY_TIMEOUT_MS = 500;
+const GIVE_WAY_PAUSE_MS = 10;
+
 /** Knex's PostgreSQL client. It runs `before` ahead of each statement, and names columns instead of `*` on request. */
 export class Client extends PostgresClient {
   override queryCompiler(builder: Knex.QueryBuilder, bindings: unknown): Compiler {
     return new Compiler(this, builder, bindings);
+  }
+
+  /** Whether a query waits for a connection because all are in use. */
+  get isCrowded(): boolean {
+    return this.pool.numPendingAcquires() > 0;
+  }
+
+  override async acquireConnection(): Promise<PoolClient> {
+    const { givesWay } = this.config as ClientSettings;
+    const until = performance.now() + GIVE_WAY_TIMEOUT_MS;
+    while (givesWay?.() && performance.now() < until) await sleep(GIVE_WAY_PAUSE_MS);
+    return super.acquireConnection();
   }
 
   override query(connection: PoolClient, query: Query | string): Promise<unknown> {

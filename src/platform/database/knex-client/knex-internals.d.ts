@@ -3,6 +3,7 @@ declare module "knex/lib/dialects/postgres/index.js" {
   import type { PoolClient } from "pg";
   export default class PostgresClient {
     config: object;
+    readonly pool: { numPendingAcquires(): number };
     queryCompiler(builder: unknown, bindings: unknown): unknown;
     query(connection: unknown, query: unknown): Promise<unknown>;
     acquireConnection(): Promise<PoolClient>;
