@@ -89,7 +89,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "call.hangUp": async () => {
     const chatId = await call();
     await running.api.gql("mutation ($id: ID!) { cancelCall(id: $id) { id } }", { id: chatId });
-    const consequence = async () => expect(await errorsOf(chatId)).toContain("hang up");
+    const consequence = async () => expect(await errorsOf(chatId)).toContain("hung up");
     return { has: { chatId }, consequence };
   },
   "sms.receive": async () => {
