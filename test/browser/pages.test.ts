@@ -45,6 +45,16 @@ const keptIn = (page: Page, storage: "localStorage" | "sessionStorage") =>
 const untilKept = (text: string) =>
   until(async () => (await keptIn(page, "sessionStorage")).includes(text), 15_000);
 
+/** The tab that GraphiQL opens after a reload. */
+async function keptTab(): Promise<{ title: string; headers: string }> {
+  const kept = Object.fromEntries(JSON.parse(await keptIn(page, "sessionStorage")) as [string, string][]);
+  const { tabs, activeTabIndex } = JSON.parse(kept["parley-explorer:graphiql:tabState"]!) as {
+    tabs: { title: string; headers: string }[];
+    activeTabIndex: number;
+  };
+  return tabs[activeTabIndex]!;
+}
+
 const NOTHING = { elsewhere: [], errors: [], failed: [] };
 
 async function graphql(query: string, variables: object): Promise<Record<string, { id: string }>> {
@@ -179,7 +189,10 @@ describe("the explorer at /graphql", () => {
     test("uses the key in every tab and after a reload", async () => {
       await tab("Organization").click();
       await expectText(pane("Headers"), app.secretKey);
-      await untilKept(app.secretKey);
+      await until(async () => {
+        const { title, headers } = await keptTab();
+        return title === "Organization" && headers.includes(app.secretKey);
+      }, 15_000);
       await page.reload();
       await expectText(pane("Headers"), app.secretKey);
       expect(observed).toEqual(NOTHING);
