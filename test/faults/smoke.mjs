@@ -167,7 +167,7 @@ async function restoresElsewhere({ url }, env, key, id) {
   const headers = { "X-API-Key": key };
   const upload = await fetch(`${url}/rest/v1/files/upload`, { method: "POST", headers, body: form });
   const { id: file } = await upload.json();
-  assert.match(command("backup", env, backup, "--include-keys"), /1 files/);
+  assert.match(command("backup", env, backup, "--include-keys"), /, 1 file\./);
   const other = { DATA_DIR: emptyFolder(), PORT: String(await freePort()) };
   assert.match(command("restore", other, backup), /HELD/);
   const restored = await start(other);
