@@ -6,7 +6,6 @@ import { PageOf, type PageMeta } from "../../schema/core/page";
 import { importsOf, sourceFiles } from "../support/source";
 
 const description = "…";
-const MessagePage = PageOf(() => Message, "Sample");
 declare const message: Message;
 declare const withoutId: Omit<Message, "id">;
 declare const meta: PageMeta;
@@ -15,6 +14,7 @@ declare const numbers: AsyncIterable<number>;
 
 /** Never called: `npm run typecheck` fails if a line behind `@ts-expect-error` compiles. */
 export function wrongShapes() {
+  const MessagePage = PageOf(() => Message, "Sample"); // not at the top: it would join the schema of other tests
   class Resolvers {
     @Query(() => Message, { description })
     whole() {
