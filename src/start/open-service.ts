@@ -10,6 +10,7 @@ import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { backupRuns } from "../platform/database/backup-lock";
 import { Database } from "../platform/database/database";
+import type { Client } from "../platform/database/knex-client/client";
 import { RELEASE_CHANNEL } from "../platform/database/holds";
 import { Listener } from "../platform/database/listener";
 import { hasVectors } from "../platform/database/vectors";
@@ -93,7 +94,7 @@ export async function openService(
   hangUpSimulated(ports);
   await listener.start();
   const metrics = new Metrics();
-  const givesWay = () => database.isCrowded;
+  const givesWay = () => (knex.client as Client).isCrowded; // as connect makes it
   background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
   const close = async () => {
     await background?.stop();

@@ -1,7 +1,6 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
 import { currentHold, type Hold } from "./holds";
-import type { Client } from "./knex-client/client";
 import { Scope } from "./scope";
 
 /** The open database: creates scopes, and runs the few queries that span organizations. */
@@ -10,11 +9,6 @@ export class Database {
     private readonly knex: Knex,
     private readonly ports: Ports,
   ) {}
-
-  /** Whether a query waits for a connection because all are in use. */
-  get isCrowded(): boolean {
-    return (this.knex.client as Client).isCrowded;
-  }
 
   /** Runs work on several organizations in one transaction. */
   transaction<R>(work: (database: Database, trx: Knex) => Promise<R>): Promise<R> {

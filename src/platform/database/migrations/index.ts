@@ -6,7 +6,7 @@ const load = createRequire(__filename);
 
 /** Names of the migrations, such as `001-foundation`: the files of this folder that begin with a number. */
 const names = readdirSync(__dirname)
-  .flatMap((file) => /^(\d{3}-[a-z-]+)\.[jt]s$/.exec(file)?.[1] ?? [])
+  .flatMap((file) => /^(\d{3}-[^.]+)\.[jt]s$/.exec(file)?.[1] ?? [])
   .sort();
 
 /** Every migration, in order. One that has landed is never edited. */
