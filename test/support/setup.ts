@@ -9,6 +9,7 @@ import type * as rolesModule from "../../src/platform/database/roles";
 import type * as prepareModule from "../../src/start/prepare";
 import { configOf } from "./config";
 import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
+import { keepCluster, useKeptCluster } from "./kept-cluster";
 
 const ROOT = join(__dirname, "../..");
 /** By Node itself, as all that is tested: see runtime.cjs. */
@@ -25,20 +26,29 @@ interface JestConfig {
 
 /** Once for all tests: the service built, a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
 export default async function setup({ testPathPattern }: JestConfig): Promise<void> {
-  const needsPages = testPathPattern === "" || testPathPattern.includes("browser");
+  const runsAll = testPathPattern === "";
+  const needsPages = runsAll || testPathPattern.includes("browser");
   const build = [join(ROOT, "src/cli/launch.mjs"), ...(needsPages ? [] : ["--server"])];
   execFileSync(process.execPath, build, { stdio: "inherit" });
   const { startEmbedded } = built("../platform/database/embedded") as typeof embeddedModule;
   const dataDir = mkdtempSync(join(roomiest(), "parley-test-"));
   const flags = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"];
   // A single test file runs in this process: the service is loaded while another core runs initdb.
-  if (testPathPattern !== "") setTimeout(() => built("./app"), INITDB_BEGINS_MS);
-  const embedded = await startEmbedded({ dataDir, log: () => undefined, flags });
+  if (!runsAll) setTimeout(() => built("./app"), INITDB_BEGINS_MS);
+  const start = () => startEmbedded({ dataDir, log: () => undefined, flags });
+  const isMigrated = !runsAll && useKeptCluster(dataDir);
+  let embedded = await start();
   const { prepare } = built("./prepare") as typeof prepareModule;
   const template = new URL(embedded.url);
   template.pathname = `/${TEMPLATE}`;
-  await run(embedded.url, `create database ${TEMPLATE}`);
+  if (!isMigrated) await run(embedded.url, `create database ${TEMPLATE}`);
   await prepare(configOf({ DATA_DIR: dataDir }), template.href);
+  if (!runsAll && !isMigrated) {
+    await embedded.stop();
+    keepCluster(dataDir);
+    embedded = await start();
+    template.port = new URL(embedded.url).port;
+  }
   if (process.env.TEST_RESTORED) await restoreOver(embedded.url, template, dataDir);
   // The roles that `npm run database:roles` makes.
   const { creation, grants, userOf } = built("../platform/database/roles") as typeof rolesModule;

@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(__dirname, "../..");
+const CACHE = join(ROOT, "node_modules/.cache/parley-test");
+/** What a first start writes to a database; the lock file gives the versions of PostgreSQL and of the job queue. */
+const SOURCES = ["src/platform/database/migrations", "src/start", "package-lock.json"];
+
+/** Folder of a migrated cluster of this user. */
+function folder(): string {
+  const digest = createHash("sha256").update(String(process.getuid?.()));
+  for (const source of SOURCES.map((path) => join(ROOT, path)))
+    for (const file of statSync(source).isFile()
+      ? [source]
+      : readdirSync(source)
+          .sort()
+          .map((name) => join(source, name)))
+      digest.update(readFileSync(file));
+  return join(CACHE, digest.digest("hex").slice(0, 16));
+}
+
+/** Copies the cluster of an earlier run to the folder. @returns whether there was one */
+export function useKeptCluster(dataDir: string): boolean {
+  const kept = folder();
+  if (!existsSync(kept)) return false;
+  copy(kept, dataDir);
+  return true;
+}
+
+/** Keeps a stopped cluster for later runs, in place of older ones. */
+export function keepCluster(dataDir: string): void {
+  mkdirSync(CACHE, { recursive: true });
+  const older = readdirSync(CACHE);
+  const unfinished = mkdtempSync(join(CACHE, "unfinished-"));
+  copy(dataDir, unfinished);
+  for (const name of older) rmSync(join(CACHE, name), { recursive: true, force: true });
+  renameSync(unfinished, folder());
+}
+
+/** By `cp`, which keeps the owners: PostgreSQL refuses files of another user. */
+const copy = (from: string, to: string) => execFileSync("cp", ["-a", `${from}/.`, to]);
