@@ -1,4 +1,4 @@
-import { Arg, Args, ArgsType, Ctx, ID, InputType, Int, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { Analytics as AnalyticsService } from "../../src/chats/analytics/analytics";
 import type { Report } from "../../src/chats/analytics/report";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./types";
 import { FailingDestination, WebhookHealth } from "./webhooks";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Query } from "../core/decorators";
+import { Field, FieldResolver, Query, Root } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { Rule } from "../core/rules";
 

@@ -1,4 +1,4 @@
-import { Arg, Args, ArgsType, Ctx, ID, InputType, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { removeAssistant } from "../../src/chats/chats/remove-assistant";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Templates } from "../../src/assistants/configurations/templates";
@@ -6,7 +6,7 @@ import { Configurations } from "../../src/assistants/configurations/configuratio
 import { configurationWarnings } from "../../src/assistants/assistants/warnings";
 import { ConfigurationWarning } from "../configurations/warnings";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deadline, PAGE_DEADLINE_MS } from "../core/deadline";
 import {
   ChatConfiguration,

@@ -1,9 +1,9 @@
-import { Arg, Ctx, ID, Int, ObjectType, registerEnumType, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, ID, Int, ObjectType, registerEnumType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { AttachedFiles } from "../../src/assistants/knowledge/attached-files";
 import { Assistant } from "./assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 
 const IndexStatus = { PENDING: "PENDING", READY: "READY", FAILED: "FAILED" };
 registerEnumType(IndexStatus, {

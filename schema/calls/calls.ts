@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, Extensions, ID, ObjectType, registerEnumType, Resolver, Root } from "type-graphql";
+import { Arg, Args, Ctx, Extensions, ID, ObjectType, registerEnumType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { callEvents } from "../../src/channels/calls/call-events";
 import { Calls } from "../../src/channels/calls/calls";
@@ -11,7 +11,7 @@ import { CallsArgs, PlaceAssistantCallInput, PlaceWorkflowCallInput, StartWebCal
 import { Chat } from "../chats/chats";
 import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 
 const CallKind = { PHONE: "PHONE", WEB: "WEB" };

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Args, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { chatEvents } from "../../src/chats/chats/chat-events";
 import { Chats } from "../../src/chats/chats/chats";
@@ -10,7 +10,7 @@ import { Assistant } from "../assistants/assistants";
 import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./inputs";
 import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Deadline } from "../core/deadline";
 import { Channel, MessageRole } from "../core/enums";
 import { JSONObject } from "../core/scalars";

@@ -67,6 +67,9 @@ export const Query = typeGraphql.Query as Operation;
 export const Mutation = typeGraphql.Mutation as Operation;
 export const FieldResolver = typeGraphql.FieldResolver as Operation;
 
+/** The object whose field is resolved. type-graphql's own decorator copies it for every such field. */
+export const Root = () => typeGraphql.createParameterDecorator(({ root }) => root as object);
+
 interface SubscriptionOptions<V> extends Options {
   readonly subscribe: (request: {
     readonly args: unknown;

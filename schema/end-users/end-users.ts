@@ -1,10 +1,10 @@
-import { Arg, Args, Ctx, ID, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Args, Ctx, ID, ObjectType, Resolver } from "type-graphql";
 import { Chats } from "../../src/chats/chats/chats";
 import { EndUsers } from "../../src/chats/chats/end-users";
 import { Chat, ChatConnection } from "../chats/chats";
 import { ConnectionArgs } from "../core/connection";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 
 @ObjectType({ description: "Fact that an assistant remembers about an end user.", simpleResolvers: true })
 export class EndUserFact {

@@ -1,15 +1,4 @@
-import {
-  Arg,
-  Args,
-  ArgsType,
-  Ctx,
-  ID,
-  Int,
-  ObjectType,
-  registerEnumType,
-  Resolver,
-  Root,
-} from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, registerEnumType, Resolver } from "type-graphql";
 import { Events } from "../../src/events/events/events";
 import { organizationEvents } from "../../src/events/events/organization-events";
 import { Deliveries } from "../../src/events/webhooks/deliveries";
@@ -18,7 +7,7 @@ import { missing } from "../../src/platform/errors";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { NotNull } from "../core/rules";
 import { JSONObject } from "../core/scalars";

@@ -1,9 +1,9 @@
-import { Args, ArgsType, Ctx, ID, InputType, Int, ObjectType, Resolver, Root } from "type-graphql";
+import { Args, ArgsType, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { AllLogs } from "../../src/chats/logs/all-logs";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Query } from "../core/decorators";
+import { Field, FieldResolver, Query, Root } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { LogListItem } from "./logs";
 import { Rule } from "../core/rules";

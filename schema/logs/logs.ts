@@ -1,9 +1,9 @@
-import { Arg, Args, ArgsType, Ctx, ID, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, ObjectType, Resolver } from "type-graphql";
 import { Logs } from "../../src/chats/logs/logs";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Query } from "../core/decorators";
+import { Field, FieldResolver, Query, Root } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { PageArgs } from "../core/page";
 import { NotNull } from "../core/rules";

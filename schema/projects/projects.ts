@@ -1,10 +1,10 @@
-import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Args, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Projects } from "../../src/account/projects/projects";
 import { WebhookDestinations } from "../../src/events/webhooks/destinations";
 import { Assistant, AssistantPage, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { PageArgs } from "../core/page";
 import { Rule } from "../core/rules";
 import { WebhookDestination } from "../webhooks/webhooks";

@@ -1,8 +1,8 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Rule } from "../core/rules";
 
 const SID = { nullable: false, minLength: 1, maxLength: 64 } as const;

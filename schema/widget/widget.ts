@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, Extensions, ID, Resolver, Root } from "type-graphql";
+import { Arg, Args, Ctx, Extensions, ID, Resolver } from "type-graphql";
 import type { Visitor } from "../../src/account/auth/caller";
 import { Sessions } from "../../src/channels/visitors/sessions";
 import { VisitorChats } from "../../src/channels/visitors/visitor-chats";
@@ -7,7 +7,7 @@ import { widgetChatEvents } from "../../src/channels/visitors/widget-events";
 import { Widgets, type Widget as ShownWidget } from "../../src/channels/visitors/widgets";
 import { WebCall } from "../calls/calls";
 import type { Context } from "../core/context";
-import { FieldResolver, Mutation, Query, Subscription } from "../core/decorators";
+import { FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 import {
   WidgetCallInput,

@@ -1,11 +1,11 @@
-import { Ctx, Resolver, Root } from "type-graphql";
+import { Ctx, Resolver } from "type-graphql";
 import { Deployments } from "../../src/conversation/workflows/deployments";
 import { WorkflowNodes } from "../../src/conversation/workflows/workflow-nodes";
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Call } from "../calls/calls";
 import { Chat } from "../chats/chats";
 import type { Context } from "../core/context";
-import { FieldResolver } from "../core/decorators";
+import { FieldResolver, Root } from "../core/decorators";
 import { Deployment } from "./deployments";
 import { Workflow } from "./workflow";
 import { WorkflowNode } from "./graph";

@@ -1,4 +1,4 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { Projects } from "../../src/account/projects/projects";
 import { TelephonyConnections } from "../../src/assistants/telephony/telephony-connections";
@@ -6,7 +6,7 @@ import { Deployments, type DeploymentType as Type } from "../../src/conversation
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Project } from "../projects/projects";
 import { NotNull, Rule } from "../core/rules";
 import { TelephonyConnection } from "../telephony/telephony";

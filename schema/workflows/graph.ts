@@ -1,4 +1,4 @@
-import { Arg, Ctx, ID, Int, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { toolNameOf } from "../../src/conversation/workflows/transitions";
 import { WorkflowEdges } from "../../src/conversation/workflows/workflow-edges";
@@ -7,7 +7,7 @@ import { Workflows } from "../../src/conversation/workflows/workflows";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant, Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Root } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 import { WorkflowEdgeKind, WorkflowNodeType, WorkflowOperator } from "./enums";
 import {

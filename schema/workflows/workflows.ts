@@ -1,11 +1,11 @@
-import { Arg, Ctx, ID, ObjectType, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, ID, ObjectType, Resolver } from "type-graphql";
 import { Projects } from "../../src/account/projects/projects";
 import { Deployments } from "../../src/conversation/workflows/deployments";
 import { WorkflowChecker } from "../../src/conversation/workflows/workflow-checker";
 import { Workflows } from "../../src/conversation/workflows/workflows";
 import { Deleted } from "../assistants/assistants";
 import type { Context } from "../core/context";
-import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
+import { Field, FieldResolver, Mutation, Query, Root } from "../core/decorators";
 import { Deployment } from "./deployments";
 import { Project } from "../projects/projects";
 import { Workflow } from "./workflow";

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { PoolClient, QueryArrayResult } from "pg";
-import type { Client } from "./knex-client/client";
+import { type Client, inOnePacket } from "./knex-client/client";
 import { camel } from "./names";
 import type { Query } from "./sql-text";
 
@@ -33,7 +33,9 @@ export function runQuery(db: Knex, caller: object, query: Query, organizationId:
 async function send(client: Client, batch: readonly Waiting[], organizationId: string): Promise<void> {
   try {
     await client.onConnection({ organizationId }, (connection) =>
-      Promise.all(batch.map((waiting) => sendOne(client, connection, waiting))),
+      inOnePacket(connection, () =>
+        Promise.all(batch.map((waiting) => sendOne(client, connection, waiting))),
+      ),
     );
   } catch (error) {
     for (const { reject } of batch) reject(error as Error);

@@ -74,10 +74,22 @@ export class Client extends PostgresClient {
   }
 }
 
+/** The socket, missing in pg's types. */
+const socketOf = (connection: PoolClient) =>
+  (connection as unknown as { connection: { stream: Writable } }).connection.stream;
+
 /** Closes a connection at once. Statements that wait for it fail, and the pool forgets it. */
-function cutOff(connection: PoolClient): void {
-  const { stream } = (connection as unknown as { connection: { stream: Writable } }).connection; // missing in pg's types
-  stream.destroy();
+const cutOff = (connection: PoolClient): unknown => socketOf(connection).destroy();
+
+/** Sends the queries that work starts at once by one write to the socket. */
+export function inOnePacket<R>(connection: PoolClient, work: () => R): R {
+  const socket = socketOf(connection);
+  socket.cork();
+  try {
+    return work();
+  } finally {
+    socket.uncork();
+  }
 }
 
 /** Replaces `*` by the columns that the query context's `all` lists. */
