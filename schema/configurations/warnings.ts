@@ -6,6 +6,9 @@ const CODES = {
   PROVIDER_MISMATCH: { description: "The model belongs to another provider." },
   VOICE_MISMATCH: { description: "The voice belongs to another provider." },
   UNKNOWN_IDENTIFIER: { description: "The catalog no longer has this value for the channel." },
+  MODEL_SUCCEEDED: {
+    description: "The provider has withdrawn the model of this identifier; its closest successor answers.",
+  },
   UNRESOLVED_VARIABLE: { description: "A variable has no test value." },
   FUNCTION_NOT_UNDERSTOOD: {
     description: "A function has an unsupported form and is never offered to a model.",

@@ -25,6 +25,7 @@ import { outbound } from "../platform/outbound/http";
 import { childReader } from "../platform/providers/child-reader";
 import { keptStorage } from "../platform/providers/kept-storage";
 import { openEmbeddings } from "../platform/providers/open-embeddings";
+import type { ReportUnknownModel } from "../platform/providers/ai-sdk-model";
 import { openModels } from "../platform/providers/open-models";
 import { openRetention } from "../platform/providers/open-retention";
 import { openQuotas } from "../platform/providers/open-quotas";
@@ -80,10 +81,13 @@ export async function openService(
   const knex = connect(url, { pool, rowSecurity });
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
+  const reportUnknownModel: ReportUnknownModel = (err, model) =>
+    logger.error({ identifier: model.id, model: model.model, provider: model.provider }, err.message);
   const storage = openStorage(config, answers);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
     storage: installationStorage(storage, knex, () => fileStore),
     answers,
+    reportUnknownModel,
     forgetKey: (id) => credentials.forget(id),
     jobSlot: (id) => background?.jobSlot(id),
   });
@@ -152,9 +156,12 @@ function portsOf(
   server: Server,
   listener: Listener,
   vectors: boolean,
-  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & { readonly answers: BoundedAnswers },
+  lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & {
+    readonly answers: BoundedAnswers;
+    readonly reportUnknownModel: ReportUnknownModel;
+  },
 ): Ports {
-  const { answers, ...later } = lateParts;
+  const { answers, reportUnknownModel, ...later } = lateParts;
   const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);
   const ownUrl = () => addressOf(server, config.HOST);
   const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
@@ -163,7 +170,7 @@ function portsOf(
     catalog: loadCatalog(config.CATALOG_FILE),
     listener,
     outbound: reach,
-    models: openModels(config, reach.fetch, answers),
+    models: openModels(config, reach.fetch, answers, reportUnknownModel),
     voice: openVoice(config, { publicUrl, ownUrl }, answers),
     telephone: openTelephony(config, publicUrl, answers),
     publicUrl,

@@ -28,6 +28,33 @@ describe("the catalog", () => {
     for (const { id } of voices) expect(id).toMatch(/^[a-z]+$/);
   });
 
+  test("names a source and a day for every model that succeeds another, and none whose withdrawal has been announced for the past", () => {
+    const original: Readonly<Record<string, string>> = {
+      GPT_4_O: "gpt-4o",
+      GPT_3_5_TURBO: "gpt-3.5-turbo",
+      GPT_4_TURBO: "gpt-4-turbo",
+      GPT_4_O_MINI: "gpt-4o-mini",
+      LLAMA_3_70B: "llama3-70b-8192",
+      LLAMA_3_8B: "llama3-8b-8192",
+      LLAMA_3_1_405B_REASONING: "llama-3.1-405b-reasoning",
+      MIXTRAL: "mixtral-8x7b-32768",
+      CLAUDE_3_OPUS: "claude-3-opus-20240229",
+      CLAUDE_3_SONNET: "claude-3-sonnet-20240229",
+      CLAUDE_3_HAIKU: "claude-3-haiku-20240307",
+      CLAUDE_3_5_SONNET: "claude-3-5-sonnet-20240620",
+    };
+    for (const { id, model, succeeds, successor } of models) {
+      expect({ id, original: succeeds?.model ?? model }).toEqual({ id, original: original[id] });
+      for (const one of [succeeds, successor].filter((it) => it !== undefined)) {
+        expect(one.source).toMatch(
+          /^https:\/\/(developers\.openai|console\.groq|platform\.claude)\.com\/docs|api\/docs/,
+        );
+        expect(one.checked).toMatch(/^\d{4}-\d\d-\d\d$/);
+      }
+      if (successor) expect(successor.withdrawn! > successor.checked).toBe(true);
+    }
+  });
+
   test("has no duplicate identifiers, and a known provider for each model", () => {
     for (const entries of [providers, models, speechProviders, voices])
       expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
@@ -44,7 +71,9 @@ describe("a catalog file", () => {
     const { models } = overlaid({ models: [{ id: "MIXTRAL", model: "mixtral-local", baseUrl }] });
     const before = loadCatalog().models;
     const place = before.findIndex(({ id }) => id === "MIXTRAL");
-    expect(models).toEqual(before.with(place, { ...before[place]!, model: "mixtral-local", baseUrl }));
+    const { reasoning, succeeds, ...rest } = before[place]!;
+    expect([reasoning, succeeds?.model]).toEqual(["low", "mixtral-8x7b-32768"]);
+    expect(models).toEqual(before.with(place, { ...rest, model: "mixtral-local", baseUrl }));
   });
 
   test("appends new entries, for all channels unless it names some", () => {

@@ -173,14 +173,14 @@ describe.each([
   {
     vendor: "GROQ",
     model: "LLAMA_3_70B",
-    name: "llama3-70b-8192",
+    name: "openai/gpt-oss-120b",
     path: "/api/chat/completions",
     replies: completions,
   },
   {
     vendor: "ANTHROPIC",
     model: "CLAUDE_3_OPUS",
-    name: "claude-3-opus-20240229",
+    name: "claude-opus-4-8",
     path: "/api/messages",
     replies: claude,
   },

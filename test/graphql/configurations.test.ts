@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
 import { upload } from "../support/files";
@@ -27,7 +28,6 @@ describe("configurationWarnings", () => {
 
   test.each([
     ["voice", { provider: "GROQ" }, "VOICE provider PROVIDER_MISMATCH"],
-    ["sms", { model: "MIXTRAL" }, "SMS provider PROVIDER_MISMATCH"],
     ["chat", { provider: "GROQ" }, "TEXT provider PROVIDER_MISMATCH"],
     ["voice", { voice: "jennifer", voiceProvider: "OPENAI" }, "VOICE voiceProvider VOICE_MISMATCH"],
     ["chat", { prompt: "You work for {company}." }, "TEXT prompt UNRESOLVED_VARIABLE"],
@@ -40,9 +40,18 @@ describe("configurationWarnings", () => {
     expect(found[0]!.message).toMatch(/\.$/);
   });
 
+  test.each(loadCatalog().models.map((model) => [model.id, model] as const))(
+    "of the identifier %s name a successor of its model only if the provider has withdrawn it",
+    async (model, { provider, model: name, succeeds }) => {
+      const found = await warnings("voice", { provider, model });
+      expect(brief(found)).toEqual(succeeds ? ["VOICE model MODEL_SUCCEEDED"] : []);
+      for (const part of succeeds ? [succeeds.model, succeeds.source, name] : [])
+        expect(found[0]!.message).toContain(part);
+    },
+  );
+
   test("disappear when provider and model match again", async () => {
-    expect(await warnings("chat", { provider: "GROQ", model: "MIXTRAL" })).toEqual([]);
-    expect(await warnings("voice", { provider: "ANTHROPIC", model: "CLAUDE_3_OPUS" })).toEqual([]);
+    expect(await warnings("chat", { provider: "OPENAI", model: "GPT_4_O_MINI" })).toEqual([]);
     expect(await warnings("voice", { voice: "nova", voiceProvider: "OPENAI" })).toEqual([]);
   });
 

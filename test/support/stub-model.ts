@@ -20,7 +20,7 @@ export type Reply =
   /** `after` so many milliseconds. */
   | { readonly text: readonly string[]; readonly after?: number }
   | { readonly call: string; readonly arguments: string }
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly error?: object }
   | { readonly half: string }
   | { readonly text: readonly string[]; readonly held: Promise<unknown> }
   | { readonly garbage: string };
@@ -69,7 +69,7 @@ function answer(res: ServerResponse, reply: Reply): void {
   if ("status" in reply)
     return void res
       .writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
-      .end('{"error":{"message":"no"}}');
+      .end(JSON.stringify({ error: reply.error ?? { message: "no" } }));
   res.writeHead(200, { "content-type": "text/event-stream" });
   if ("garbage" in reply) return void res.end(reply.garbage);
   const send = (delta: object, finish: string | null = null) =>

@@ -1,4 +1,10 @@
-import { idsFor, type Catalog, type Channel } from "../../platform/catalog/load-catalog";
+import {
+  idsFor,
+  type Catalog,
+  type Channel,
+  type ModelEntry,
+  type Succession,
+} from "../../platform/catalog/load-catalog";
 import { withWhole } from "../../platform/database/page";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -22,6 +28,7 @@ export interface ConfigurationWarning {
     | "PROVIDER_MISMATCH"
     | "VOICE_MISMATCH"
     | "UNKNOWN_IDENTIFIER"
+    | "MODEL_SUCCEEDED"
     | "UNRESOLVED_VARIABLE"
     | "FUNCTION_NOT_UNDERSTOOD"
     | "FUNCTION_WITHOUT_SERVER"
@@ -131,6 +138,12 @@ function checkModel(
       "PROVIDER_MISMATCH",
       `${model} is served by ${entry.provider}, not by ${provider}; the model decides who is called.`,
     );
+  if (entry?.succeeds) warn("model", "MODEL_SUCCEEDED", successionOf(entry, entry.succeeds));
+}
+
+function successionOf({ provider, model, id }: ModelEntry, { withdrawn, ...old }: Succession): string {
+  const when = withdrawn === undefined ? "" : ` on ${withdrawn}`;
+  return `${provider} withdrew ${old.model}${when}. ${id} is answered by its closest successor, ${model} (${old.source}, as of ${old.checked}).`;
 }
 
 function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Catalog, warn: Warn) {

@@ -6,11 +6,21 @@ export const CHANNELS = ["VOICE", "TEXT", "SMS"] as const;
 /** A channel of conversation: voice, text chat or SMS. */
 export type Channel = (typeof CHANNELS)[number];
 
+const REASONING = ["none", "low", "medium", "high"] as const;
+
 const GRAPHQL_NAME = /^(?!__)(?!(?:true|false|null)$)[A-Za-z_][A-Za-z0-9_]*$/;
 const id = z
   .string()
   .regex(GRAPHQL_NAME, "must consist of letters, digits and _, and not begin with a digit");
 const channels = z.array(z.enum(CHANNELS)).min(1);
+
+const date = z.iso.date();
+const Succession = z.strictObject({
+  model: z.string().min(1),
+  withdrawn: date.optional(),
+  source: z.url({ protocol: /^https?$/ }),
+  checked: date,
+});
 
 const Entries = z.strictObject({
   providers: z.array(z.strictObject({ id, channels: channels.optional() })).optional(),
@@ -22,12 +32,18 @@ const Entries = z.strictObject({
         model: z.string().min(1).optional(),
         baseUrl: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
         channels: channels.optional(),
+        reasoning: z.enum(REASONING).optional(),
+        succeeds: Succession.optional(),
+        successor: Succession.optional(),
       }),
     )
     .optional(),
   speechProviders: z.array(z.strictObject({ id })).optional(),
   voices: z.array(z.strictObject({ id, provider: id.optional() })).optional(),
 });
+
+/** A change of models at a vendor, as the vendor announced it. */
+export type Succession = z.infer<typeof Succession>;
 
 /** A vendor of text models and the channels for which it can be chosen. */
 export interface ProviderEntry {
@@ -39,6 +55,12 @@ export interface ModelEntry extends ProviderEntry {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl?: string;
+  /** How long the model may reason before it answers; the vendor's default if absent. */
+  readonly reasoning?: (typeof REASONING)[number];
+  /** The withdrawn model that this one succeeds. */
+  readonly succeeds?: Succession;
+  /** The model that the vendor names as the successor of this one, which it is going to withdraw. */
+  readonly successor?: Succession;
 }
 export interface VoiceEntry {
   readonly id: string;
@@ -103,11 +125,18 @@ function overlay(
     seen.add(entry.id);
     merged.set(entry.id, {
       ...(kind === "providers" || kind === "models" ? { channels: CHANNELS } : {}),
-      ...merged.get(entry.id),
+      ...withoutModel(merged.get(entry.id), entry),
       ...entry,
     });
   });
   return [...merged.values()];
+}
+
+/** An entry without the details of its model, if another model replaces it. */
+function withoutModel(base: object = {}, entry: { readonly id: string; readonly model?: string }): object {
+  if (entry.model === undefined) return base;
+  const { reasoning, succeeds, successor, ...rest } = base as Partial<ModelEntry>;
+  return rest;
 }
 
 /** Missing fields of new entries, references to unknown providers, and channels without an entry. */

@@ -66,15 +66,22 @@ interface FailureOptions extends ErrorOptions {
   readonly retryAfterMs?: number;
   /** Whether a retry would fail too, because the key, the request or the quota is wrong. */
   readonly permanent?: boolean;
+  /** Whether the vendor does not have the model. */
+  readonly unknownModel?: boolean;
 }
 
 /** A vendor's model gave no usable answer. */
 export class ModelFailure extends Error {
   readonly retryAfterMs: number;
   readonly permanent: boolean;
+  readonly unknownModel: boolean;
 
-  constructor(message: string, { retryAfterMs = 0, permanent = false, ...options }: FailureOptions = {}) {
+  constructor(
+    message: string,
+    { retryAfterMs = 0, permanent = false, unknownModel = false, ...options }: FailureOptions = {},
+  ) {
     super(message, options);
+    this.unknownModel = unknownModel;
     this.retryAfterMs = retryAfterMs;
     this.permanent = permanent;
   }

@@ -4,6 +4,7 @@ import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
 import { LRUCache } from "lru-cache";
 import { BOUNDS, MAX_MODEL_TEXT_BYTES, type BoundedAnswers } from "../outbound/bounds";
+import type { ModelEntry } from "../catalog/load-catalog";
 import { load } from "./load";
 import { pairedCalls } from "./paired-calls";
 import { modelFailure } from "./provider-error";
@@ -25,15 +26,24 @@ type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
 type VendorRequest = Parameters<VendorModel["doStream"]>[0];
 type VendorMessage = VendorRequest["prompt"][number];
 
+/** Called for every request that fails because the vendor does not have the model. */
+export type ReportUnknownModel = (failure: ModelFailure, model: ModelEntry) => void;
+
 /** Models of OpenAI, Groq, Anthropic or a chat completions API at a base URL. @param guardedFetch for addresses that customers chose */
-export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers): TextModel {
+export function aiSdkModel(
+  guardedFetch: typeof fetch,
+  answers: BoundedAnswers,
+  report: ReportUnknownModel = () => undefined,
+): TextModel {
   const reasoning = new LRUCache<string, true>({ max: MAX_REASONING_MODELS });
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
       try {
         yield* parts(request, guardedFetch, answers, reasoning);
       } catch (error) {
-        throw modelFailure(error, request.signal.aborted);
+        const failure = modelFailure(error, request.signal.aborted, request.model);
+        if (failure.unknownModel) report(failure, request.model);
+        throw failure;
       }
     },
   };
@@ -55,7 +65,7 @@ async function* parts(
   let usable = false;
   let reason: CutReason | undefined;
   for await (const part of stream) {
-    if (part.type === "error") throw modelFailure(part.error, false);
+    if (part.type === "error") throw modelFailure(part.error, false, request.model);
     if ("delta" in part) textBytes += Buffer.byteLength(part.delta);
     if (textBytes > MAX_MODEL_TEXT_BYTES)
       throw answers.exceeded(provider, `${MAX_MODEL_TEXT_BYTES} bytes of text`);
@@ -79,7 +89,8 @@ const NOTHING = { text: "", withdrawn: false };
 const CUT: Readonly<Record<string, CutReason>> = { length: "length", "content-filter": "content_filter" };
 
 function vendorRequest(request: ModelRequest): VendorRequest {
-  const { system, messages, tools, temperature, maxTokens, signal } = request;
+  const { system, messages, tools, temperature, maxTokens, signal, model } = request;
+  const effort = model.reasoning && { reasoningEffort: model.reasoning };
   const offered = tools.map(({ name, description, parameters: inputSchema }) => ({
     type: "function" as const,
     name,
@@ -94,6 +105,7 @@ function vendorRequest(request: ModelRequest): VendorRequest {
     ...(offered.length > 0 && { tools: offered, toolChoice: { type: "auto" as const } }),
     temperature,
     maxOutputTokens: maxTokens,
+    ...(effort && { providerOptions: { openai: effort, groq: effort, [nameOf(model)]: effort } }),
     abortSignal: signal,
   };
 }
@@ -106,6 +118,9 @@ function parsed(input: string): unknown {
     return input;
   }
 }
+
+/** Name of the provider for the SDK, which also names its options. */
+const nameOf = ({ provider }: ModelEntry) => provider.toLowerCase();
 
 function languageModel({ model, credential }: ModelRequest, reach: typeof fetch): VendorModel {
   const { apiKey = "none", baseUrl: baseURL } = credential!; // requests without a credential go to the local model
@@ -126,7 +141,7 @@ function languageModel({ model, credential }: ModelRequest, reach: typeof fetch)
       return createOpenAICompatible({
         ...options,
         baseURL: baseURL ?? "",
-        name: model.provider.toLowerCase(),
+        name: nameOf(model),
       }).chatModel(model.model);
     }
   }

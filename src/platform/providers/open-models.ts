@@ -1,6 +1,6 @@
 import type { Config } from "../settings/config";
 import type { BoundedAnswers } from "../outbound/bounds";
-import { aiSdkModel } from "./ai-sdk-model";
+import { aiSdkModel, type ReportUnknownModel } from "./ai-sdk-model";
 import { localModel } from "./local-model";
 import type { Models } from "../ports/ports";
 
@@ -16,13 +16,18 @@ type Settings = Pick<
 >;
 
 /** The text models, with the credentials from the settings. */
-export function openModels(settings: Settings, guardedFetch: typeof fetch, answers: BoundedAnswers): Models {
+export function openModels(
+  settings: Settings,
+  guardedFetch: typeof fetch,
+  answers: BoundedAnswers,
+  report?: ReportUnknownModel,
+): Models {
   const given = (apiKey: string | undefined, baseUrl: string | undefined) => ({
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
   });
   return {
-    remote: aiSdkModel(guardedFetch, answers),
+    remote: aiSdkModel(guardedFetch, answers, report),
     local: localModel,
     timeoutMs: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     credentials: {

@@ -1,3 +1,4 @@
+import type { ModelEntry } from "../catalog/load-catalog";
 import { ModelFailure } from "../ports/text-model";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -5,11 +6,17 @@ type Json = Readonly<Record<string, unknown>>;
 /** HTTP statuses and error types for which a retry is pointless: the key, the model, the request or the quota is wrong. */
 const PERMANENT_STATUSES: readonly unknown[] = [400, 401, 402, 403, 404, 405, 410, 413, 415, 422];
 const PERMANENT_TYPES =
-  /^(invalid_request_error|invalid_api_key|authentication_error|permission_error|billing_error|not_found_error|model_not_found|request_too_large|context_length_exceeded|insufficient_quota|content_policy_violation)$/;
+  /^(invalid_request_error|invalid_api_key|authentication_error|permission_error|billing_error|not_found_error|model_not_found|model_decommissioned|request_too_large|context_length_exceeded|insufficient_quota|content_policy_violation)$/;
+const UNKNOWN_MODEL_TYPES = /^model_(not_found|decommissioned)$/;
+/** As Ollama, vLLM and Anthropic say it, with status 404 and no type of their own. */
+const UNKNOWN_MODEL_MESSAGE = /\bmodel\b/i;
 const MAX_MESSAGE_LENGTH = 500;
+const MAX_QUOTE_LENGTH = 200;
+
+type Model = Pick<ModelEntry, "id" | "provider" | "model" | "successor">;
 
 /** Converts an error of a provider's SDK or stream, with its type and message. @param timedOut whether the request was aborted */
-export function modelFailure(error: unknown, timedOut: boolean): ModelFailure {
+export function modelFailure(error: unknown, timedOut: boolean, model: Model): ModelFailure {
   if (error instanceof ModelFailure && !timedOut) return error;
   if (timedOut) return new ModelFailure("The model did not answer in time.", { cause: error });
   const nested = objects(error);
@@ -21,12 +28,22 @@ export function modelFailure(error: unknown, timedOut: boolean): ModelFailure {
   const permanent =
     types.some((one) => PERMANENT_TYPES.test(one)) ||
     statuses.some((one) => PERMANENT_STATUSES.includes(one));
-  const text = type === undefined || message.includes(type) ? message : `${type}: ${message}`;
+  const said = type === undefined || message.includes(type) ? message : `${type}: ${message}`;
+  const unknownModel =
+    types.some((one) => UNKNOWN_MODEL_TYPES.test(one)) ||
+    (statuses.includes(404) && UNKNOWN_MODEL_MESSAGE.test(message));
+  const text = unknownModel ? unknownModelMessage(model, said) : said;
   return new ModelFailure(text.slice(0, MAX_MESSAGE_LENGTH), {
     retryAfterMs: retryAfterMs(error),
     permanent,
+    unknownModel,
     cause: error,
   });
+}
+
+function unknownModelMessage({ id, provider, model, successor }: Model, said: string): string {
+  const hint = successor ? ` ${provider} names ${successor.model} as its successor.` : "";
+  return `${provider} does not know the model "${model}", which ${id} stands for. Name another model for ${id} in CATALOG_FILE.${hint} The provider said: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
 }
 
 /** The error and the errors nested in it, innermost first: that one is the provider's own. */

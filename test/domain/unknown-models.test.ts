@@ -1,0 +1,39 @@
+import { describe, expect, test } from "@jest/globals";
+import { modelFailure } from "../../src/platform/providers/provider-error";
+import { useApp } from "../support/app";
+import { afterTest } from "../support/server";
+import { talk } from "../support/talk";
+
+const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.0/8" });
+
+interface Log {
+  readonly metadata: { readonly errors: readonly { readonly message: string }[] };
+}
+
+describe("a model that the provider does not have", () => {
+  test.each([
+    ["OpenAI and vLLM", 404, { message: "The model `gpt-4o` does not exist", code: "model_not_found" }],
+    ["Groq", 400, { message: "The model `gpt-4o` has been decommissioned", code: "model_decommissioned" }],
+    ["Ollama", 404, { message: 'model "gpt-4o" not found, try pulling it first', type: "api_error" }],
+    ["Anthropic", 404, { message: "model: gpt-4o", type: "not_found_error" }],
+  ])("as %s say, is named in the log with its identifier and the remedy", async (_who, status, error) => {
+    const { model, say, log, answered } = await talk(running, [{ status, error }], {
+      configuration: { model: "GPT_4_O" },
+    });
+    afterTest(() => answered().then(model.stop));
+    await say("When do you open?");
+    expect(model.asked).toHaveLength(1);
+    const [entry] = ((await log()) as unknown as Log).metadata.errors;
+    expect(entry!.message).toContain('OPENAI does not know the model "gpt-4o", which GPT_4_O stands for.');
+    expect(entry!.message).toContain("CATALOG_FILE");
+    expect(entry!.message).toContain(error.message);
+  });
+
+  test.each([
+    ["a wrong path", { statusCode: 404, message: "Not Found" }],
+    ["a wrong key", { statusCode: 401, error: { message: "Incorrect API key for the model provided" } }],
+  ])("is not assumed after %s", (_what, error) => {
+    const model = { id: "GPT_4_O", provider: "OPENAI", model: "gpt-4o" };
+    expect(modelFailure(error, false, model).unknownModel).toBe(false);
+  });
+});
