@@ -67,7 +67,7 @@ const expected = (fields: Fields) =>
     ),
   );
 
-/** What is required by the document is required here; what it leaves open may be required too. */
+/** Fields that the document requires are required; its optional fields may be required too. */
 function expectAnswer(schema: JsonObject, fields: Fields): void {
   const found = fieldsOf(schema);
   const wanted = expected(fields);
@@ -88,7 +88,7 @@ describe.each(answering)("$method $path", (entry) => {
   const { answers, takes, status } = entry;
   const operation = openApi.operation(rowOf(entry)!.id);
 
-  test("returns the documented fields", () => {
+  test("returns the documented fields; all others are marked `@Extension`", () => {
     const { schema } = operation.responses[status]!.content["application/json"]!;
     if (answers === "string") return expect(schema).toEqual({ type: "string" });
     if ("page" in answers!) {
@@ -104,16 +104,19 @@ describe.each(answering)("$method $path", (entry) => {
     expectAnswer(schema, answers as Fields);
   });
 
-  test(takes ? "accepts the documented fields" : "accepts no body", () => {
-    const [content] = Object.entries(operation.requestBody?.content ?? {});
-    if (!takes) return expect(content).toBeUndefined();
-    const upload = entry.path.endsWith("/upload");
-    expect(content![0]).toBe(upload ? "multipart/form-data" : "application/json");
-    expect(fieldsOf(content![1].schema)).toEqual(expected(takes));
-  });
+  test(
+    takes ? "accepts the documented fields; all others are marked `x-extension`" : "accepts no body",
+    () => {
+      const [content] = Object.entries(operation.requestBody?.content ?? {});
+      if (!takes) return expect(content).toBeUndefined();
+      const upload = entry.path.endsWith("/upload");
+      expect(content![0]).toBe(upload ? "multipart/form-data" : "application/json");
+      expect(fieldsOf(content![1].schema)).toEqual(expected(takes));
+    },
+  );
 
   const paged = "page" in Object(answers) || entry.path.endsWith("/logs");
-  test(paged ? "accepts the paging query" : "accepts no query", () => {
+  test(`accepts ${paged ? "the paging" : "no"} query; all other parameters are marked \`x-extension\``, () => {
     const query = (operation.parameters ?? []).filter(
       (parameter) => parameter.in === "query" && !parameter.schema["x-extension"],
     );

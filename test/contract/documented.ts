@@ -7,7 +7,7 @@ export interface Documented {
   readonly path: string;
   readonly auth: string;
   readonly status: number;
-  /** Undefined where the document does not show it. */
+  /** Undefined if the document does not show it. */
   readonly answers?: Answered;
   readonly takes?: Fields;
 }
@@ -33,7 +33,7 @@ const WEB_CALL = { string: "webCallUrl!" };
 const WEB_CALLEE = { string: "assistantId workflowId externalId", object: "metadata variables" };
 const DELETED = { string: "id!" };
 
-/** `METHOD path` of a row, its success status, what it answers and what its body is. */
+/** `METHOD path` of a row, its success status, the fields of its response and of its body. */
 type Line = readonly [string, number, Answered?, Fields?];
 const section = (auth: string, lines: readonly Line[]): Documented[] =>
   lines.map(([line, status, answers, takes]) => {
@@ -43,7 +43,7 @@ const section = (auth: string, lines: readonly Line[]): Documented[] =>
 
 const V1 = "/rest/v1";
 
-/** The document's Endpoints tables, written out by hand: the contract. Fields marked `x-extension` are not in it. */
+/** Handwritten copy of the Endpoints tables of the API document: the contract, without fields marked `x-extension`. */
 export const DOCUMENTED: readonly Documented[] = [
   ...section("key or bearer", [
     [`POST ${V1}/assistants`, 200, ASSISTANT, { string: "name! description", object: "variables" }],
@@ -117,6 +117,6 @@ export const DOCUMENTED: readonly Documented[] = [
   ]),
 ];
 
-/** By method and path, what a token that was issued for a user is refused: settings, token and keys, but for reading `keys/public`. */
+/** `METHOD path` of the requests that a token with `userId` may not send: settings, tokens and keys except `keys/public`. */
 export const REFUSED_TO_USERS =
   /^[A-Z]+ \/rest\/v1\/(settings|organization\/token|organization\/keys(?!\/public))/;
