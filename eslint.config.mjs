@@ -24,7 +24,7 @@ export default defineConfig(
   // The service and its tests: with types.
   {
     files: ["schema/**/*.ts", "src/**/*.ts", "rest-compat/**/*.ts", "test/**/*.ts", "knexfile.ts"],
-    ignores: ["src/web/explorer/**", "src/web/widget/**", "src/web/dashboard/**"],
+    ignores: ["src/web/explorer/**", "src/web/widget/**", "src/web/dashboard/**", "src/web/documentation/**"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: {
       parserOptions: { project: "./test/tsconfig.json", tsconfigRootDir: import.meta.dirname },
@@ -76,6 +76,7 @@ export default defineConfig(
       "src/web/explorer/**/*.{ts,tsx}",
       "src/web/widget/**/*.{ts,tsx}",
       "src/web/dashboard/**/*.{ts,tsx}",
+      "src/web/documentation/**/*.ts",
     ],
     extends: [tseslint.configs.recommended],
     rules: {

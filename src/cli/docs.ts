@@ -5,7 +5,7 @@ import { envExample, settingsTable } from "./settings-documents";
 
 for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
 writeFileSync(".env.example", envExample());
-replacePart("README.md", "settings", settingsTable());
+replacePart("docs/settings.md", "settings", settingsTable());
 replacePart("docs/architecture.md", "groups", groupDiagram());
 
 /** Replaces the generated part of a document between two comments with its name. */

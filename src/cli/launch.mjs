@@ -21,6 +21,11 @@ const STEPS = [
     sources: [`src/web/${name}`],
     command: [`src/web/${name}/build.mjs`],
   })),
+  {
+    name: "documentation",
+    sources: ["docs", "src/web/documentation", "CONTRIBUTING.md", "CHANGELOG.md", "rest-compat/ROUTES.md"],
+    command: ["src/web/documentation/build.mjs"],
+  },
 ];
 const SHARED = ["tsconfig.json", "package-lock.json"];
 const stampOf = (name) => join("dist", `.built-${name}`);

@@ -1,6 +1,6 @@
 import { SETTINGS } from "../platform/settings/config";
 
-/** The README's table of settings. */
+/** The table of settings in docs/settings.md. */
 export function settingsTable(): string {
   const rows = Object.entries(SETTINGS).map(
     ([name, [, without, text]]) => `| \`${name}\` | ${without} | ${text} |`,

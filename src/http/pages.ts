@@ -1,4 +1,5 @@
 import { Router, type Request, type RequestHandler } from "express";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { queryOf } from "./query";
 import { assets, BASE_POLICY, page, send, type Policy } from "./served-pages";
@@ -44,11 +45,19 @@ export function explorer({ publicDir }: PagesOptions): RequestHandler {
   };
 }
 
-/** Serves Swagger UI at /rest/docs, analytics at /analytics, and the assets of all pages. */
+const DOCUMENTATION_POLICY: Policy = {
+  ...BASE_POLICY,
+  "style-src": "'self'",
+  "connect-src": "'self'",
+};
+
+/** Serves the documentation at /docs, Swagger UI at /rest/docs, analytics at /analytics, and the assets of all pages. */
 export function pages({ publicDir }: PagesOptions): Router {
   const router = Router();
   router.get("/rest/docs", page(publicDir, "pages/docs.html", DOCS_POLICY));
   router.get("/analytics", page(publicDir, "pages/analytics.html", ANALYTICS_POLICY));
+  router.get("/docs", page(publicDir, "documentation/index.html", DOCUMENTATION_POLICY));
+  router.get("/docs/:name", documentation(publicDir));
   router.get("/favicon.ico", (_request, response, next) => {
     response.set({ "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff" });
     send(response, next, publicDir, "explorer/favicon.svg");
@@ -56,5 +65,15 @@ export function pages({ publicDir }: PagesOptions): Router {
   router.use("/assets/explorer", assets(join(publicDir, "explorer")));
   router.use("/assets/docs", assets(join(publicDir, "docs")));
   router.use("/assets/analytics", assets(join(publicDir, "analytics")));
+  router.use("/docs/assets", assets(join(publicDir, "documentation", "assets")));
   return router;
 }
+
+/** Serves a page of the documentation. Other names go to the next handler. */
+const documentation =
+  (publicDir: string): RequestHandler<{ name: string }> =>
+  (request, response, next) => {
+    const file = `documentation/${request.params.name}.html`;
+    if (!/^[a-z-]+$/.test(request.params.name) || !existsSync(join(publicDir, file))) return next();
+    page(publicDir, file, DOCUMENTATION_POLICY)(request as Request, response, next);
+  };

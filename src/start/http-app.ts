@@ -42,6 +42,7 @@ const PUBLIC_DIR = join(process.cwd(), "dist", "public");
 /** Paths besides the REST routes that support only GET. */
 const READ_ONLY = [
   "/",
+  "/docs",
   "/rest/docs",
   "/rest/openapi.json",
   "/analytics",

@@ -31,7 +31,7 @@ const get = (path: string, accept = "text/html,application/xhtml+xml,*/*;q=0.8")
   fetch(url + path, { headers: { Accept: accept } });
 
 describe("if the pages are not built", () => {
-  test.each(["/graphql", "/rest/docs", "/analytics", "/favicon.ico"])(
+  test.each(["/graphql", "/docs", "/rest/docs", "/analytics", "/favicon.ico"])(
     "%s says how to build them",
     async (path) => {
       const response = await get(path);
@@ -44,13 +44,20 @@ describe("if the pages are not built", () => {
 
 describe("if the pages are built", () => {
   beforeAll(async () => {
-    for (const folder of ["pages", "explorer", "docs"]) await mkdir(join(publicDir, folder));
+    for (const folder of ["pages", "explorer", "docs", "documentation"]) await mkdir(join(publicDir, folder));
     const files = ["explorer.js", "chunk-AB12.js", "favicon.svg"].map((name) => `explorer/${name}`);
-    for (const file of ["pages/explorer.html", "pages/docs.html", "pages/analytics.html", ...files])
+    for (const file of [
+      "pages/explorer.html",
+      "pages/docs.html",
+      "pages/analytics.html",
+      "documentation/index.html",
+      "documentation/widget.html",
+      ...files,
+    ])
       await writeFile(join(publicDir, file), "built");
   });
 
-  test.each(["/graphql", "/rest/docs", "/analytics"])(
+  test.each(["/graphql", "/docs", "/docs/widget", "/rest/docs", "/analytics"])(
     "%s runs only our scripts and cannot be framed",
     async (path) => {
       const response = await get(path);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
@@ -12,6 +12,7 @@ import { settingsTable } from "../../src/cli/settings-documents";
 import { readConfig } from "../../src/platform/settings/config";
 import { explorerTabs } from "../../src/web/explorer/tabs";
 import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
+import { PAGES } from "../support/snippets";
 
 const root = join(__dirname, "../..");
 const file = (path: string) => readFileSync(join(root, path), "utf8");
@@ -38,8 +39,8 @@ describe("generated documents", () => {
       .filter((line) => line.startsWith("|") && !/^[|\s-]+$/.test(line))
       .map((line) => line.split("|").map((cell) => cell.trim()));
 
-  test("the README's table of settings is up to date; otherwise run `npm run docs`", () => {
-    const [, table] = /<!-- settings -->([^]*?)<!-- \/settings -->/.exec(file("README.md")) ?? [];
+  test("the table of settings is up to date; otherwise run `npm run docs`", () => {
+    const [, table] = /<!-- settings -->([^]*?)<!-- \/settings -->/.exec(file("docs/settings.md")) ?? [];
     expect(cells(table ?? "")).toEqual(cells(settingsTable()));
     expect(cells(settingsTable()).length).toBeGreaterThan(20);
   });
@@ -55,11 +56,7 @@ describe("documents about the code", () => {
     expect(groupDiagram(parsed.map(({ from, to }) => [from, to]))).toBe(groupDiagram());
   });
 
-  const pages = [
-    ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`),
-    "README.md",
-    "CONTRIBUTING.md",
-  ];
+  const pages = [...PAGES, "CONTRIBUTING.md"];
   const links = pages.flatMap((page) =>
     [...file(page).matchAll(/\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g)].map(([, path, heading]) => {
       const target = path === "" ? page : posix.join(posix.dirname(page), path!); // the pattern has this part

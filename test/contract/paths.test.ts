@@ -42,6 +42,7 @@ describe.each(paths)("$path", ({ path, allow }) => {
 describe("a path that is not a REST route", () => {
   test.each([
     "/",
+    "/docs",
     "/rest/docs",
     "/rest/openapi.json",
     "/health/live",

@@ -9,7 +9,7 @@ const CHECK_LIFETIME_MS = 5_000;
 
 const MARKER_TEXT =
   "This storage contains the files of a Parley installation. Every server on its database must use this storage: " +
-  "share the folder, or set S3_BUCKET. See README.md.\n";
+  "share the folder, or set S3_BUCKET. See docs/deployment.md.\n";
 
 type FileStoreDatabase = Pick<Database, "fileStore" | "claimFileStore" | "replaceFileStore">;
 

@@ -11,7 +11,7 @@ const firstKey = z
   .string()
   .regex(/^[\x21-\x7e]{16,200}$/, "must be 16 to 200 printable characters without spaces");
 
-/** Every setting: its parser, its default and its description, as the README shows both. */
+/** Every setting: its parser, its default and its description, as docs/settings.md and .env.example show them. */
 export const SETTINGS = {
   HOST: [
     z.string().min(1).optional(),

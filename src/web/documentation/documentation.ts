@@ -1,0 +1,91 @@
+import MiniSearch, { type SearchResult } from "minisearch";
+import { SEARCH_OPTIONS, type Section } from "./search-options.mjs";
+
+const MAX_RESULTS = 8;
+/** Letters shown before and after the first match. */
+const EXCERPT_BEFORE = 40;
+const EXCERPT_AFTER = 120;
+
+const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
+const query = element<HTMLInputElement>("query");
+const results = element("results");
+const menu = element("menu");
+
+let index: Promise<MiniSearch<Section>> | undefined;
+
+/** Loads the index when somebody begins to search. */
+function load(): Promise<MiniSearch<Section>> {
+  index ??= fetch("/docs/assets/search.json")
+    .then((response) => response.text())
+    .then((text) => MiniSearch.loadJSON<Section>(text, SEARCH_OPTIONS))
+    .catch((error: unknown) => {
+      index = undefined;
+      throw error;
+    });
+  return index;
+}
+
+function excerpt(text: string, terms: readonly string[]): string {
+  const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((place) => place >= 0);
+  const from = Math.max(0, Math.min(...places, text.length) - EXCERPT_BEFORE);
+  const start = places.length === 0 ? 0 : from;
+  const part = text.slice(start, start + EXCERPT_BEFORE + EXCERPT_AFTER);
+  return `${start > 0 ? "…" : ""}${part}${start + part.length < text.length ? "…" : ""}`;
+}
+
+function entry(result: SearchResult & Partial<Section>): HTMLElement {
+  const link = document.createElement("a");
+  link.href = String(result.id);
+  const title = document.createElement("strong");
+  title.textContent = result.title === result.page ? result.page! : `${result.page} › ${result.title}`;
+  const text = document.createElement("span");
+  text.textContent = excerpt(result.text ?? "", result.terms);
+  link.append(title, text);
+  return link;
+}
+
+async function search(): Promise<void> {
+  const wanted = query.value.trim();
+  results.hidden = wanted === "";
+  if (results.hidden) return;
+  try {
+    const found = (await load()).search(wanted).slice(0, MAX_RESULTS);
+    if (query.value.trim() !== wanted) return;
+    if (found.length === 0) results.textContent = "Nothing found.";
+    else results.replaceChildren(...found.map(entry));
+  } catch {
+    results.textContent = "Search is not available right now.";
+  }
+}
+
+query.addEventListener("input", () => void search());
+query.addEventListener("focus", () => void search());
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key === "Escape") results.hidden = true;
+  if (key === "Enter" && target === query) results.querySelector("a")?.click();
+});
+document.addEventListener("click", ({ target }) => {
+  if (!(target as Element).closest("search") || (target as Element).closest("#results a"))
+    results.hidden = true;
+});
+menu.addEventListener("click", () => {
+  const isOpen = document.body.classList.toggle("open");
+  menu.setAttribute("aria-expanded", String(isOpen));
+});
+
+for (const block of document.querySelectorAll("pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", () => {
+    void navigator.clipboard.writeText(block.querySelector("code")!.textContent).then(() => {
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+  });
+  const frame = document.createElement("div");
+  frame.className = "code";
+  block.replaceWith(frame);
+  frame.append(block, button);
+}

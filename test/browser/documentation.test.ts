@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import type { Browser, Page } from "playwright-core";
+import { useApp } from "../support/app";
+import { launchBrowser, observe, type Observed } from "../support/browser";
+import { PAGES } from "../support/snippets";
+
+jest.setTimeout(60_000);
+
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const app = useApp();
+let browser: Browser;
+let page: Page;
+let observed: Observed;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
+  observed = observe(page, app.url);
+});
+afterAll(() => browser?.close());
+
+/** Paths of all pages, from the navigation. */
+const paths = () =>
+  page.locator("nav a").evaluateAll((links) => links.map((link) => link.getAttribute("href")!));
+
+test("/docs lists every page of docs/, and each opens without an error", async () => {
+  await page.goto(`${app.url}/docs`);
+  const listed = await paths();
+  const sources = PAGES.filter((source) => source !== "README.md" && source !== "docs/index.md");
+  expect(listed).toEqual(expect.arrayContaining(sources.map((source) => `/${source.replace(/\.md$/, "")}`)));
+  for (const path of listed) {
+    const answer = await page.goto(app.url + path);
+    expect([path, answer!.status()]).toEqual([path, 200]);
+    expect(await page.locator("main h1").count()).toBe(1);
+    expect(await page.locator('nav a[aria-current="page"]').getAttribute("href")).toBe(path);
+    const broken = await page.evaluate(
+      `[...document.querySelectorAll('main a[href^="#"], aside a')].map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))`,
+    );
+    expect([path, broken]).toEqual([path, []]);
+  }
+  expect(observed).toEqual({ elsewhere: [], errors: [], failed: [] });
+});
+
+test.each(["light", "dark"] as const)(
+  "pages pass axe and fit every window, in %s colors",
+  async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    for (const path of ["/docs", "/docs/deployment"])
+      for (const width of [360, 768, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(app.url + path);
+        await page.evaluate(AXE);
+        const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
+          violations: { id: string; nodes: { html: string }[] }[];
+        };
+        expect([path, width, violations.map(({ id, nodes }) => [id, nodes[0]!.html])]).toEqual([
+          path,
+          width,
+          [],
+        ]);
+        const isWider = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        expect([path, width, isWider]).toEqual([path, width, false]);
+      }
+  },
+);
+
+test("the search finds a section and opens it", async () => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto(`${app.url}/docs`);
+  await page.fill("#query", "rotate encryption");
+  await page.locator("#results a").first().waitFor();
+  await page.press("#query", "Enter");
+  await page.waitForURL(`${app.url}/docs/backup#rotate-encryption-keys`);
+});
+
+test("the menu opens the list of pages on a phone", async () => {
+  await page.setViewportSize({ width: 360, height: 700 });
+  await page.goto(`${app.url}/docs`);
+  await page.locator("nav").waitFor({ state: "hidden" });
+  await page.click("#menu");
+  await page.locator("nav").getByText("Webhooks").click();
+  await page.waitForURL(`${app.url}/docs/webhooks`);
+});
+
+test("an unknown page is not found", async () => {
+  expect((await fetch(`${app.url}/docs/unknown`)).status).toBe(404);
+  expect((await fetch(`${app.url}/docs/..%2findex`)).status).toBe(404);
+});

@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { parse, validate } from "graphql";
+import ts from "typescript";
+import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { readConfig } from "../../src/platform/settings/config";
+import { compileInterfaces } from "../../src/start/app";
+import { useApp } from "../support/app";
+import { FAST } from "../support/calls";
+import { PAGES, type Snippet, snippetsOf } from "../support/snippets";
+
+/** Addresses as the pages write them. */
+const HOST = "http://127.0.0.1:4000";
+/** Languages that need what tests do not have: other compilers, a proxy, systemd. The verification functions run in test/domain/signatures. */
+const NOT_CHECKED = ["caddyfile", "go", "html", "ini", "mermaid", "nginx", "python"];
+
+const app = useApp(FAST);
+const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
+const folder = mkdtempSync(join(tmpdir(), "parley-snippets-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const all = PAGES.flatMap(snippetsOf);
+const where = ({ page, line }: Snippet) => `${page}:${line}`;
+const inLanguage = (language: string) =>
+  all.filter((snippet) => snippet.language === language).map((snippet) => [where(snippet), snippet] as const);
+
+test("code blocks name a language that is checked, or is listed as not checked", () => {
+  const known = ["sh", "graphql", "json", "ts", ...NOT_CHECKED];
+  expect(all.filter(({ language }) => !known.includes(language)).map(where)).toEqual([]);
+  expect(all.length).toBeGreaterThan(50);
+});
+
+test.each(inLanguage("graphql"))("the GraphQL at %s matches the schema", (_where, { code }) => {
+  expect(validate(schema, parse(code))).toEqual([]);
+});
+
+test.each(inLanguage("json"))("the JSON at %s is valid", (_where, { code }) => {
+  expect(() => JSON.parse(code) as unknown).not.toThrow();
+});
+
+test.each(inLanguage("ts"))("the TypeScript at %s has no syntax error", (_where, { code }) => {
+  const { diagnostics } = ts.transpileModule(code, { reportDiagnostics: true });
+  expect(diagnostics!.map(({ messageText }) => messageText)).toEqual([]);
+});
+
+const bash = (script: string, ...options: string[]) =>
+  promisify(execFile)("bash", [...options, "-c", script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder },
+  });
+
+describe.each(PAGES.filter((page) => snippetsOf(page).some(({ language }) => language === "sh")))(
+  "the commands of %s",
+  (page) => {
+    const commands = snippetsOf(page).filter(({ language }) => language === "sh");
+    const variables: Record<string, string> = {};
+
+    test.each(commands.map((command) => [command.line, command] as const))(
+      "run as written at line %d",
+      async (_line, { code, notRun, results }) => {
+        if (notRun !== undefined || !code.includes(HOST)) return void (await bash(code, "-n"));
+        variables.KEY ??= app.secretKey;
+        variables.ASSISTANT_ID ??= await assistant();
+        const set = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
+        const script = [
+          ...set,
+          'curl() { command curl --silent --show-error --fail-with-body "$@"; }',
+          "set -e",
+        ];
+        const { stdout } = await bash([...script, code.replaceAll(HOST, app.url)].join("\n"));
+        expect(stdout).not.toMatch(/"errors"|ASSISTANT_ID|"statusCode"/);
+        for (const [name, field] of Object.entries(results)) {
+          const value = (JSON.parse(stdout) as Record<string, string>)[field];
+          expect(value).toMatch(/\w/);
+          variables[name] = value!;
+        }
+      },
+    );
+  },
+);
+
+async function assistant(): Promise<string> {
+  const { id } = (await app.api.post("/rest/v1/assistants", { name: "Snippets" }, 200)) as { id: string };
+  return id;
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(__dirname, "../..");
+
+export interface Snippet {
+  readonly page: string;
+  readonly line: number;
+  /** Language of the code block; empty if none is named. */
+  readonly language: string;
+  readonly code: string;
+  /** Reason why the snippet cannot run here, from the comment `not run: …` before it. */
+  readonly notRun?: string;
+  /** Fields of the response that later snippets use as shell variables, from comments `NAME = field` after it. */
+  readonly results: Readonly<Record<string, string>>;
+}
+
+/** Pages for users, whose snippets people copy. */
+export const PAGES = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+/** The code blocks of a page, in order. */
+export function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(join(root, page), "utf8");
+  return [
+    ...text.matchAll(/(?:<!-- not run: (.*) -->\n\n)?^```(\w*)\n([^]*?)^```$((?:\n\n<!-- \w+ = .* -->)*)/gm),
+  ].map(([, notRun, language, code, after], _index, _all) => ({
+    page,
+    line: text.slice(0, text.indexOf(code!)).split("\n").length, // the pattern has these parts
+    language: language!,
+    code: code!,
+    ...(notRun !== undefined && { notRun }),
+    results: Object.fromEntries(
+      [...after!.matchAll(/<!-- (\w+) = (\S+) -->/g)].map(([, name, field]) => [name!, field!]),
+    ),
+  }));
+}
