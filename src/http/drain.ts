@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { Server as Listening } from "node:net";
 
-/** How long an idle keep-alive connection may still deliver a request that is under way, in ms. */
+/** Time for an idle keep-alive connection to deliver a request that is under way, in ms. */
 const KEEP_ALIVE_GRACE_MS = 250;
 
 /** Shuts a server down gracefully: requests that it has started to read are answered. */

@@ -39,7 +39,7 @@ interface Parts {
 
 /** Spec gap: every JSON body is answered with this status, whatever its effect. */
 const CALLBACK_STATUS = 201;
-/** How long a callback is retried after transient errors, in ms: engines wait 20 s for the answer. */
+/** Time for retries of a callback after transient errors, in ms: engines wait 20 s for the answer. */
 const RETRY_FOR_MS = 12_000;
 const RETRY_PAUSE_MS = 500;
 /** The database is unavailable, a statement timed out, or two transactions deadlocked. */

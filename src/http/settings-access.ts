@@ -8,7 +8,7 @@ import { foreignOrigin } from "./origin";
 type SettingsAccess = "all" | "loopback" | "none";
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Who may read the settings without a credential. */
+/** Callers that may read the settings without a credential. */
 export const settingsAccess = ({
   OPEN_SETTINGS,
   embedded,

@@ -14,7 +14,7 @@ export const currentTime = (): number => Math.floor(origin + performance.now());
 /** The database's time plus `offsetMs` milliseconds. */
 export const currentDate = (offsetMs = 0): Date => new Date(currentTime() + offsetMs);
 
-/** How far the process's clock is ahead of the database's, in milliseconds; negative when it is behind. */
+/** Lead of the process's clock over the database's, in milliseconds; negative if it is behind. */
 export const clockDifference = (): number => Date.now() - currentTime();
 
 /** Measures the offset of the database's clock. @param readClock reads the database's clock */

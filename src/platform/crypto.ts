@@ -10,14 +10,14 @@ import {
 
 type Purpose = "encryption" | "lookup" | "token" | "link" | "digest";
 
-interface Derived extends Readonly<Record<Purpose, Buffer>> {
+interface DerivedKeys extends Readonly<Record<Purpose, Buffer>> {
   /** Public id of the key. Every sealed value begins with it, to find the key that opens the value. */
   readonly id: string;
 }
 
 /** Encrypts secrets, digests credentials and signs tokens and links with ENCRYPTION_KEYS. The first key writes, all keys read. */
 export class Crypto {
-  private readonly keys: readonly [Derived, ...Derived[]];
+  private readonly keys: readonly [DerivedKeys, ...DerivedKeys[]];
 
   constructor(masters: readonly string[]) {
     const [first, ...others] = masters.map(derive);
@@ -111,9 +111,9 @@ export const randomText = (bytes: number): string => randomBytes(bytes).toString
 
 const mac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest("base64url");
 
-const digestUnder = ({ id, digest }: Derived, text: string) => `${id}.${mac(digest, text)}`;
+const digestUnder = ({ id, digest }: DerivedKeys, text: string) => `${id}.${mac(digest, text)}`;
 
-function derive(master: string): Derived {
+function derive(master: string): DerivedKeys {
   const sub = (purpose: Purpose | "id", length: number) =>
     Buffer.from(hkdfSync("sha256", master, "parley", purpose, length));
   return {

@@ -173,7 +173,7 @@ describe("queries stay within their organization:", () => {
   });
 
   test("statements are made when their module is loaded, so that their text is built once", () => {
-    const makers = /^(statement|unprepared|perId|factsOf|changing|List|Filtered)$/;
+    const makers = /^(statement|unprepared|perId|factsOf|changing|List|FilteredStatement)$/;
     const isMethod = (node: ts.Node) => ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node);
     const isAsync = (node: ts.Node) =>
       (ts.isArrowFunction(node) || ts.isFunctionDeclaration(node)) &&

@@ -2,12 +2,12 @@ import { beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
 import { until } from "../support/until";
-import { bring, chatsWith, connect, newPerson, text, textsIn, type Connected } from "../support/sms";
+import { bring, chatsWith, connect, newPerson, text, textsIn, type ConnectedNumber } from "../support/sms";
 import { smsOf } from "../support/twilio";
 
 const running = useApp({ WORKER: "on" });
 let assistantId: string;
-let number: Connected;
+let number: ConnectedNumber;
 beforeAll(async () => {
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId]);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Client } from "../../src/platform/database/knex-client/client";
-import { Filtered } from "../../src/platform/database/filtered";
+import { FilteredStatement } from "../../src/platform/database/filtered-statement";
 import { List, page } from "../../src/platform/database/page";
 import { perId, readPerId } from "../../src/platform/database/per-id";
 import { statement, Statement, type Pieces } from "../../src/platform/database/statement";
@@ -66,7 +66,7 @@ describe("a statement", () => {
 });
 
 describe("optional conditions", () => {
-  const chats = new Filtered<{ id: string }, "channel" | "status">(
+  const chats = new FilteredStatement<{ id: string }, "channel" | "status">(
     {
       channel: (rows, value) => rows.where("channel", value),
       status: (rows, value) => rows.where("status", value),

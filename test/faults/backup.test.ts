@@ -152,13 +152,13 @@ test(
 );
 
 describe("a restore changes nothing if", () => {
-  type Spoil = (folder: string, env: Record<string, string>) => void | Record<string, string>;
+  type Sabotage = (folder: string, env: Record<string, string>) => void | Record<string, string>;
   const damage = (path: string) => (folder: string) => appendFileSync(join(folder, path), "x");
   const changed = (from: RegExp, to: string) => (folder: string) => {
     const file = join(folder, "manifest.json");
     writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
   };
-  const cases: [string, Spoil, RegExp][] = [
+  const cases: [string, Sabotage, RegExp][] = [
     [
       "the encryption keys are others",
       () => ({ ENCRYPTION_KEYS: "x".repeat(40) }),

@@ -204,10 +204,10 @@ const CASES = {
   "chat.endIdle": periodic("chat.endIdle", "chats"),
   "sms.expire": periodic("sms.expire", "sms_received"),
   "size.measure": periodic("size.measure", "stored_sizes"),
-} satisfies Record<Exclude<Task, Unheld>, Case>;
+} satisfies Record<Exclude<Task, TaskWithoutTable>, Case>;
 
 /** What waits at no table: one asks the engine alone, one the storage, and one does nothing without a model for vectors. */
-type Unheld = "call.erase" | "export.remove" | "knowledge.embed";
+type TaskWithoutTable = "call.erase" | "export.remove" | "knowledge.embed";
 
 const waiting = (task: string, has: object) => waitingJobs(running.database, task, has);
 /** Jobs of a task that a worker has taken; their payloads are hidden. */

@@ -17,7 +17,7 @@ import {
   bring,
   chatsWith,
   connect,
-  type Connected,
+  type ConnectedNumber,
   newPerson,
   textsIn,
   wordsOf,
@@ -45,7 +45,7 @@ let last: ServerProcess;
 const another = async () => (last = await server());
 
 let assistantId: string;
-let number: Connected;
+let number: ConnectedNumber;
 let from: string;
 let sms: Params;
 beforeEach(async () => {

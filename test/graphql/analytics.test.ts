@@ -112,7 +112,7 @@ function expected(chats: readonly PastChat[]) {
   };
 }
 
-interface Spread {
+interface AnswerTimeSpread {
   readonly answerTimes: {
     readonly buckets: Bucket[];
     readonly p50Ms: number | null;
@@ -120,7 +120,7 @@ interface Spread {
   };
 }
 
-function expectCounts(counts: Spread, chats: readonly PastChat[]) {
+function expectCounts(counts: AnswerTimeSpread, chats: readonly PastChat[]) {
   const { times, lengths: _, seconds: __, unansweredIds: ___, answerTimes, ...sums } = expected(chats);
   expect(counts).toMatchObject({ ...sums, answerTimes });
   expectSpread(counts.answerTimes.buckets, times);

@@ -5,13 +5,13 @@ import { askToForget, erased, forget, receiptOf } from "../support/erasures";
 import { quietAssistant } from "../support/factories";
 import { runNow } from "../support/jobs";
 import { until } from "../support/until";
-import { bring, chatsWith, connect, newPerson, textsIn, type Connected } from "../support/sms";
+import { bring, chatsWith, connect, newPerson, textsIn, type ConnectedNumber } from "../support/sms";
 import { smsOf } from "../support/twilio";
 
 const AT = "https://parley.example";
 const running = useEngine({ WORKER: "on", VOICE_ENGINE_TIMEOUT_SECONDS: "1" });
 let assistantId: string;
-let number: Connected;
+let number: ConnectedNumber;
 beforeAll(async () => {
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 /** How somebody talks with an assistant under an id. */
-interface Way {
+interface Channel {
   readonly signed: boolean;
   /** Says something and ends the conversation. @returns what the model was told before the answer */
   readonly talk: (assistantId: string, uniqueId: string, words: string) => Promise<string>;
@@ -47,7 +47,7 @@ async function onPage(identity: object, words: string, assistantId: string): Pro
   });
 }
 
-const WAYS: Record<string, Way> = {
+const CHANNELS: Record<string, Channel> = {
   "a page without a signature": {
     signed: false,
     talk: (assistantId, uniqueId, words) => onPage({ uniqueId }, words, assistantId),
@@ -74,7 +74,7 @@ const WAYS: Record<string, Way> = {
 };
 const CALLS: Readonly<Record<string, boolean>> = { userId: true, anonymousId: false };
 for (const [field, isSigned] of Object.entries(CALLS))
-  WAYS[`a call with ${field}`] = {
+  CHANNELS[`a call with ${field}`] = {
     signed: isSigned,
     talk: (assistantId, uniqueId, words) =>
       remembering(words, async () => {
@@ -92,7 +92,9 @@ const messagesOf = async (id: string): Promise<{ role: string; content: string |
   (await running.api.gql("query ($id: ID!) { chat(id: $id) { messages { role content } } }", { id })).chat
     .messages;
 
-const pairs = Object.keys(WAYS).flatMap((one) => Object.keys(WAYS).map((other) => [one, other] as const));
+const pairs = Object.keys(CHANNELS).flatMap((one) =>
+  Object.keys(CHANNELS).map((other) => [one, other] as const),
+);
 
 describe("the memory in a prompt", () => {
   test.each(pairs)(
@@ -100,9 +102,9 @@ describe("the memory in a prompt", () => {
     async (one, other) => {
       const assistantId = await quietAssistant(running.api);
       const uniqueId = `person-${++count}`;
-      await WAYS[one]!.talk(assistantId, uniqueId, "4711");
-      const told = await WAYS[other]!.talk(assistantId, uniqueId, "4712");
-      const [first, second] = [WAYS[one]!.signed, WAYS[other]!.signed];
+      await CHANNELS[one]!.talk(assistantId, uniqueId, "4711");
+      const told = await CHANNELS[other]!.talk(assistantId, uniqueId, "4712");
+      const [first, second] = [CHANNELS[one]!.signed, CHANNELS[other]!.signed];
       expect(told.includes("Fact of 4711")).toBe(first === second);
       // No page without a signature knows that another browser was the same person.
       expect(told.includes("Person: 4711")).toBe(first && second);
@@ -112,7 +114,7 @@ describe("the memory in a prompt", () => {
   test("is not displaced by unsigned words if it is signed", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
-    const signed = WAYS["a chat that a key started"]!;
+    const signed = CHANNELS["a chat that a key started"]!;
     await signed.talk(assistantId, uniqueId, "4711");
     await running.database.query(
       `update end_users set facts = (
@@ -124,7 +126,7 @@ describe("the memory in a prompt", () => {
        where unique_id = $1`,
       [uniqueId],
     );
-    await WAYS["a page without a signature"]!.talk(assistantId, uniqueId, "4712");
+    await CHANNELS["a page without a signature"]!.talk(assistantId, uniqueId, "4712");
     const told = await signed.talk(assistantId, uniqueId, "4713");
     expect(told).toContain("Fact of 4711");
     expect(told).not.toMatch(/Flood|4712/);
@@ -138,7 +140,7 @@ describe("the memory in a prompt", () => {
   ])("for facts from before their origin was recorded, %s", async (_what, before, now, isTold) => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
-    const [key, page] = [WAYS["a chat that a key started"]!, WAYS["a page without a signature"]!];
+    const [key, page] = [CHANNELS["a chat that a key started"]!, CHANNELS["a page without a signature"]!];
     await (before ? key : page).talk(assistantId, uniqueId, "4711");
     await running.database.query(
       `update end_users set facts = (
@@ -153,13 +155,13 @@ describe("the memory in a prompt", () => {
   test("holds a last conversation from before its origin was recorded back from calls without a signature", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
-    const signed = WAYS["a chat that a key started"]!;
+    const signed = CHANNELS["a chat that a key started"]!;
     await signed.talk(assistantId, uniqueId, "4711");
     await running.database.query(
       `update end_users set context = 'Person: 4710', signed_context = null, facts = '[]' where unique_id = $1`,
       [uniqueId],
     );
-    const unsigned = await WAYS["a call with anonymousId"]!.talk(assistantId, uniqueId, "4712");
+    const unsigned = await CHANNELS["a call with anonymousId"]!.talk(assistantId, uniqueId, "4712");
     expect(unsigned).not.toContain("Person: 4710");
     expect(await signed.talk(assistantId, uniqueId, "4713")).toContain("Person: 4710");
   });

@@ -6,12 +6,12 @@ import { endChat, quietAssistant, newChat, say } from "../support/factories";
 import { until } from "../support/until";
 import { Subscriber, type Event } from "../support/subscriber";
 
-type Started = RunningApp & { stop(): Promise<void> };
+type StartedServer = RunningApp & { stop(): Promise<void> };
 
 let database: TestDatabase;
 /** Two server processes, as far as the database can tell: what one stores the other delivers. */
-let writer: Started;
-let reader: Started;
+let writer: StartedServer;
+let reader: StartedServer;
 let open: Subscriber[] = [];
 
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { ended, place, speaker } from "../support/calls";
 import { useEngine } from "../support/engine";
 import { until } from "../support/until";
-import { answeredBy, connect, newPerson, text, type Connected } from "../support/sms";
+import { answeredBy, connect, newPerson, text, type ConnectedNumber } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 
 const running = useEngine();
@@ -16,7 +16,7 @@ async function askedFor(id: string) {
   const { phoneNumber, phoneNumberId } = created()!;
   return phoneNumber ?? phoneNumberId;
 }
-const ofTwilio = ({ phoneNumber, accountSid, authToken }: Connected) => ({
+const ofTwilio = ({ phoneNumber, accountSid, authToken }: ConnectedNumber) => ({
   twilioPhoneNumber: phoneNumber,
   twilioAccountSid: accountSid,
   twilioAuthToken: authToken,

@@ -3,7 +3,7 @@ import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
 import { afterTest, SERVER_TIMEOUT_MS } from "../support/server";
 import { until } from "../support/until";
-import { answeredBy, bring, chatsWith, connect, newPerson, text, type Connected } from "../support/sms";
+import { answeredBy, bring, chatsWith, connect, newPerson, text, type ConnectedNumber } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { sign, smsOf } from "../support/twilio";
 
@@ -14,7 +14,7 @@ const SENTENCE = "We open at nine and close late in the evening. ";
 let model: Awaited<ReturnType<typeof stubModel>>;
 let long: Awaited<ReturnType<typeof stubModel>>;
 let assistantId: string;
-let number: Connected;
+let number: ConnectedNumber;
 
 beforeAll(async () => {
   model = await stubModel({ text: ["We open at 9."] });

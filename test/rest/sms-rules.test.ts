@@ -1,14 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { quietAssistant } from "../support/factories";
-import { answeredBy, chatsWith, connect, newPerson, text, wordsOf, type Connected } from "../support/sms";
+import {
+  answeredBy,
+  chatsWith,
+  connect,
+  newPerson,
+  text,
+  wordsOf,
+  type ConnectedNumber,
+} from "../support/sms";
 import { stubModel } from "../support/stub-model";
 
 const running = useApp({ WORKER: "on", SIMULATOR_SPEED: "2000" });
 let model: Awaited<ReturnType<typeof stubModel>>;
 let sales: string;
 let support: string;
-let number: Connected;
+let number: ConnectedNumber;
 
 const configure = (id: string, sms: object) => running.api.patch(`/rest/v1/assistants/${id}/sms`, sms, 200);
 const ANSWER = "Thank you.";

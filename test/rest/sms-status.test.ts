@@ -3,7 +3,7 @@ import { useApp } from "../support/app";
 import { recording } from "../support/audit";
 import { quietAssistant } from "../support/factories";
 import { until } from "../support/until";
-import { bring, chatsWith, connect, newPerson, type Connected } from "../support/sms";
+import { bring, chatsWith, connect, newPerson, type ConnectedNumber } from "../support/sms";
 import type { Params } from "../support/twilio";
 
 const PUBLIC = "https://parley.example";
@@ -11,7 +11,7 @@ const STATUS = "/webhooks/twilio/sms-status";
 // No request waits for the answer: the API sends it.
 const running = useApp({ WORKER: "on", SMS_ANSWER_SECONDS: "0", PUBLIC_BASE_URL: PUBLIC });
 let assistantId: string;
-let number: Connected;
+let number: ConnectedNumber;
 beforeAll(async () => {
   assistantId = await quietAssistant(running.api);
   number = await connect(running, [assistantId]);

@@ -14,7 +14,7 @@ import {
   text,
   textsIn,
   wordsOf,
-  type Connected,
+  type ConnectedNumber,
 } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { sign, signatureVector, smsOf, type Params } from "../support/twilio";
@@ -25,8 +25,8 @@ const proxied = useApp({ WORKER: "on", PUBLIC_BASE_URL: PUBLIC });
 
 let model: Awaited<ReturnType<typeof stubModel>>;
 let assistantId: string;
-let number: Connected;
-let shop: Connected;
+let number: ConnectedNumber;
+let shop: ConnectedNumber;
 
 beforeAll(async () => {
   model = await stubModel({ text: ["We open ", "at 9 & close <late>."] });

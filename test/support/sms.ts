@@ -4,7 +4,7 @@ import { newAccount, sign, smsOf, type Account, type Params } from "./twilio";
 
 export const INTERCEPT = "/webhooks/twilio/intercept-sms";
 
-export interface Connected extends Account {
+export interface ConnectedNumber extends Account {
   readonly id: string;
 }
 
@@ -15,7 +15,7 @@ export async function connect(
   running: Pick<RunningApp, "api">,
   assistantIds: readonly string[],
   more: object = {},
-): Promise<Connected> {
+): Promise<ConnectedNumber> {
   const account = newAccount();
   const input = { ...account, assistantIds, ...more };
   const { connectTelephony } = (await running.api.gql(CONNECT, { input })) as {

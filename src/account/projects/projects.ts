@@ -2,11 +2,11 @@ import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST } from "../../platform/database/order";
-import type { Input, Shown } from "../../platform/database/rows";
+import type { Input, PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 
-export type Project = Shown<"projects">;
+export type Project = PublicRow<"projects">;
 export type ProjectInput = Input<"projects">;
 
 /** Groups of assistants with webhook destinations of their own. */

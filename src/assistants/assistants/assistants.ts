@@ -3,8 +3,8 @@ import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
 import { encoded } from "../../platform/database/encoded";
-import type { Conditions } from "../../platform/database/filtered";
-import { columnsExcept, type Input, type Shown } from "../../platform/database/rows";
+import type { Conditions } from "../../platform/database/filtered-statement";
+import { columnsExcept, type Input, type PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
@@ -13,7 +13,7 @@ import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
 import { Templates } from "../configurations/templates";
 
-type AssistantRow = Shown<"assistants", "deletedAt">;
+type AssistantRow = PublicRow<"assistants", "deletedAt">;
 
 export interface Assistant extends AssistantRow {
   /** Whether this is a shared, read-only template. */

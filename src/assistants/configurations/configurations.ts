@@ -1,7 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { encoded } from "../../platform/database/encoded";
-import type { Shown } from "../../platform/database/rows";
+import type { PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { notFound } from "../../platform/errors";
 import { Templates } from "./templates";
@@ -19,7 +19,7 @@ export const KIND_OF = { VOICE: "voice", SMS: "sms", TEXT: "chat" } as const sat
 
 /** The fields of each kind of configuration. */
 export type Kinds = {
-  readonly [K in ConfigurationKind]: Shown<(typeof CONFIGURATIONS)[K], "assistantId" | "updatedAt">;
+  readonly [K in ConfigurationKind]: PublicRow<(typeof CONFIGURATIONS)[K], "assistantId" | "updatedAt">;
 };
 export type VoiceConfiguration = Kinds["voice"];
 export type SmsConfiguration = Kinds["sms"];

@@ -28,7 +28,7 @@ export interface Call extends Pick<
   readonly kind: "PHONE" | "WEB";
   readonly workflowId: string | null;
   readonly deploymentId: string | null;
-  /** When the engine accepted the call for dialing. */
+  /** Time at which the engine accepted the call for dialing. */
   readonly dialedAt: Date | null;
   readonly answeredAt: Date | null;
   readonly createdAt: Date;
@@ -64,11 +64,11 @@ export interface CallRow extends Pick<
   readonly sealedSecret: string;
   readonly engineCallId: string | null;
   readonly dialAttempts: number;
-  /** When the engine was first asked to dial. */
+  /** Time of the first request to dial. */
   readonly dialingSince: Date | null;
-  /** When the engine was last asked to dial. */
+  /** Time of the last request to dial. */
   readonly askedAt: Date | null;
-  /** When the engine last called back. */
+  /** Time of the engine's last callback. */
   readonly heardAt: Date | null;
   /** Whether the engine sends transcripts one by one. */
   readonly transcribed: boolean;

@@ -1,9 +1,9 @@
-import type { CallbackAnswer } from "../../platform/database/narrowed";
+import type { CallbackAnswer } from "../../platform/database/value-types";
 import type { Scope } from "../../platform/database/scope";
 import type { Utterance } from "../../platform/ports/voice-engine";
 import { wordsOf, type TimedUtterance } from "./whole-transcript";
 
-/** How long after the end of a call transcripts are still accepted, in ms: engines report them late. */
+/** Time after the end of a call during which transcripts are accepted, in ms: engines report them late. */
 export const TRANSCRIPT_GRACE_MS = 3_600_000;
 
 /**

@@ -11,7 +11,7 @@ import { openCall } from "./place-call";
 import { isCommonSecret, lookupOf } from "./secrets";
 
 /** Another request opened the call concurrently; this transaction rolls back. */
-class AlreadyOpened extends Error {}
+class CallAlreadyOpen extends Error {}
 
 /**
  * Opens an incoming call to a connected number when the engine asks which assistant answers. Requires an enabled
@@ -42,7 +42,7 @@ export async function openInbound(
     "chats",
   );
   await open(scope.audited(operation), deployment.id, engineCallId, callerNumber).catch((error: unknown) => {
-    if (!(error instanceof AlreadyOpened)) throw error;
+    if (!(error instanceof CallAlreadyOpen)) throw error;
   });
   return true;
 }
@@ -67,7 +67,7 @@ async function open(
       .onConflict("lookup")
       .ignore()
       .returning("chatId");
-    if ((await inserted).length === 0) throw new AlreadyOpened();
+    if ((await inserted).length === 0) throw new CallAlreadyOpen();
     // Marks the call as dialed already.
     const now = currentDate();
     const dialed = { engineCallId, dialedAt: now, dialingSince: now, askedAt: now };

@@ -21,7 +21,7 @@ export interface CallbackResult {
   readonly answer?: Record<string, unknown>;
 }
 
-/** How long after the end of a call its recording is still accepted, in ms. */
+/** Time after the end of a call during which its recording is accepted, in ms. */
 const RECORDING_GRACE_MS = 86_400_000;
 const NO_TRANSFER = "This call can't be transferred: no destination is set.";
 const APPLIED: CallbackResult = { outcome: "applied" };

@@ -12,7 +12,7 @@ import { lineById } from "./line";
 import { orderOf } from "./order";
 import { lookupOf, storeLookups } from "./secrets";
 
-/** How often dialing is attempted if the engine does not answer. */
+/** Number of attempts to dial if the engine does not answer. */
 const MAX_ATTEMPTS = 3;
 /** Multiple of the engine's timeout after which a dial request has either been carried out or never will be. */
 const SETTLE_FACTOR = 2;

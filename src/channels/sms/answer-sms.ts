@@ -9,7 +9,7 @@ import { OutgoingTexts } from "./outgoing-texts";
 import { takeMessages } from "./take-messages";
 import { Threads } from "./threads";
 
-/** How often the answer is polled in case no notification arrives, in ms. */
+/** Interval of polling for the answer in case no notification arrives, in ms. */
 const POLL_INTERVAL_MS = 4_000;
 
 /** The answer to the provider's request. */

@@ -19,7 +19,7 @@ export interface Receipt {
   readonly sequence: number | null;
   /** Texts in the answer to the provider's request; null until decided. */
   readonly answer: readonly string[] | null;
-  /** When requests stop waiting for the answer. */
+  /** Time at which requests stop waiting for the answer. */
   readonly waitsUntil: Date | null;
 }
 

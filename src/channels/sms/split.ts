@@ -46,14 +46,14 @@ export function split(text: string): string[] {
   if (whole === "") return [];
   const gsm = isGsm(whole);
   if (fits(whole, gsm)) return [whole];
-  const parts = pack(whole, (part) => fits(part + PART_NUMBER, gsm), CUTS);
+  const parts = pack(whole, (part) => fits(part + PART_NUMBER, gsm), SPLITTERS);
   return parts.map((part, index) => `${part} (${index + 1}/${parts.length})`);
 }
 
-type Cut = (text: string) => string[];
+type Splitter = (text: string) => string[];
 
 /** Possible cuts, best first. Separators stay at the end of the piece before them. */
-const CUTS: readonly Cut[] = [
+const SPLITTERS: readonly Splitter[] = [
   (text) => text.split(/(?<=\n\s*\n)/),
   (text) => text.split(/(?<=\n)/),
   (text) => [...sentences.segment(text)].map(({ segment }) => segment),
@@ -62,7 +62,7 @@ const CUTS: readonly Cut[] = [
 ];
 
 /** Packs pieces into as few parts as possible; a piece that does not fit alone is cut by the next finer rule. */
-function pack(text: string, fits: (part: string) => boolean, [cut, ...finer]: readonly Cut[]): string[] {
+function pack(text: string, fits: (part: string) => boolean, [cut, ...finer]: readonly Splitter[]): string[] {
   const parts: string[] = [];
   let open = "";
   const flush = () => {

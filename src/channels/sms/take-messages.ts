@@ -9,20 +9,20 @@ import { Threads } from "./threads";
 /**
  * Claims the assistant's unsent messages of a chat and stores them as outgoing texts. Runs in a transaction, so that
  * only one caller sends them.
- * @param behind claims only if the answer has a higher sequence number than this
+ * @param afterSequence claims only if the answer has a higher sequence number than this
  * @returns the texts to send; undefined if there is no answer yet
  */
 export async function takeMessages(
   scope: Scope,
   chatId: string,
   via: OutgoingTextRow["via"],
-  behind = 0,
+  afterSequence = 0,
 ): Promise<readonly Pick<OutgoingTextRow, "id" | "body">[] | undefined> {
   const threads = scope.of(Threads);
   const thread = await threads.lock(chatId);
   if (!thread) return undefined;
   const messages = await scope.of(Messages).after(chatId, thread.sentSequence);
-  if (!messages.some((message) => isAnswer(message) && message.sequence > behind)) return undefined;
+  if (!messages.some((message) => isAnswer(message) && message.sequence > afterSequence)) return undefined;
   const words = messages
     .filter(({ role }) => role === "ASSISTANT")
     .map(({ content }) => content?.trim() ?? "");

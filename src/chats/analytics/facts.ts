@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { Filtered, type Conditions } from "../../platform/database/filtered";
+import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
 import type { Scope } from "../../platform/database/scope";
 import type { Pieces } from "../../platform/database/statement";
 import type { AnalyticsInput, Period } from "./period";
@@ -15,7 +15,7 @@ const CONDITIONS: Conditions<keyof Filter> = {
 };
 
 /** A statement over the facts of a period. */
-export type FactsStatement<R> = Filtered<R, keyof Filter>;
+export type FactsStatement<R> = FilteredStatement<R, keyof Filter>;
 
 /**
  * Creates a statement over the facts of a period. It is not prepared, because a day and a year need different plans.
@@ -25,7 +25,7 @@ export const factsOf = <R>(
   name: Name,
   build: (rows: Knex.QueryBuilder, pieces: Pieces) => Knex.QueryBuilder,
 ): FactsStatement<R> =>
-  new Filtered(
+  new FilteredStatement(
     CONDITIONS,
     (pieces) => {
       const { table, $, narrowed } = pieces;

@@ -1,4 +1,4 @@
-import { Filtered, type Conditions } from "../../platform/database/filtered";
+import { FilteredStatement, type Conditions } from "../../platform/database/filtered-statement";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { addUp, bucketsOf, DELIVERY_BOUNDS, percentile } from "./histogram";
@@ -44,7 +44,7 @@ const CONDITIONS: Conditions<"projectId"> = {
 };
 
 /** Not prepared, because a day and a year need different plans. */
-const GROUPS = new Filtered<DeliveryGroup, "projectId">(
+const GROUPS = new FilteredStatement<DeliveryGroup, "projectId">(
   CONDITIONS,
   ({ table, $, db, narrowed }) =>
     narrowed(table("deliveries").where("createdAt", ">=", $(1)).where("createdAt", "<", $(2)))

@@ -1,7 +1,7 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
-import type { Conditions } from "../../platform/database/filtered";
+import type { Conditions } from "../../platform/database/filtered-statement";
 import { newId } from "../../platform/database/ids";
 import { perId, readPerId } from "../../platform/database/per-id";
 import { byAge, timeOf } from "../../platform/database/order";

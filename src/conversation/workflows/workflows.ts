@@ -3,13 +3,13 @@ import { Chats } from "../../chats/chats/chats";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import { NEWEST_FIRST, OLDEST_FIRST } from "../../platform/database/order";
-import type { Input, Shown } from "../../platform/database/rows";
+import type { Input, PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { missing } from "../../platform/errors";
 import { Projects } from "../../account/projects/projects";
 import type { Flow } from "./flow";
 
-export type Workflow = Shown<"workflows">;
+export type Workflow = PublicRow<"workflows">;
 export type WorkflowInput = Input<"workflows">;
 
 /** The workflows of an organization: conversations that move from node to node. */

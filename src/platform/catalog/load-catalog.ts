@@ -55,7 +55,7 @@ export interface ModelEntry extends ProviderEntry {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl?: string;
-  /** How long the model may reason before it answers; the vendor's default if absent. */
+  /** Reasoning effort before the answer; the vendor's default if absent. */
   readonly reasoning?: (typeof REASONING)[number];
   /** The withdrawn model that this one succeeds. */
   readonly succeeds?: Succession;

@@ -4,7 +4,7 @@ import { hasCode } from "./embedded-place";
 
 /** Key of the advisory lock that a running backup holds. */
 const LOCK = 7_265_781_214;
-/** How long a backup waits for the lock, in ms; others hold it for one statement only. */
+/** Time that a backup waits for the lock, in ms; others hold it for one statement only. */
 const LOCK_TIMEOUT_MS = 5_000;
 
 const LOCK_NOT_AVAILABLE = "55P03";

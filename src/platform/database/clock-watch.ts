@@ -11,14 +11,14 @@ const inOrder = (): boolean => Math.abs(clockDifference()) <= MOST_DIFFERENCE_MS
 /** The readiness check of the clock. */
 export const clockHealth = (): Promise<"ok" | "off"> => Promise.resolve(inOrder() ? "ok" : "off");
 
-interface Warns {
+interface WarningLogger {
   warn(object: object, message: string): void;
 }
 
 /** Compares the clocks now and every minute; warns while the difference is too large. */
 export async function watchClock(
   database: Pick<Database, "time">,
-  logger: Warns,
+  logger: WarningLogger,
 ): Promise<{ readonly stop: () => void }> {
   const measure = async () => {
     await measureClock(() => database.time());

@@ -29,14 +29,14 @@ export class Database {
   }
 
   /** Finds the owner of a key by its lookup digests. */
-  async ownerOfKey(lookups: readonly string[]): Promise<OfOrganization<"keyId"> | undefined> {
-    const [found] = await this.rowsOf<OfOrganization<"keyId">>("parley_owner_of_key(?)", [[...lookups]]);
+  async ownerOfKey(lookups: readonly string[]): Promise<OwnedRecord<"keyId"> | undefined> {
+    const [found] = await this.rowsOf<OwnedRecord<"keyId">>("parley_owner_of_key(?)", [[...lookups]]);
     return found;
   }
 
   /** Finds the owner of a call by any of its lookup keys. */
-  async ownerOfCall(lookups: readonly string[]): Promise<OfOrganization<"chatId"> | undefined> {
-    const [found] = await this.rowsOf<OfOrganization<"chatId">>("parley_owner_of_call(?)", [[...lookups]]);
+  async ownerOfCall(lookups: readonly string[]): Promise<OwnedRecord<"chatId"> | undefined> {
+    const [found] = await this.rowsOf<OwnedRecord<"chatId">>("parley_owner_of_call(?)", [[...lookups]]);
     return found;
   }
 
@@ -47,12 +47,12 @@ export class Database {
   }
 
   /** Destinations of all organizations with deliveries that are due. */
-  dueDestinations(): Promise<OfOrganization<"destinationId">[]> {
+  dueDestinations(): Promise<OwnedRecord<"destinationId">[]> {
     return this.rowsOf("parley_due_destinations()");
   }
 
   /** Chats of all organizations without a message for so many minutes; at most 500. */
-  idleChats(minutes: number): Promise<OfOrganization<"chatId">[]> {
+  idleChats(minutes: number): Promise<OwnedRecord<"chatId">[]> {
     return this.rowsOf("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]);
   }
 
@@ -141,12 +141,12 @@ export class Database {
   }
 
   /** Unfinished erasures of all organizations without progress for so many seconds. */
-  unfinishedErasures(silence: number): Promise<OfOrganization<"erasureId">[]> {
+  unfinishedErasures(silence: number): Promise<OwnedRecord<"erasureId">[]> {
     return this.rowsOf("parley_unfinished_erasures(? * interval '1 second')", [silence]);
   }
 
   /** Exports of all organizations with expired archives. */
-  expiredExports(): Promise<OfOrganization<"exportId">[]> {
+  expiredExports(): Promise<OwnedRecord<"exportId">[]> {
     return this.rowsOf("parley_expired_exports()");
   }
 
@@ -156,7 +156,7 @@ export class Database {
 
   /** Organization ids that a database function returns. */
   private async organizationsOf(call: string, values: readonly Knex.RawBinding[] = []): Promise<string[]> {
-    const rows = await this.rowsOf<OfOrganization<never>>(call, values);
+    const rows = await this.rowsOf<OwnedRecord<never>>(call, values);
     return rows.map(({ organizationId }) => organizationId);
   }
 
@@ -168,7 +168,7 @@ export class Database {
 }
 
 /** Id of a record with that of its organization. */
-type OfOrganization<K extends string> = Readonly<Record<"organizationId" | K, string>>;
+type OwnedRecord<K extends string> = Readonly<Record<"organizationId" | K, string>>;
 
 /** The owner of a connected phone number. */
 interface NumberOwner {

@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 
-/** How PostgreSQL, which refuses to run as root, runs if the server is root. */
-export type WayAsRoot = "nobody" | "unshare" | "system";
+/** Way to run PostgreSQL, which refuses to run as root, if the server is root. */
+export type RootWorkaround = "nobody" | "unshare" | "system";
 
 /** Location of PostgreSQL's programs and data, and the user that runs it. */
 export interface Place {
@@ -15,7 +15,7 @@ export interface Place {
   readonly cluster: string;
   /** The user that root switches to. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  readonly wayAsRoot?: WayAsRoot;
+  readonly wayAsRoot?: RootWorkaround;
 }
 
 const CACHE = "/var/cache/parley";
@@ -50,7 +50,7 @@ export function spawnAt(place: Place, program: string, args: string[], options: 
  * Tries the ways that leave the data in DATA_DIR: as nobody (or the current owner of the data), else in a user
  * namespace.
  */
-async function placeInDataDir(here: Place, before: WayAsRoot | undefined): Promise<Place | undefined> {
+async function placeInDataDir(here: Place, before: RootWorkaround | undefined): Promise<Place | undefined> {
   const owner = await stat(here.cluster).catch(() => undefined);
   const as = ({ uid, gid }: { uid: number; gid: number }): Place => ({
     ...here,

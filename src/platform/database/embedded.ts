@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { findPlace, hasCode, makeDataDir, type WayAsRoot } from "./embedded-place";
+import { findPlace, hasCode, makeDataDir, type RootWorkaround } from "./embedded-place";
 import {
   createCluster,
   endChild,
@@ -37,7 +37,7 @@ interface Note {
   readonly port?: number;
   /** Location of the data if it is outside DATA_DIR. */
   readonly cluster?: string;
-  readonly wayAsRoot?: WayAsRoot;
+  readonly wayAsRoot?: RootWorkaround;
 }
 
 const POLL_INTERVAL_MS = 25;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
 type Ids = Readonly<Record<string, string>>;
-type Hear = (ids: Ids) => void;
+type ReceiveIds = (ids: Ids) => void;
 
 /** Receives notifications of other servers over its own connection, which is renewed when it breaks. */
 export class Listener {
@@ -47,7 +47,7 @@ export class Listener {
   }
 
   /** Calls `hear` for each notification. @returns a function that unsubscribes */
-  on(channel: string, hear: Hear): () => void {
+  on(channel: string, hear: ReceiveIds): () => void {
     this.emitter.on(channel, hear);
     return () => void this.emitter.off(channel, hear);
   }

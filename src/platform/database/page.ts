@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { invalid } from "../errors";
 import { isLate, lateJson, readLate } from "../json/json-source";
-import { Filtered, type Conditions, type Filter } from "./filtered";
+import { FilteredStatement, type Conditions, type Filter } from "./filtered-statement";
 import { byAge, inBothOrders, type Order } from "./order";
 import type { Rows } from "./rows";
 import type { Scope } from "./scope";
@@ -11,7 +11,7 @@ import type { TenantTable } from "./tables";
 /** The requested page of a list. */
 export interface PageQuery {
   readonly order?: "asc" | "desc" | null;
-  /** From 1; default 1. */
+  /** Page number, from 1; default 1. */
   readonly page?: number | null;
   /** Entries on a page: 1 to 100; default 20. */
   readonly take?: number | null;
@@ -67,16 +67,18 @@ const PAGE_BYTES = 262_144;
 export class List<T extends TenantTable, C extends ColumnOf<T>, F extends string = never> {
   /** Replacements for long values of rows that were deleted. */
   readonly unbounded: Readonly<Record<string, unknown>>;
-  readonly found: Record<Order, Filtered<Pick<Rows[T], C> & Found, F>>;
-  readonly count: Filtered<{ count: string }, F>;
+  readonly found: Record<Order, FilteredStatement<Pick<Rows[T], C> & LongColumns, F>>;
+  readonly count: FilteredStatement<{ count: string }, F>;
   /** Statements that read a long value of one row, by column. */
   readonly whole: Readonly<Record<string, Statement<Record<string, unknown>>>>;
 
   constructor(source: ListSource<T, C, F>) {
     const { unbounded, conditions } = source;
     this.unbounded = unbounded;
-    this.found = inBothOrders((order) => new Filtered(conditions, shortValues(source, order)));
-    this.count = new Filtered(conditions, (pieces) => pieces.narrowed(rowsOf(source, pieces)).count("*"));
+    this.found = inBothOrders((order) => new FilteredStatement(conditions, shortValues(source, order)));
+    this.count = new FilteredStatement(conditions, (pieces) =>
+      pieces.narrowed(rowsOf(source, pieces)).count("*"),
+    );
     this.whole = Object.fromEntries(
       Object.keys(unbounded).map((name) => [
         name,
@@ -123,7 +125,7 @@ function rowsOf(
 }
 
 /** A row with the names of columns whose values are too long to be read with it. */
-interface Found {
+interface LongColumns {
   readonly id: string;
   readonly long: readonly string[];
 }
@@ -132,7 +134,7 @@ interface Found {
 function shortValues<T extends TenantTable, C extends ColumnOf<T>, F extends string>(
   source: ListSource<T, C, F>,
   order: Order,
-): Build<Pick<Rows[T], C> & Found> {
+): Build<Pick<Rows[T], C> & LongColumns> {
   const { columns, unbounded } = source;
   return (pieces) => {
     const { db, narrowed } = pieces;

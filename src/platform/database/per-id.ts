@@ -1,19 +1,19 @@
 import type { Knex } from "knex";
-import { Filtered, type Conditions, type Filter } from "./filtered";
+import { FilteredStatement, type Conditions, type Filter } from "./filtered-statement";
 import type { Scope } from "./scope";
 import { sqlOf, type Build, type Pieces, type QueryOf } from "./statement";
 
 /** The range of rows to read for each id. */
-interface Cut {
+interface Slice {
   readonly take: number;
   readonly offset?: number;
 }
 
-type Found<R> = R & { readonly wantedId: string };
+type RowOfId<R> = R & { readonly wantedId: string };
 type Rows<R> = (pieces: Pieces) => QueryOf<R>;
 
 /** A statement that reads the rows of several ids. */
-export type PerId<R, F extends string> = Filtered<Found<R>, F>;
+export type PerId<R, F extends string> = FilteredStatement<RowOfId<R>, F>;
 
 export interface PerIdOptions<F extends string> {
   readonly conditions?: Conditions<F>;
@@ -32,7 +32,7 @@ export function perId<R, F extends string = never>(
   rows: Rows<R>,
   { conditions, isPrepared }: PerIdOptions<F> = {},
 ): PerId<R, F> {
-  const build: Build<Found<R>> = (pieces) => {
+  const build: Build<RowOfId<R>> = (pieces) => {
     const $: Pieces["$"] = (position) => pieces.$(position + OWN_VALUES);
     const query: Knex.Raw = pieces.db.raw(
       `select wanted.id as wanted_id, found.* from unnest($2::text[]) as wanted(id)
@@ -40,7 +40,7 @@ export function perId<R, F extends string = never>(
     );
     return query;
   };
-  return new Filtered(conditions, build, isPrepared);
+  return new FilteredStatement(conditions, build, isPrepared);
 }
 
 /**
@@ -51,13 +51,13 @@ export async function readPerId<R, F extends string>(
   scope: Scope,
   rows: PerId<R, F>,
   ids: readonly string[],
-  { take, offset = 0 }: Cut,
+  { take, offset = 0 }: Slice,
   filter: Filter<F> = {},
   values: readonly unknown[] = [],
-): Promise<Found<R>[][]> {
+): Promise<RowOfId<R>[][]> {
   const { statement, values: given } = rows.by(filter);
   const found = await scope.read(statement, [ids, take, offset, ...values, ...given]);
-  const groups = new Map<string, Found<R>[]>(ids.map((id) => [id, []]));
+  const groups = new Map<string, RowOfId<R>[]>(ids.map((id) => [id, []]));
   for (const row of found) groups.get(row.wantedId)!.push(row);
   return ids.map((id) => groups.get(id)!);
 }

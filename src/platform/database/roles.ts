@@ -89,7 +89,7 @@ export const userOf = (url: string | URL): string => decodeURIComponent(new URL(
 
 /** Why a role cannot serve under row-level security; undefined if it can. */
 export async function unfitToServe(url: string): Promise<string | undefined> {
-  const [role] = await ask<Serving>(url, SERVING);
+  const [role] = await ask<RolePrivileges>(url, ROLE_PRIVILEGES);
   const { name, superuser, bypasses, owned, lacking } = role!;
   const what = superuser
     ? "is a superuser"
@@ -115,7 +115,7 @@ export async function unfitForJobs(url: string): Promise<string | undefined> {
     : `The role "${role!.name}" cannot see the jobs, so none would run. Set DATABASE_JOBS_URL to a role for jobs: \`npm run database:roles\` prints the required SQL; \`-- --apply\` runs it.`;
 }
 
-interface Serving {
+interface RolePrivileges {
   readonly name: string;
   readonly superuser: boolean;
   readonly bypasses: boolean;
@@ -123,7 +123,7 @@ interface Serving {
   readonly lacking: string | null;
 }
 
-const SERVING = `
+const ROLE_PRIVILEGES = `
   select r.rolname as name, r.rolsuper as superuser, r.rolbypassrls as bypasses,
     (select count(*)::integer from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p')

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 import type { Column, Defaulted, Nullable } from "./column";
-import type { Narrowed } from "./narrowed";
+import type { ValueTypes } from "./value-types";
 import { COLUMNS, type Tables as Stored } from "./tables.generated";
 
 /** Exists only in databases with pgvector, so the generated tables lack it. */
@@ -19,9 +19,9 @@ export type AnyTable = keyof Tables;
 type AnyColumn = Column<unknown> | Defaulted<unknown> | Nullable<unknown>;
 type EmptyOf<C> = C extends AnyColumn ? C["empty"] : never;
 type ValueOf<T, K, C> = C extends AnyColumn
-  ? T extends keyof Narrowed
-    ? K extends keyof Narrowed[T]
-      ? Narrowed[T][K]
+  ? T extends keyof ValueTypes
+    ? K extends keyof ValueTypes[T]
+      ? ValueTypes[T][K]
       : C["value"]
     : C["value"]
   : never;
@@ -42,8 +42,8 @@ type Omittable<T extends AnyTable> = {
 }[keyof Tables[T]];
 
 /** Times may be supplied as text in the database's format, which keeps microseconds. */
-type Given<V> = V | (Date extends V ? string : never);
-type Values<T extends AnyTable> = { [K in keyof Rows[T]]: Given<Rows[T][K]> };
+type Assignable<V> = V | (Date extends V ? string : never);
+type Values<T extends AnyTable> = { [K in keyof Rows[T]]: Assignable<Rows[T][K]> };
 
 /** A new row of an organization's table; Scope adds the organization. */
 export type New<T extends AnyTable> = Readonly<
@@ -51,7 +51,7 @@ export type New<T extends AnyTable> = Readonly<
 >;
 
 /** A row as clients see it, without the organization and the columns named in `Hidden`. */
-export type Shown<T extends AnyTable, Hidden extends keyof Rows[T] = never> = Readonly<
+export type PublicRow<T extends AnyTable, Hidden extends keyof Rows[T] = never> = Readonly<
   Omit<Rows[T], "organizationId" | Hidden>
 >;
 

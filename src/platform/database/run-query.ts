@@ -6,14 +6,14 @@ import type { Query } from "./sql-text";
 
 type Row = Record<string, unknown>;
 
-interface Waiting {
+interface PendingQuery {
   readonly query: Query;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** Queries to send in this tick, by caller. */
-const batches = new WeakMap<object, Waiting[]>();
+const batches = new WeakMap<object, PendingQuery[]>();
 
 /** Runs a query. Queries of one caller in the same tick share a connection and are sent together. */
 export function runQuery(db: Knex, caller: object, query: Query, organizationId: string): Promise<Row[]> {
@@ -30,7 +30,7 @@ export function runQuery(db: Knex, caller: object, query: Query, organizationId:
   });
 }
 
-async function send(client: Client, batch: readonly Waiting[], organizationId: string): Promise<void> {
+async function send(client: Client, batch: readonly PendingQuery[], organizationId: string): Promise<void> {
   try {
     await client.onConnection({ organizationId }, (connection) =>
       inOnePacket(connection, () =>
@@ -43,7 +43,11 @@ async function send(client: Client, batch: readonly Waiting[], organizationId: s
 }
 
 /** Uses a callback, because pg's promises keep results alive through several garbage collections. */
-function sendOne(client: Client, connection: PoolClient, { query, resolve, reject }: Waiting): Promise<void> {
+function sendOne(
+  client: Client,
+  connection: PoolClient,
+  { query, resolve, reject }: PendingQuery,
+): Promise<void> {
   client.emit("query", { sql: query.text, bindings: query.values });
   return new Promise((done) =>
     connection.query({ ...query, rowMode: "array" }, (error: Error | null, result: Result) => {

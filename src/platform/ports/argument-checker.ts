@@ -9,7 +9,7 @@ export interface CheckQuestion {
 export interface CheckAnswer {
   /** Why the schema cannot be used; completes the sentence "The function has parameters that …". */
   readonly unusable?: string;
-  /** How the arguments break the schema. */
+  /** Violations of the schema. */
   readonly wrong?: string;
 }
 

@@ -8,7 +8,7 @@ const PERMANENT_STATUSES: readonly unknown[] = [400, 401, 402, 403, 404, 405, 41
 const PERMANENT_TYPES =
   /^(invalid_request_error|invalid_api_key|authentication_error|permission_error|billing_error|not_found_error|model_not_found|model_decommissioned|request_too_large|context_length_exceeded|insufficient_quota|content_policy_violation)$/;
 const UNKNOWN_MODEL_TYPES = /^model_(not_found|decommissioned)$/;
-/** As Ollama, vLLM and Anthropic say it, with status 404 and no type of their own. */
+/** Matches the messages of Ollama, vLLM and Anthropic, which send status 404 without an error type of their own. */
 const UNKNOWN_MODEL_MESSAGE = /\bmodel\b/i;
 const MAX_MESSAGE_LENGTH = 500;
 const MAX_QUOTE_LENGTH = 200;

@@ -2,7 +2,7 @@ import { Pool, type PoolClient } from "pg";
 import type { Logger } from "pino";
 
 type Release = (release?: unknown) => void;
-type Connected = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
+type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
 
 /** Most jobs wait for something other than the database, so that they need fewer connections than places. */
 const MAX_CONNECTIONS = 15;
@@ -13,21 +13,21 @@ const MAX_CONNECTIONS = 15;
  */
 class JobPool extends Pool {
   override connect(): Promise<PoolClient>;
-  override connect(callback: Connected): void;
-  override connect(callback?: Connected): Promise<PoolClient> | void {
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<PoolClient> | void {
     if (!callback) return super.connect();
     super.connect((error, client, release) => {
       let isReleased = false;
       callback(error, client, (reason) => {
         if (isReleased) return;
         isReleased = true;
-        release(reason as Error | boolean | undefined); // as pg takes it
+        release(reason as Error | boolean | undefined); // the types that pg accepts
       });
     });
   }
 }
 
-/** Opens the connections that find and record jobs; what breaks one of them is logged. */
+/** Opens the connections that find and record jobs; errors of a connection are logged. */
 export function openJobPool(connectionString: string, logger: Logger): Pool {
   // The database may lose the latest starts and ends of jobs in a crash: such jobs run again, as after any other crash.
   const options = "-c synchronous_commit=off";

@@ -4,7 +4,7 @@ export type Delivery = "plain" | "twice" | "swapped" | "late";
 /** Course of a simulated call. */
 export interface Behaviour {
   readonly name: string;
-  /** How far the call gets; `talks` means to the end of the conversation. */
+  /** Outcome of the call; `talks` means that the conversation runs to its end. */
   readonly goes:
     "refused" | "busy" | "unanswered" | "voicemail" | "dropped" | "forwarded" | "talks" | "endless";
   readonly delivery: Delivery;

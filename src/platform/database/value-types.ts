@@ -3,7 +3,7 @@ import type { ReceivedSms } from "../ports/telephony";
 import type { Utterance } from "../ports/voice-engine";
 import type { AuditEntry, AuditNote, Disclosure } from "./audited-operation";
 import type { EventName } from "./event-names";
-import type { Shown } from "./rows";
+import type { PublicRow } from "./rows";
 
 /** Fields shared by voice, SMS and chat configurations. */
 interface Conversational {
@@ -13,7 +13,7 @@ interface Conversational {
 /** A configuration of a template, in the columns of its table. */
 type Settings<
   T extends "voice_configurations" | "sms_configurations" | "chat_configurations" | "theme_configurations",
-> = Shown<T, "assistantId" | "updatedAt">;
+> = PublicRow<T, "assistantId" | "updatedAt">;
 
 interface Assistant {
   variables: JsonObject;
@@ -26,7 +26,7 @@ interface Template extends Assistant {
   theme: Settings<"theme_configurations">;
 }
 
-/** What a callback of a voice engine reported of the words of its call, or the answer it got. */
+/** Words of a call that a callback of the voice engine reported, or the answer to the callback. */
 export interface CallbackAnswer extends JsonObject {
   /** A single transcript, with its time in ms since 1970. */
   readonly heard?: Utterance & { readonly at?: number };
@@ -50,7 +50,7 @@ interface Fact {
 }
 
 /** Types of values that the database does not limit: JSON, and texts of which only the code writes some. */
-export interface Narrowed {
+export interface ValueTypes {
   api_keys: {
     permissions: readonly ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
     assistantIds: readonly string[];

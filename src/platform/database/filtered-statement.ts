@@ -9,7 +9,7 @@ export type Filter<F extends string> = { readonly [K in F]?: unknown };
 /**
  * A statement per combination of filters, created on first use. Their number is bounded, whatever clients request.
  */
-export class Filtered<R, F extends string> {
+export class FilteredStatement<R, F extends string> {
   private readonly names: readonly F[];
   private readonly made = new Map<string, Statement<R>>();
 
