@@ -49,6 +49,7 @@ export class Components {
     type: GraphQLOutputType,
     selection: SelectionSetNode | undefined,
     nullable: readonly string[],
+    componentName?: string,
   ): JsonSchema {
     const bare = getNullableType(type);
     if (isListType(bare)) return { type: "array", items: this.output(bare.ofType, selection, nullable) };
@@ -60,19 +61,21 @@ export class Components {
       const name = responseName(node);
       const keepsNull = nullable.includes(name);
       const { "x-extension": extension } = ruleOf(field);
+      // A field of the object's own type, such as Message.reply, is a component of its own.
+      const ofField = getNamedType(field.type) === bare ? capitalized(name) : undefined;
       const schema: JsonSchema = {
-        ...this.output(field.type, node.selectionSet, nullable),
+        ...this.output(field.type, node.selectionSet, nullable, ofField),
         ...(extension && { "x-extension": extension }),
       };
       properties[name] = described(
         keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
         field.description,
-        bare.name,
+        componentName ?? bare.name,
         name,
       );
       if (isNonNullType(field.type) || keepsNull) required.push(name);
     }
-    return this.add(bare.name, {
+    return this.add(componentName ?? bare.name, {
       type: "object",
       ...about(bare.description),
       properties,
@@ -145,6 +148,8 @@ function ruled(schema: JsonSchema, rule: InputRule): JsonSchema {
   const ofList = Object.entries(rule).filter(([word]) => !(word in ofItems));
   return { ...schema, ...Object.fromEntries(ofList), items: ruled(schema.items as JsonSchema, ofItems) };
 }
+
+const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const orNull = (schema: JsonSchema): JsonSchema => ({
   ...schema,

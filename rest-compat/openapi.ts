@@ -81,6 +81,7 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
     operationId: id,
     summary,
     tags: [group],
+    ...(route.extension && { "x-extension": true }),
     security: SECURITY[auth],
     ...(operation && { description: `GraphQL operation \`${operation.name}\`.` }),
     ...parametersOf(route),

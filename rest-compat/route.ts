@@ -48,6 +48,10 @@ export interface Route {
   readonly nullable?: readonly string[];
   /** Whether the operation waits for external HTTP requests: no database transaction is open meanwhile. */
   readonly waits?: true;
+  /** Boolean query parameter with which the operation waits, as if `waits` were set. */
+  readonly waitsIf?: string;
+  /** The path is an extension of the documented interface. */
+  readonly extension?: true;
 }
 
 type Path = { readonly [M in Method]: { readonly [K in M]: string } }[Method];
@@ -65,6 +69,8 @@ type Row = Pick<
   | "omit"
   | "nullable"
   | "waits"
+  | "waitsIf"
+  | "extension"
 > &
   Partial<Pick<Route, "success" | "auth">> &
   Path;

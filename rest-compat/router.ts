@@ -98,7 +98,9 @@ async function answer(
     key,
     ...(caller?.limits ? [caller.keyId] : []),
   ]);
-  const repeatable = { key: callerKey, content, waits: route.waits === true };
+  const { waits = false, waitsIf } = route;
+  const isWaiting = waits || (waitsIf !== undefined && variables[waitsIf] === true);
+  const repeatable = { key: callerKey, content, waits: isWaiting };
   const { replayed, ...answer } = await server.once(context, repeatable, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
   await send(res, answer, context.scope);

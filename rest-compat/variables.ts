@@ -2,6 +2,7 @@ import {
   coerceInputValue,
   getNamedType,
   getNullableType,
+  GraphQLBoolean,
   GraphQLID,
   GraphQLInt,
   isEnumType,
@@ -85,8 +86,10 @@ function rawValue(
   const [text, ...more] = query.getAll(name);
   if (more.length > 0) problems.push({ path: name, message: "must be given once" });
   if (text === undefined) return undefined;
+  const leaf = getNamedType(type);
+  if (leaf === GraphQLBoolean && /^(true|false)$/.test(text)) return text === "true";
   // Digits only: JavaScript would also read "1e2", " 5" and "" as numbers.
-  return getNamedType(type) === GraphQLInt && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  return leaf === GraphQLInt && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 /** The body without response fields that a PATCH may send back. */

@@ -22,10 +22,11 @@ export const calls = group("Phone calls", "key", [
     summary: "Call a telephone number with an assistant (same as /rest/v1/call/phone)",
     document: placeAssistantCall,
   },
-  // Extensions of the documented interface, for browser SDKs of comparable services.
+  // For browser SDKs of comparable services.
   {
     id: "callFromPage",
     post: "/rest/v1/call/web",
+    extension: true,
     auth: "public",
     waits: true,
     summary: "Start a call from a web page",
@@ -34,6 +35,7 @@ export const calls = group("Phone calls", "key", [
   {
     id: "callFromPageV2",
     post: "/rest/v2/call/web",
+    extension: true,
     auth: "public",
     waits: true,
     summary: "Start a call from a web page with an assistant or workflow",

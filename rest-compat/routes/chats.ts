@@ -1,12 +1,41 @@
 import { group } from "../route";
 
-export const chats = group("Chat messages", "keyOrBearer", [
+const MESSAGE = "id aiChatId: chatId role channel content metadata createdAt";
+const CHAT =
+  "id assistantId channel status label phoneNumber variables metadata startedAt endedAt endedReason";
+
+export const chats = group("Chats", "keyOrBearer", [
+  {
+    id: "startChat",
+    post: "/rest/v1/ai-chats",
+    extension: true,
+    success: 201,
+    summary: "Start a text chat",
+    omit: ["channel"],
+    document: `mutation StartChat($input: StartChatInput!) { result: startChat(input: $input) { id greeting } }`,
+  },
   {
     id: "postMessage",
     post: "/rest/v1/ai-chats/messages",
     success: 201,
     summary: "Add a message to a live chat",
-    document: `mutation PostMessage($input: PostMessageInput!) {
-      result: postMessage(input: $input) { id aiChatId: chatId role channel content metadata createdAt } }`,
+    waitsIf: "wait",
+    document: `mutation PostMessage($input: PostMessageInput!, $wait: Boolean) {
+      result: postMessage(input: $input, withReply: $wait) { ${MESSAGE} reply { ${MESSAGE} } } }`,
+  },
+  {
+    id: "getChat",
+    get: "/rest/v1/ai-chats/:id",
+    extension: true,
+    summary: "Get a chat, live or ended, with its last messages",
+    document: `query Chat($id: ID!, $last: Int, $before: ID) {
+      result: chat(id: $id) { ${CHAT} messages(last: $last, before: $before) { ${MESSAGE} } } }`,
+  },
+  {
+    id: "endChat",
+    post: "/rest/v1/ai-chats/:id/end",
+    extension: true,
+    summary: "End a chat",
+    document: `mutation EndChat($id: ID!) { result: endChat(id: $id) { ${CHAT} } }`,
   },
 ]);

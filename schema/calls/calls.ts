@@ -1,4 +1,5 @@
 import { Arg, Args, Ctx, Extensions, ID, ObjectType, registerEnumType, Resolver } from "type-graphql";
+import { speaksForOrganization } from "../../src/account/auth/caller";
 import { Assistants } from "../../src/assistants/assistants/assistants";
 import { callEvents } from "../../src/channels/calls/call-events";
 import { Calls } from "../../src/channels/calls/calls";
@@ -161,7 +162,9 @@ export class CallResolver {
     @Ctx() { scope, caller, origin, spend }: Context,
   ) {
     await spend("chat");
-    return startWebCall(scope, targetOf({ assistantId, workflowId }), callee, caller!.keyId!, origin);
+    const fromPage = !speaksForOrganization(caller!);
+    const target = targetOf({ assistantId, workflowId });
+    return startWebCall(scope, target, { ...callee, fromPage }, caller!.keyId!, origin);
   }
 
   @Mutation(() => Call, {

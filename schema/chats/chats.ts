@@ -3,7 +3,7 @@ import { Assistants } from "../../src/assistants/assistants/assistants";
 import { chatEvents } from "../../src/chats/chats/chat-events";
 import { Chats } from "../../src/chats/chats/chats";
 import { Messages } from "../../src/chats/chats/messages";
-import { postAndWait } from "../../src/chats/chats/post-and-wait";
+import { postMessage } from "../../src/chats/chats/post-and-wait";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant } from "../assistants/assistants";
@@ -13,6 +13,7 @@ import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { Deadline } from "../core/deadline";
 import { Channel, MessageRole } from "../core/enums";
+import { Extension } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
 @ObjectType({ description: "Message of a chat.", simpleResolvers: true })
@@ -43,6 +44,13 @@ export class Message {
     description: "For an ASSISTANT message, the function calls that it makes; null otherwise.",
   })
   toolCalls!: readonly JsonObject[] | null;
+  @Extension
+  @Field(() => Message, {
+    nullable: true,
+    description:
+      "The assistant's answer, if the message was posted with `withReply` and the answer came in time; null otherwise.",
+  })
+  reply?: Message | null;
   @Field({ description: "Time when the message was stored." })
   createdAt!: Date;
 }
@@ -87,6 +95,7 @@ export class Chat {
       "Reason for the end, for example ended-by-api, assistant-deleted, idle-timeout, the endReason of an END node, workflow-ended, workflow-deleted, or workflow-stuck if the workflow can't continue; null while it is live.",
   })
   endedReason!: string | null;
+  @Field(() => ID, { description: "Id of the assistant that the conversation began with." })
   assistantId!: string;
   uniqueId!: string | null;
   workflowId!: string | null;
@@ -141,10 +150,10 @@ export class ChatResolver {
   @Deadline(65_000)
   @Mutation(() => Message, {
     description:
-      "Adds a message to a live chat; the assistant answers messages of role USER. Returns the message, or with `wait` the assistant's answer if it comes within 60 s. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
+      "Adds a message to a live chat; the assistant answers messages of role USER. Returns the message, or with `wait` the assistant's answer if it comes within 60 s; `withReply` returns both. Errors: CHAT_NOT_FOUND, CHAT_ENDED.",
   })
-  postMessage(@Args() { input, wait }: PostMessageArgs, @Ctx() { scope, fresh }: Context) {
-    return wait ? postAndWait(fresh, input) : scope.of(Messages).post(input);
+  postMessage(@Args() { input, ...waiting }: PostMessageArgs, @Ctx() { scope, fresh }: Context) {
+    return postMessage(scope, fresh, input, waiting);
   }
 
   @Mutation(() => Chat, { description: "Ends a chat. Errors: CHAT_NOT_FOUND, CHAT_ENDED." })
@@ -176,6 +185,14 @@ export class ChatResolver {
   @FieldResolver(() => Assistant, { description: "Assistant of the chat, even if it has been deleted." })
   assistant(@Root() { assistantId }: Chat, @Ctx() { scope }: Context) {
     return scope.of(Assistants).byIdIncludingDeleted(assistantId);
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "Greeting with which the assistant opened the conversation; null if it opened without one.",
+  })
+  greeting(@Root() { id }: Chat, @Ctx() { scope }: Context) {
+    return scope.of(Messages).greeting(id);
   }
 
   @FieldResolver(() => [Message], { description: "Last messages of the chat, oldest first." })

@@ -113,13 +113,13 @@ export class EndChatArgs {
 
 @ArgsType()
 export class MessagesArgs {
-  @Rule({ minimum: 1, maximum: 500 })
+  @Rule({ minimum: 1, maximum: 500, "x-extension": true })
   @Field(() => Int, {
     defaultValue: 100,
     description: "Maximum number of messages to return, 1 to 500. Default: 100.",
   })
   last!: number;
-  @Rule({ format: "cursor" })
+  @Rule({ format: "cursor", "x-extension": true })
   @Field(() => ID, {
     nullable: true,
     description: "Id of a message; only messages before it are returned. Default: the end of the chat.",
@@ -138,4 +138,12 @@ export class PostMessageArgs {
     description: "Whether to wait up to 60 s for the assistant's answer and return it. Default: false.",
   })
   wait?: boolean;
+  @Rule({ nullable: false, "x-extension": true })
+  @Field({
+    nullable: true,
+    defaultValue: false,
+    description:
+      "Whether to wait up to 60 s for the assistant's answer and return the posted message with the answer in `reply`. Default: false.",
+  })
+  withReply?: boolean;
 }

@@ -24,6 +24,10 @@ const LOG = {
   object: "messages! metadata! customerMetadata!",
 };
 const MESSAGE = { string: "id! aiChatId! role! channel! content createdAt!", object: "metadata!" };
+const CHAT = {
+  string: "id! assistantId! channel! status! label! phoneNumber startedAt! endedAt endedReason",
+  object: "variables! metadata!",
+};
 const CALL = { string: "id!" };
 const CALLEE = {
   string: "phoneNumber! userName userId externalId anonymousId",
@@ -104,7 +108,20 @@ export const DOCUMENTED: readonly Documented[] = [
       { ...CALLEE, string: `assistantId! ${CALLEE.string}` },
     ],
   ]),
-  // An extension, not in the document.
+  // Extensions, not in the document.
+  ...section("key or bearer", [
+    [
+      `POST ${V1}/ai-chats`,
+      201,
+      { string: "id! greeting" },
+      {
+        string: "assistantId workflowId deploymentId userId uniqueId uniqueIdSignature",
+        object: "variables metadata",
+      },
+    ],
+    [`GET ${V1}/ai-chats/{id}`, 200, { ...CHAT, array: "messages!" }],
+    [`POST ${V1}/ai-chats/{id}/end`, 200, CHAT],
+  ]),
   ...section("public", [
     [`POST ${V1}/call/web`, 200, WEB_CALL, WEB_CALLEE],
     ["POST /rest/v2/call/web", 200, WEB_CALL, WEB_CALLEE],
@@ -117,6 +134,6 @@ export const DOCUMENTED: readonly Documented[] = [
   ]),
 ];
 
-/** `METHOD path` of the requests that a token with `userId` may not send: settings, tokens and keys except `keys/public`. */
+/** `METHOD path` of the requests that a token with `userId` may not send: settings, starting, reading and ending chats, tokens, and keys except `keys/public`. */
 export const REFUSED_TO_USERS =
-  /^[A-Z]+ \/rest\/v1\/(settings|organization\/token|organization\/keys(?!\/public))/;
+  /^[A-Z]+ \/rest\/v1\/(settings|ai-chats(?!\/messages)|organization\/token|organization\/keys(?!\/public))/;

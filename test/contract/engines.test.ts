@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import {
   getNamedType,
+  GraphQLBoolean,
   GraphQLInt,
   Kind,
   isNonNullType,
@@ -57,6 +58,8 @@ const MADE_ANEW: Readonly<Record<string, readonly string[]>> = {
   updateWebhookSettings: ["updatedAt"],
   issueToken: ["token", "expiresAt"],
   createKey: ["id", "value"],
+  startChat: ["id"],
+  endChat: ["endedAt"],
   postMessage: ["id", "createdAt"],
   uploadFile: ["id", "createdAt"],
   downloadFile: ["url"],
@@ -87,7 +90,9 @@ function variablesOf({ variables }: Operation, { params, query, body = {}, form 
     if (from === "body") return [name, body];
     if (from === "form") return [name, fields[name]];
     const text = (from === "path" ? params : query)?.[name];
-    return [name, getNamedType(type) === GraphQLInt && text !== undefined ? Number(text) : text];
+    if (text === undefined) return [name, text];
+    const leaf = getNamedType(type);
+    return [name, leaf === GraphQLInt ? Number(text) : leaf === GraphQLBoolean ? text === "true" : text];
   });
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Variables;
 }

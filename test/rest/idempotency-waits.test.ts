@@ -114,7 +114,7 @@ describe.each(posts.filter(({ waits }) => waits))(
       expect(answer.status).toBe(route.success);
     });
 
-    test("accepts the key of a crashed server after a minute by the database's clock, and not earlier", async () => {
+    test("accepts the key of a crashed server after 90 seconds by the database's clock, and not earlier", async () => {
       const call = example(await another(example));
       const key = newKey();
       const abandon = (age: string) =>
@@ -123,9 +123,9 @@ describe.each(posts.filter(({ waits }) => waits))(
           [age],
         );
       const meanwhile = async () => {
-        await abandon("55 seconds");
+        await abandon("85 seconds");
         expect((await post(route, call, key)).status).toBe(409);
-        await abandon("61 seconds");
+        await abandon("91 seconds");
       };
       await whileNoneAnswers(() => post(route, call, key), meanwhile);
       const next = await post(route, call, key);

@@ -74,7 +74,11 @@ export const examples = {
   updateKey: (world) => ({ ...key(world), body: { status: "INACTIVE" } }),
   deleteKey: key,
 
+  startChat: ({ assistantId }) => ({ body: { assistantId, uniqueId: "bea-7", userId: "Bea", ...FREE } }),
+  getChat: ({ chatId: id }) => ({ params: { id }, query: { last: "5" } }),
+  endChat: ({ chatId: id }) => ({ params: { id } }),
   postMessage: ({ chatId }) => ({
+    query: { wait: "true" },
     body: {
       aiChatId: chatId,
       role: "SYSTEM",
@@ -102,6 +106,7 @@ export const examples = {
 
 /** Fields that a body needs though each of them may be left out: one of several must be there. */
 export const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  startChat: ["assistantId"],
   callWithWorkflow: ["workflowId"],
   callFromPage: ["assistantId"],
   callFromPageV2: ["assistantId"],

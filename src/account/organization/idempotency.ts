@@ -34,7 +34,7 @@ type IdempotentAnswer = Answer & { readonly replayed: boolean };
 const ANSWER_LIFETIME_MS = 86_400_000;
 
 /** A claim of a crashed process blocks its key for this long, which is longer than any REST operation may take. */
-const CLAIM_LIFETIME_MS = 60_000;
+const CLAIM_LIFETIME_MS = 90_000;
 
 /** Answers read by one statement of `forget`. */
 const FORGET_BATCH_SIZE = 500;

@@ -9,6 +9,7 @@ import { Events } from "../../events/events/events";
 import { Quotas } from "../../account/organization/quotas";
 import { startOf } from "../../conversation/workflows/flow";
 import type { ResolvedTarget } from "../../conversation/workflows/target";
+import { warnOfUnresolved } from "../../conversation/turns/unresolved-variables";
 import { Workflows } from "../../conversation/workflows/workflows";
 import type { JsonObject } from "../../platform/json/json-object";
 import { Calls, type Call, type CallRow } from "./calls";
@@ -26,6 +27,8 @@ export interface Callee extends Partial<VisitorColumns> {
   readonly uniqueId?: string | null;
   readonly anonymousId?: string | null;
   readonly externalId?: string | null;
+  /** Whether the request comes from a web page, with a credential that the page's visitors can see. */
+  readonly fromPage?: boolean;
   readonly metadata?: JsonObject | null;
   readonly variables?: JsonObject | null;
 }
@@ -80,6 +83,13 @@ function personOf(callee: Omit<Callee, "variables" | "metadata">) {
   return { ...person, uniqueId: known === null ? null : indexable(known), identityProven };
 }
 
+/** Locks the call's assistant and workflow. @throws QUOTA_EXCEEDED */
+async function checkStart(scope: Scope, assistantId: string, workflowId: string | undefined): Promise<void> {
+  await scope.of(Assistants).lockForChat(assistantId);
+  if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
+  await scope.of(Quotas).checkRoomFor("liveChats");
+}
+
 /**
  * Stores a call and its chat. Runs in a transaction. @returns their id @throws QUOTA_EXCEEDED before anything is
  * stored
@@ -91,10 +101,10 @@ export async function openCall(
   { status, phoneNumber, ...call }: CallColumns,
 ): Promise<string> {
   const { crypto } = scope.ports;
-  await scope.of(Assistants).lockForChat(assistant.id);
-  if (workflowId !== undefined) await scope.of(Workflows).lockForChat(workflowId);
-  await scope.of(Quotas).checkRoomFor("liveChats");
-  const person = personOf(callee);
+  await checkStart(scope, assistant.id, workflowId);
+  const { fromPage = false, ...person } = personOf(callee);
+  const greetingOnly = fromPage || person.visitorId != null;
+  await warnOfUnresolved(scope, { assistant, channel: "VOICE", variables, greetingOnly });
   const { uniqueId } = person;
   if (uniqueId !== null) await scope.of(EndUsers).register(assistant.id, uniqueId);
   const id = newId();

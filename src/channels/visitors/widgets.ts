@@ -12,6 +12,7 @@ import {
   type Deployment,
   type DeploymentType,
 } from "../../conversation/workflows/deployments";
+import { warnOfUnresolved } from "../../conversation/turns/unresolved-variables";
 import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
 import type { JsonObject } from "../../platform/json/json-object";
 import { publicTheme } from "./theme";
@@ -65,6 +66,8 @@ export class Widgets {
   async greeting({ assistant, textEnabled }: Widget, variables: JsonObject): Promise<string | null> {
     const kind = textEnabled ? "chat" : "voice";
     const { initialMessage } = await this.scope.of(Configurations).of(kind, assistant);
+    const channel = textEnabled ? "TEXT" : "VOICE";
+    await warnOfUnresolved(this.scope, { assistant, channel, variables, greetingOnly: true });
     return fill(initialMessage, [variables, assistant.variables]).trim() || null;
   }
 

@@ -72,6 +72,15 @@ const LAST = perId(
   },
 );
 
+/** The first message, if it is a greeting. */
+const GREETING = perId(({ table, narrowed }) =>
+  narrowed(
+    table("messages")
+      .whereRaw("chat_id = wanted.id and sequence = 1")
+      .whereRaw("role = 'ASSISTANT' and metadata -> 'greeting' = 'true'"),
+  ),
+);
+
 const HISTORY = statement<Message>(({ table, $, db }) => {
   const rows = table("messages").where("chatId", $(1)).orderBy("sequence", "desc");
   return db.raw(`? limit ${HISTORY_LENGTH}`, [rows]);
@@ -116,6 +125,15 @@ export class Messages {
       readPerId(this.scope, LAST, ids, { take: last }, { before }),
     );
     return (await loader.load(chatId)).toReversed();
+  }
+
+  /** The greeting that opened a chat; null if none did. */
+  async greeting(chatId: string): Promise<string | null> {
+    const loader = this.scope.loader<MessageRow[]>("messages.greeting", (ids) =>
+      readPerId(this.scope, GREETING, ids, { take: 1 }),
+    );
+    const [first] = await loader.load(chatId);
+    return first?.content ?? null;
   }
 
   /** The last messages of a chat for a turn, oldest first. */

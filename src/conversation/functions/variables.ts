@@ -14,12 +14,20 @@ export function fill(text: string, sources: readonly Values[]): string {
   });
 }
 
+/** The names of the variables in a text. */
+export const namesIn = (text: string): string[] => [...text.matchAll(PLACEHOLDER)].map(([, name]) => name!);
+
 /** Replaces placeholders in every string of a value, but not in keys. */
-export function fillDeep(value: unknown, sources: readonly Values[]): unknown {
-  if (typeof value === "string") return fill(value, sources);
-  if (Array.isArray(value)) return value.map((item) => fillDeep(item, sources));
+export const fillDeep = (value: unknown, sources: readonly Values[]): unknown =>
+  changeDeep(value, (text) => fill(text, sources));
+
+type Change = (text: string) => string;
+
+function changeDeep(value: unknown, change: Change): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item) => changeDeep(item, change));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillDeep(item, sources)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, changeDeep(item, change)]));
 }
 
 /** JSON Schema keywords whose values are filled in. All other keywords are structure. */
@@ -35,22 +43,26 @@ const NAMED_SCHEMAS = [
 
 /** Fills variables into the parameters of a function where they cannot change the structure of the schema. */
 export const fillSchema = (parameters: JsonObject, sources: readonly Values[]): JsonObject =>
-  fillSchemaPart(parameters, sources, ["description"]);
+  changeSchemaPart(parameters, (text) => fill(text, sources), ["description"]);
 
-function fillSchemaPart(
-  schema: JsonObject,
-  sources: readonly Values[],
-  filled: readonly string[],
-): JsonObject {
+/** The names of the variables in the parameters of a function, where they are filled in. */
+export function namesInSchema(parameters: JsonObject): string[] {
+  const names: string[] = [];
+  const collect: Change = (text) => (names.push(...namesIn(text)), text);
+  changeSchemaPart(parameters, collect, ["description"]);
+  return names;
+}
+
+function changeSchemaPart(schema: JsonObject, change: Change, filled: readonly string[]): JsonObject {
   const inner = (value: unknown): unknown =>
     Array.isArray(value)
       ? value.map(inner)
       : isObject(value)
-        ? fillSchemaPart(value, sources, FILLED)
+        ? changeSchemaPart(value, change, FILLED)
         : value;
   const named = (value: unknown) => (isObject(value) ? mapEntries(value, (_, one) => inner(one)) : value);
   return mapEntries(schema, (key, value) => {
-    if (filled.includes(key)) return fillDeep(value, sources);
+    if (filled.includes(key)) return changeDeep(value, change);
     if (SCHEMAS.includes(key)) return inner(value);
     return NAMED_SCHEMAS.includes(key) ? named(value) : value;
   });

@@ -18,6 +18,7 @@ import { startOf } from "../workflows/flow";
 import { beginChat } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
 import { Workflows } from "../workflows/workflows";
+import { warnOfUnresolved } from "./unresolved-variables";
 import { Chats, firstStatus, type Chat, type VisitorColumns } from "../../chats/chats/chats";
 
 export interface StartChatInput extends Partial<VisitorColumns> {
@@ -56,6 +57,8 @@ export class ChatStart {
     const { assistant, flow } = resolved;
     return this.scope.transaction(async (scope) => {
       await this.checkStart(scope, resolved, channel);
+      const greetingOnly = input.visitorId != null;
+      await warnOfUnresolved(scope, { assistant, channel, variables, greetingOnly });
       if (uniqueId != null) await this.registerEndUser(scope, assistant.id, { ...input, uniqueId });
       const id = newId();
       const [stored] = await scope.insert("chats", {
