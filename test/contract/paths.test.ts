@@ -128,6 +128,7 @@ describe("an unknown path", () => {
     "/rest/v1",
     "/rest/v1/nothing",
     "/rest/v1/assistants/some-id/nothing",
+    "/rest/v1/assistants//chat",
     "/rest/v1/files/some-id/nothing",
     "/rest/v2/assistants",
     "/rest/v1/webhooks/another-engine/server-messages",

@@ -79,6 +79,17 @@ describe("retention", () => {
     expect((await state(api)).warnings).toEqual([]);
   });
 
+  test("of logs counts from the end of a conversation, however long ago it began", async () => {
+    const id = await log(20);
+    const began = "update chats set started_at = started_at - interval '30 days' where id = $1";
+    await running.database.query(began, [id]);
+    const old = await log(40);
+    await update(api, { logsDays: 30 });
+    await noticePasses(8);
+    await enforce();
+    expect(await left("chats", [id, old])).toEqual([id]);
+  });
+
   test("that is extended applies at once, and a shorter one is announced again", async () => {
     await update(api, { logsDays: 30 });
     await noticePasses(5);

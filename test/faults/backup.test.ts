@@ -97,6 +97,9 @@ describe("a backup of a running installation", () => {
       const { env, receiver, folder, chatId, callId } = shared;
       const copy = elsewhere(env, await emptyDatabase());
       await succeed("restore", copy, folder);
+      const held = await startServer(copy);
+      await say(held.api, chatId, "Asked while it was held.", "USER");
+      await held.end("SIGTERM");
       expect(await succeed("release", copy, "--drop")).toMatch(
         /Dropped: \d+ deliver(y|ies), 0 text messages, 1 call,/,
       );
@@ -105,6 +108,11 @@ describe("a backup of a running installation", () => {
       ]);
       expect(call).toEqual({ status: "ended", ended_reason: "dropped-after-restore" });
       const server = await startServer({ ...copy, WORKER: "on" });
+      const answers = "select from messages where chat_id = $1 and role = 'ASSISTANT' and content <> ''";
+      const answersBefore = (await query(env.DATABASE_URL!, answers, [chatId])).length;
+      await until(
+        async () => (await query(copy.DATABASE_URL!, answers, [chatId])).length > answersBefore, // asked while held
+      );
       const messageId = await say(server.api, chatId, "And now?", "USER");
       await until(() =>
         receiver.received.some(({ text }) => text.includes(messageId) || text.includes("And now?")),

@@ -170,3 +170,22 @@ describe("a started chat", () => {
     expect(error.extensions).toMatchObject({ code: "BAD_USER_INPUT", details: [{ path: `input.${name}` }] });
   });
 });
+
+test("each mutation of a document sees the changes of the mutations before it", async () => {
+  const { createProject: project } = await running.api.gql(
+    'mutation { createProject(input: { name: "Old" }) { id } }',
+  );
+  const { createWorkflow: workflow } = await running.api.gql(
+    'mutation ($projectId: ID!) { createWorkflow(input: { name: "W", projectId: $projectId }) { id } }',
+    { projectId: project.id },
+  );
+  const { before, after } = await running.api.gql(
+    `mutation ($id: ID!, $projectId: ID!) {
+       before: updateWorkflow(id: $id, input: { name: "A" }) { project { name } }
+       updateProject(id: $projectId, input: { name: "New" }) { id }
+       after: updateWorkflow(id: $id, input: { name: "B" }) { project { name } }
+     }`,
+    { id: workflow.id, projectId: project.id },
+  );
+  expect([before.project.name, after.project.name]).toEqual(["Old", "New"]);
+});

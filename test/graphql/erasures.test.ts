@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { digestsIn, eraseAgain, type BackedUpErasure } from "../../src/privacy/erasure/erase-again";
+import { settle } from "../../src/privacy/erasure/settle";
 import { useApp } from "../support/app";
 import { place, NUMBER, FAST, ended } from "../support/calls";
 import { askToForget, erased, forget, receiptOf } from "../support/erasures";
@@ -225,4 +226,20 @@ describe("after a restore", () => {
     ]);
     expect(rows.map(({ id }) => id)).toEqual([restored[2], later, theirs]);
   });
+});
+
+test("is not done while records of the person are left, even if a provider has deleted all of its own", async () => {
+  const { organizationId } = await running.otherOrganization();
+  const target =
+    "insert into erasures (organization_id, id, subject, status, sealed_target) values ($1, 'half', 'USER_ID', 'RUNNING', 'x')";
+  await running.database.query(target, [organizationId]);
+  const statusOf = async () =>
+    (await running.database.query<{ status: string }>("select status from erasures where id = 'half'"))[0]!
+      .status;
+  const scope = running.app.database.scope(organizationId);
+  await settle(scope, "half");
+  expect(await statusOf()).toBe("RUNNING");
+  await running.database.query("update erasures set sealed_target = null where id = 'half'");
+  await settle(scope, "half");
+  expect(await statusOf()).toBe("DONE");
 });

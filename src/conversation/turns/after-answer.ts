@@ -22,7 +22,7 @@ export async function answerExtras(
   const answer = text.toLowerCase();
   return {
     quickReplies: quickRepliesEnabled ? await suggestReplies(scope, turn, text) : [],
-    goodbye: turn.chat.channel === "VOICE" && phrases.some((phrase) => answer.includes(phrase)),
+    goodbye: phrases.some((phrase) => answer.includes(phrase)),
   };
 }
 
