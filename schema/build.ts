@@ -23,6 +23,7 @@ import { KeyResolver } from "./keys/keys";
 import { AllLogsResolver } from "./logs/all-logs";
 import { LogResolver } from "./logs/logs";
 import { ModelCredentialResolver } from "./organization/model-credentials";
+import { ModelMappingResolver } from "./organization/model-mappings";
 import { OrganizationResolver } from "./organization/organization";
 import { RetentionResolver } from "./organization/retention";
 import { ErasureResolver } from "./privacy/erasures";
@@ -59,6 +60,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   CallResolver,
   TelephonyResolver,
   ModelCredentialResolver,
+  ModelMappingResolver,
   FunctionResolver,
   EndUserResolver,
   ChatUserResolver,

@@ -1,6 +1,7 @@
 import "./start/production";
 import { existsSync } from "node:fs";
 import { loadCatalog } from "./platform/catalog/load-catalog";
+import { modelAccess } from "./platform/providers/model-access";
 import { readConfig } from "./platform/settings/config";
 import { checkOwnership } from "./platform/database/data-dir";
 import { withEncryptionKeys } from "./platform/database/open";
@@ -11,7 +12,7 @@ async function main(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   if (existsSync(".env")) process.loadEnvFile(".env");
   const settings = readConfig(process.env);
-  loadCatalog(settings.CATALOG_FILE); // a wrong one is told before the database is touched
+  modelAccess(settings, loadCatalog(settings.CATALOG_FILE)); // a wrong one is told before the database is touched
   await tryAddress(settings); // and so is an address that is in use: keys made before would be shown to nobody
   await checkOwnership(settings.DATA_DIR);
   const config = await withEncryptionKeys(settings);

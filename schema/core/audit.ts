@@ -66,6 +66,8 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   },
   testWebhookDestination: { record: "WebhookDestination" },
   setModelCredential: { id: "input.provider" },
+  setModelMapping: { record: "ModelMapping", id: "input.model" },
+  testModel: { record: "ModelMapping", id: "input.model", stored: "after" },
   testFunction: { record: "Assistant", stored: "after" },
   forgetEndUser: { record: "EndUser", id: PERSON },
   exportEndUser: { record: "EndUser", id: PERSON },

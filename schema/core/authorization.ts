@@ -174,6 +174,9 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
 
   modelCredentials: "organization",
   setModelCredential: "organization",
+  modelMappings: "organization",
+  setModelMapping: "organization",
+  testModel: "organization",
   testFunction: "organization",
   endUser: "organization",
   forgetEndUser: "organization",

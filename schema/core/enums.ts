@@ -36,6 +36,7 @@ export const ChatProvider = enumOf("ChatProvider", "Provider of text models for 
 export const VoiceModel = enumOf("VoiceModel", "Text model for the voice channel.");
 export const SmsModel = enumOf("SmsModel", "Text model for the SMS channel.");
 export const ChatModel = enumOf("ChatModel", "Text model for the chat channel.");
+export const ModelIdentifier = enumOf("ModelIdentifier", "Text model of any channel.");
 export const SpeechProvider = enumOf("SpeechProvider", "Provider of speech synthesis.");
 export const Voice = enumOf("Voice", "Voice of the assistant.");
 
@@ -44,6 +45,10 @@ export function fillEnums({ providers, models, speechProviders, voices }: Catalo
   fill(TextProvider, idsFor(providers, "VOICE"));
   fill(SmsProvider, idsFor(providers, "SMS"));
   fill(ChatProvider, idsFor(providers, "TEXT"));
+  fill(
+    ModelIdentifier,
+    models.map(({ id }) => id),
+  );
   fill(VoiceModel, idsFor(models, "VOICE"));
   fill(SmsModel, idsFor(models, "SMS"));
   fill(ChatModel, idsFor(models, "TEXT"));

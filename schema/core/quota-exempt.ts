@@ -26,6 +26,7 @@ export const QUOTA_EXEMPT: Readonly<Record<string, string>> = {
   issueToken: STORES_NOTHING,
   startWidgetSession: STORES_NOTHING,
   testFunction: STORES_NOTHING,
+  testModel: STORES_NOTHING,
   testWebhookDestination: STORES_NOTHING,
   updateKey: KEEPS_SIZE,
   updateOrganization: KEEPS_SIZE,

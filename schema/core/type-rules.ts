@@ -65,6 +65,8 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   IssuedToken: "organization",
   Key: "organization",
   ModelCredential: "organization",
+  ModelMapping: "organization",
+  ModelTest: "organization",
   PendingRetention: "organization",
   Project: "organization",
   RagSettings: "organization",

@@ -26,6 +26,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   ofRow("webhook_destinations", "sealed_secret"),
   ofRow("webhook_destinations", "former_sealed_secret"),
   ofRow("model_credentials", "sealed_key", "id", "provider"),
+  ofRow("model_mappings", "sealed_key", "id", "model"),
   ofRow("telephony_connections", "sealed_token"),
   {
     ...ofRow("calls", "sealed_secret", "chat_id"),

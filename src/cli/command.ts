@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { NewOrganization } from "../account/organization/bootstrap";
 import { readConfig } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
@@ -20,6 +21,8 @@ export interface CommandSyntax {
 type CommandWork = (
   database: Database,
   options: Readonly<Record<string, string | undefined>>,
+  /** The default organization, if the command has created it. */
+  created: NewOrganization | undefined,
 ) => Promise<unknown>;
 
 /**
@@ -48,8 +51,8 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
   const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {
     const config = await withEncryptionKeys(settings);
-    await prepare(config, url);
-    const answer = await work(new Database(knex, offlinePorts(config)), values);
+    const created = await prepare(config, url);
+    const answer = await work(new Database(knex, offlinePorts(config)), values, created);
     if (answer !== undefined) console.log(JSON.stringify(answer));
   } finally {
     await knex.destroy();

@@ -165,12 +165,13 @@ function portsOf(
   const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);
   const ownUrl = () => addressOf(server, config.HOST);
   const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
+  const catalog = loadCatalog(config.CATALOG_FILE);
   return {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
-    catalog: loadCatalog(config.CATALOG_FILE),
+    catalog,
     listener,
     outbound: reach,
-    models: openModels(config, reach.fetch, answers, reportUnknownModel),
+    models: openModels(config, catalog, reach.fetch, answers, reportUnknownModel),
     voice: openVoice(config, { publicUrl, ownUrl }, answers),
     telephone: openTelephony(config, publicUrl, answers),
     publicUrl,

@@ -7,6 +7,8 @@ import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
 import { settingsAccess } from "../http/settings-access";
 import type { NewOrganization } from "../account/organization/bootstrap";
+import { answeredBy } from "../account/organization/answered-by";
+import type { Database } from "../platform/database/database";
 import { prepare } from "./prepare";
 
 /** How long running requests may take to finish at shutdown, in ms. */
@@ -29,7 +31,14 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
     await listen(app.server, config);
     const hold = await app.database.hold();
     if (hold) console.log(`${holdMessage(hold)}\n`);
-    console.log(welcome(config, config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST), created));
+    console.log(
+      welcome(
+        config,
+        config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST),
+        created,
+        await answers(app.database),
+      ),
+    );
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
       await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_GRACE_MS))]);
@@ -60,11 +69,16 @@ async function refuseUnfitRoles(config: Config, { url, jobsUrl }: OpenDatabase):
   if (problem !== undefined) throw new Error(problem);
 }
 
+/** Who writes the answers of the default organization. */
+async function answers(database: Database): Promise<string> {
+  return answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""));
+}
+
 /** The message printed after startup. */
-function welcome(config: Config, url: string, created: NewOrganization | undefined): string {
+function welcome(config: Config, url: string, created: NewOrganization | undefined, answers: string): string {
   const hasOwnKeys = config.BOOTSTRAP_SECRET_KEY !== undefined;
   const access = settingsAccess(config);
-  const lines = ["Parley is ready.", "", ...addressesOf(config, url), ""];
+  const lines = ["Parley is ready.", "", ...addressesOf(config, url, answers), ""];
   if (created && hasOwnKeys)
     lines.push(
       "Created the default organization with the keys in BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY.",
@@ -94,13 +108,14 @@ function welcome(config: Config, url: string, created: NewOrganization | undefin
 }
 
 /** The addresses of the interfaces and the state of the main settings. */
-function addressesOf(config: Config, url: string): string[] {
+function addressesOf(config: Config, url: string, answers: string): string[] {
   const access = settingsAccess(config);
   return [
     `  GraphQL        ${url}/graphql   (open in a browser for the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
     `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
     `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL at DATABASE_URL"}`,
+    `  Answers        ${answers}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
     `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
   ];

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { auditRows, type AuditRow } from "../support/audit";
 import { elsewhere, query, waitingInstallation } from "../support/installation";
+import { stubModel } from "../support/stub-model";
 import {
+  afterTest,
   emptyDatabase,
   emptyFolder,
   SERVER_TIMEOUT_MS,
@@ -56,6 +58,14 @@ const restored = async (env: Env): Promise<Env> => {
 const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow> }>> = {
   "key:create": { run: on("key:create", "--name", "made here"), expected: { recordType: "Key" } },
   "org:create": { run: on("org:create", "--name", "Another"), expected: { recordType: "Organization" } },
+  connect: {
+    run: async (env) => {
+      const model = await stubModel({ text: ["Hello."] });
+      afterTest(model.stop);
+      return on("connect", "--provider", "openai", "--key", "sk-1")({ ...env, OPENAI_BASE_URL: model.url });
+    },
+    expected: { recordType: "ModelMapping" },
+  },
   "files:adopt": { run: on("files:adopt") },
   "keys:rotate": {
     run: on("keys:rotate"),
@@ -84,7 +94,7 @@ const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow>
 
 /** How many of the organizations a command concerns: what `org:create` makes is sealed with the new key at once. */
 const concernedBy = (operation: string, organizations: number): number =>
-  ["key:create", "keys:rotate"].includes(operation) ? 1 : organizations;
+  ["key:create", "connect", "keys:rotate"].includes(operation) ? 1 : organizations;
 
 test("every command that changes data is tested here, except those with a stated reason", () => {
   expect([...Object.keys(RECORDED), ...Object.keys(WITHOUT_RECORD)].sort()).toEqual(

@@ -110,6 +110,11 @@ async function sealCredentials(url: string): Promise<void> {
   );
   await query(
     url,
+    "insert into model_mappings (organization_id, id, model, name, sealed_key) values ($1, 'n', 'MIXTRAL', 'x', $2)",
+    [organization, seal("model_mappings/MIXTRAL")],
+  );
+  await query(
+    url,
     "insert into telephony_connections (organization_id, id, phone_number, account_sid, sealed_token) values ($1, 't', '+41780000000', 'AC', $2)",
     [organization, seal("telephony_connections/t")],
   );

@@ -31,6 +31,7 @@ export type Reply =
  */
 export async function stubModel(...replies: Reply[]) {
   const asked: ModelAsked[] = [];
+  const keys: (string | undefined)[] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -39,6 +40,7 @@ export async function stubModel(...replies: Reply[]) {
       if (!isPaired(question))
         return void res.writeHead(400).end('{"error":{"message":"tool_calls unanswered"}}');
       asked.push(question);
+      keys.push(req.headers.authorization);
       const reply = replies[Math.min(asked.length, replies.length) - 1]!;
       if ("after" in reply) setTimeout(() => answer(res, reply), reply.after);
       else answer(res, reply);
@@ -47,6 +49,8 @@ export async function stubModel(...replies: Reply[]) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     asked,
+    /** Authorization of each request. */
+    keys,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     stop: async () => {
       server.closeAllConnections();

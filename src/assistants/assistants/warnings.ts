@@ -5,6 +5,7 @@ import {
   type ModelEntry,
   type Succession,
 } from "../../platform/catalog/load-catalog";
+import { ModelMappings } from "../../account/organization/model-mappings";
 import { withWhole } from "../../platform/database/page";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
@@ -50,6 +51,8 @@ interface CheckContext {
   readonly variables: JsonObject | null;
   readonly hasFiles: boolean;
   readonly catalog: Catalog;
+  /** Identifiers that the organization has mapped to a model of its own. */
+  readonly mapped: ReadonlySet<string>;
   /** Why a function's parameters cannot be checked; undefined if they can. */
   readonly problemOf: (parameters: JsonObject) => Promise<string | undefined>;
 }
@@ -62,16 +65,18 @@ export async function configurationWarnings(
   assistant: Subject,
 ): Promise<ConfigurationWarning[]> {
   const configurations = scope.of(Configurations);
-  const [voice, sms, chat, files] = await Promise.all([
+  const [voice, sms, chat, files, mappings] = await Promise.all([
     configurations.stored("voice", assistant),
     configurations.stored("sms", assistant),
     configurations.stored("chat", assistant),
     scope.of(AttachedFiles).of(assistant.id),
+    scope.of(ModelMappings).read(),
   ]);
+  const mapped = new Set(mappings.map(({ model }) => model));
   const { catalog, checker } = scope.ports;
   const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
   return withWhole(scope, assistant.variables, async (variables) => {
-    const surroundings = { variables, hasFiles: files.length > 0, catalog, problemOf };
+    const surroundings = { variables, hasFiles: files.length > 0, catalog, mapped, problemOf };
     const each = [
       warningsOf("VOICE", voice, surroundings),
       warningsOf("SMS", sms, surroundings),
@@ -85,11 +90,12 @@ export async function configurationWarnings(
 async function warningsOf(
   channel: Channel,
   configuration: Configuration,
-  { variables, hasFiles, catalog, problemOf }: CheckContext,
+  { variables, hasFiles, catalog, mapped, problemOf }: CheckContext,
 ): Promise<ConfigurationWarning[]> {
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
   checkModel(channel, configuration, catalog, warn);
+  checkSuccession(configuration, catalog, mapped, warn);
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
@@ -138,12 +144,22 @@ function checkModel(
       "PROVIDER_MISMATCH",
       `${model} is served by ${entry.provider}, not by ${provider}; the model decides who is called.`,
     );
-  if (entry?.succeeds) warn("model", "MODEL_SUCCEEDED", successionOf(entry, entry.succeeds));
+}
+
+function checkSuccession(
+  { model }: ChannelConfiguration,
+  { models }: Catalog,
+  mapped: ReadonlySet<string>,
+  warn: Warn,
+) {
+  const entry = models.find(({ id }) => id === model);
+  if (entry?.succeeds && !mapped.has(model))
+    warn("model", "MODEL_SUCCEEDED", successionOf(entry, entry.succeeds));
 }
 
 function successionOf({ provider, model, id }: ModelEntry, { withdrawn, ...old }: Succession): string {
   const when = withdrawn === undefined ? "" : ` on ${withdrawn}`;
-  return `${provider} withdrew ${old.model}${when}. ${id} is answered by its closest successor, ${model} (${old.source}, as of ${old.checked}).`;
+  return `${provider} withdrew ${old.model}${when}. ${id} is answered by its closest successor, ${model} (${old.source}, as of ${old.checked}). To choose another model, use setModelMapping.`;
 }
 
 function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Catalog, warn: Warn) {

@@ -1,4 +1,3 @@
-import type { ModelEntry } from "../../platform/catalog/load-catalog";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { Messages, type Message } from "../../chats/chats/messages";
 import {
@@ -18,6 +17,7 @@ import { toolsOf } from "../functions/functions";
 import { citationOf, searchBeforeAnswer, retrieveForLocal, searchTool } from "./look-up";
 import { orderForModel, functionResults, toModel, withoutFunctions } from "./history";
 import { ModelCredentials } from "../../account/organization/model-credentials";
+import { ModelMappings } from "../../account/organization/model-mappings";
 import { fill } from "../functions/variables";
 
 /** A function for the model that the service itself implements. */
@@ -58,8 +58,12 @@ interface OpenQuestion {
 /** The unanswered question of a chat; undefined if the chat has ended or an earlier turn has answered. */
 export async function openQuestion(scope: Scope, chatId: string): Promise<OpenQuestion | undefined> {
   const read = () => scope.of(Messages).history(chatId);
-  const credentials = scope.of(ModelCredentials).read();
-  const [chat, early] = await Promise.all([scope.of(Chats).row(chatId), read(), credentials]);
+  const [chat, early] = await Promise.all([
+    scope.of(Chats).row(chatId),
+    read(),
+    scope.of(ModelCredentials).read(),
+    scope.of(ModelMappings).read(),
+  ]);
   if (!chat || chat.status === "ended") return undefined;
   const { channel, assistantId, workflowId } = chat;
   // Read in parallel with the assistant; loaders keep the result.
@@ -116,10 +120,9 @@ export interface TurnParts extends Speaker {
 export async function assemble(scope: Scope, parts: TurnParts): Promise<PreparedTurn> {
   const { chat, assistant, position, configuration, history, question, upTo } = parts;
   const values = [chat.variables, assistant.variables];
-  const model = modelOf(scope, configuration.model);
   const person = chat.uniqueId === null ? undefined : { ...chat, uniqueId: chat.uniqueId };
-  const [credential, found, memory] = await Promise.all([
-    scope.of(ModelCredentials).for(model),
+  const [{ model, credential }, found, memory] = await Promise.all([
+    scope.of(ModelMappings).for(configuration.model),
     searchBeforeAnswer(scope, parts),
     person ? scope.of(EndUsers).memory(assistant.id, person) : "",
   ]);
@@ -192,12 +195,6 @@ function rememberTool(scope: Scope, assistantId: string, chat: EndUserChat): Int
       return "Remembered.";
     },
   };
-}
-
-function modelOf({ ports }: Scope, id: string): ModelEntry {
-  const entry = ports.catalog.models.find((model) => model.id === id);
-  if (!entry) throw new Error(`The catalog has no model ${id}.`);
-  return entry;
 }
 
 function systemText(

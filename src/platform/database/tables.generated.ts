@@ -418,6 +418,16 @@ export interface Tables {
     baseUrl: Nullable<string>;
     updatedAt: Defaulted<Date>;
   };
+  model_mappings: {
+    organizationId: Column<string>;
+    id: Column<string>;
+    model: Column<string>;
+    name: Column<string>;
+    provider: Nullable<string>;
+    baseUrl: Nullable<string>;
+    sealedKey: Nullable<string>;
+    updatedAt: Defaulted<Date>;
+  };
   organizations: {
     id: Column<string>;
     name: Column<string>;
@@ -720,6 +730,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   ledger_heads: ["organizationId", "position"],
   messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId"],
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
+  model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],
   organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey"],
   passages: ["organizationId", "id", "fileId", "ordinal", "content", "words", "page", "assistantId"],
   projects: ["organizationId", "id", "name", "description", "createdAt", "updatedAt"],

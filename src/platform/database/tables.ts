@@ -18,6 +18,7 @@ export type TenantTable =
   | "deliveries"
   | "end_users"
   | "model_credentials"
+  | "model_mappings"
   | "assistant_files"
   | "passages"
   | "passage_embeddings"

@@ -1,5 +1,5 @@
 import type { Crypto } from "../crypto";
-import type { Catalog } from "../catalog/load-catalog";
+import type { Catalog, ModelEntry } from "../catalog/load-catalog";
 import type { Outbound } from "../outbound/http";
 import type { ArgumentChecker } from "./argument-checker";
 import type { DocumentReader } from "./document-reader";
@@ -17,6 +17,11 @@ export interface Models {
   readonly local: TextModel;
   /** Credentials from the server's settings, by vendor. */
   readonly credentials: Readonly<Record<string, { readonly apiKey?: string; readonly baseUrl?: string }>>;
+  /** Answers for identifiers whose provider has no credential, if the server's settings name a model. */
+  readonly fallback?: {
+    readonly model: Pick<ModelEntry, "provider" | "model" | "baseUrl">;
+    readonly credential: ModelCredential;
+  };
   /** Longest time for one answer. */
   readonly timeoutMs: number;
 }

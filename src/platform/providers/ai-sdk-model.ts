@@ -137,10 +137,15 @@ function languageModel({ model, credential }: ModelRequest, reach: typeof fetch)
     case "ANTHROPIC":
       return load<typeof Anthropic>("@ai-sdk/anthropic").createAnthropic(options)(model.model);
     default: {
+      if (baseURL === undefined)
+        throw new ModelFailure(
+          `${model.provider} has no address: set ${model.provider.toUpperCase()}_BASE_URL, or baseUrl in CATALOG_FILE.`,
+          { permanent: true },
+        );
       const { createOpenAICompatible } = load<typeof Compatible>("@ai-sdk/openai-compatible");
       return createOpenAICompatible({
         ...options,
-        baseURL: baseURL ?? "",
+        baseURL,
         name: nameOf(model),
       }).chatModel(model.model);
     }

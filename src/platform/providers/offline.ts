@@ -17,16 +17,17 @@ import { threadChecker } from "./thread-checker";
 export function offlinePorts(config: Config): Ports {
   const reach = outbound(config.OUTBOUND_ALLOW);
   const answers = new BoundedAnswers();
+  const catalog = loadCatalog(config.CATALOG_FILE);
   return {
     crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
-    catalog: loadCatalog(config.CATALOG_FILE),
+    catalog,
     storage: openStorage(config, answers),
     embeddings: undefined,
     reader: childReader(),
     checker: threadChecker(),
     quotas: openQuotas(config),
     outbound: reach,
-    models: openModels(config, reach.fetch, answers),
+    models: openModels(config, catalog, reach.fetch, answers),
     voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }, answers),
     telephone: openTelephony(config, () => "", answers),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },

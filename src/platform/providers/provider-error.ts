@@ -43,7 +43,7 @@ export function modelFailure(error: unknown, timedOut: boolean, model: Model): M
 
 function unknownModelMessage({ id, provider, model, successor }: Model, said: string): string {
   const hint = successor ? ` ${provider} names ${successor.model} as its successor.` : "";
-  return `${provider} does not know the model "${model}", which ${id} stands for. Name another model for ${id} in CATALOG_FILE.${hint} The provider said: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
+  return `${provider} does not know the model "${model}", which ${id} stands for. Name another model for ${id} with setModelMapping (GraphQL) or in CATALOG_FILE.${hint} The provider said: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
 }
 
 /** The error and the errors nested in it, innermost first: that one is the provider's own. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { DATABASE_SETTINGS } from "./database-settings";
 import { LIMIT_SETTINGS } from "./limit-settings";
 import { flag, isHostName, isRange, list, oneOf, url, whole, withoutTrailingSlashes } from "./setting-kinds";
+import { MODEL_SETTINGS, modelProblems, providerVariables } from "./model-settings";
 import { RETENTION_SETTINGS } from "./retention-settings";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
 import { VOICE_SETTINGS } from "./voice-settings";
@@ -86,32 +87,7 @@ export const SETTINGS = {
     "`26214400` (25 MiB)",
     "Largest file that may be uploaded, in bytes.",
   ],
-  OPENAI_API_KEY: [
-    z.string().min(1).optional(),
-    "the local model is used",
-    "API key of OpenAI. An organization can set its own.",
-  ],
-  OPENAI_BASE_URL: [
-    url("http:", "https:").optional(),
-    "the provider's",
-    "Base URL to use instead of OpenAI's.",
-  ],
-  GROQ_API_KEY: [
-    z.string().min(1).optional(),
-    "the local model is used",
-    "API key of Groq. An organization can set its own.",
-  ],
-  GROQ_BASE_URL: [url("http:", "https:").optional(), "the provider's", "Base URL to use instead of Groq's."],
-  ANTHROPIC_API_KEY: [
-    z.string().min(1).optional(),
-    "the local model is used",
-    "API key of Anthropic. An organization can set its own.",
-  ],
-  ANTHROPIC_BASE_URL: [
-    url("http:", "https:").optional(),
-    "the provider's",
-    "Base URL to use instead of Anthropic's.",
-  ],
+  ...MODEL_SETTINGS,
   EMBEDDING_MODEL: [
     z.string().min(1).max(200).default("text-embedding-3-small"),
     "`text-embedding-3-small`",
@@ -184,6 +160,8 @@ export interface Config extends Values {
   readonly HOST: string;
   readonly OUTBOUND_ALLOW: string[];
   readonly filesDir: string;
+  /** Environment variables named `…_API_KEY` and `…_BASE_URL`. */
+  readonly providerVariables: Readonly<Record<string, string>>;
 }
 
 /**
@@ -212,6 +190,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push("BOOTSTRAP_SECRET_KEY and BOOTSTRAP_PUBLIC_KEY must be different keys");
   if (config.VAPI_API_KEY !== undefined && !env.PUBLIC_BASE_URL?.trim())
     problems.push("PUBLIC_BASE_URL must be set if VAPI_API_KEY is: Vapi sends its callbacks there");
+  problems.push(...modelProblems(config));
   if (problems.length > 0)
     throw new Error(`These settings are invalid:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
   return {
@@ -220,6 +199,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     HOST: config.HOST ?? (embedded ? "127.0.0.1" : "0.0.0.0"),
     OUTBOUND_ALLOW: config.OUTBOUND_ALLOW ?? (embedded ? LOOPBACK : []),
     filesDir: join(config.DATA_DIR, "files"),
+    providerVariables: providerVariables(env),
   };
 }
 

@@ -1,0 +1,80 @@
+import { commandOf } from "../account/audit/note";
+import type { NewOrganization } from "../account/organization/bootstrap";
+import { askOnce, TEST_MESSAGE } from "../account/organization/test-model";
+import type { Ports } from "../platform/ports/ports";
+import { command, existingOrganization } from "./command";
+import { askTarget, targetOf } from "./connect/ask-target";
+import { storeForOrganization, storeInEnv } from "./connect/store";
+import { isPrivate, type Target } from "./connect/target";
+
+const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDRESS] [--key KEY] [--model NAME]
+  [--store organization|env] [--organization ID]
+Without options it asks. The key can also come from OPENAI_API_KEY, GROQ_API_KEY and so on.`;
+const OPTIONS = ["provider", "url", "key", "model", "store", "organization"] as const;
+
+/** Connects a model: tests it with one request, then stores it for an organization or in `.env`. */
+command(
+  { usage: USAGE, options: OPTIONS },
+  async (database, { store, organization, ...options }, created) => {
+    if (store !== undefined && store !== "organization" && store !== "env")
+      throw new Error(`--store must be organization or env; got "${store}".\nUsage: ${USAGE}`);
+    if (options.provider !== undefined && options.url !== undefined)
+      throw new Error(`Use either --provider or --url.\nUsage: ${USAGE}`);
+    if (created) console.log(newKeys(created));
+    const { ports } = database.scope("");
+    const isOpen = options.provider === undefined && options.url === undefined;
+    if (isOpen && !process.stdin.isTTY) throw new Error(`Name a provider or an address.\nUsage: ${USAGE}`);
+    const find = isOpen ? askTarget : targetOf;
+    const target = await find(options, ports.catalog, ports.models.credentials);
+    const inEnv = await goesToEnv(target, store);
+    await test(ports, target);
+    const organizationId = await existingOrganization(database, organization);
+    const name = target.provider ?? target.baseUrl!;
+    const operation = commandOf("connect", "ModelMapping", [{ name: inEnv ? "env" : "organization" }]);
+    operation.about(name);
+    const scope = database.scope(organizationId).audited(operation);
+    if (inEnv) await storeInEnv(scope, target, ".env");
+    else await storeForOrganization(scope, target);
+    console.log(
+      inEnv
+        ? "Stored in .env, for all organizations. Start Parley again to use it: npm start"
+        : `Stored for ${organization === undefined ? "the default organization" : `the organization ${organization}`}. A running server uses it from the next answer on.`,
+    );
+  },
+);
+
+/** The keys of an organization that this command has created. The server would have shown them at its first start. */
+const newKeys = ({ secretKey, publicKey }: NewOrganization): string =>
+  `New keys of the default organization (not shown again):\n\n  SECRET  ${secretKey}\n  PUBLIC  ${publicKey}\n`;
+
+/** Whether the target is stored in `.env`. @throws Error for a private address that is to be stored for an organization */
+async function goesToEnv({ baseUrl }: Target, store: string | undefined): Promise<boolean> {
+  if (baseUrl === undefined || !(await isPrivate(baseUrl))) return store === "env";
+  if (store === "organization")
+    throw new Error(
+      `${baseUrl} is a private address, which only .env may name. Leave out --store organization.`,
+    );
+  return true;
+}
+
+/** Sends the test request. @throws Error with the reason, if the model does not answer */
+async function test({ models }: Ports, { provider, baseUrl, apiKey, name }: Target): Promise<void> {
+  const where = provider ?? baseUrl!;
+  const address = baseUrl ?? models.credentials[provider!]?.baseUrl;
+  const credential = {
+    guarded: false,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(address !== undefined && { baseUrl: address }),
+  };
+  const model = {
+    id: "every identifier",
+    channels: [],
+    provider: where,
+    model: name,
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+  console.log(`Asking ${name} at ${where} …`);
+  const { text, error, durationMs } = await askOnce(models.remote, { model, credential }, TEST_MESSAGE);
+  if (error !== null) throw new Error(`${where} did not answer; nothing was stored.\n  ${error}`);
+  console.log(`It answered in ${durationMs} ms: ${text!.trim()}`);
+}

@@ -1,0 +1,80 @@
+import { lookup } from "node:dns/promises";
+import type { Catalog, ModelEntry } from "../../platform/catalog/load-catalog";
+import { AddressRules } from "../../platform/outbound/addresses";
+
+/** The server that is to answer: a provider of the catalog, or an OpenAI-compatible address. */
+export interface Target {
+  readonly provider?: string;
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** The server's own name of the model. */
+  readonly name: string;
+  /** Whether the name was chosen, so that it answers for every identifier, or is the usual one of the provider. */
+  readonly chosen: boolean;
+}
+
+/** Identifier whose model answers for other providers' identifiers, if it is not the provider's first one. */
+const USUAL: Readonly<Record<string, string>> = { ANTHROPIC: "CLAUDE_3_5_SONNET" };
+const ONLY_PUBLIC = new AddressRules([]);
+const OLLAMA = "http://127.0.0.1:11434";
+const PROBE_TIMEOUT_MS = 1_000;
+const LIST_TIMEOUT_MS = 10_000;
+
+/** The usual model of a provider; undefined if the catalog has none. */
+export const usualModel = (catalog: Catalog, provider: string): ModelEntry | undefined =>
+  catalog.models.find(({ id }) => id === USUAL[provider]) ??
+  catalog.models.find((model) => model.provider === provider);
+
+/** Base URL of OpenAI's protocol for an address as people give it. @throws Error if it is not a URL */
+export function baseUrlOf(text: string): string {
+  const address = /^https?:\/\//.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(address))
+    throw new Error(`"${text}" is not an address, such as http://127.0.0.1:8000/v1.`);
+  const url = new URL(address);
+  if (url.username !== "" || url.password !== "")
+    throw new Error("The address must not contain a user or password. Give the key separately.");
+  url.pathname = url.pathname.replace(/\/chat\/completions\/?$/, "").replace(/\/+$/, "") || "/v1";
+  return url.toString();
+}
+
+/** Whether an address is not public, so that an organization may not set it. */
+export async function isPrivate(baseUrl: string): Promise<boolean> {
+  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, "");
+  const addresses = await lookup(host, { all: true, verbatim: true }).catch(() => []);
+  return addresses.some(({ address }) => !ONLY_PUBLIC.permits(address, host));
+}
+
+/** Names of the models at a server with OpenAI's protocol; none if it does not list them. */
+export async function modelsAt(
+  baseUrl: string,
+  apiKey?: string,
+  timeoutMs = LIST_TIMEOUT_MS,
+): Promise<string[]> {
+  try {
+    const answer = await fetch(`${baseUrl}/models`, {
+      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const { data } = (await answer.json()) as { data?: { id?: unknown }[] };
+    return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  } catch {
+    return [];
+  }
+}
+
+/** Base URL and models of an Ollama on its usual port; undefined if none runs there. @param address another place to look */
+export async function findOllama(
+  address = OLLAMA,
+): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {
+  const baseUrl = `${address}/v1`;
+  try {
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+    const answer = await fetch(`${address}/api/version`, { signal, redirect: "error" });
+    const { version } = (await answer.json()) as { version?: unknown };
+    if (typeof version !== "string") return undefined;
+  } catch {
+    return undefined;
+  }
+  return { baseUrl, models: await modelsAt(baseUrl) };
+}
