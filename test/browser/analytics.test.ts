@@ -60,7 +60,7 @@ async function open(link?: string) {
   await rows().first().waitFor();
 }
 
-/** What a card gives as a file, as its lines. */
+/** Lines of the file that a card offers. */
 async function csvOf(name: string): Promise<string[]> {
   const [file] = await Promise.all([
     page.waitForEvent("download"),
@@ -119,7 +119,7 @@ test("offers every chart as a table", async () => {
   expect(Number(succeeded) + Number(failed)).toBe(Number(calls));
 });
 
-/** The charts that show nothing but grey lines and words. */
+/** Charts that show only grid lines and labels. */
 const emptyCharts = (): Promise<string[]> =>
   page.evaluate(`(() => {
     const isColoured = ([red, green, blue, opacity]) =>
@@ -274,7 +274,7 @@ describe.each([
   });
 });
 
-/** What axe finds wrong with what is shown. */
+/** Violations that axe finds on the page. */
 async function problems(): Promise<string[]> {
   if (await page.evaluate("!window.axe"))
     await page.addScriptTag({ path: require.resolve("axe-core/axe.min.js") });

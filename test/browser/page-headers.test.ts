@@ -75,7 +75,7 @@ describe("if the pages are built", () => {
 
   test.each([
     ["a query in the address", "/graphql?query={__typename}", "text/html"],
-    ["a client that takes anything", "/graphql", "*/*"],
+    ["a client that accepts any type", "/graphql", "*/*"],
     ["a client that asks for JSON", "/graphql", "application/json"],
   ])("serves the API instead of the explorer to %s", async (_who, path, accept) => {
     const response = await get(path, accept);

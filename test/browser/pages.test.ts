@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** For the tests that stand beside it: what these pages load is much, and takes seconds. */
+/** Opens one page for all tests of the block, because these pages take seconds to load. */
 function usePage(open: () => Promise<void>) {
   beforeAll(async () => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
@@ -37,11 +37,11 @@ const isMethod = (key: string) => ["get", "put", "post", "patch", "delete"].incl
 const expectText = (place: Locator, text: string) =>
   place.filter({ hasText: new RegExp(text.replaceAll(/[^\w ]/g, "\\$&").replaceAll(" ", "\\s")) }).waitFor();
 
-/** Everything that a page of this origin finds in a storage of the browser. */
+/** All values in a storage of the browser for this origin. */
 const keptIn = (page: Page, storage: "localStorage" | "sessionStorage") =>
   page.evaluate<string>(`JSON.stringify(Object.entries(${storage}))`);
 
-/** GraphiQL stores what was typed some time later. */
+/** Waits until GraphiQL has stored the typed text, which it does with a delay. */
 const untilKept = (text: string) =>
   until(async () => (await keptIn(page, "sessionStorage")).includes(text), 15_000);
 
@@ -87,7 +87,7 @@ describe("the explorer at /graphql", () => {
     await pane("Headers").getByText("X-API-Key").waitFor();
   }
 
-  /** The cursor goes between the quotes of {"X-API-Key": ""}, as a person would put it. */
+  /** Places the cursor between the quotes of {"X-API-Key": ""}. */
   async function putKeyIn(key: string) {
     await pane("Headers").locator(".view-lines:visible").click();
     await page.keyboard.press("Control+End");
@@ -102,7 +102,7 @@ describe("the explorer at /graphql", () => {
     await putKeyIn(key);
   }
 
-  /** The editor's workers check a text some time later: they underline a bracket too many, and nothing once it is gone. */
+  /** Waits for the editor's workers, which check with a delay: they underline an extra bracket, and nothing after its removal. */
   async function expectChecked(editor: Locator) {
     const underlined = editor.locator(".squiggly-error, .squiggly-warning");
     await editor.locator(".view-lines:visible").click();
@@ -207,9 +207,9 @@ describe("the explorer at /graphql", () => {
       await other.close();
       await press("Clear key and tabs");
       await expectText(pane("Headers"), `{"X-API-Key": ""}`);
-      await untilKept("X-API-Key"); // the first thing that is stored after the reload
+      await untilKept("X-API-Key"); // the first value stored after the reload
       expect(await keptIn(page, "sessionStorage")).not.toContain(app.secretKey);
-      await openWithKey(app.secretKey); // as the tests after this one want it
+      await openWithKey(app.secretKey); // the state that later tests expect
       await untilKept(app.secretKey);
     });
 
@@ -232,12 +232,12 @@ describe("the explorer at /graphql", () => {
     test("runs only the selected operation of a tab with several", async () => {
       await tab("Organization").click();
       const chosen = page.getByRole("menuitem", { name: "Organization", exact: true });
-      // The explorer sees which operations there are a moment after it shows them: till then it runs the first.
+      // The explorer knows the operation names shortly after it shows the text; until then it runs the first one.
       for (let tries = 0; tries < 10 && !(await chosen.isVisible()); tries++) {
         await run();
         await chosen.waitFor({ timeout: 2_000 }).catch(() => undefined);
       }
-      for (const list of Object.values(observed)) list.length = 0; // what it ran till then had no name
+      for (const list of Object.values(observed)) list.length = 0; // the runs so far had no operation name
       await chosen.click();
       await expectText(response(), "Default organization");
       expect(observed).toEqual(NOTHING);
@@ -249,7 +249,7 @@ describe("the explorer at /graphql", () => {
       const { chat } = await graphql(start, { input: { assistantId, channel: "TEXT" } });
       await showVariables("WatchChat");
       await fillIn("CHAT_ID", chat!.id);
-      // Listened for from the beginning: the frame may be sent before run() is done.
+      // Registered first, because the frame may be sent before run() returns.
       const subscribed = new Promise<void>((resolve) => {
         page.on("websocket", (socket) =>
           socket.on("framesent", ({ payload }) => void (payload.includes(`"type":"subscribe"`) && resolve())),
@@ -267,7 +267,7 @@ describe("the explorer at /graphql", () => {
       };
       let waiting = true;
       const seen = expectText(response(), message.content).finally(() => (waiting = false));
-      // The server begins to listen some time after the frame was sent: one of these comes after that.
+      // The server starts listening some time after the frame was sent; one of these events comes later.
       while (waiting) {
         await graphql(post, { input: message });
         await page.waitForTimeout(500);
@@ -294,7 +294,7 @@ describe("the REST documentation at /rest/docs", () => {
 
   test("runs an operation with the entered key, which survives a reload", async () => {
     await page.locator(".auth-wrapper .authorize").click();
-    // The cursor is where most people want it: in the field of the key.
+    // The cursor starts in the field of the key.
     await page.keyboard.type(app.secretKey);
     await page.locator(".modal-ux .authorize").last().click();
     await page.reload();

@@ -16,7 +16,7 @@ afterAll(() => site.stop());
 
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds wrong in a document, by rule and place. */
+/** Violations that axe finds in a document, by rule and element. */
 async function faults(place: Page | Frame): Promise<unknown> {
   if (await place.evaluate("!window.axe")) await place.evaluate(AXE);
   return place.evaluate(`axe.run(document, { iframes: false, resultTypes: ["violations"] }).then(({ violations, passes }) => {

@@ -16,7 +16,7 @@ const attributesOf = async (...parts: Parameters<WidgetSite["assistant"]>) => ({
 });
 const said = async ({ frame }: WidgetPage) =>
   (await frame.locator(".message").allInnerTexts()).map((line) => line.replace(/\s+/g, " ").trim());
-/** A promise, and what keeps it. */
+/** A promise, and the function that resolves it. */
 function gate() {
   let open!: () => void;
   return { passed: new Promise<void>((resolve) => (open = resolve)), open: () => open() };

@@ -22,7 +22,7 @@ let listener: Listener;
 let server: Server;
 let url: string;
 
-/** The pages of the service, on files of this test. */
+/** The pages of the service, with asset files of this test. */
 beforeAll(async () => {
   publicDir = await mkdtemp(join(tmpdir(), "parley-pages-"));
   const { database } = running.app;
@@ -174,7 +174,7 @@ describe("if the widget is built", () => {
   });
 
   describe("the demo page", () => {
-    /** What it is given to work with. */
+    /** Data that the page is given. */
     async function given(query = "", headers: Record<string, string> = {}) {
       const html = await (await get(`/widget/demo${query}`, headers)).text();
       return JSON.parse(/id="demo-data">(.*)<\/script>/.exec(html)![1]!) as {

@@ -6,7 +6,7 @@ jest.setTimeout(60_000);
 
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
-/** A site of yet another origin. */
+/** A site with a third origin. */
 const elsewhere = new WidgetSite(app);
 beforeAll(() => Promise.all([site.start(), elsewhere.start()]), 60_000);
 afterEach(() => Promise.all([site.clear(), elsewhere.clear()]));
@@ -102,7 +102,7 @@ describe("messages between windows", () => {
     );
     await other.evaluate(spoof);
     await untilIn(widget, "heard.includes('initialize')");
-    // The page itself is heard, behind what was not.
+    // A message of the page itself is accepted after the refused ones.
     await page.evaluate(`CompanionWidget.initializeAssistant({ user_name: "Zoe" })`);
     await frame.getByText("Hello Zoe.").waitFor();
     await other.evaluate(spoof);

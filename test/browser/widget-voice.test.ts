@@ -9,7 +9,7 @@ jest.setTimeout(60_000);
 
 const app = useApp({ WORKER: "on" });
 const site = new WidgetSite(app);
-/** Where a voice engine holds the calls. */
+/** Service whose calls run at a voice engine. */
 const engine = useEngine({ VAPI_PUBLIC_KEY: "public" });
 const withEngine = new WidgetSite(engine);
 const sites = [site, withEngine];
@@ -17,7 +17,7 @@ beforeAll(() => Promise.all(sites.map((one) => one.start())), 60_000);
 afterEach(() => Promise.all(sites.map((one) => one.clear())));
 afterAll(() => Promise.all(sites.map((one) => one.stop())));
 
-/** A browser that hears what `hear` says to it, and whose voice says everything at once. */
+/** Fake speech recognition, which hears the argument of `hear`, and speech synthesis, which finishes at once. */
 const SPEECH = `
   window.said = [];
   window.listeners = [];

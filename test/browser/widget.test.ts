@@ -15,7 +15,7 @@ afterAll(() => site.stop());
 const GREETS = { initialMessage: "Hello {user_name}, this is {shop}." };
 const CONTAINER = `<div id="companion-container" style="height: 500px"></div>`;
 
-/** Counts the event, where it can be heard, from before the script is there. */
+/** Records the event on both targets; runs before the widget's script. */
 const COUNTING = `
   window.loaded = [];
   for (const [name, target] of [["document", document], ["window", window]])
@@ -25,7 +25,7 @@ const loaded = async (page: Page) => {
   return page.evaluate("loaded");
 };
 
-/** What the button computes to. */
+/** Computed style of the button. */
 const cssOf = (page: Page, property: string): Promise<unknown> =>
   page.evaluate(
     `getComputedStyle(document.getElementById("companion-widget").shadowRoot.querySelector("button")).${property}`,

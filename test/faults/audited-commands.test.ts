@@ -27,7 +27,7 @@ const COMMANDS = Object.fromEntries(
 );
 
 const READS = "reads only";
-/** Commands that record nothing, and why. */
+/** Commands that record nothing, each with the reason. */
 const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   docs: "writes documents of the project",
   rows: "writes a file of the project",
@@ -54,7 +54,7 @@ const restored = async (env: Env): Promise<Env> => {
   return copy;
 };
 
-/** Commands that change something, in the order in which they are run; what ends the installation comes last. */
+/** Commands that change something, in order; the one that ends the installation is last. */
 const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow> }>> = {
   "key:create": { run: on("key:create", "--name", "made here"), expected: { recordType: "Key" } },
   "org:create": { run: on("org:create", "--name", "Another"), expected: { recordType: "Organization" } },
@@ -92,7 +92,7 @@ const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow>
   },
 };
 
-/** How many of the organizations a command concerns: what `org:create` makes is sealed with the new key at once. */
+/** Number of organizations that a command affects: `org:create` seals values with the new key from the start. */
 const concernedBy = (operation: string, organizations: number): number =>
   ["key:create", "connect", "keys:rotate"].includes(operation) ? 1 : organizations;
 

@@ -15,7 +15,7 @@ test(
   async () => {
     const { api, database } = running;
     const chatId = await newChat(api, await quietAssistant(api));
-    // What happened in 500 more chats: rows as those of the first.
+    // Events of 500 more chats, copied from the first.
     await database.query(
       `insert into events (organization_id, id, name, type, assistant_id, chat_id, body)
        select organization_id, 'made-' || lpad(n::text, 8, '0'), name, type, assistant_id, 'chat-' || n % 500, body

@@ -40,7 +40,7 @@ async function backedUp(over = afterTest) {
   return { ...installation, folder, said };
 }
 
-/** Which nobody changes. */
+/** A backup that no test changes. */
 let shared: Awaited<ReturnType<typeof backedUp>>;
 beforeAll(async () => void (shared = await backedUp(afterTests)), LONG);
 

@@ -21,9 +21,9 @@ let vapi: FakeVapi;
 beforeAll(async () => void (vapi = await new FakeVapi().start()));
 afterAll(() => vapi.stop());
 
-/** Settings with the fake engine, which calls back where the server listens. */
+/** Settings with the fake engine, which calls back at the server's address. */
 let env: Env;
-/** Who took over in one test is there to be killed in the next. */
+/** The server that took over in one test is killed in the next. */
 let last: ServerProcess;
 beforeAll(async () => {
   const PORT = String(await freePort());
@@ -66,7 +66,7 @@ test(
     vapi.will({});
     const second = await startServer(env);
     expect((await callOf(second.api, id)).dialedAt).toBeNull();
-    // What a dead worker held is free after a while; here that while is over.
+    // The jobs of a dead worker are free after a timeout, which is over here.
     await statement(env.DATABASE_URL!, "update worker_heartbeats set seen_at = now() - interval '5 minutes'");
     await until(async () => (await callOf(second.api, id)).dialedAt !== null);
     expect(vapi.asked(id)).toBe(1);
@@ -90,11 +90,11 @@ test(
     const owner = new pg.Client({ connectionString: DATABASE_URL });
     await owner.connect();
     afterTest(() => owner.end());
-    // A transaction sees the activity of its first look only.
+    // A second connection: a transaction sees only the activity at its first query.
     const watcher = new pg.Client({ connectionString: DATABASE_URL });
     await watcher.connect();
     afterTest(() => watcher.end());
-    // Who dials reads the assistant's configuration in between.
+    // Before dialing, the job reads the assistant's configuration.
     await owner.query("begin");
     await owner.query("lock table voice_configurations in access exclusive mode");
     const stalled = await startServer(quick);
@@ -109,7 +109,7 @@ test(
     await until(async () => (await callOf(front.api, id)).dialedAt !== null);
     expect(vapi.asked(id)).toBe(1);
     process.kill(stalled.pid, "SIGCONT");
-    // It ends only when what it was at has ended.
+    // The process ends only after its current work has ended.
     expect((await stalled.end("SIGTERM")).code).toBe(0);
     expect(vapi.asked(id)).toBe(1);
     expect(vapi.problems).toEqual([]);

@@ -42,13 +42,13 @@ const receiver = async (): Promise<Receiver> => {
   afterTest(() => started.stop());
   return started;
 };
-/** Has all periodic tasks wait for a time so many hours from now. */
+/** Postpones all periodic tasks by a number of hours. */
 const waitFor = (hours: number): Promise<unknown> =>
   database.query(
     `select graphile_worker.add_job(task, run_at => now() + $2 * interval '1 hour', job_key => task) from unnest($1::text[]) as task`,
     [Object.keys(periodicTasks), hours],
   );
-/** How many periodic tasks do not wait for their next time, which comes within an hour. */
+/** Number of periodic tasks that are not scheduled within the next hour. */
 const outOfTime = async (): Promise<number> => {
   const { rows } = await database.query(
     `select from unnest($1::text[]) as task where not exists (
@@ -66,7 +66,7 @@ const sendTo = async (api: Api, { url }: Receiver): Promise<string> => {
 
 let env: Env;
 let database: pg.Pool;
-/** Of the server whose clock is right. */
+/** Client of the server whose clock is right. */
 let right: Api;
 beforeAll(async () => {
   const url = await preparedDatabase(afterTests);
@@ -121,7 +121,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
     ["was missed", -1.01],
     ["was put off to a time to come by a server of another version", 2],
   ];
-  // Each takes up to a minute: the quick run has those of the clock that did harm.
+  // Each row takes up to a minute: the quick run has only those with a clock ahead, which once did harm.
   if (LONG || skew > 0)
     test.each(missed)(
       "does the periodic work that %s",

@@ -20,7 +20,7 @@ interface OwnDatabase {
   comeBack(): Promise<void>;
 }
 
-/** A PostgreSQL of these tests' own, which they may take away. */
+/** A PostgreSQL for these tests only, which they may stop. */
 async function ownDatabase(): Promise<OwnDatabase> {
   const dataDir = emptyFolder(afterTests);
   const start = () => startEmbedded({ dataDir, log: () => undefined, flags: ["fsync=off"] });
@@ -33,7 +33,7 @@ async function ownDatabase(): Promise<OwnDatabase> {
   };
 }
 
-/** A way to a database, for the test. */
+/** Starts a proxy to a database for the test. */
 async function throughProxy(url: string): Promise<Proxy> {
   const proxy = await proxyTo(url);
   afterTest(proxy.stop);
@@ -129,7 +129,7 @@ describe("a server and its database", () => {
       await database.comeBack();
       await until(async () => (await api.request("GET", "/rest/v1/assistants")).status === 200);
       for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
-      expect((await server.end("SIGTERM")).code).toBe(0); // it has outlived all of that
+      expect((await server.end("SIGTERM")).code).toBe(0); // the server has survived all of it
     },
     3 * SERVER_TIMEOUT_MS,
   );

@@ -54,7 +54,7 @@ test(
     await database.stop();
     held!.end("ok");
     goOn();
-    // The server has met the database's absence wherever it could when it says so itself.
+    // Once readiness fails, the server has noticed the absence of the database everywhere.
     await until(async () => (await api.request("GET", "/health/ready")).status === 503);
     database = await start();
     await until(async () => (await api.request("GET", "/health/ready")).status === 200);

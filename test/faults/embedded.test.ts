@@ -131,7 +131,7 @@ if (isRoot) {
     expect(await query(url, "select current_user as name")).toEqual([{ name: "parley" }]);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o711);
     const note: unknown = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8"));
-    // A checkout under /root puts the programs out of nobody's reach.
+    // The user "nobody" cannot reach the programs of a checkout under /root.
     const programs = await isOpenToAll(ROOT);
     expect(note).toMatchObject({ wayAsRoot: programs ? "nobody" : expect.stringMatching(/unshare|system/) });
   }, 60_000);
@@ -157,7 +157,7 @@ async function start(dataDir: string): Promise<EmbeddedDatabase> {
   return database;
 }
 
-/** A server of its own process, which keeps a database until it is killed. */
+/** Starts a process that keeps a database open until it is killed. */
 async function startServer(dataDir: string): Promise<{ server: ChildProcess; url: string }> {
   const code = `require(${JSON.stringify(join(await compiled(), "embedded.js"))})
     .startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log: () => {}, flags: ${JSON.stringify(FAST)} })

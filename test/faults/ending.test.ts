@@ -37,7 +37,7 @@ async function halfSent({ url, api }: ServerProcess, name: string): Promise<Clie
   const headers = { ...api.headers, "Content-Type": "application/json", Expect: "100-continue" };
   const post = request(`${url}/rest/v1/assistants`, { method: "POST", headers });
   post.flushHeaders();
-  await once(post, "continue"); // the server has it
+  await once(post, "continue"); // the server has received the headers
   post.write(`{"name": "${name}`);
   return post;
 }
@@ -56,13 +56,13 @@ const refusesConnections = (url: string) => async () =>
     ({ cause }: { cause?: { code?: string } }) => cause?.code === "ECONNREFUSED",
   );
 
-/** Lines of the log from a warning on. */
+/** Log lines with level warning or higher. */
 const problemsIn = (stderr: string): string[] =>
   stderr.split("\n").filter((line) => line !== "" && !line.startsWith('{"level":30,'));
 
 describe("a server on an external database", () => {
   let env: Env;
-  /** What one test starts last is what the next one ends. */
+  /** Each test ends the server that the test before started last. */
   let server: ServerProcess;
   const start = async () => (server = await startServer(env, afterTests));
   beforeAll(async () => {
@@ -107,9 +107,9 @@ describe("a server on an external database", () => {
 describe("a server on the embedded database", () => {
   let env: Env;
   let server: ServerProcess;
-  /** With the keys that the first start printed. */
+  /** Client with the keys that the first start printed. */
   let api: Api;
-  /** On the data of the start before: the keys are not printed again. */
+  /** Starts a server on the same data; it does not print the keys again. */
   const startAgain = async () => {
     server = await startServer(env, afterTests);
     expect(server.stdout()).not.toMatch(/parley_[sp]k_/);

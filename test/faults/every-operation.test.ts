@@ -15,12 +15,12 @@ let running: Awaited<ReturnType<typeof startApp>>;
 let world: World;
 
 beforeAll(async () => {
-  jest.spyOn(console, "log").mockImplementation(() => undefined); // knex tells there of each connection that breaks
+  jest.spyOn(console, "log").mockImplementation(() => undefined); // Knex logs each broken connection there
   database = await createDatabase();
   proxy = await proxyTo(database.url);
   running = await startApp({ ...database, url: proxy.url });
   world = await buildWorld(running.api);
-  const functions = [{ name: "echo" }]; // its workflow has set others
+  const functions = [{ name: "echo" }]; // the workflow of the chat has set other functions
   await running.api.patch(`/rest/v1/assistants/${world.assistantId}/chat`, { functions }, 200);
 }, 2 * SERVER_TIMEOUT_MS);
 afterAll(async () => {
@@ -29,10 +29,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Tables of which a server writes by itself: what it says of its own life. */
+/** Tables that a server writes without a request. */
 const OF_SERVERS: readonly string[] = ["knex_migrations_lock", "stored_sizes"];
 
-/** Everything that is stored: a digest of each table's rows, and the names of the files. */
+/** Digest of each table's rows, and the names of the stored files. */
 async function stored(): Promise<unknown> {
   const tables = await database.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' order by 1",
@@ -48,7 +48,7 @@ async function stored(): Promise<unknown> {
 
 const ask = (target: Target) => target.ask(callerOf(target, running.api, world), world);
 
-/** All goes on, and what was refused is not done afterwards either. */
+/** Expects that requests succeed again and that refused requests have left no effect. */
 async function expectWell(before: unknown): Promise<void> {
   const read = `/rest/v1/assistants/${world.assistantId}`;
   await until(async () => (await running.api.request("GET", read)).status === 200);
@@ -57,7 +57,7 @@ async function expectWell(before: unknown): Promise<void> {
   await running.api.patch(read, { name: "Cleo" }, 200);
 }
 
-/** Whoever is refused for what was sent needs no database for that; a callback of nobody's is taken without effect. */
+/** Codes of requests that are refused without the database; undefined for callbacks of unknown calls, which have no effect. */
 const UNKNOWN_SENDER = [undefined, "UNAUTHENTICATED", "FORBIDDEN", "401", "403"];
 
 const away = rows(targets, 16);
@@ -85,7 +85,7 @@ describe(`while the database is unavailable, ${away.title} routes and operations
   });
 });
 
-/** Reads that tell a secret or make a link, which the audit log must record first. */
+/** Reads that return a secret or a link, which the audit log must record first. */
 const DISCLOSING = [
   "regenerateWebhookSecret",
   "listWebhookSettings",
@@ -96,7 +96,7 @@ const DISCLOSING = [
   "fileDownload",
   "endUserExportDownload",
 ];
-/** Subscriptions that begin, and then wait for an event that nobody can write. */
+/** Subscriptions, which start and then wait for an event that cannot be written. */
 const WAITING = ["callEvents", "organizationEvents"];
 
 /** Makes every new transaction read-only, as on a standby, or lets it write again. */
@@ -104,7 +104,7 @@ async function setReadOnly(readOnly: boolean): Promise<void> {
   const postgres = process.env.TEST_POSTGRES!;
   const name = new URL(database.ownerUrl).pathname.slice(1);
   await statement(postgres, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
-  proxy.leave(); // connections keep what they began with
+  proxy.leave(); // open connections keep the old setting
   proxy.comeBack();
 }
 

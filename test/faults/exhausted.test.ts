@@ -60,7 +60,7 @@ describe("a server without free file handles", () => {
     "answers 503 with Retry-After to requests that need one, fails readiness, and recovers",
     async () => {
       const { api, pid } = await startServer({ ...SETTINGS, DATABASE_URL: await preparedDatabase() });
-      // One connection for all of it, as a new one is what the server has no handle for.
+      // All requests share one connection, because the server has no handle for another.
       const ask = async (path: string, form?: string) => {
         const type = { "Content-Type": "multipart/form-data; boundary=b" };
         const { status, headers, text } = await rawRequest(api.url, {
@@ -78,11 +78,11 @@ describe("a server without free file handles", () => {
       const operations = `name="operations"\r\n\r\n${JSON.stringify({ query, variables: { file: null } })}`;
       const map = 'name="map"\r\n\r\n{"file":["variables.file"]}';
       const graphql = () => ask("/graphql", formOf(operations, map, file));
-      expect((await ask("/rest/v1/assistants")).status).toBe(200); // opens the connections that the test goes on with
+      expect((await ask("/rest/v1/assistants")).status).toBe(200); // opens the connections that the rest of the test uses
       const prlimit = (...what: string[]) =>
         execFileSync("prlimit", ["--pid", String(pid), ...what], { encoding: "utf8" });
       const before = prlimit("--nofile", "-o", "SOFT", "--noheadings").trim();
-      prlimit("--nofile=3:"); // what is open stays so, and no number below it ever becomes free
+      prlimit("--nofile=3:"); // open handles stay open, and no lower number becomes free
       const refused = await upload();
       expect({ ...refused, body: refused.body.code }).toEqual({
         status: 503,

@@ -16,10 +16,10 @@ import { until } from "../support/until";
 import { answeredBy } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 
-/** Starts chats; what a workflow does on its way is left to the servers that the tests start and kill. */
+/** Starts chats. The servers that the tests start and kill run the workflows. */
 const running = useApp({ WORKER: "off" });
 
-/** Whoever took over in one test is there to be killed in the next. */
+/** The server that took over in one test is killed in the next. */
 let last: ServerProcess;
 const another = async () => {
   const env = {
@@ -65,7 +65,7 @@ beforeEach(async () => {
   workflowId = flow.workflowId;
 });
 
-/** Starts the chat that is to call the function at once, by an ACTION. */
+/** Starts a chat whose first node, an ACTION, calls the function. */
 async function order(): Promise<void> {
   const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
   chatId = (await running.api.gql(start, { input: { workflowId } })).startChat.id;
@@ -76,7 +76,7 @@ const CHAT = `query ($id: ID!) { chat(id: $id) { variables workflowNode { name }
 const chat = async () => (await running.api.gql(CHAT, { id: chatId })).chat;
 const idsAsked = () => shop.received.map(({ headers, body }) => [headers["idempotency-key"], body.id]);
 
-/** The function was called once as far as the chat knows, and its answer has led on. */
+/** Expects one recorded call of the function, and that the workflow has used its answer. */
 async function expectOneCall(answer: string): Promise<void> {
   await until(async () => (await chat()).messages.length === 3);
   expect(await chat()).toMatchObject({
@@ -152,7 +152,7 @@ test(
   3 * SERVER_TIMEOUT_MS,
 );
 
-/** From now on nobody can set variables of a chat. @returns what ends this, together with those who wait for it */
+/** Blocks changes of a chat's variables. @returns a function that ends the block and its waiting connections */
 async function holdVariables(): Promise<() => Promise<void>> {
   const { database } = running;
   const holder = new pg.Client({ connectionString: database.ownerUrl });
@@ -164,7 +164,7 @@ async function holdVariables(): Promise<() => Promise<void>> {
   await database.query(`create trigger hold_variables before update on chats for each row
     when (new.variables is distinct from old.variables) execute function hold_variables()`);
   return async () => {
-    // PostgreSQL would go on with what the dead server had asked for.
+    // PostgreSQL would finish the statements of the dead server.
     const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
     await database.query(`select pg_terminate_backend(pid) from (${waiting}) as blocked`);
     await until(async () => (await database.query(waiting)).length === 0);

@@ -23,7 +23,7 @@ import { until } from "../support/until";
 import { bring, connect, newPerson, textsIn } from "../support/sms";
 import { smsOf } from "../support/twilio";
 
-/** Takes what is posted; jobs are left to the servers that the tests start. */
+/** Accepts requests. The servers that the tests start run the jobs. */
 const running = useApp({ WORKER: "off" });
 
 const server = () =>
@@ -35,7 +35,7 @@ const server = () =>
   });
 
 type Task = keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks | keyof typeof periodicTasks;
-/** Enqueues a job. @returns its consequence, once it was given up, and what its payload holds */
+/** Enqueues a job. @returns a part of its payload, and a check of the consequence after it was given up */
 type Case = () => Promise<{ readonly has?: object; readonly consequence: () => Promise<void> }>;
 
 const scope = async (): Promise<Scope> => {
@@ -195,7 +195,7 @@ const metric = async ({ url }: ServerProcess, task: string) => {
   );
 };
 
-/** What the audit log says of jobs of a task that were given up. */
+/** Audit entries of a task's jobs that were given up. */
 async function givenUpIn(task: string): Promise<unknown[]> {
   const { organizationId } = await scope();
   const rows = await auditRows(running.database, organizationId);
@@ -233,7 +233,7 @@ test(
   3 * SERVER_TIMEOUT_MS,
 );
 
-/** Has the server die that has just begun the job of a chat, so many times. */
+/** Simulates `times` deaths of servers that have just started the job of a chat. */
 async function die(chatId: string, times: number): Promise<void> {
   const pool = new pg.Pool({ connectionString: running.database.ownerUrl, max: 1 });
   afterTest(() => pool.end());

@@ -10,8 +10,8 @@ import { buildWorld, type World } from "../support/world";
 import type { Api } from "../support/api";
 
 /*
- * A newer version has migrated the database while a server still runs: its tables have a column more than when the
- * server prepared its statements. Few connections, so that each statement is prepared on all of them before.
+ * A newer version has migrated the database while a server still runs: its tables have one more column than when
+ * the server prepared its statements. There are few connections, so that each has prepared every statement.
  */
 const running = useApp({ DATABASE_POOL: "2", WORKER: "on" });
 
@@ -19,12 +19,12 @@ let model: Awaited<ReturnType<typeof stubModel>>;
 beforeAll(async () => void (model = await stubModel({ text: ["We open at 9."] })));
 afterAll(() => model.stop());
 
-/** Reads come first, and what takes records away last, so that each finds what it names. */
+/** Sorts reads first and deletions last, so that each target finds the records that it names. */
 const place = ({ changes, title }: Target) =>
   changes ? (/delete|remove|forget|end|disconnect|cancel/i.test(title) ? 2 : 1) : 0;
 const ordered = targets.toSorted((a, b) => place(a) - place(b));
 
-/** What every target answers in an organization of its own, in which each changes what the next ones find. */
+/** Answers of all targets, one after another in a new organization. */
 async function askAll(title: string): Promise<Record<string, string | undefined>> {
   const { api } = await running.otherOrganization();
   const world = await buildWorld(api);
@@ -39,7 +39,7 @@ async function ask(target: Target, api: Api, world: World): Promise<string | und
   return status !== undefined && status >= 500 ? String(status) : code;
 }
 
-/** A turn by a job: what the person who texts is answered. */
+/** Sends a text, which a job answers. @returns the answer */
 async function text(api: Api): Promise<string[]> {
   const theirs = { ...running, url: running.url, api };
   await answeredBy(theirs, model);

@@ -57,10 +57,10 @@ const say = (api: Api, aiChatId: string, content: string) =>
   );
 const said = (events: readonly ChatEvent[]) => events.flatMap(({ message }) => message?.content ?? []);
 
-/** Three that start at once on an empty database. */
+/** Three servers that start at the same time on an empty database. */
 let servers: readonly ServerProcess[];
 let env: Env;
-/** The same key's, at two of them. */
+/** Clients of two of them, with the same key. */
 let one: Api;
 let other: Api;
 beforeAll(async () => {
@@ -99,7 +99,7 @@ test(
     const chatId = await openChat(one);
     const here = watch(one, chatId);
     const there = watch(other, chatId);
-    // A subscription begins somewhat later than it is asked for: what is said before it isn't heard.
+    // A subscription starts some time after its request; it misses earlier messages.
     let openings = 0;
     await until(async () => {
       await say(one, chatId, `opening ${++openings}`);

@@ -98,7 +98,7 @@ test(
   LONG,
 );
 
-/** What a provider would have been asked for first, sealed as it is stored: none of these tests reaches one. */
+/** Stores sealed credentials directly, because these tests reach no provider that could confirm them. */
 async function sealCredentials(url: string): Promise<void> {
   const [row] = await query<{ id: string }>(url, "select id from organizations");
   const { id: organization } = row!;
@@ -128,7 +128,7 @@ async function sealCredentials(url: string): Promise<void> {
 const destinationsOf = async (api: Api) => ({ data: (await api.get("/rest/v1/settings", 201)) as unknown[] });
 const destinationsIn = ({ data }: { data: unknown[] }) => JSON.stringify(data);
 
-/** Every sealed value, wherever it stands. */
+/** Every sealed value in any table. */
 async function sealedIn(url: string): Promise<string[]> {
   const values: string[] = [];
   for (const { table, column } of SEALED_COLUMNS)

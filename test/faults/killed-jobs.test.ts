@@ -19,7 +19,7 @@ import { bring, connect, newPerson } from "../support/sms";
 import { rows } from "../support/suite";
 import { smsOf } from "../support/twilio";
 
-/** Takes what is posted; jobs are left to the servers that the tests start and kill. */
+/** Accepts requests. The servers that the tests start and kill run the jobs. */
 const running = useApp({ WORKER: "off" });
 
 const server = () =>
@@ -37,9 +37,9 @@ type Periodic = keyof typeof periodicTasks;
 type Task = keyof typeof tasks | keyof typeof soleTasks | keyof typeof slowTasks | Periodic;
 
 interface Case {
-  /** The task waits at this table, which the test holds while it kills. */
+  /** Table that the test locks, so that the task waits while its server is killed. */
   readonly at: string;
-  /** Enqueues a job. @returns what its payload holds, and what shows that another server has finished it */
+  /** Enqueues a job. @returns a part of its payload, and a check that another server has finished it */
   readonly begin: () => Promise<{ readonly has: object; readonly finished?: () => Promise<void> }>;
 }
 
@@ -69,7 +69,7 @@ const periodic = (task: Periodic, at: string): Case => ({
   },
 });
 
-/** One of every task: one that is added here or there alone does not compile. */
+/** A case for every task; a missing or extra case does not compile. */
 const CASES = {
   "chat.turn": {
     at: "chats",
@@ -206,7 +206,7 @@ const CASES = {
   "size.measure": periodic("size.measure", "stored_sizes"),
 } satisfies Record<Exclude<Task, TaskWithoutTable>, Case>;
 
-/** What waits at no table: one asks the engine alone, one the storage, and one does nothing without a model for vectors. */
+/** Tasks that wait for no table: they use only the engine or the storage, or do nothing without an embedding model. */
 type TaskWithoutTable = "call.erase" | "export.remove" | "knowledge.embed";
 
 const waiting = (task: string, has: object) => waitingJobs(running.database, task, has);
@@ -236,7 +236,7 @@ test.each(rounds.rows.map((names) => [names.join(", "), names] as const))(
     await owner.query(`lock table ${[...tables].join(", ")} in access exclusive mode`);
     for (const [name, { has }] of begun) {
       const ids = (await waiting(name, has)).map(({ id }) => id);
-      // Waiting at the table fails after the statement timeout; on a slow machine that happens more often than a job is tried.
+      // Waiting for the table fails after the statement timeout, on a slow machine more often than a job is retried.
       const now = "select graphile_worker.reschedule_jobs($1::bigint[], run_at => now(), max_attempts => 25)";
       await running.database.query(now, [ids]);
     }

@@ -15,7 +15,7 @@ import {
 import { until } from "../support/until";
 import { type Reply, stubModel } from "../support/stub-model";
 
-/** Takes what is posted; whatever happens later is left to the servers that the tests start and kill. */
+/** Accepts requests. The servers that the tests start and kill run the jobs. */
 const running = useApp({ WORKER: "off" });
 
 const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
@@ -29,7 +29,7 @@ const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
     },
     afterTests,
   );
-/** Whoever took over in one test is there to be killed in the next. */
+/** The server that took over in one test is killed in the next. */
 let last: ServerProcess;
 const another = async () => void (last = await server());
 
@@ -58,12 +58,12 @@ const deliveries = () =>
      where destination_id = $1 order by event_id`,
     [destinationId],
   );
-/** The same in a line each. */
+/** The deliveries, one line each. */
 const told = async () =>
   (await deliveries()).map(({ attempt, status, body }) => `${attempt} ${status} ${body}`);
 const idOf = ({ headers }: Received) => String(headers["webhook-id"]);
 
-/** Waits until everything is delivered; every event was, as it is stored, and only what was in flight came twice. */
+/** Waits for all deliveries. Expects each event as stored, and twice only if it was in flight. */
 async function allDelivered(inFlight: readonly string[]): Promise<Row[]> {
   await until(async () => (await deliveries()).every(({ status }) => status === "DELIVERED"));
   const rows = await deliveries();
@@ -74,7 +74,7 @@ async function allDelivered(inFlight: readonly string[]): Promise<Row[]> {
   return rows;
 }
 
-/** A chat whose assistant asks a model that gives these replies. */
+/** Starts a chat whose assistant uses a model with these replies. */
 async function chatWith(...replies: Reply[]) {
   const { api } = running;
   const model = await stubModel(...replies);
@@ -121,7 +121,7 @@ test(
     await another();
     const [row] = await allDelivered([idOf(held!)]);
     expect(row).toMatchObject({ event_id: idOf(held!), attempt: 2, attempts: [{ number: 2, status: 200 }] });
-    // What comes after it in its chat has waited for it.
+    // Later events of the chat have waited for it.
     const rest = receiver.received.slice(2).map(idOf);
     expect(receiver.received.slice(0, 2).map(idOf)).toEqual([row!.event_id, row!.event_id]);
     expect(rest).toEqual([...rest].sort());
@@ -140,7 +140,7 @@ test(
     const first = last;
     await newChat(running.api, await quietAssistant(running.api));
     const [held] = await receiver.until(1);
-    // Whoever notes the answer has to wait for this row.
+    // The server that records the answer must wait for this row.
     await owner.query("begin");
     await owner.query("select from deliveries where event_id = $1 for update", [idOf(held!)]);
     answer!.end("ok");
@@ -148,7 +148,7 @@ test(
       and query like 'update "deliveries"%"status" =%'`;
     await until(async () => (await running.database.query(noting)).length > 0);
     await first.end("SIGKILL");
-    // PostgreSQL would go on with what the dead server had asked for.
+    // PostgreSQL would finish the statements of the dead server.
     await running.database.query(`select pg_terminate_backend(pid) from (${noting}) as blocked`);
     await until(async () => (await running.database.query(noting)).length === 0);
     await owner.query("rollback");
@@ -160,10 +160,10 @@ test(
 );
 
 test.each([
-  ["found", () => running.api],
-  ["begun as it took the message", () => last.api],
+  ["taken from the queue", () => running.api],
+  ["started while accepting the message", () => last.api],
 ])(
-  "a turn whose server is killed when it has %s is run by another, and the person gets one answer",
+  "a turn whose server is killed after the turn was %s is run by another, and the person gets one answer",
   async (_, at) => {
     const { model, chatId, messages } = await chatWith(
       { text: ["The answer ", "never comes."], held: never },
@@ -179,7 +179,7 @@ test.each([
       { role: "USER", content: "Anybody there?" },
       { role: "ASSISTANT", content: "Here I am." },
     ]);
-    // The next message is answered by itself: nothing of the first turn waits any more.
+    // The next message gets its own answer: no job of the first turn is left.
     await say(at(), chatId, "And now?", "USER");
     await until(async () => (await messages()).length === 4);
     expect(model.asked).toHaveLength(3);
@@ -221,20 +221,20 @@ test(
     const first = last;
     await until(() => late !== undefined);
     await say(running.api, chatId, "Anybody there?", "USER");
-    // The first words came, and that is stored: what it has begun to store when it stops may well come later.
+    // Wait until the first words are stored, because a statement in flight would complete after the stop.
     await until(async () => (await told()).at(-1)!.includes('"speaking"'));
     process.kill(first.pid, "SIGSTOP");
     await another();
     await until(async () => (await messages()).length === 2);
     const isOver = ({ body, status }: Row) => status === "DELIVERED" && body.includes('"listening"');
-    await until(async () => (await deliveries()).some(isOver)); // the last thing that a turn tells
+    await until(async () => (await deliveries()).some(isOver)); // the last event of a turn
     await until(async () => (await deliveries()).every(({ status }) => status === "DELIVERED"));
     const before = { told: await told(), messages: await messages() };
 
     late!.writeHead(500).end("too late");
     goOn();
     process.kill(first.pid, "SIGCONT");
-    // It ends only when what it was at has ended.
+    // The process ends only after its current work has ended.
     expect((await first.end("SIGTERM")).code).toBe(0);
     expect(await told()).toEqual(before.told);
     expect(await messages()).toEqual(before.messages);

@@ -6,7 +6,7 @@ import { expect, test } from "@jest/globals";
 import { emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 
 const isRoot = process.getuid?.() === 0;
-/** Some ordinary user; the tests' own unless they run as root. */
+/** An unprivileged user: the current one unless the tests run as root. */
 const USER = isRoot ? 54_321 : process.getuid!();
 
 /** Starts the program as an ordinary user and waits for its end. */

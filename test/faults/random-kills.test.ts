@@ -19,7 +19,7 @@ const KILLS = 3;
 /** Most deliveries that one server has in flight for one organization. */
 const IN_FLIGHT = 8;
 
-/** The same numbers from 0 to 1 at each run (mulberry32). */
+/** Pseudorandom numbers from 0 to 1, the same in each run (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -63,7 +63,7 @@ test(
         TAKEOVER_SECONDS: "4",
       });
     const servers: ServerProcess[] = await Promise.all([start(), start()]);
-    /** On either server, until it is acknowledged. */
+    /** Sends to either server until the message is acknowledged. */
     const insist = async <T>(act: (api: Api) => Promise<T>): Promise<T> => {
       for (;;)
         try {

@@ -17,7 +17,7 @@ import { statement } from "../support/database";
 const LONG = 4 * SERVER_TIMEOUT_MS;
 const unique = (name: string) => `${name}_${Math.random().toString(36).slice(2)}`;
 
-/** A role of the test's own. */
+/** Creates a role for the test. */
 async function newRole(attributes: string): Promise<string> {
   const role = unique("role");
   await statement(process.env.TEST_POSTGRES!, `create role ${role} login password 'x' ${attributes}`);
@@ -69,7 +69,7 @@ test(
     const periodic = await query(owner, "select 1 from graphile_worker.jobs where key = task_identifier");
     expect(periodic.length).toBeGreaterThan(2);
     await server.end("SIGTERM");
-    // The one role of before still serves.
+    // A server with the former single role still works.
     const older = await startServer(before);
     expect((await older.api.get(`/rest/v1/assistants`, 200)).data).toHaveLength(1);
   },

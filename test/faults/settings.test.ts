@@ -16,7 +16,7 @@ import {
   startServer,
 } from "../support/server";
 
-/** The lines of an error: none of them a stack. */
+/** Lines of an error, without a stack. */
 const lines = (text: string) => text.trimEnd().split("\n");
 
 describe("startup with invalid settings", () => {
@@ -213,7 +213,7 @@ test(".env.example is up to date; otherwise run `npm run docs`", () => {
   const env = Object.fromEntries(
     set.flatMap((line) => (/^[A-Z]/.test(line) ? [line.split("=") as [string, string]] : [])),
   );
-  expect(readConfig(env)).toEqual(readConfig({})); // the defaults that it tells are the defaults
+  expect(readConfig(env)).toEqual(readConfig({})); // the documented defaults are the real ones
 });
 
 test(

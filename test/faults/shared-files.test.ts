@@ -61,7 +61,7 @@ describe("two servers on one database", () => {
       expect(await runToEnd("cli/files-adopt", apart)).toMatchObject({ code: 0 });
       await until(async () => (await second.api.request("GET", "/health/ready")).status === 200);
       expect((await upload(second.api)).status).toBe(201);
-      // What was in the other folder is not here: a clear answer, not a fault of the server.
+      // Files of the other folder are missing here: 404, not an internal error.
       expect(await download(second.api, id)).toMatchObject({
         status: 404,
         body: { code: "FILE_CONTENT_MISSING" },

@@ -25,7 +25,7 @@ import {
 import { type Reply, stubModel } from "../support/stub-model";
 import { type Params, smsOf } from "../support/twilio";
 
-/** Connects numbers, and leaves texts to the servers that the tests start and kill. */
+/** Connects numbers. The servers that the tests start and kill process the texts. */
 const running = useApp({ WORKER: "off", SMS_ANSWER_SECONDS: "0" });
 
 const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
@@ -40,7 +40,7 @@ const server = (env: Record<string, string> = {}): Promise<ServerProcess> =>
     },
     afterTests,
   );
-/** Whoever took over in one test is there to be killed in the next. */
+/** The server that took over in one test is killed in the next. */
 let last: ServerProcess;
 const another = async () => (last = await server());
 
@@ -62,7 +62,7 @@ async function modelThat(...replies: Reply[]) {
   await answeredBy(running, model);
   return model;
 }
-/** Brings the text; what is answered at once, undefined where the server died. */
+/** Delivers the text. @returns the immediate answer; undefined if the server died */
 const broughtTo = (at: Pick<ServerProcess, "api" | "url">) =>
   bring(at, number, sms).then(
     ({ status, text }) => (expect(status).toBe(200), textsIn(text)),
@@ -80,7 +80,7 @@ const rows = () =>
     "select s.* from sms_sent s join chats c on c.id = s.chat_id where c.phone_number = $1",
     [from],
   );
-/** Makes what is in doubt old enough to be looked for. */
+/** Makes unconfirmed texts old enough to be looked up. */
 const later = async () => {
   const { database } = running;
   await database.query(
@@ -91,7 +91,7 @@ const later = async () => {
 };
 const sent = () => running.twilio.sentTo(from).map(({ Body }) => Body);
 
-/** One message of the person is stored, and one answer; neither comes twice. */
+/** Expects exactly one stored message of the person and one answer. */
 async function expectOneAnswer(): Promise<void> {
   const chats = await chatsWith(running, assistantId, from);
   expect(chats.map(wordsOf)).toEqual([["USER: When do you open?", `ASSISTANT: ${ANSWER}`]]);
@@ -131,7 +131,7 @@ test(
     expect(await lost).toBeUndefined();
     const second = await another();
     const answer = await broughtTo(second);
-    if (answer!.length === 0) await until(() => sent().length > 0); // on a slow machine nobody waits any more
+    if (answer!.length === 0) await until(() => sent().length > 0); // on a slow machine no request waits for the answer any more
     expect([...answer!, ...sent()]).toEqual([ANSWER]);
     expect(await broughtTo(second)).toEqual(answer);
     expect(model.asked).toHaveLength(2);
@@ -144,7 +144,7 @@ test(
   "an answer whose server is killed while the provider receives it is found there and not sent again",
   async () => {
     await modelThat({ text: [ANSWER] });
-    await last.end("SIGKILL"); // nobody else is to send it
+    await last.end("SIGKILL"); // no other server may send it
     running.twilio.behaviours.push("takes and hangs");
     const first = await server({ SMS_ANSWER_SECONDS: "0" });
     expect(await broughtTo(first)).toEqual([]);
@@ -179,7 +179,7 @@ test.each([
     const second = await another();
     await until(async () => (await rows())[0]!.sent_at !== null);
     expect(sent()).toEqual([ANSWER]);
-    expect(await broughtTo(second)).toEqual([ANSWER]); // as the first was answered
+    expect(await broughtTo(second)).toEqual([ANSWER]); // the same answer as to the first
     expect(sent()).toEqual([ANSWER]);
     await expectOneAnswer();
   },
@@ -204,7 +204,7 @@ test(
   3 * SERVER_TIMEOUT_MS,
 );
 
-/** From now on nobody can note that a text was sent. @returns what ends this, together with those who wait for it */
+/** Blocks the record that a text was sent. @returns a function that ends the block and its waiting connections */
 async function holdNotes(): Promise<() => Promise<void>> {
   const { database } = running;
   const holder = new pg.Client({ connectionString: database.ownerUrl });
@@ -216,7 +216,7 @@ async function holdNotes(): Promise<() => Promise<void>> {
     "create trigger hold_notes before update on sms_sent for each row execute function hold_notes()",
   );
   const end = async () => {
-    // PostgreSQL would go on with what the dead server had asked for.
+    // PostgreSQL would finish the statements of the dead server.
     const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
     await database.query(`select pg_terminate_backend(pid) from (${waiting}) as blocked`);
     await until(async () => (await database.query(waiting)).length === 0);

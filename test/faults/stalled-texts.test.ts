@@ -8,7 +8,7 @@ import { answeredBy, bring, connect, newPerson } from "../support/sms";
 import { stubModel } from "../support/stub-model";
 import { smsOf } from "../support/twilio";
 
-/** Connects numbers, and leaves texts to the servers that the tests start. */
+/** Connects numbers. The servers that the tests start process the texts. */
 const running = useApp({ WORKER: "off", SMS_ANSWER_SECONDS: "0" });
 
 const server = () =>
@@ -36,7 +36,7 @@ const waitsFor = (event: string, text: string) =>
 
 type Step = () => Promise<void>;
 
-/** Has the next attempt to send wait when it is about to be stored. @returns what lets it go on */
+/** Blocks the next attempt to send just before it is stored. @returns a function that ends the block */
 async function holdClaims(): Promise<Step> {
   const holder = await client();
   await holder.query("select pg_advisory_lock(1)");
@@ -49,9 +49,9 @@ async function holdClaims(): Promise<Step> {
   return async () => void (await holder.query("select pg_advisory_unlock(1)"));
 }
 
-/** Where a server stalls, and what has to pass before another sends the text. */
+/** Steps between which a server stalls, each with its preparation and the wait until another server sends the text. */
 const POINTS = {
-  "storing that it sends and checking that it still may": async (release: Step, stop: () => void) => {
+  "recording the attempt and checking the deadline": async (release: Step, stop: () => void) => {
     await waitsFor("advisory", "update%sms_sent%");
     stop();
     await release();
@@ -59,8 +59,8 @@ const POINTS = {
     await until(async () => (await running.database.query(stored)).length > 0);
     await running.database.query("update sms_sent set asked_at = asked_at - interval '25 seconds'");
   },
-  // Another one sends it only when the deadline of the first is over: here that really passes.
-  "checking that it still may and asking the provider": async (release: Step, stop: () => void) => {
+  // Another server sends the text only after the deadline of the first, which passes in real time here.
+  "checking the deadline and calling the provider": async (release: Step, stop: () => void) => {
     await waitsFor("advisory", "update%sms_sent%");
     const owner = await client();
     await owner.query("begin");
@@ -103,7 +103,7 @@ test.each(CASES)(
     await server();
     await until(() => texts().length > 0);
     process.kill(first.pid, "SIGCONT");
-    // It ends only when what it was at has ended.
+    // The process ends only after its current work has ended.
     expect((await first.end("SIGTERM")).code).toBe(0);
     expect(texts()).toEqual([sent]);
     expect(running.twilio.problems).toEqual([]);

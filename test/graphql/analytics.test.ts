@@ -52,14 +52,14 @@ beforeAll(async () => {
   };
   history = randomHistory(randomFrom(7), around);
   await store(database, organizationId, history);
-  // Somebody else's past is none of ours.
+  // The chats of another organization must not be counted.
   const other = await running.otherOrganization();
   const theirs = await newAssistant(other.api);
   const strange = { ...around, assistantIds: [theirs], count: 50, prefix: "57a9e" };
   await store(database, other.organizationId, randomHistory(randomFrom(8), strange));
 }, 30_000);
 
-/** What the statistics must be, counted by walking through every message. */
+/** Expected statistics, counted message by message. */
 function expected(chats: readonly PastChat[]) {
   const spoken = ({ messages }: PastChat) =>
     messages.filter(({ role, content }) => (role === "USER" || role === "ASSISTANT") && content);

@@ -27,7 +27,7 @@ const passagesOf = (fileId: string) =>
     [fileId],
   );
 
-/** The files of an assistant when none of them waits to be read any more. */
+/** Waits until all files of an assistant have been read. @returns the files */
 async function settled(assistantId: string) {
   return until(async () => {
     const found = await files(assistantId);
@@ -35,7 +35,7 @@ async function settled(assistantId: string) {
   });
 }
 
-/** What the assistant answers, without a model. */
+/** Asks the assistant, which answers without a model. */
 async function ask(assistantId: string, content: string) {
   const { api } = running;
   const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";

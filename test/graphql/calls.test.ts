@@ -174,7 +174,7 @@ describe("the status of calls", () => {
     const { api } = running;
     const { told } = watch({});
     const assistantId = await speaker(api, { initialMessage: "" });
-    // A subscription begins somewhat later than it is asked for.
+    // A subscription starts some time after its request.
     await until(async () => {
       await place(api, assistantId, NUMBER.refused);
       return told.length > 0;

@@ -15,7 +15,7 @@ interface Warning {
 }
 
 describe("configurationWarnings", () => {
-  /** What is warned of when a configuration is changed like this. */
+  /** Warnings after a change of a configuration. */
   async function warnings(kind: string, change: object, variables?: object): Promise<Warning[]> {
     const { api } = running;
     const id = await newAssistant(api, { name: "Ada", ...(variables && { variables }) });

@@ -20,9 +20,9 @@ interface Row {
   readonly logs: { readonly label: string }[];
 }
 
-/** The statements that the service sends while `work` runs. What only tells PostgreSQL the organization is no event. */
+/** Statements that the service sends while `work` runs, except those that set the organization for PostgreSQL. */
 async function statements(work: () => Promise<unknown>): Promise<string[]> {
-  // The pool is private to the service; its events are the one place where every statement passes.
+  // Every statement passes through the events of the pool, which is private to the service.
   const { knex } = running.app.database as unknown as { readonly knex: Knex };
   const seen: string[] = [];
   const see = ({ sql }: { sql: string }) => void seen.push(sql);
@@ -62,7 +62,7 @@ describe("the dashboard query", () => {
   });
 
   test("uses at most 7 statements, for 2 assistants as for 20", async () => {
-    await rows(1); // the key's last use is noted once a minute
+    await rows(1); // the key's last use is recorded once a minute
     const many = await statements(() => rows(20));
     expect(many.length).toBeGreaterThan(0);
     expect(many.length).toBeLessThanOrEqual(7);

@@ -21,7 +21,7 @@ beforeEach(() => {
   running.twilio.pageSize = 1_000;
 });
 
-/** A person texts; the provider keeps what came in, and what went out in the answer. */
+/** Sends a text and its answer; the provider stores both. */
 async function text(from: string, words: string): Promise<void> {
   const sms = smsOf(number, from, words);
   running.twilio.received.push({

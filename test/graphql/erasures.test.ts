@@ -41,11 +41,11 @@ test("forgets a caller with an id of 4,096 characters, and nobody whose id start
 
 describe("the person to forget", () => {
   const people: [string, object][] = [
-    ["nobody", {}],
+    ["no identifier", {}],
     ["two identifiers", { uniqueId: "a", userId: "b" }],
     ["an empty text", { phoneNumber: "" }],
   ];
-  test.each(people)("cannot be %s", async (_, person) => {
+  test.each(people)("cannot be identified by %s", async (_, person) => {
     const document = `mutation ($uniqueId: String, $userId: String, $phoneNumber: String) {
       forgetEndUser(uniqueId: $uniqueId, userId: $userId, phoneNumber: $phoneNumber) { id } }`;
     const error = await running.api.gqlError(document, { ...person });
@@ -167,7 +167,7 @@ test("an erasure interrupted by a crash is continued", async () => {
   await newChat(api, assistantId, { uniqueId });
   const { id } = await askToForget(running, { uniqueId });
   await erased(running, id);
-  // As a server leaves it that died early: begun, with what is to be done, and nobody at it.
+  // State after an early crash: the erasure has started and its work is recorded, but no job runs.
   await newChat(api, assistantId, { uniqueId });
   await database.query(
     `update erasures set status = 'RUNNING', until = now(), worked_at = now() - interval '1 hour',
@@ -217,7 +217,7 @@ describe("after a restore", () => {
       ),
     );
     expect(JSON.stringify(digests)).not.toContain(uniqueId);
-    expect(await eraseAgain(service, digests)).toBeGreaterThanOrEqual(2); // people of other tests came back
+    expect(await eraseAgain(service, digests)).toBeGreaterThanOrEqual(2); // includes people of other tests
     await until(
       async () => (await database.query("select from erasures where status <> 'DONE'")).length === 0,
     );

@@ -37,7 +37,7 @@ const mutation = (kind: string, argument: string, declared: string) =>
   `mutation (${declared}) { update${typeOf(kind)}Configuration(assistantId: $id, input: ${argument}) { functions } }`;
 const inputOf = (kind: string) => `Update${typeOf(kind)}ConfigurationInput!`;
 
-/** Each stores functions given as text. @returns the answer */
+/** Ways to store functions, given as text. Each returns the answer. */
 const WAYS: Readonly<Record<string, (id: string, kind: string, functions: string) => Promise<string>>> = {
   "a REST body": (id, kind, functions) =>
     raw(`/rest/v1/assistants/${id}/${kind}`, "PATCH", `{"functions": ${functions}}`),
@@ -85,7 +85,7 @@ const WAYS: Readonly<Record<string, (id: string, kind: string, functions: string
   },
 };
 
-/** The operations of a form as they are, and a file of it. */
+/** Builds a form with the operations as given, and a file. */
 async function form(operations: string, map = "{}"): Promise<string> {
   const body = new FormData();
   body.set("operations", operations);
@@ -133,7 +133,7 @@ describe.each(KINDS)("functions of the %s configuration are returned exactly as 
   });
 });
 
-/** The frames of a subscription, as texts, to its end. */
+/** Frames of a subscription until its end, as text. */
 async function framesOf(query: string, variables: object): Promise<string[]> {
   const socket = new WebSocket(`${running.url.replace("http", "ws")}/graphql`, "graphql-transport-ws");
   const frames: string[] = [];

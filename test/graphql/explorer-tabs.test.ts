@@ -5,7 +5,7 @@ import { useApp } from "../support/app";
 
 const running = useApp({ WORKER: "on" });
 
-/** The id that a tab's variables want, by the operation before that gives it. */
+/** Variable of later tabs that takes the id returned by an operation. */
 const GIVEN_BY: Readonly<Record<string, string>> = { CreateAssistant: "ASSISTANT_ID", StartChat: "CHAT_ID" };
 
 const operations = explorerTabs.flatMap(({ query, variables = {} }) =>

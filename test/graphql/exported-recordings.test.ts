@@ -11,7 +11,7 @@ beforeAll(async () => {
   assistantId = await speaker(running.api, { initialMessage: "" });
 });
 
-/** A call of a person that has ended, with a recording at an address. */
+/** Stores an ended call of a person, with a recording at an address. */
 async function recorded(userId: string, recordingUrl: string): Promise<string> {
   const engine = await running.call(assistantId, { userId });
   await engine.tell("status-update", { status: "in-progress" });
@@ -44,7 +44,7 @@ test("a recording is downloaded into the archive, named after its call", async (
 });
 
 const failures: [string, Reply, RegExp][] = [
-  ["is not there any more", (res) => void res.writeHead(404).end(), /status 404/],
+  ["returns 404", (res) => void res.writeHead(404).end(), /status 404/],
   ["redirects", (res) => void res.writeHead(302, { Location: "http://10.0.0.1/" }).end(), /redirects/],
   ["hangs up", (res) => void res.destroy(), /./],
   [

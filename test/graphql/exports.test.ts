@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 let people = 0;
 const newName = () => `person-${++people}-of-exports`;
-/** What lies in the storage of all organizations, but for the marker of the installation. */
+/** Files in storage of all organizations, except the marker of the installation. */
 const stored = (): string[] =>
   readdirSync(join(running.dataDir, "files"), { recursive: true })
     .map(String)
@@ -34,11 +34,11 @@ const chatWith = async (person: object, words: string): Promise<string> => {
 
 describe("the person to export", () => {
   const people: [string, object][] = [
-    ["nobody", {}],
+    ["no identifier", {}],
     ["two identifiers", { uniqueId: "a", userId: "b" }],
     ["an empty text", { phoneNumber: "" }],
   ];
-  test.each(people)("cannot be %s", async (_, person) => {
+  test.each(people)("cannot be identified by %s", async (_, person) => {
     const document = `mutation ($uniqueId: String, $userId: String, $phoneNumber: String) {
       exportEndUser(uniqueId: $uniqueId, userId: $userId, phoneNumber: $phoneNumber) { id } }`;
     const error = await running.api.gqlError(document, { ...person });
@@ -125,7 +125,7 @@ describe("the archive", () => {
     expect(answer.headers.get("cache-control")).toBe("private, no-store");
     expectError(await running.api.as({}).request("GET", pathname), 403, "FORBIDDEN");
     expectError(await running.api.as({}).request("GET", `${pathname}${search}x`), 403, "FORBIDDEN");
-    // A link to a file opens no archive.
+    // A signed link to a file does not work for an archive.
     const asFile = pathname.replace("/exports/", "/files/") + search;
     expectError(await running.api.as({}).request("GET", asFile), 403, "FORBIDDEN");
   });
@@ -215,7 +215,7 @@ describe("exports and erasures", () => {
     const before = stored();
     const { database } = running;
     const { id } = await exportPerson(running, { uniqueId });
-    // As a server leaves it that died: begun, and nobody at it.
+    // State after a crash: the export has started, but no job runs.
     const begun = `update end_user_exports set status = 'RUNNING', archive_id = null where id = $1`;
     await database.query(begun, [id]);
     await forget(running, { uniqueId });
@@ -228,7 +228,7 @@ describe("exports and erasures", () => {
     const waiting = "select from graphile_worker.jobs where task_identifier = 'export.run'";
     await until(async () => (await database.query(waiting)).length === 0);
     expect(await exportOf(running, id)).toMatchObject({ status: "WITHDRAWN" });
-    expect(stored().length).toBeLessThanOrEqual(before.length + 1); // the one above, which the sweep removes
+    expect(stored().length).toBeLessThanOrEqual(before.length + 1); // includes the file above, which the sweep removes
   });
 });
 
@@ -272,7 +272,7 @@ test("an export that exceeds the organization's storage quota fails with the rea
   const { id } = await exportPerson(other, { userId: newName() });
   const { quotas } = scope.ports;
   const before = quotas.storedBytes;
-  // Room for what the request stores, and less than any archive has.
+  // Enough space for the request's own rows, but for no archive.
   const stored = (await scope.of(Quotas).storedBytes()) + 300;
   await running.database.query(
     "update end_user_exports set status = 'RUNNING', archive_id = null, sealed_target = $2 where id = $1",

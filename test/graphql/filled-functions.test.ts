@@ -16,7 +16,7 @@ const texts = (filled: string) => ({
   enum: [filled, { deep: filled }],
   examples: [filled],
 });
-/** A schema with a place in all that it can hold. @param filled what stands where values are filled in */
+/** A schema with a placeholder in every keyword. @param filled the text in places where values are filled in */
 const everything = (filled: string, depth = 0): object => ({
   type: "object",
   ...(depth > 0 && texts(filled)),

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-/** Its checks take exponential time. */
+/** Creates a schema whose check takes exponential time. */
 function exponential(): object {
   const $defs: Record<string, object> = { d0: {} };
   for (let level = 1; level <= 30; level++) {

@@ -31,7 +31,7 @@ const operations = (["query", "mutation"] as const).flatMap((kind) =>
 );
 const running = useApp();
 const ids: string[] = [];
-/** Of a visitor, for the operations that nobody else may run. */
+/** Token of a visitor, for operations that only visitors may run. */
 let session: string;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   return closeRaw;
 });
 
-/** Everything of a type to three levels, fields with arguments of their own among it. */
+/** Selects all fields of a type to three levels, including fields with arguments. */
 function selection(type: GraphQLOutputType, depth = 0): string {
   const named = getNamedType(type);
   if (!isObjectType(named) && !isInterfaceType(named)) return "";
@@ -64,7 +64,7 @@ function document(kind: string, { name, args, type }: GraphQLField<unknown, unkn
   return `${kind} Fuzz${around(declared)} { ${name}${around(passed)}${selection(type)} }`;
 }
 
-/** A value of the type, hostile in places. */
+/** Generates values of a type, some of them hostile. */
 function valueOf(type: GraphQLInputType): fc.Arbitrary<unknown> {
   const bare = getNullableType(type);
   const right = (): fc.Arbitrary<unknown> => {

@@ -19,7 +19,7 @@ import { startApp, useApp } from "../support/app";
 
 const running = useApp();
 
-/** The answer's status, and the message and code of its first error. */
+/** Status of the response, and message and code of its first error. */
 async function refusal(query: string, variables: Record<string, unknown> = {}) {
   const { status, body } = await running.api.graphql(query, variables);
   return {

@@ -147,7 +147,7 @@ describe.each(Object.entries(LISTS))(
     test("sort by creation time whatever their ids are, and by id at the same time", async () => {
       const made: string[] = [];
       for (let n = 0; n < 5; n++) made.push(await make());
-      // As servers whose clocks differ make them: the ids of the first three tell another order than their times.
+      // As created by servers whose clocks differ: the first three sort differently by id and by time.
       const ages = { [made[0]!]: 1, [made[1]!]: 2, [made[2]!]: 3, [made[3]!]: 3, [made[4]!]: 5 };
       for (const [id, hours] of Object.entries(ages))
         await running.database.query(

@@ -24,7 +24,7 @@ interface Event {
 const FIELDS = "id name type companionId chatId payload";
 const SUBSCRIPTION = `subscription ($after: ID) { organizationEvents(after: $after) { ${FIELDS} } }`;
 
-/** Follows all that happens in the organization. */
+/** Subscribes to all events of the organization. */
 function follow(after?: string, credential: Record<string, string> = { "X-API-Key": running.secretKey }) {
   const subscriber = new Subscriber(running.url, credential);
   stops.push(() => subscriber.close());
@@ -38,7 +38,7 @@ function follow(after?: string, credential: Record<string, string> = { "X-API-Ke
 
 const ledger = async (): Promise<Event[]> =>
   (await running.api.gql(`{ events(first: 100) { nodes { ${FIELDS} } } }`)).events.nodes.toReversed();
-/** Number of open streams, which listen to notifications once they know their position. */
+/** Number of open streams; each listens to notifications once it knows its position. */
 const streamCount = (): number => {
   const { listener } = running.app.database.scope("").ports;
   const { emitter } = listener as unknown as { readonly emitter: EventEmitter }; // a private field
@@ -116,7 +116,7 @@ describe("organizationEvents", () => {
     const slow = new pg.Client({ connectionString: running.database.ownerUrl });
     await slow.connect();
     stops.push(() => slow.end());
-    await slow.query("begin; select pg_current_xact_id()"); // begun before what is over by now, and not done with it
+    await slow.query("begin; select pg_current_xact_id()"); // a transaction that is older than committed events and still open
     await aChat();
     const streams = streamCount();
     const theirs = follow(undefined, { "X-API-Key": other.secretKey });

@@ -6,7 +6,7 @@ import { Subscriber } from "../support/subscriber";
 const running = useApp();
 
 describe("errors of /graphql have a code, the request id and details", () => {
-  // A list each: a row that is shorter than the others would be given a callback in place of the details.
+  // Wraps each row, because jest would pass a callback in place of missing details.
   test.each(REFUSALS.map((row) => [row[0], row] as const))(
     "%s",
     async (_name, [, sent, status, code, details]) => {
@@ -38,7 +38,7 @@ interface Document {
   readonly operationName?: string;
 }
 
-/** What a client of graphql-ws can send at all; the protocol itself refuses what is no operation. */
+/** The body as an operation that graphql-ws can send; undefined if the protocol itself refuses it. */
 function documentIn(body: unknown): Document | undefined {
   const { query, variables } = Object(body) as Record<string, unknown>;
   if (typeof query !== "string" || (variables !== undefined && typeof variables !== "object"))
@@ -50,7 +50,7 @@ const FOLLOW = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { id }
 const DOCUMENTS: readonly (readonly [name: string, document: Document])[] = [
   ...REFUSALS.flatMap(([name, { body }, status]) => {
     const document = documentIn(body);
-    // A field's own rule is checked as the field runs, and a subscription by POST is no refusal here.
+    // Rules of fields are checked during execution, and a subscription is valid over WebSocket.
     return document && status === 400 && name !== "a subscription by POST" ? [[name, document] as const] : [];
   }),
   ["a query that is too long", { query: `{ __typename }${" ".repeat(65_536)}` }],
@@ -66,7 +66,7 @@ describe("the WebSocket refuses a document with the same error as POST", () => {
   let subscriber: Subscriber;
   beforeAll(() => void (subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey })));
   afterAll(() => subscriber.close());
-  /** The errors but for the request's id, which each of them must have. */
+  /** Errors without their request id, which each of them must have. */
   const bare = (errors: unknown) =>
     (errors as { extensions: { requestId?: unknown } }[]).map(({ extensions, ...error }) => {
       const { requestId, ...rest } = extensions;

@@ -26,7 +26,7 @@ const chatOf = (id: string) => guardedChat(running.api, id);
 const atDesk = (id: string) => until(async () => (await chatOf(id)).workflowNode?.name === "Desk");
 const visitor = (deploymentId = textId) => VisitorClient.of(running.url, running.publicKey, { deploymentId });
 
-/** Opens a call from a web page. @returns its id, and its page's session */
+/** Opens a call from a web page. @returns its id and the session of the page */
 type OpenWebCall = (values: object) => Promise<{ id: string; page: VisitorClient }>;
 
 const pageOf = ({ webCallUrl }: { webCallUrl: string }) => {
@@ -54,7 +54,7 @@ const WEB_CALLS: Readonly<Record<string, OpenWebCall>> = {
   },
 };
 
-/** Each begins a chat, gives it values once the function has set its own, and says what the chat's id is. */
+/** Ways to set variables of a chat after its function has set some. Each returns the chat's id. */
 const WAYS: Readonly<Record<string, (values: object) => Promise<string>>> = {
   "by the page, at the start": async (variables) => {
     const { id } = await (await visitor()).start({ variables });
@@ -104,7 +104,7 @@ const WAYS: Readonly<Record<string, (values: object) => Promise<string>>> = {
   ),
 };
 
-/** Each opens a conversation that a page holds. */
+/** Ways to start a conversation from a web page. */
 const OPENED: Readonly<Record<string, () => ReturnType<OpenWebCall>>> = {
   "a chat": async () => {
     const page = await visitor();

@@ -17,14 +17,14 @@ beforeAll(async () => {
   secret = (await running.api.gql("mutation { identitySecret }")).identitySecret as string;
 });
 
-/** How somebody talks with an assistant under an id. */
+/** Channel through which a person talks with an assistant under an id. */
 interface Channel {
   readonly signed: boolean;
-  /** Says something and ends the conversation. @returns what the model was told before the answer */
+  /** Sends a message and ends the conversation. @returns the prompt of the model */
   readonly talk: (assistantId: string, uniqueId: string, words: string) => Promise<string>;
 }
 
-/** A model that remembers what is said as a fact. */
+/** Starts a model that remembers each message as a fact. */
 async function remembering(words: string, work: () => Promise<void>): Promise<string> {
   const model = await stubModel(
     { call: "remember_fact", arguments: JSON.stringify({ fact: `Fact of ${words}` }) },
@@ -106,7 +106,7 @@ describe("the memory in a prompt", () => {
       const told = await CHANNELS[other]!.talk(assistantId, uniqueId, "4712");
       const [first, second] = [CHANNELS[one]!.signed, CHANNELS[other]!.signed];
       expect(told.includes("Fact of 4711")).toBe(first === second);
-      // No page without a signature knows that another browser was the same person.
+      // An unsigned page cannot know that another browser belongs to the same person.
       expect(told.includes("Person: 4711")).toBe(first && second);
     },
   );

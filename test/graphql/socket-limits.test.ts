@@ -20,13 +20,13 @@ afterEach(() => {
   open = [];
 });
 
-const textOf = (data: RawData) => (data as Buffer).toString("utf8"); // as ws gives it without other options
+const textOf = (data: RawData) => (data as Buffer).toString("utf8"); // the type that ws uses by default
 let clients = 0;
 const newAddress = () => `203.0.113.${++clients}`;
 
 interface Connection {
   readonly socket: WebSocket;
-  /** The status that the handshake was answered with. */
+  /** HTTP status of the handshake. */
   readonly status: number;
   readonly closed: Promise<{ code: number; reason: string }>;
 }
@@ -50,7 +50,7 @@ function connect(address: string | undefined): Promise<Connection> {
   });
 }
 
-/** Presents a credential; resolves when the server has taken it, or has closed the socket. */
+/** Sends a credential; resolves when the server has accepted it or closed the socket. */
 async function begin({ socket, closed }: Connection, key = running.secretKey): Promise<void> {
   const acknowledged = new Promise<void>((resolve) =>
     socket.on("message", (data) => textOf(data).includes("connection_ack") && resolve()),

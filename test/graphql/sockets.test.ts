@@ -18,7 +18,7 @@ function subscriber(credential: Record<string, unknown>): Subscriber {
 }
 
 const chatOf = async (api = running.api) => newChat(api, await quietAssistant(api));
-/** A chat with one message, and that message's id: to follow the chat behind it misses nothing. */
+/** Starts a chat with one message. @returns both ids: a subscription after this message misses nothing */
 async function begun() {
   const chat = await chatOf();
   return [chat, await say(running.api, chat, "first")] as const;

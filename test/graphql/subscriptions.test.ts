@@ -9,7 +9,7 @@ import { Subscriber, type Event } from "../support/subscriber";
 type StartedServer = RunningApp & { stop(): Promise<void> };
 
 let database: TestDatabase;
-/** Two server processes, as far as the database can tell: what one stores the other delivers. */
+/** Two servers on one database: each delivers events that the other stores. */
 let writer: StartedServer;
 let reader: StartedServer;
 let open: Subscriber[] = [];
@@ -36,7 +36,7 @@ function subscriber(credential: Record<string, unknown> = { "X-API-Key": reader.
 const chatOf = async () => newChat(writer.api, await quietAssistant(writer.api));
 const sequences = (events: readonly Event[]) => events.map(({ message }) => message?.sequence);
 
-/** A subscriber that follows a chat from its first message on, which the chat has already. */
+/** Subscribes to a chat from its first message, which is already stored. */
 async function following(chat: string): Promise<Subscriber & { end: Promise<unknown> }> {
   const first = await say(writer.api, chat, "first");
   const made = subscriber();
@@ -63,7 +63,7 @@ describe("chatEvents", () => {
     await say(writer.api, chat, "before");
     const watching = subscriber();
     const end = watching.watch(chat);
-    // Which of these come first depends on when the subscription began, but none of them may be "before".
+    // The first event depends on the start of the subscription, but it is never "before".
     await until(async () => {
       await say(writer.api, chat, "after");
       return watching.events.length > 0;

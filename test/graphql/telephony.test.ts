@@ -143,7 +143,7 @@ describe("a connected number", () => {
     expect(await change({ messagingServiceSid: null })).toMatchObject({ messagingServiceSid: null });
     const wrong = { id: connection.id, input: { authToken: "wrong-token-of-somebody" } };
     expect((await running.api.gqlError(UPDATE, wrong)).extensions.details[0].path).toBe("authToken");
-    // Requests are signed with the new token from now on.
+    // Later requests are signed with the new token.
     const at = "https://parley.example";
     const changed = { ...account, authToken: newer };
     const sms = smsOf(account, newPerson(), "HELP");

@@ -50,7 +50,7 @@ const graphql: Open = async (input, headers = {}) => {
   return { status, code: body.errors?.[0].extensions.code, headers: told };
 };
 
-/** The status that each interface answers a refusal with. */
+/** Status of a refusal, by interface. */
 const INTERFACES: readonly (readonly [string, Open, (status: number) => number])[] = [
   ["POST /rest/v1/call/web", rest("/rest/v1/call/web"), (status) => status],
   ["POST /rest/v2/call/web", rest("/rest/v2/call/web"), (status) => status],
@@ -62,7 +62,7 @@ const SET = `mutation ($id: ID!, $origins: [String!]!) {
 const allow = (id: string, origins: string[]) => running.api.gql(SET, { id, origins });
 
 describe.each(INTERFACES)("%s", (_name, open, statusOf) => {
-  /** The assistant by itself, and by a workflow in which it speaks. */
+  /** An assistant, and a workflow with this assistant. */
   async function targets() {
     const { api } = running;
     const assistantId = await newAssistant(api);

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const visitor of open.splice(0)) await visitor.close();
 });
 
-/** A session, and who speaks in it. */
+/** Starts a session. @returns it and its visitor */
 async function visit(input: object) {
   const session = await startSession(running.url, running.publicKey, input);
   const visitor = new VisitorClient(running.url, session.token);
@@ -37,7 +37,7 @@ const ids = (chats: readonly { id: string }[]) => chats.map(({ id }) => id);
 let people = 0;
 const person = () => `person-${++people}`;
 
-/** What each operation that names a chat answers. */
+/** Answers of all operations that name a chat. */
 async function refusals(visitor: VisitorClient, chatId: string): Promise<unknown[]> {
   const asked = [
     ["query ($id: ID!) { widgetChat(id: $id) { id } }", { id: chatId }],
@@ -207,7 +207,7 @@ describe("the prompt of a visitor", () => {
   });
   afterAll(() => model.stop());
 
-  /** What the model is told when this is said. */
+  /** Prompt that the model receives for a message. */
   async function toldOn(visitor: VisitorClient, text: string): Promise<string> {
     const { id } = await visitor.start();
     await visitor.post(id, text);

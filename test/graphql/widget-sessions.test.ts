@@ -112,7 +112,7 @@ describe("the origins of an assistant", () => {
     updateAllowedOrigins(assistantId: $id, origins: $origins) { allowedOrigins } }`;
   const allow = async (id: string, origins: string[]) =>
     (await running.api.gql(SET, { id, origins })).updateAllowedOrigins.allowedOrigins as string[];
-  /** What a page of an origin is answered that begins a session. */
+  /** Starts a session from a page of an origin. @returns the answer */
   async function from(assistantId: string, headers: Record<string, string>) {
     const api = running.api.as({ "X-API-Key": running.publicKey, ...headers });
     const { body } = await api.graphql(SESSION, { input: { assistantId } });
@@ -202,7 +202,7 @@ describe("the origins of an assistant", () => {
 describe("limits per minute", () => {
   let clients = 0;
   const newAddress = () => `203.0.113.${++clients}`;
-  /** An operation from an address. */
+  /** Runs an operation from an IP address. */
   const sent = (address: string, headers: Record<string, string>, query: string, variables: object) =>
     rawRequest(running.url, {
       method: "POST",

@@ -19,12 +19,12 @@ async function visitorOf(input: object): Promise<VisitorClient> {
 const answered = (events: readonly WidgetEvent[]) =>
   events.some(({ message }) => message?.role === "ASSISTANT");
 
-/** Says something and waits for the answer; what happened in the chat from its beginning. */
+/** Sends a message and waits for the answer. @returns all events of the chat */
 async function ask(visitor: VisitorClient, chatId: string, text: string) {
   let watching: () => void;
   const watched = new Promise<void>((resolve) => (watching = resolve));
   const events = visitor.events(chatId, "0", (seen) => {
-    watching(); // what goes by, such as a token, is told to those who watch
+    watching(); // transient events, such as tokens, reach only open subscriptions
     const said = seen.findIndex(({ message }) => message?.content === text);
     return said >= 0 && answered(seen.slice(said));
   });

@@ -31,11 +31,11 @@ const DEPLOY = `mutation ($input: CreateDeploymentInput!) { createDeployment(inp
 const REDEPLOY = `mutation ($id: ID!, $input: UpdateDeploymentInput!) { updateDeployment(id: $id, input: $input) { ${DEPLOYMENT} } }`;
 const START = "mutation ($input: StartChatInput!) { startChat(input: $input) { id deployment { id } } }";
 
-/** Which fields an operation refuses. */
+/** Names of the fields that an operation refuses. */
 async function refused(document: string, variables: Record<string, unknown>): Promise<string[]> {
   const { extensions, message } = await running.api.gqlError(document, variables);
   expect(extensions.code).toBe("BAD_USER_INPUT");
-  // What can't be coerced is told by graphql-js, in its words.
+  // Values that cannot be coerced are reported by graphql-js in its own format.
   const coercing = /at "input\.(\w+)"|Field "(\w+)" of required/.exec(message) as string[] | null;
   if (coercing) return coercing.slice(1).filter(Boolean);
   return extensions.details.map(({ path }: { path: string }) => path.replace(/^input\./, ""));
