@@ -13,6 +13,7 @@ import { decoded, RouteTable } from "./match";
 import type { Answer, RestRequest, RestServer, Work } from "./server";
 import { readForm, type Form } from "./upload";
 import { readVariables } from "./variables";
+import { unknownParameters, warn } from "./warnings";
 
 /** An Express middleware. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => Promise<void>;
@@ -42,6 +43,8 @@ async function handle(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
+  const search = req.url!.split("?").slice(1).join("?");
+  if (search !== "") warn(res, unknownParameters(route, new URLSearchParams(search)));
   if (route.stream) {
     const read = route.body === "form" ? readFields : readJson;
     return server.streams[route.stream]!(req, res, await read(req, res, route.bodyLimit));
@@ -53,7 +56,7 @@ async function handle(
   const form = route.body === "multipart" ? await readForm(req, server) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
-    const query = queryOf(req.url!);
+    const query = queryOf(search);
     const inputs = { params, query, body, ...(form && { form: form.values }) };
     const variables = readVariables(route, route.operation, inputs, server.lenient);
     await answer(server, route, { req, res, auth: route.auth, caller }, variables, form);
@@ -66,8 +69,7 @@ async function handle(
  * Parses the query string. @throws BAD_USER_INPUT if it is not valid UTF-8, which would otherwise be silently
  * replaced
  */
-function queryOf(url: string): URLSearchParams {
-  const query = url.split("?").slice(1).join("?");
+function queryOf(query: string): URLSearchParams {
   for (const part of query.includes("%") ? query.split("&") : []) {
     const [name = ""] = new URLSearchParams(part).keys();
     decoded(name, part);
@@ -129,8 +131,7 @@ function send(
   { status, body }: Pick<Answer, "status" | "body">,
   scope: Context["scope"],
 ): Promise<void> {
-  const warnings = scope.warnings.map((warning) => `299 parley "${warning}"`);
-  if (warnings.length > 0) res.setHeader("Warning", warnings);
+  warn(res, scope.warnings);
   beginJson(res, status);
   return sendJson(res, piecesOf(JSON.stringify(body), scope));
 }

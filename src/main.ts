@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { loadCatalog } from "./platform/catalog/load-catalog";
 import { modelAccess } from "./platform/providers/model-access";
 import { readConfig } from "./platform/settings/config";
+import { misspeltSettings } from "./platform/settings/misspelt";
 import { checkOwnership } from "./platform/database/data-dir";
 import { withEncryptionKeys } from "./platform/database/open";
 import { tryAddress } from "./http/address";
@@ -11,6 +12,7 @@ async function main(): Promise<void> {
   // Nobody reads the output any more, as when a terminal closes: no reason to end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   if (existsSync(".env")) process.loadEnvFile(".env");
+  for (const line of misspeltSettings(process.env)) console.error(`Warning: ${line}`);
   const settings = readConfig(process.env);
   modelAccess(settings, loadCatalog(settings.CATALOG_FILE)); // a wrong one is told before the database is touched
   await tryAddress(settings); // and so is an address that is in use: keys made before would be shown to nobody

@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { preflight } from "./preflight.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);
@@ -80,6 +81,7 @@ const serverOnly = program === "--server";
 const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(stampOf(name));
 // Without build tools the existing build runs.
 const stale = existsSync("node_modules/typescript") ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
+if (stale.length > 0 && program === "main") await preflight();
 if (stale.length > 0) build(stale);
 if (program && !serverOnly) {
   process.argv = [process.argv[0], join(root, "dist", "src", `${program}.js`), ...options];

@@ -64,7 +64,7 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/deadline",
       "src/account/auth",
       ...["multipart", "error-body", "refuse-method", "send-json"].map((name) => `src/http/${name}`),
-    ].concat(["errors", "json"].map((name) => `src/platform/${name}`)),
+    ].concat(["errors", "json", "nearest"].map((name) => `src/platform/${name}`)),
     types: ["schema/core/context", "src/http/send-error"],
   },
 };

@@ -1,0 +1,49 @@
+// Checks that take no build: `npm start` reports an address in use or a folder that it may not write before it builds.
+// The server checks both again, for starts without this program.
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, resolve } from "node:path";
+
+/** Ends the process with instructions if the server could not start. */
+export async function preflight() {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  const problem = folderProblem(resolve(setting("DATA_DIR") ?? ".data")) ?? (await addressProblem());
+  if (problem === undefined) return;
+  console.error(problem);
+  process.exit(1);
+}
+
+const setting = (name) => process.env[name]?.trim() || undefined;
+
+/** Why the data folder cannot be written; undefined if it can. Foreign files inside it are found by the server. */
+function folderProblem(folder) {
+  let existing = folder;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const remedy = "Set DATA_DIR to a folder that you may write, or change its owner";
+  const chown = `sudo chown -R "$(id -un)" '${existing}'`;
+  if (!statSync(existing).isDirectory())
+    return `DATA_DIR ${folder} cannot be used: ${existing} is a file. Set DATA_DIR to a folder.`;
+  try {
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    const what = existing === folder ? "cannot be written" : `cannot be created in ${existing}`;
+    return `DATA_DIR ${folder} ${what} by this user. ${remedy}:\n  ${chown}`;
+  }
+}
+
+/** Why the address cannot be listened on; undefined if it can, or if the server will report an invalid setting. */
+async function addressProblem() {
+  const port = Number(setting("PORT") ?? 4000);
+  const host = setting("HOST") ?? (setting("DATABASE_URL") === undefined ? "127.0.0.1" : "0.0.0.0");
+  if (!Number.isInteger(port) || port < 0 || port > 65535) return undefined;
+  const server = createServer();
+  const error = await new Promise((settle) => {
+    server.once("error", settle);
+    server.listen(port, host, () => settle(undefined));
+  });
+  if (error === undefined) return void (await new Promise((closed) => server.close(closed)));
+  return error.code === "EADDRINUSE"
+    ? `The address ${host}:${port} is already in use. Set PORT to another port, or stop the process using it.`
+    : `HOST ${host} and PORT ${port} cannot be used: ${error.message}`;
+}

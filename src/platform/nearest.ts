@@ -1,0 +1,18 @@
+import { distance } from "fastest-levenshtein";
+
+/** Most characters by which a misspelt name may differ, by the length of the name. */
+const tolerance = (name: string): number => (name.length < 6 ? 1 : name.length < 12 ? 2 : 3);
+
+/** Longer names are not compared: the work grows with the length. */
+const MAX_LENGTH = 100;
+
+/** The known name that was probably meant; undefined if none is similar. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const ranked = known
+    .map((one) => ({ one, apart: distance(plain(name), plain(one)) }))
+    .sort((a, b) => a.apart - b.apart);
+  const [best] = ranked;
+  return best && best.apart <= tolerance(name) ? best.one : undefined;
+}

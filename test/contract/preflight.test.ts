@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { misspeltSettings } from "../../src/platform/settings/misspelt";
+
+/** A checkout that has not been built. */
+const checkout = mkdtempSync(join(tmpdir(), "parley-checkout-"));
+afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+chmodSync(checkout, 0o755);
+mkdirSync(join(checkout, "node_modules/typescript"), { recursive: true });
+cpSync(join(__dirname, "../../src/cli"), join(checkout, "src/cli"), { recursive: true });
+
+/** Runs `npm start`'s program; as root, for another user. */
+async function start(env: Record<string, string>) {
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const program = [join(checkout, "src/cli/launch.mjs"), "main"];
+  const child = spawn(process.execPath, program, { env: { PATH: process.env.PATH!, ...env }, ...user });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  return { code: code as number, lines: stderr.trimEnd().split("\n") };
+}
+
+describe("npm start reports before it builds", () => {
+  test("an address in use", async () => {
+    const holder = createServer().listen(0, "127.0.0.1");
+    await once(holder, "listening");
+    const { port } = holder.address() as AddressInfo;
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "parley-data-"));
+    chmodSync(DATA_DIR, 0o777);
+    const { code, lines } = await start({ PORT: String(port), DATA_DIR });
+    holder.close();
+    rmSync(DATA_DIR, { recursive: true });
+    expect([code, lines]).toEqual([
+      1,
+      [
+        `The address 127.0.0.1:${port} is already in use. Set PORT to another port, or stop the process using it.`,
+      ],
+    ]);
+  });
+
+  test.each(["locked", "locked/deeper"])("the folder %s, which this user cannot write", async (name) => {
+    const locked = join(checkout, "locked");
+    if (!existsSync(locked)) mkdirSync(locked);
+    chmodSync(locked, 0o555);
+    const folder = join(checkout, name);
+    const { code, lines } = await start({ PORT: "0", DATA_DIR: folder });
+    const what = name === "locked" ? "cannot be written" : `cannot be created in ${locked}`;
+    expect([code, lines]).toEqual([
+      1,
+      [
+        `DATA_DIR ${folder} ${what} by this user. Set DATA_DIR to a folder that you may write, or change its owner:`,
+        `  sudo chown -R "$(id -un)" '${locked}'`,
+      ],
+    ]);
+  });
+
+  test("a file in the place of the folder", async () => {
+    const path = join(checkout, "file");
+    writeFileSync(path, "");
+    const { code, lines } = await start({ PORT: "0", DATA_DIR: join(path, "data") });
+    expect(code).toBe(1);
+    expect(lines).toEqual([
+      `DATA_DIR ${path}/data cannot be used: ${path} is a file. Set DATA_DIR to a folder.`,
+    ]);
+  });
+});
+
+describe("a misspelt setting", () => {
+  test.each([
+    ["DATABSE_URL", "DATABASE_URL"],
+    ["DATABASE_URI", "DATABASE_URL"],
+    ["LOGLEVEL", "LOG_LEVEL"],
+    ["PUBLIC_BASEURL", "PUBLIC_BASE_URL"],
+    ["ENCRYPTION_KEY", "ENCRYPTION_KEYS"],
+    ["database_url", "DATABASE_URL"],
+  ])("%s is reported with the name %s", (name, meant) => {
+    expect(misspeltSettings({ [name]: "x" })).toEqual([
+      `${name} is not a setting and has no effect. Did you mean ${meant}?`,
+    ]);
+  });
+
+  test.each([
+    "HOME",
+    "PATH",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "LANGUAGE",
+    "NODE_ENV",
+    "OPENAI_API_KEY_2",
+    "PWD",
+    "LOGNAME",
+  ])("%s is none", (name) => expect(misspeltSettings({ [name]: "x" })).toEqual([]));
+
+  test("is not reported beside the right one", () => {
+    expect(misspeltSettings({ ENCRYPTION_KEY: "of another program", ENCRYPTION_KEYS: "x" })).toEqual([]);
+  });
+});
