@@ -1,11 +1,11 @@
 import { Templates } from "../configurations/templates";
-import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid } from "../../platform/errors";
 import { Files } from "../files/files";
 import { isReadable, READABLE, type ReadResult } from "../../platform/ports/document-reader";
 import { Embeddings } from "./embeddings";
+import { storePassages } from "./store-passages";
 
 export type IndexStatus = "PENDING" | "READY" | "FAILED";
 
@@ -109,16 +109,7 @@ export class AttachedFiles {
       if ((await attached.rows({ fileId })).length === 0) return;
       await scope.table("passages").where({ fileId }).delete();
       const passages = "passages" in reading ? reading.passages : [];
-      await scope.insertAll(
-        "passages",
-        passages.map(({ text, page }, ordinal) => ({
-          id: newId(),
-          fileId,
-          ordinal,
-          content: text,
-          page: page ?? null,
-        })),
-      );
+      await storePassages(scope, fileId, passages);
       const outcome =
         "problem" in reading
           ? { status: "FAILED" as const, problem: reading.problem }

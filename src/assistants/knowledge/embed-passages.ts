@@ -3,7 +3,7 @@ import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
-import { split } from "./knowledge";
+import { split } from "./split";
 
 /** Passages per request. */
 const BATCH_SIZE = 64;

@@ -35,7 +35,7 @@ async function suggestReplies(
   const { local, remote } = scope.ports.models;
   const model = request.credential ? remote : local;
   try {
-    if (model.suggest) return (await model.suggest(request, text)).slice(0, MAX_REPLIES);
+    if (model.suggest) return (await model.suggest({ ...request, messages })).slice(0, MAX_REPLIES);
     const conversation = [
       ...messages,
       { role: "assistant" as const, content: text },

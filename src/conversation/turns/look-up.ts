@@ -34,19 +34,16 @@ const storePassages = (scope: Scope, id: string, found: readonly Passage[]): Pro
     .where({ id })
     .update({ notes: JSON.stringify({ found }) });
 
-/** Passages for the answer of the local model. @param prompt searched if nothing else is found */
-export async function retrieveForLocal(
+/** The text that answers a question without a model, and is cited; never from the prompt. */
+export async function quoteForLocal(
   scope: Scope,
   { assistant, configuration }: TurnParts,
   question: string,
-  prompt: string,
   citations: JsonObject[],
-): Promise<string[]> {
-  const knowledge = scope.of(Knowledge);
-  const found = await knowledge.findByWords(question, assistant.id, configuration);
-  const passages = found.length > 0 ? found : await knowledge.findInPrompt(question, prompt);
-  citations.splice(0, citations.length, ...passages.slice(0, 1).map(citationOf));
-  return passages.map(({ text }) => text);
+): Promise<string | undefined> {
+  const passage = await scope.of(Knowledge).quote(question, assistant.id, configuration);
+  citations.splice(0, citations.length, ...(passage ? [citationOf(passage)] : []));
+  return passage?.text;
 }
 
 /** A function by which the model searches the assistant's knowledge. */

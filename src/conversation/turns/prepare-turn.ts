@@ -14,7 +14,7 @@ import { EndUsers, type EndUserChat } from "../../chats/chats/end-users";
 import type { WorkflowPosition } from "../workflows/workflow-position";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "../functions/functions";
-import { citationOf, searchBeforeAnswer, retrieveForLocal, searchTool } from "./look-up";
+import { citationOf, searchBeforeAnswer, quoteForLocal, searchTool } from "./look-up";
 import { orderForModel, functionResults, toModel, withoutFunctions } from "./history";
 import { ModelCredentials } from "../../account/organization/model-credentials";
 import { ModelMappings } from "../../account/organization/model-mappings";
@@ -126,7 +126,7 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
     searchBeforeAnswer(scope, parts),
     person ? scope.of(EndUsers).memory(assistant.id, person) : "",
   ]);
-  const citations: JsonObject[] = found.map(citationOf);
+  const citations: JsonObject[] = credential ? found.map(citationOf) : [];
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
   const remember = person && rememberTool(scope, assistant.id, person);
   const opening = fill(configuration.initialMessage, values).trim() || "Let's go on.";
@@ -151,8 +151,8 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
       temperature: configuration.temperature,
       maxTokens: configuration.maxTokensOutput,
       ...(parts.handedOver && { opening }),
-      retrieve: async () => retrieveForLocal(scope, parts, question, promptOf(parts), citations),
-      topics: async () => scope.of(Knowledge).topics(question, assistant.id, configuration),
+      quote: (question) => quoteForLocal(scope, parts, question, citations),
+      topics: () => scope.of(Knowledge).topics(question, assistant.id, configuration),
     },
   };
 }

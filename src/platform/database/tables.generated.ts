@@ -446,6 +446,8 @@ export interface Tables {
     words: Defaulted<string>;
     page: Nullable<number>;
     assistantId: Nullable<string>;
+    language: Nullable<string>;
+    terms: Nullable<string>;
   };
   projects: {
     organizationId: Column<string>;
@@ -732,7 +734,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
   model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],
   organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey"],
-  passages: ["organizationId", "id", "fileId", "ordinal", "content", "words", "page", "assistantId"],
+  passages: ["organizationId", "id", "fileId", "ordinal", "content", "words", "page", "assistantId", "language", "terms"],
   projects: ["organizationId", "id", "name", "description", "createdAt", "updatedAt"],
   provider_erasures: ["organizationId", "id", "erasureId", "kind", "sealedTarget", "createdAt"],
   question_outcomes: ["organizationId", "id", "chatId", "assistantId", "channel", "startedAt", "question", "askedAt", "answer", "answerMs", "outcome"],

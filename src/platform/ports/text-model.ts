@@ -43,9 +43,9 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** The assistant's opening line, if the conversation has just been handed to it. */
   readonly opening?: string;
-  /** Passages of the assistant's knowledge about a question, best first; the local model answers with them. */
-  readonly retrieve: (question: string) => Promise<readonly string[]>;
-  /** Other topics of the assistant's knowledge, closest to the question first; the local model suggests them. */
+  /** Text of the assistant's resources and files that answers a question; the local model answers with it. */
+  readonly quote: (question: string) => Promise<string | undefined>;
+  /** Headings of the assistant's resources and files, closest to the question first; the local model suggests them. */
   readonly topics: () => Promise<readonly string[]>;
 }
 
@@ -101,5 +101,5 @@ export interface TextModel {
   /** @throws ModelFailure if the model does not answer or its answer is not usable */
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
   /** Replies that the person may choose next, best first; only for models that know them without another prompt. */
-  suggest?(request: Pick<ModelRequest, "topics">, answer: string): Promise<readonly string[]>;
+  suggest?(request: Pick<ModelRequest, "topics" | "messages">): Promise<readonly string[]>;
 }

@@ -1,16 +1,18 @@
 import { currentTime } from "../clock";
+import type { Language } from "../language/detect-language";
 import type { ModelCall, ModelMessage, ModelPart, ModelRequest, TextModel } from "../ports/text-model";
+import { PHRASES } from "./local-phrases";
+import { understand } from "./understand";
 
 const CALL = /^call:([A-Za-z0-9_-]{1,64})(?![A-Za-z0-9_-])/;
-const UNKNOWN =
-  "I don't know that. (No text model is set up: this answer comes from the local one, which only looks things up.)";
-
 /**
- * Answers without a language model: with the best passage of the assistant's knowledge. A message of the form
+ * Answers without a language model: with text of the assistant's resources and files, never of its prompt. It greets,
+ * says what it can look up, and speaks the person's language. A message of the form
  * `call:NAME {json}` calls a function, so that functions can be tried without a model.
  */
 export const localModel: TextModel = {
-  async *stream({ messages, tools, retrieve, opening }: ModelRequest): AsyncGenerator<ModelPart, void> {
+  async *stream(request: ModelRequest): AsyncGenerator<ModelPart, void> {
+    const { messages, tools, opening } = request;
     const last = messages.at(-1);
     if (last?.role === "tool") return void (yield* words(`${last.answers?.name} answered: ${last.content}`));
     const said = lastSaid(messages);
@@ -23,26 +25,59 @@ export const localModel: TextModel = {
       else yield* words(`No function is named ${call.name}.`);
       return;
     }
-    const [passage] = await retrieve(said);
-    yield* words(passage ?? UNKNOWN);
+    yield* words(await reply(request, said));
   },
-  async suggest({ topics }, answer) {
-    const others = (await topics()).filter((topic) => topic !== answer);
-    return [...new Set(others.map(asQuestion))].filter((question) => /[\p{L}\p{N}]/u.test(question));
-  },
+  suggest: async ({ topics, messages }) => unsaid(await topics(), messages),
 };
 
-const MAX_QUESTION_LENGTH = 60;
+/** Topics that an answer names at most. */
+const MAX_TOPICS = 3;
+/** Longer messages without a question mark that thank or say goodbye are looked up too. In words. */
+const MAX_CLOSING_LENGTH = 5;
 
-/** A question about a passage: its heading or its first sentence, shortened. */
-function asQuestion(passage: string): string {
-  const line = passage.split("\n", 1)[0]!.split(" › ").at(-1)!;
-  const sentence = /^.*?(?=[.!?…](\s|$))/.exec(line)?.[0] ?? line;
-  const cut = sentence.slice(0, MAX_QUESTION_LENGTH).toWellFormed();
-  const short =
-    sentence.length <= MAX_QUESTION_LENGTH ? sentence : `${cut.slice(0, cut.lastIndexOf(" ")) || cut} …`;
-  return `${short.replace(/^[#>*\s-]+/, "")}?`;
+async function reply({ messages, quote, topics }: ModelRequest, said: string): Promise<string> {
+  const { remarks, rest, language } = await understand(said, messages);
+  const say = PHRASES[language];
+  const offer = async () => offerOf(unsaid(await topics(), messages), language);
+  const isClosing = (remarks.has("thanks") || remarks.has("bye")) && !/[?？؟]/.test(rest);
+  if (remarks.has("who"))
+    return `${remarks.has("hello") ? say.hello : ""} ${say.ask} ${await offer()}`.trim();
+  if (/\p{L}/u.test(rest) && !(isClosing && rest.split(/\s+/).length <= MAX_CLOSING_LENGTH)) {
+    const found = await quote(rest);
+    if (found !== undefined) return found;
+  } else if (remarks.size > 0) {
+    const closing = [remarks.has("thanks") && say.welcome, remarks.has("bye") && say.bye].filter(Boolean);
+    if (closing.length > 0) return closing.join(" ");
+    return `${remarks.has("hello") ? `${say.hello} ` : ""}${say.ask} ${await offer()}`;
+  }
+  const opening = remarks.has("hello") ? `${say.hello} ` : "";
+  return `${opening}${/\p{L}/u.test(rest) ? say.unknown : say.ask} ${await offer()}`;
 }
+
+/** Says what can be looked up. */
+function offerOf(topics: readonly string[], language: Language): string {
+  const { topics: before, noTopics } = PHRASES[language];
+  if (topics.length === 0) return noTopics;
+  const [open, close] = QUOTES[language] ?? ["“", "”"];
+  const quoted = topics.slice(0, MAX_TOPICS).map((topic) => `${open}${topic}${close}`);
+  return `${before} ${new Intl.ListFormat(language, { type: "disjunction" }).format(quoted)}.`;
+}
+
+const QUOTES: Partial<Readonly<Record<Language, readonly [string, string]>>> = {
+  de: ["„", "“"],
+  fr: ["« ", " »"],
+  ja: ["「", "」"],
+  pl: ["„", "”"],
+};
+
+/** Topics that were not named yet; all if every one was. */
+function unsaid(topics: readonly string[], messages: readonly ModelMessage[]): readonly string[] {
+  const short = topics.filter((topic) => topic.length <= MAX_TOPIC_LENGTH);
+  const fresh = short.filter((topic) => !messages.some(({ content }) => content.includes(topic)));
+  return fresh.length > 0 ? fresh : short;
+}
+
+const MAX_TOPIC_LENGTH = 80;
 
 /** All messages of the person since the assistant's last message. */
 function lastSaid(messages: readonly ModelMessage[]): string {

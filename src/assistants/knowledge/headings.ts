@@ -1,0 +1,73 @@
+/** A passage, divided into its heading and the rest. */
+export interface HeadedText {
+  /** Heading or question that the text answers, if there is one. */
+  readonly heading?: string;
+  readonly text: string;
+}
+
+/** Lines that are longer belong to a paragraph that was broken into lines. In characters. */
+const MAX_HEADING_LENGTH = 60;
+/** Between the headings above a passage of a file. */
+const PATH_SEPARATOR = " › ";
+/** Labels before a question and before its answer, in the languages of the widget. */
+const QUESTION_LABELS = new Set(
+  "q f p d v s question frage pregunta pergunta domanda vraag pytanie soru 問 質問 问 问题 問題 質 질문 문 س سؤال ש שאלה".split(
+    " ",
+  ),
+);
+const ANSWER_LABELS = new Set(
+  "a r o c answer antwort réponse respuesta resposta risposta antwoord odpowiedź cevap 答 回答 答え 答案 답변 답 ج جواب ת תשובה".split(
+    " ",
+  ),
+);
+const LABEL = /^[*_]{0,2}([\p{L}\p{M}]{1,10})[*_]{0,2} ?[:：][*_]{0,2}/u;
+
+/** The text of a line after a label of the set; undefined if it has none. */
+function labelled(line: string, labels: ReadonlySet<string>): string | undefined {
+  const [label, name] = LABEL.exec(line) ?? [];
+  if (label === undefined || !labels.has(name!.toLowerCase())) return undefined;
+  return line.slice(label.length).trim();
+}
+
+/** Divides a passage: a question and its answer, or a short first line and the lines below. */
+export function headed(passage: string): HeadedText {
+  const [line = "", ...below] = passage.split("\n").map((one) => one.trim());
+  const question = labelled(line, QUESTION_LABELS);
+  const answer = labelled(below[0] ?? "", ANSWER_LABELS);
+  const text = below.join("\n").trim();
+  if (question !== undefined && answer !== undefined)
+    return { heading: question, text: [answer, ...below.slice(1)].join("\n").trim() };
+  const isHeading = line.includes(PATH_SEPARATOR) || isMarked(line) || isShortTitle(line, text);
+  if (text === "" || !isHeading) return { text: passage };
+  const heading = unmarked(line.split(PATH_SEPARATOR).at(-1)!);
+  // Markdown's heading above a question and its answer
+  const inner = labelled(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : headed(text);
+  return heading === "" ? inner : { heading, ...inner };
+}
+
+/** Divides a list of questions and answers without blank lines. */
+export function questionsIn(paragraph: string): string[] {
+  const lines = paragraph.split("\n");
+  const begins = (at: number) =>
+    labelled(lines[at]!.trim(), QUESTION_LABELS) !== undefined &&
+    labelled(lines[at + 1]?.trim() ?? "", ANSWER_LABELS) !== undefined;
+  const starts = lines.flatMap((_, at) => (at === 0 || begins(at) ? [at] : []));
+  return starts.map((start, index) => lines.slice(start, starts[index + 1]).join("\n"));
+}
+
+/** Whether a line is a heading in Markdown. */
+export const isMarked = (line: string): boolean =>
+  /^#{1,6} /.test(line) || (/^[*_]{2}[^*_]/.test(line) && /[*_]{2}:?$/.test(line));
+
+const isShortTitle = (line: string, text: string): boolean =>
+  line.length <= MAX_HEADING_LENGTH && !/[.!,;。！،]$|^[-*>|\d]/u.test(line) && !/^\p{Ll}/u.test(text);
+
+/** A heading without the marks of Markdown and a colon at its end. */
+const unmarked = (heading: string): string =>
+  heading
+    .trim()
+    .replace(/^#{1,6} /, "")
+    .replace(/[:：]$/, "")
+    .replace(/^[*_]{2}|[*_]{2}$/g, "")
+    .replace(/[:：]$/, "")
+    .trim();

@@ -1,0 +1,47 @@
+import { isMarked, questionsIn } from "./headings";
+
+/** In characters, without the heading above. */
+const MAX_PASSAGE_LENGTH = 1_000;
+
+/**
+ * Splits a text into paragraphs, questions with their answers, and long paragraphs between sentences or words.
+ * Paragraphs below a heading in Markdown begin with it.
+ */
+export function split(text: string): string[] {
+  let heading = "";
+  let isUsed = true;
+  const passages: string[] = [];
+  for (const paragraph of paragraphsOf(text)) {
+    const isHeading = isMarked(paragraph) && !paragraph.includes("\n");
+    if (isHeading && !isUsed) passages.push(heading);
+    if (isHeading) [heading, isUsed] = [paragraph, false];
+    else {
+      const above = heading === "" || isMarked(paragraph.split("\n", 1)[0]!) ? "" : `${heading}\n`;
+      passages.push(...pieces(paragraph).map((piece) => above + piece));
+      isUsed = true;
+    }
+  }
+  return isUsed ? passages : [...passages, heading];
+}
+
+const paragraphsOf = (text: string): string[] =>
+  text
+    .replace(/\r\n?/g, "\n")
+    .split(/\n[^\S\n]*\n/)
+    .flatMap((paragraph) => questionsIn(paragraph.trim()))
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== "");
+
+function pieces(paragraph: string): string[] {
+  const found: string[] = [];
+  let rest = paragraph;
+  while (rest.length > MAX_PASSAGE_LENGTH) {
+    const part = rest.slice(0, MAX_PASSAGE_LENGTH);
+    const cut =
+      Math.max(part.lastIndexOf(". ") + 1, part.lastIndexOf("。") + 1, part.lastIndexOf("\n")) ||
+      part.lastIndexOf(" ");
+    found.push(rest.slice(0, cut > 0 ? cut : MAX_PASSAGE_LENGTH).trim());
+    rest = rest.slice(cut > 0 ? cut : MAX_PASSAGE_LENGTH).trim();
+  }
+  return rest === "" ? found : [...found, rest];
+}

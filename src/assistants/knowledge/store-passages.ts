@@ -1,0 +1,40 @@
+import { newId } from "../../platform/database/ids";
+import type { Scope } from "../../platform/database/scope";
+import { unprepared } from "../../platform/database/statement";
+import type { DocumentPassage } from "../../platform/ports/document-reader";
+import { indexed } from "./word-search";
+
+/** Passages per statement: few, because their languages are detected in between without a pause. */
+const BATCH_SIZE = 100;
+
+const STORE = unprepared<object>(({ db }) =>
+  db.raw(`
+  insert into passages (organization_id, file_id, id, ordinal, content, page, language, terms)
+  select $1, $2, id, ordinal, content, page, language,
+    setweight(to_tsvector(configuration::regconfig, heading), 'A') || to_tsvector(configuration::regconfig, words)
+  from unnest($3::text[], $4::integer[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[])
+    as given (id, ordinal, content, page, language, configuration, heading, words)`),
+);
+
+/** Stores the passages of a file, with their words as their languages form them. */
+export async function storePassages(
+  scope: Scope,
+  fileId: string,
+  passages: readonly DocumentPassage[],
+): Promise<void> {
+  for (let at = 0; at < passages.length; at += BATCH_SIZE) {
+    const batch = passages.slice(at, at + BATCH_SIZE);
+    const words = await indexed(batch.map(({ text }) => text));
+    await scope.write(STORE, [
+      fileId,
+      batch.map(() => newId()),
+      batch.map((_, index) => at + index),
+      batch.map(({ text }) => text),
+      batch.map(({ page }) => page ?? null),
+      words.map(({ language }) => language),
+      words.map(({ configuration }) => configuration),
+      words.map(({ heading }) => heading),
+      words.map(({ words }) => words),
+    ]);
+  }
+}

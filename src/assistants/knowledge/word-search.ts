@@ -1,0 +1,159 @@
+import { LRUCache } from "lru-cache";
+import type { Scope } from "../../platform/database/scope";
+import { unprepared } from "../../platform/database/statement";
+import { detectLanguage, LANGUAGES, type Language } from "../../platform/language/detect-language";
+import { configurationOf, indexedWords, questionWords } from "../../platform/language/search-words";
+import { headed } from "./headings";
+
+/** Results of a search that are compared by the share of the question's words that they contain. */
+const COMPARED = 48;
+/** Shorter passages count as written in the language of the text that they are part of. In characters. */
+const MIN_DETECTABLE_LENGTH = 80;
+
+/** How well a passage fits a question. */
+export interface Fit {
+  /** Share of the question's words that the passage contains: above 0, at most 1. */
+  readonly coverage: number;
+  /** The same for its heading. */
+  readonly inHeading: number;
+  readonly rank: number;
+}
+
+interface FoundText extends Fit {
+  readonly text: string;
+}
+
+interface FoundInFile extends FoundText {
+  readonly source: string;
+  readonly fileId: string;
+  readonly page: number | null;
+}
+
+/** Words of a passage for PostgreSQL. */
+interface IndexedPassage {
+  readonly language: Language;
+  readonly configuration: string;
+  readonly heading: string;
+  readonly words: string;
+}
+
+const languages = new LRUCache<string, { language: Language; isReliable: boolean }>({ max: 5_000 });
+
+async function languageOf(text: string): Promise<{ language: Language; isReliable: boolean }> {
+  const known = languages.get(text);
+  if (known) return known;
+  const found = (await detectLanguage(text)) ?? { language: "en" as const, isReliable: false };
+  languages.set(text, found);
+  return found;
+}
+
+/** Characters of a text by which the language of its short passages is detected. */
+const SAMPLE_LENGTH = 2_000;
+
+/** Prepares passages of one text for the search, each in its language. */
+export async function indexed(passages: readonly string[]): Promise<IndexedPassage[]> {
+  const whole = await languageOf(passages.join("\n").slice(0, SAMPLE_LENGTH));
+  return Promise.all(
+    passages.map(async (passage) => {
+      const own = passage.length < MIN_DETECTABLE_LENGTH ? whole : await languageOf(passage);
+      const { language } = own.isReliable ? own : whole;
+      const { heading = "", text } = headed(passage);
+      return {
+        language,
+        configuration: configurationOf(language),
+        heading: indexedWords(heading, language),
+        words: indexedWords(text, language),
+      };
+    }),
+  );
+}
+
+/** Best first: words in a heading count twice. */
+export const byFit = (a: Fit, b: Fit): number =>
+  b.coverage + b.inHeading - a.coverage - a.inHeading || b.rank - a.rank;
+
+/** Passages with words of the question, best first. The question is looked up in the language of each passage. */
+export async function searchTexts(
+  scope: Scope,
+  question: string,
+  passages: readonly string[],
+  limit: number,
+): Promise<FoundText[]> {
+  if (passages.length === 0 || question.trim() === "") return [];
+  const prepared = await indexed(passages);
+  const rows = await scope.read(IN_TEXTS, [
+    prepared.map(({ language }) => language),
+    ...queriesOf(question),
+    prepared.map(({ heading }) => heading),
+    prepared.map(({ words }) => words),
+    limit,
+  ]);
+  return rows.map(({ place, ...found }) => ({ ...found, text: passages[place - 1]! })); // places begin at 1
+}
+
+/** The same in the files of an assistant. */
+export const searchFiles = (
+  scope: Scope,
+  question: string,
+  assistantId: string,
+  limit: number,
+): Promise<FoundInFile[]> => scope.read(IN_FILES, [assistantId, ...queriesOf(question), limit]);
+
+/** Languages, their configurations, and the words of a question in each. */
+const queriesOf = (question: string): readonly (readonly string[])[] => [
+  LANGUAGES,
+  LANGUAGES.map(configurationOf),
+  LANGUAGES.map((language) => questionWords(question, language)),
+];
+
+/** The query matches any word, not all: a question has words that its answer lacks. */
+const QUERIES = `
+  queries as materialized (
+    select language, configuration,
+      cast(replace(cast(plainto_tsquery(configuration::regconfig, words) as text), '&', '|') as tsquery) as query,
+      tsvector_to_array(to_tsvector(configuration::regconfig, words)) as lexemes
+    from unnest($3::text[], $4::text[], $5::text[]) as given (language, configuration, words))`;
+
+const FROM_QUERIES = "from queries";
+
+const COVERAGE = `
+  cardinality(array(select unnest(lexemes) intersect select unnest(tsvector_to_array(terms))))::float8
+    / cardinality(lexemes) as coverage,
+  cardinality(array(select unnest(lexemes) intersect select unnest(tsvector_to_array(ts_filter(terms, '{a}')))))::float8
+    / cardinality(lexemes) as in_heading`;
+
+const IN_TEXTS = unprepared<Fit & { place: number }>(({ db }) =>
+  db.raw(`
+  with ${QUERIES},
+  texts as (
+    select place::integer, query, lexemes,
+      setweight(to_tsvector(configuration::regconfig, given.heading), 'A')
+        || to_tsvector(configuration::regconfig, given.words) as terms
+    ${FROM_QUERIES}
+    join unnest($2::text[], $6::text[], $7::text[]) with ordinality as given (written_in, heading, words, place)
+      on given.written_in = queries.language),
+  found as (
+    select place, lexemes, terms, ts_rank(terms, query)::float8 as rank from texts
+    where $1::text is not null and terms @@ query order by rank desc, place limit ${COMPARED})
+  select * from (select place, rank, ${COVERAGE} from found) as compared
+  order by coverage + in_heading desc, rank desc, place limit $8`),
+);
+
+const IN_FILES = unprepared<FoundInFile>(({ db }) =>
+  db.raw(`
+  with ${QUERIES},
+  found as (
+    select passages.content, files.name, files.id, passages.page, passages.ordinal, lexemes,
+      coalesce(passages.terms, passages.words) as terms,
+      ts_rank(coalesce(passages.terms, passages.words), query)::float8 as rank
+    ${FROM_QUERIES}
+    join assistant_files on assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
+    join files on files.organization_id = $1 and files.id = assistant_files.file_id
+    join passages on passages.organization_id = $1 and passages.file_id = files.id
+      and coalesce(passages.language, 'en') = queries.language
+    where coalesce(passages.terms, passages.words) @@ query
+    order by rank desc limit ${COMPARED})
+  select * from (
+    select content as text, name as source, id as file_id, page, ordinal, rank, ${COVERAGE} from found) as compared
+  order by coverage + in_heading desc, rank desc, file_id, ordinal limit $6`),
+);
