@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 import { useApp } from "../support/app";
 import { Receiver } from "../support/receiver";
 import { untilIn, WidgetSite, type WidgetPage } from "../support/widget-page";
+import { until } from "../support/until";
 
 jest.setTimeout(60_000);
 
@@ -226,6 +227,29 @@ describe("if the network drops", () => {
     await frame.locator(".theirs.stored").nth(3).waitFor();
     const words = model.asked.at(-1)!.messages.filter(({ role }) => role === "user");
     expect(words.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);
+  });
+
+  test("a refused message stays visible, and does not hold up the next one", async () => {
+    const model = await site.model(AT_LAST);
+    const widget = await site.visit({ attributes: await attributesOf() });
+    const refuse = { errors: [{ message: "No.", extensions: { code: "BAD_USER_INPUT" } }] };
+    let refused = 0;
+    await widget.page
+      .context()
+      .route("**/graphql", (route) =>
+        refused === 0 && route.request().postData()?.includes("postWidgetMessage")
+          ? route.fulfill({ json: (refused++, refuse) })
+          : route.continue(),
+      );
+    await widget.open();
+    await widget.say("One");
+    await until(() => refused === 1);
+    await widget.say("Two");
+    await widget.hears("Answered.");
+    expect(model.asked.at(-1)!.messages.filter(({ role }) => role === "user")).toMatchObject([
+      { content: "Two" },
+    ]);
+    await widget.frame.getByText("One").waitFor();
   });
 
   test("a message whose confirmation was lost is sent again and stored once", async () => {

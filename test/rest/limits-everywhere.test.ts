@@ -80,6 +80,13 @@ describe("limits per IP address", () => {
     expect((await ask(newNetwork()())).status).not.toBe(429);
   });
 
+  test("count IPv4 addresses behind a translator one by one", async () => {
+    const translated = () => `64:ff9b::cb00:71${(++clients).toString(16).padStart(2, "0")}`;
+    const busy = translated();
+    expect(statuses(await atOnce(MOST * 4, () => get("/rest/docs", busy)))).toContain(429);
+    expect((await get("/rest/docs", translated())).status).not.toBe(429);
+  });
+
   test("do not apply to health checks and metrics", async () => {
     for (const path of ["/health/live", "/health/ready", "/metrics"]) {
       const address = newAddress();
