@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { generatedDocuments } from "../start/app";
 import { groupDiagram } from "./group-diagram";
-import { envExample, settingsTable } from "./settings-documents";
+import { catalogSchema, envExample, settingsTable } from "./settings-documents";
 
 for (const [path, text] of Object.entries(generatedDocuments())) writeFileSync(path, text);
 writeFileSync(".env.example", envExample());
 replacePart("docs/settings.md", "settings", settingsTable());
+replacePart("docs/models.md", "schema", catalogSchema());
 replacePart("docs/architecture.md", "groups", groupDiagram());
 
 /** Replaces the generated part of a document between two comments with its name. */

@@ -1,3 +1,4 @@
+import { catalogJsonSchema } from "../platform/catalog/load-catalog";
 import { SETTINGS } from "../platform/settings/config";
 
 /** The table of settings in docs/settings.md. */
@@ -17,3 +18,7 @@ export function envExample(): string {
   });
   return ["# Copy this file to .env and uncomment the settings that you change.\n", ...entries].join("\n");
 }
+
+/** The JSON Schema of CATALOG_FILE, as a code block. */
+export const catalogSchema = (): string =>
+  `\`\`\`json\n${JSON.stringify(catalogJsonSchema(), null, 2)}\n\`\`\``;

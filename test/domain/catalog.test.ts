@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { idsFor, loadCatalog } from "../../src/platform/catalog/load-catalog";
+import Ajv2020 from "ajv/dist/2020";
+import { catalogJsonSchema, idsFor, loadCatalog } from "../../src/platform/catalog/load-catalog";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-catalog-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -60,6 +61,50 @@ describe("the catalog", () => {
       expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
     for (const { provider } of models) expect(providers.map(({ id }) => id)).toContain(provider);
     for (const { provider } of voices) expect(speechProviders.map(({ id }) => id)).toContain(provider);
+  });
+});
+
+const PAGE = readFileSync(join(__dirname, "../../docs/models.md"), "utf8");
+/** The JSON after a heading of docs/models.md. */
+const example = (heading: string) =>
+  JSON.parse(PAGE.split(`### ${heading}\n`)[1]!.split("```json\n")[1]!.split("```")[0]!) as object;
+
+describe("docs/models.md", () => {
+  test("has the JSON Schema of the file; otherwise run `npm run docs`", () => {
+    const schema = PAGE.split("<!-- schema -->")[1]!.split("```json\n")[1]!.split("```")[0]!;
+    expect(JSON.parse(schema)).toEqual(JSON.parse(JSON.stringify(catalogJsonSchema())));
+  });
+
+  test("has the model of every identifier, and its source if it succeeds another", () => {
+    for (const { id, model, succeeds } of loadCatalog().models)
+      for (const text of [id, `\`${model}\``, ...(succeeds ? [succeeds.model, succeeds.source] : [])])
+        expect(PAGE).toContain(text);
+  });
+
+  test.each(["Ollama", "A newer model under an old identifier", "A voice by the vendor's own id"])(
+    "has a valid example: %s",
+    (heading) => {
+      expect(new Ajv2020({ validateFormats: false }).validate(catalogJsonSchema(), example(heading))).toBe(
+        true,
+      );
+      overlaid(example(heading));
+    },
+  );
+
+  test("shows examples that do what they say", () => {
+    expect(overlaid(example("Ollama")).models.find(({ id }) => id === "GPT_4_O")).toMatchObject({
+      model: "llama3.2",
+      baseUrl: "http://127.0.0.1:11434/v1",
+    });
+    const newer = overlaid(example("A newer model under an old identifier"));
+    expect(newer.models.find(({ id }) => id === "GPT_4_O")).toEqual(
+      expect.not.objectContaining({ successor: expect.anything() }),
+    );
+    const { voices } = overlaid(example("A voice by the vendor's own id"));
+    expect(voices.slice(-2).map(({ id, voiceId }) => [id, voiceId])).toEqual([
+      ["_21m00Tcm4TlvDq8ikWAM", "21m00Tcm4TlvDq8ikWAM"],
+      ["rachel", "21m00Tcm4TlvDq8ikWAM"],
+    ]);
   });
 });
 

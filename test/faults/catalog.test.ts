@@ -63,13 +63,13 @@ describe("an invalid CATALOG_FILE is refused, naming the entry:", () => {
   });
 
   test("two invalid entries are both reported, before the database is changed", async () => {
-    const CATALOG_FILE = catalogFile({ models: [{ ...model, id: "1" }], voices: [{ id: "-" }] });
+    const CATALOG_FILE = catalogFile({ models: [{ ...model, id: "-" }], voices: [{ id: "-" }] });
     const nowhere = { ...SETTINGS, DATABASE_URL: "postgres://127.0.0.1:1/nowhere" };
     const { code, stdout, stderr } = await runToEnd("main", { ...nowhere, CATALOG_FILE });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       `CATALOG_FILE ${CATALOG_FILE} is invalid:`,
-      expect.stringMatching(/^ {2}- models\[0\] \(1\)\.id: /),
+      expect.stringMatching(/^ {2}- models\[0\] \(-\)\.id: /),
       expect.stringMatching(/^ {2}- voices\[0\] \(-\)\.id: /),
     ]);
   });

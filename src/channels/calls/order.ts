@@ -56,7 +56,7 @@ async function spokenAssistant(
     temperature: configuration.temperature,
     maxTokens: configuration.maxTokensOutput,
     voiceProvider: configuration.voiceProvider,
-    voice: configuration.voice,
+    voice: ownVoiceId(scope, configuration.voice),
     // The engine implements the built-in functions itself.
     functions: await toolsOf(scope, { ...configuration, ...NOT_BUILT_IN }, values),
     // A workflow ends a call by calling this function.
@@ -72,3 +72,7 @@ async function spokenAssistant(
     backchanneling: configuration.backchanneling,
   };
 }
+
+/** The vendor's own id of a voice. */
+const ownVoiceId = ({ ports }: Scope, voice: string): string =>
+  ports.catalog.voices.find(({ id }) => id === voice)?.voiceId ?? voice;

@@ -8,11 +8,15 @@ export type Channel = (typeof CHANNELS)[number];
 
 const REASONING = ["none", "low", "medium", "high"] as const;
 
-const GRAPHQL_NAME = /^(?!__)(?!(?:true|false|null)$)[A-Za-z_][A-Za-z0-9_]*$/;
+const NAME = /^(?!__)(?!(?:true|false|null)$)[A-Za-z0-9_]+$/;
 const id = z
   .string()
-  .regex(GRAPHQL_NAME, "must consist of letters, digits and _, and not begin with a digit");
-const channels = z.array(z.enum(CHANNELS)).min(1);
+  .regex(NAME, "must consist of letters, digits and _")
+  .describe("Identifier in configurations. One that begins with a digit is written there with _ before it.");
+const channels = z
+  .array(z.enum(CHANNELS))
+  .min(1)
+  .describe("Channels for which it can be chosen; all if absent.");
 
 const date = z.iso.date();
 const Succession = z.strictObject({
@@ -29,18 +33,39 @@ const Entries = z.strictObject({
       z.strictObject({
         id,
         provider: id.optional(),
-        model: z.string().min(1).optional(),
-        baseUrl: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+        model: z.string().min(1).optional().describe("The server's own name of the model."),
+        baseUrl: z
+          .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+          .optional()
+          .describe("Base URL of an OpenAI-compatible server, if it is not the provider's."),
         channels: channels.optional(),
-        reasoning: z.enum(REASONING).optional(),
+        reasoning: z
+          .enum(REASONING)
+          .optional()
+          .describe("How long the model may reason before it answers; the provider's default if absent."),
         succeeds: Succession.optional(),
         successor: Succession.optional(),
       }),
     )
     .optional(),
   speechProviders: z.array(z.strictObject({ id })).optional(),
-  voices: z.array(z.strictObject({ id, provider: id.optional() })).optional(),
+  voices: z
+    .array(
+      z.strictObject({
+        id,
+        provider: id.optional(),
+        voiceId: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("The vendor's own id of the voice, if it is not the id."),
+      }),
+    )
+    .optional(),
 });
+
+/** JSON Schema of CATALOG_FILE. */
+export const catalogJsonSchema = (): object => z.toJSONSchema(Entries, { io: "input" });
 
 /** A change of models at a vendor, as the vendor announced it. */
 export type Succession = z.infer<typeof Succession>;
@@ -65,6 +90,8 @@ export interface ModelEntry extends ProviderEntry {
 export interface VoiceEntry {
   readonly id: string;
   readonly provider: string;
+  /** The vendor's own id of the voice, if it is not the id. */
+  readonly voiceId?: string;
 }
 /** All identifiers that configurations may use, in the order of the API contract. */
 export interface Catalog {
@@ -98,10 +125,27 @@ export function loadCatalog(file?: string): Catalog {
     return fail(parsed.error.issues.map((issue) => `${entryName(json, issue.path)}: ${issue.message}`));
   const problems: string[] = [];
   const merged = Object.fromEntries(
-    KINDS.map((kind) => [kind, overlay(kind, base[kind], parsed.data[kind] ?? [], problems)]),
+    KINDS.map((kind) => [kind, overlay(kind, base[kind], named(kind, parsed.data[kind]), problems)]),
   ) as unknown as Catalog; // overlay keeps each kind's own shape; fromEntries forgets it
   problems.push(...problemsOf(merged));
   return problems.length > 0 ? fail(problems) : merged;
+}
+
+/**
+ * Gives entries whose id begins with a digit a name that GraphQL allows. A voice keeps the id as the vendor's own, and
+ * refers to providers by their names.
+ */
+function named<E extends { readonly id: string; readonly provider?: string | undefined }>(
+  kind: Kind,
+  entries: readonly E[] = [],
+): E[] {
+  const nameOf = (id: string) => (/^\d/.test(id) ? `_${id}` : id);
+  return entries.map((entry) => ({
+    ...(kind === "voices" && nameOf(entry.id) !== entry.id && { voiceId: entry.id }),
+    ...entry,
+    id: nameOf(entry.id),
+    ...(entry.provider !== undefined && { provider: nameOf(entry.provider) }),
+  }));
 }
 
 function readJson(file: string, fail: (line: string) => never): unknown {
