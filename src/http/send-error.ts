@@ -3,10 +3,11 @@ import type { Logger } from "pino";
 import { publicError } from "../platform/errors";
 import { requestId } from "./answer-headers";
 import { errorBody, STATUS, type ErrorBody } from "./error-body";
+import { sendErrorPage, wantsErrorPage } from "./error-page";
 import { beginJson, sendText } from "./send-json";
 
 /**
- * Ends a response with an error, as JSON.
+ * Ends a response with an error: as JSON, or as a page for browsers outside `/rest` and `/graphql`.
  * @param shape converts REST's error body to another format
  */
 export type SendError = (res: ServerResponse, error: unknown, shape?: (body: ErrorBody) => unknown) => void;
@@ -23,6 +24,7 @@ export const errorSender =
     if (res.headersSent) return void res.destroy();
     if (status === 503) res.setHeader("Retry-After", "2");
     if (status === 401) res.setHeader("WWW-Authenticate", 'Bearer realm="parley"');
+    if (wantsErrorPage(res.req)) return sendErrorPage(res, errorBody(visible, status, id));
     beginJson(res, status);
     sendText(res, JSON.stringify(shape(errorBody(visible, status, id))));
   };

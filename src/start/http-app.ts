@@ -83,7 +83,7 @@ export async function httpApp(
   app.get("/rest/openapi.json", (_req, res) => void res.json(document));
   app.use(downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
-  app.get("/", home);
+  app.get("/", home(ports));
 
   app.all(READ_ONLY, (req, res) => refuseMethod(req, res, ["get"]));
   app.use(notFound);

@@ -1,0 +1,19 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ErrorBody } from "./error-body";
+import { escaped, sendPlainPage } from "./plain-page";
+
+/** Whether a request came from the address bar of a browser, outside the interfaces for programs. */
+export const wantsErrorPage = ({ url = "", headers }: IncomingMessage): boolean =>
+  !/^\/(rest|graphql)(?=[/?]|$)/i.test(url) && /\btext\/html\b/i.test(headers.accept ?? "");
+
+/** Sends an error as a page. */
+export const sendErrorPage = (res: ServerResponse, body: ErrorBody): void =>
+  sendPlainPage(
+    res,
+    body.statusCode,
+    `${body.statusCode} ${body.error}`,
+    `<h1>${escaped(body.error)}</h1>
+<p>${escaped(body.message)}</p>
+<p><a href="/">Start page</a></p>
+<p class="muted">Status ${body.statusCode}, code <code>${body.code}</code>, request <code>${escaped(body.requestId)}</code></p>`,
+  );
