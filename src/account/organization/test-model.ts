@@ -61,6 +61,6 @@ const requestOf = ({ model, credential }: ChosenModel, content: string): ModelRe
   temperature: 0.5,
   maxTokens: MAX_TOKENS,
   signal: AbortSignal.timeout(TIMEOUT_MS),
-  retrieve: () => Promise.resolve([]),
+  quote: () => Promise.resolve(undefined),
   topics: () => Promise.resolve([]),
 });
