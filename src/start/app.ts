@@ -10,6 +10,7 @@ import { makeContext } from "../../schema/core/context";
 import { loadCatalog, type Catalog } from "../platform/catalog/load-catalog";
 import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";
+import { errorReference } from "../http/error-reference";
 import { Drain } from "../http/drain";
 import { errorFormatter } from "../http/error-formatter";
 import { answerMalformed } from "../http/malformed-request";
@@ -66,6 +67,7 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
     "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema), null, 2)}\n`,
     "rest-compat/ROUTES.md": routesTable(rows),
+    "docs/errors.md": errorReference(),
   };
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, test } from "@jest/globals";
 import { coerceInputValue, isInputType, Kind, parse, typeFromAST, validate } from "graphql";
 import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
+import { STATUS } from "../../src/http/error-body";
 import { groupDiagram } from "../../src/cli/group-diagram";
 import { importsOf, sourceFiles } from "../support/source";
 import { settingsTable } from "../../src/cli/settings-documents";
@@ -24,8 +25,23 @@ describe("generated documents", () => {
     expect(file(path)).toBe(documents[path]);
   });
 
+  test("explain every error code by cause and remedy", () => {
+    const rows = documents["docs/errors.md"]!.split("\n").filter((line) => line.startsWith("| `"));
+    const explained = rows.map((row) => row.split("|").map((cell) => cell.trim()));
+    expect(explained.map(([, code]) => code!.replaceAll("`", ""))).toEqual(
+      expect.arrayContaining(Object.keys(STATUS)),
+    );
+    for (const [, , status, cause, remedy] of explained)
+      expect([Number(status) >= 400, /^[A-Z].+\.$/.test(cause!), /^[A-Z].+\.$/.test(remedy!)]).toEqual([
+        true,
+        true,
+        true,
+      ]);
+  });
+
   test("include the schema, the OpenAPI document and the table of paths", () => {
     expect(Object.keys(documents).sort()).toEqual([
+      "docs/errors.md",
       "rest-compat/ROUTES.md",
       "rest-compat/openapi.json",
       "schema/schema.graphql",

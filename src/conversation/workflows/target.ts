@@ -1,6 +1,6 @@
 import { Assistants, type Assistant } from "../../assistants/assistants/assistants";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, invalid } from "../../platform/errors";
+import { DomainError } from "../../platform/errors";
 import { Deployments, type Deployment } from "./deployments";
 import type { Flow } from "./flow";
 import { WorkflowChecker } from "./workflow-checker";
@@ -81,10 +81,8 @@ export function targetOf(ids: Readonly<Record<string, string | null | undefined>
   const names = Object.keys(ids);
   const present = names.filter((name) => ids[name] != null);
   if (present.length === 1) return { [present[0]!]: ids[present[0]!] } as unknown as Target; // the inputs have no other fields
-  throw invalid(
-    (present.length > 1 ? present : names).map((path) => ({
-      path,
-      message: `give one of ${names.join(" and ")}`,
-    })),
-  );
+  const count = present.length > 1 ? present.join(" and ") : "none of them";
+  const message = `give exactly one of ${names.join(", ")}; got ${count}`;
+  const details = (present.length > 1 ? present : names).map((path) => ({ path, message }));
+  throw new DomainError("BAD_USER_INPUT", `G${message.slice(1)}.`, details);
 }
