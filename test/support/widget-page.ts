@@ -178,7 +178,8 @@ function widgetOn(page: Page): WidgetPage {
     hosts,
     inside: () => page.frames().find((inner) => inner.url().includes("/widget/frame"))!, // the page has it by now
     open: async () => {
-      await launcher.click();
+      await launcher.waitFor(); // after a reload it may be open already
+      if ((await launcher.getAttribute("aria-expanded")) !== "true") await launcher.click();
       await box.waitFor();
     },
     say: async (words) => {

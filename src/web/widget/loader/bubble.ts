@@ -82,6 +82,11 @@ export class Bubble {
     return this.dialog.open;
   }
 
+  /** Whether the launcher is visible, because the frame has loaded. */
+  get isShown(): boolean {
+    return this.look !== undefined;
+  }
+
   show(look: Look): void {
     this.look = look;
     const { style } = this.host;

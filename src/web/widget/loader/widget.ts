@@ -1,3 +1,4 @@
+import { forTab } from "../app/storage";
 import type { PageData, ToPage } from "../protocol";
 import { Bubble } from "./bubble";
 import { fill, whenThere } from "./container";
@@ -8,11 +9,16 @@ import type { Settings } from "./settings";
 export const EVENTS = ["ready", "open", "close", "message", "error"] as const;
 export type EventName = (typeof EVENTS)[number];
 
+/** Whether the bubble is open, in the storage of the page's tab. */
+const OPEN = "companion-widget-open";
+
 /** One assistant on the page. */
 export class Widget {
   private readonly frame: Frame;
   private readonly bubble: Bubble | undefined;
   private readonly stopLooking: () => void = () => undefined;
+  /** An opening that waits until the frame has something to show. */
+  private waiting: "asked" | "restored" | undefined;
 
   constructor(
     private readonly settings: Settings,
@@ -21,6 +27,7 @@ export class Widget {
   ) {
     this.frame = new Frame(settings, (message) => this.receive(message));
     const { element } = this.frame;
+    if (settings.appearance === "bubble" && forTab.read(OPEN) === true) this.waiting = "restored";
     if (settings.appearance === "bubble")
       this.bubble = new Bubble(element, settings.position, this.toggle, this.closed);
     else this.stopLooking = whenThere(settings.containerId, (container) => fill(container, element));
@@ -41,17 +48,17 @@ export class Widget {
 
   open(): void {
     if (!this.bubble || this.bubble.isOpen) return;
-    this.bubble.open();
-    this.frame.element.focus();
-    this.frame.send({ type: "open" });
-    this.emit("open", {});
+    this.waiting ??= "asked";
+    if (this.bubble.isShown) this.openNow();
   }
 
   close(): void {
+    this.waiting = undefined;
     this.bubble?.close();
   }
 
   remove(): void {
+    if (this.bubble) forTab.forget(OPEN);
     this.stopLooking();
     this.frame.remove();
     this.bubble?.remove();
@@ -59,7 +66,18 @@ export class Widget {
 
   private readonly toggle = () => (this.bubble?.isOpen ? this.close() : this.open());
 
+  private openNow(): void {
+    this.bubble!.open(); // only a bubble is opened
+    // A reload must not take the focus from what the visitor does on the page.
+    if (this.waiting === "asked") this.frame.element.focus();
+    this.waiting = undefined;
+    forTab.write(OPEN, true);
+    this.frame.send({ type: "open" });
+    this.emit("open", {});
+  }
+
   private readonly closed = () => {
+    forTab.forget(OPEN);
     this.frame.send({ type: "close" });
     this.emit("close", {});
   };
@@ -69,6 +87,7 @@ export class Widget {
     else if (message.type === "look") {
       this.frame.element.title = message.look.title;
       this.bubble?.show(message.look);
+      if (this.waiting) this.openNow();
     } else if (message.type === "close") this.close();
     else if (message.type === "unread") this.bubble?.showUnread(message.count);
     else if (message.type === "message")

@@ -1,0 +1,40 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { WidgetSite } from "../support/widget-page";
+
+const running = useApp({ WORKER: "on" });
+const site = new WidgetSite(running);
+beforeAll(() => site.start());
+afterAll(() => site.stop());
+afterEach(() => site.clear());
+
+describe("the bubble", () => {
+  test("opens only when it has something to show, however early the page asks", async () => {
+    const context = await site.context();
+    let release = () => undefined as void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await context.route("**/widget/frame?*", async (route) => {
+      await released;
+      await route.continue();
+    });
+    const page = await context.newPage();
+    const attributes = { "assistant-id": await site.assistant() };
+    await page.goto(site.put("/slow", { attributes }), { waitUntil: "commit" }); // the frame delays the rest
+    await page.waitForFunction("window.CompanionWidget");
+    await page.evaluate("CompanionWidget.open()");
+    expect(await page.locator("#companion-widget dialog[open]").count()).toBe(0);
+    release();
+    await page.frameLocator("iframe").getByRole("textbox").waitFor();
+  });
+
+  test("is as open after a reload as before", async () => {
+    const widget = await site.visit({ attributes: { "assistant-id": await site.assistant() } });
+    await widget.open();
+    await widget.page.reload();
+    await widget.box.waitFor();
+    await widget.page.evaluate("CompanionWidget.close()");
+    await widget.page.reload();
+    await widget.launcher.waitFor();
+    expect(await widget.launcher.getAttribute("aria-expanded")).toBe("false");
+  });
+});
