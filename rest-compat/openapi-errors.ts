@@ -85,13 +85,30 @@ function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCod
   return found;
 }
 
+/** A message that the service sends with each code; a test looks for it in the code. */
+const MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_USER_INPUT: "name: is required",
+  UNAUTHENTICATED: "Authentication required: send X-API-Key, or Authorization: Bearer <token>.",
+  FORBIDDEN: "A PUBLIC key may only run operations of the widget. Use a SECRET key or a token.",
+  CHAT_NOT_FOUND: "No chat with this id.",
+  LOG_NOT_FOUND: "No log with this id for this assistant.",
+  KEY_NOT_FOUND: "No key with this id.",
+  FILE_NOT_FOUND: "No file with this id.",
+  WEBHOOK_DESTINATION_NOT_FOUND: "No webhook destination with this id.",
+  CHAT_ENDED: "The chat has ended and accepts no more messages.",
+  REQUEST_IN_PROGRESS: "A request with this Idempotency-Key is still running.",
+  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request.",
+  PAYLOAD_TOO_LARGE: "The body is too large.",
+  UNAVAILABLE: "The database cannot be reached. Try again shortly.",
+  INTERNAL: "Internal server error.",
+};
+
 /** The OpenAPI response for a status with these codes. */
 export function failure(status: number, codes: readonly ErrorCode[]): JsonSchema {
   const error = STATUS_CODES[status] ?? "Error";
   const details =
     codes[0] === "BAD_USER_INPUT" ? { details: [{ path: "name", message: "is required" }] } : {};
-  const message =
-    codes[0] === "BAD_USER_INPUT" ? "name: is required" : `${error}: what is wrong, as a sentence.`;
+  const message = MESSAGES[codes[0]!] ?? error;
   const example = {
     statusCode: status,
     error,

@@ -39,6 +39,21 @@ describe("generated documents", () => {
       ]);
   });
 
+  test("show real messages as examples of errors, not placeholders", () => {
+    const code = sourceFiles("src", "schema")
+      .map(({ text }) => text)
+      .join("\n");
+    const text = documents["rest-compat/openapi.json"]!;
+    const shown = new Set(
+      [...text.matchAll(/"statusCode": \d+,\s+"error": "(.+?)",\s+"message": "(.+?)"/g)].map(
+        ([, error, message]) => `${error}|${message}`,
+      ),
+    );
+    const sentences = [...shown].map((one) => one.split("|")).filter(([error, message]) => error !== message);
+    expect(sentences.length).toBeGreaterThan(8);
+    for (const [, message] of sentences) if (message !== "name: is required") expect(code).toContain(message);
+  });
+
   test("include the schema, the OpenAPI document and the table of paths", () => {
     expect(Object.keys(documents).sort()).toEqual([
       "docs/errors.md",
