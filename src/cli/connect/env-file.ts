@@ -6,7 +6,7 @@ export function writeEnv(
   values: Readonly<Record<string, string>>,
   unset: readonly string[],
 ): void {
-  const before = existsSync(file) ? readFileSync(file, "utf8").replace(/\n*$/, "\n") : "";
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const names = new Set([...Object.keys(values), ...unset]);
   const kept = before
     .split("\n")

@@ -33,7 +33,8 @@ export function baseUrlOf(text: string): string {
   const url = new URL(address);
   if (url.username !== "" || url.password !== "")
     throw new Error("The address must not contain a user or password. Give the key separately.");
-  url.pathname = url.pathname.replace(/\/chat\/completions\/?$/, "").replace(/\/+$/, "") || "/v1";
+  const segments = url.pathname.replace(/\/chat\/completions\/?$/, "").split("/").filter(Boolean);
+  url.pathname = segments.length > 0 ? segments.join("/") : "v1";
   return url.toString();
 }
 

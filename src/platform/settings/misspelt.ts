@@ -4,7 +4,7 @@ import { SETTINGS } from "./config";
 /** Shorter names of the environment resemble settings by chance: HOME resembles HOST. */
 const MIN_LENGTH = 7;
 /** Suffixes that distinguish names on purpose, such as OPENAI_API_KEY_2. */
-const NUMBERED = /_?\d+$/;
+const NUMBERED = /\d$/;
 
 /** One line for each variable of the environment whose name is probably a misspelt setting. */
 export function misspeltSettings(env: Readonly<Record<string, string | undefined>>): string[] {
