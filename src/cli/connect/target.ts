@@ -33,7 +33,10 @@ export function baseUrlOf(text: string): string {
   const url = new URL(address);
   if (url.username !== "" || url.password !== "")
     throw new Error("The address must not contain a user or password. Give the key separately.");
-  const segments = url.pathname.replace(/\/chat\/completions\/?$/, "").split("/").filter(Boolean);
+  const segments = url.pathname
+    .replace(/\/chat\/completions\/?$/, "")
+    .split("/")
+    .filter(Boolean);
   url.pathname = segments.length > 0 ? segments.join("/") : "v1";
   return url.toString();
 }
