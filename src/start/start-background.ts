@@ -6,6 +6,7 @@ import { Database } from "../platform/database/database";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
 import type { Metrics } from "../http/metrics";
+import { prepareDetection } from "../platform/language/detect-language";
 import { startWhenReleased } from "../platform/jobs/held-jobs";
 import { startJobs } from "../worker/start-jobs";
 import type { Ports } from "../platform/ports/ports";
@@ -40,6 +41,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
   const knex = connect(url, { pool, rowSecurity, name: "parley jobs", givesWay });
   const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
+  if (config.WORKER) await prepareDetection();
   const start = async () => {
     const jobs = config.WORKER
       ? await startJobs({

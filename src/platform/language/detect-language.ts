@@ -30,7 +30,11 @@ const MAX_LENGTH = 300;
 
 let detector: Promise<typeof Detector> | undefined;
 
-/** Loads the n-grams on first use, because they take half a second. */
+/** Loads the n-grams, which takes up to a second of CPU time: before jobs begin, not in the middle of a conversation. */
+export async function prepareDetection(): Promise<void> {
+  await (detector ??= load());
+}
+
 async function load(): Promise<typeof Detector> {
   const { eld } = await import("eld/extrasmall");
   eld.setLanguageSubset([...LANGUAGES]);

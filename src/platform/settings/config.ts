@@ -199,8 +199,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     HOST: config.HOST ?? (embedded ? "127.0.0.1" : "0.0.0.0"),
     OUTBOUND_ALLOW: config.OUTBOUND_ALLOW ?? (embedded ? LOOPBACK : []),
     filesDir: join(config.DATA_DIR, "files"),
-    providerVariables: providerVariables(env),
+    providerVariables: providerVariables(env, OTHER_SETTINGS),
   };
 }
+
+/** Settings of the service itself, such as VAPI_API_KEY, that look like those of a model provider. */
+const OTHER_SETTINGS = Object.keys(SETTINGS).filter((name) => !(name in MODEL_SETTINGS));
 
 const LOOPBACK = ["127.0.0.0/8", "::1", "localhost"];

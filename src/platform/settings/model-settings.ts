@@ -64,10 +64,11 @@ const VALUE = /_(?:API_KEY|BASE_URL)$/;
 /** Variables that may hold keys and addresses of providers that the catalog file adds, such as `MISTRAL_API_KEY`. */
 export const providerVariables = (
   env: Readonly<Record<string, string | undefined>>,
+  others: readonly string[],
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {
       const text = value?.trim();
-      return VALUE.test(name) && text ? [[name, text]] : [];
+      return VALUE.test(name) && !others.includes(name) && text ? [[name, text]] : [];
     }),
   );
