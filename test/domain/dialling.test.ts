@@ -62,11 +62,14 @@ describe("a call is dialed once", () => {
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     const assistantId = await speaker(api, QUIET);
+    const ahead = await order();
+    await until(async () => (await callOf(api, ahead)).dialedAt !== null);
+    const later = "update calls set dialing_since = now() + interval '3 seconds' where chat_id = $1";
+    await database.query(later, [ahead]);
+    const id = await place(api, assistantId, "+14155550132"); // waits for the call ahead
     // The dialing server reads the assistant's configuration after it has stored its intent.
     await owner.query("begin");
     await owner.query("lock table voice_configurations in access exclusive mode");
-    await freeLine();
-    const id = await place(api, assistantId, "+14155550132");
     const late =
       "select from calls where chat_id = $1 and asked_at < clock_timestamp() - interval '2 seconds'";
     await until(async () => (await owner.query(late, [id])).rowCount === 1);
