@@ -82,7 +82,7 @@ function answer(res: ServerResponse, reply: Reply): void {
     );
   if ("half" in reply) {
     send({ role: "assistant", content: reply.half });
-    return void setTimeout(() => res.destroy(), 50);
+    return void setTimeout(() => res.destroy(), 300);
   }
   if ("held" in reply) {
     for (const content of reply.text.slice(0, -1)) send({ content });
