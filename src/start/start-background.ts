@@ -6,7 +6,6 @@ import { Database } from "../platform/database/database";
 import { currentHold } from "../platform/database/holds";
 import { sweepFiles } from "../assistants/files/janitor";
 import type { Metrics } from "../http/metrics";
-import { prepareDetection } from "../platform/language/detect-language";
 import { startWhenReleased } from "../platform/jobs/held-jobs";
 import { startJobs } from "../worker/start-jobs";
 import type { Ports } from "../platform/ports/ports";
@@ -41,7 +40,6 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
   const knex = connect(url, { pool, rowSecurity, name: "parley jobs", givesWay });
   const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
-  if (config.WORKER) await prepareDetection();
   const start = async () => {
     const jobs = config.WORKER
       ? await startJobs({

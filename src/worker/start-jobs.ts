@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Database } from "../platform/database/database";
 import type { Listener } from "../platform/database/listener";
+import { prepareDetection } from "../platform/language/detect-language";
 import type { Outbound } from "../platform/outbound/http";
 import { startAddingGrowth } from "../account/organization/stored-size";
 import { AuditSealer } from "./audit-sealer/audit-sealer";
@@ -37,6 +38,7 @@ export async function startJobs({
   webhookTimeoutMs,
   countGivenUp,
 }: JobsOptions): Promise<Worker> {
+  await prepareDetection();
   const worker = await startWorker({
     database,
     url,
