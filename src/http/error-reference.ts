@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../platform/errors";
 import { STATUS } from "./error-body";
 
-/** What causes an error, and what the reader can do about it. */
+/** Cause of an error, and its remedy for the reader. */
 type Explanation = readonly [cause: string, remedy: string];
 
 const missingRecord = (what: string, list: string): Explanation => [

@@ -19,7 +19,7 @@ const LINKS: readonly (readonly [path: string, name: string, description: string
   ["/analytics", "Analytics", "Conversations, calls and unanswered questions."],
 ];
 
-/** What the server can do, as far as its own settings say. */
+/** Features that are set up, by the settings of the server. */
 type Setup = Pick<Ports, "models" | "voice">;
 
 /** `GET /`: a page with links for browsers, the main paths for other clients. */

@@ -25,7 +25,8 @@ const DOCS_POLICY: Policy = {
   "connect-src": "'self'",
 };
 
-const ANALYTICS_POLICY: Policy = {
+/** Pages whose styles are all in files: the documentation and analytics. */
+const OWN_STYLES_POLICY: Policy = {
   ...BASE_POLICY,
   "style-src": "'self'",
   "connect-src": "'self'",
@@ -45,18 +46,12 @@ export function explorer({ publicDir }: PagesOptions): RequestHandler {
   };
 }
 
-const DOCUMENTATION_POLICY: Policy = {
-  ...BASE_POLICY,
-  "style-src": "'self'",
-  "connect-src": "'self'",
-};
-
 /** Serves the documentation at /docs, Swagger UI at /rest/docs, analytics at /analytics, and the assets of all pages. */
 export function pages({ publicDir }: PagesOptions): Router {
   const router = Router();
   router.get("/rest/docs", page(publicDir, "pages/docs.html", DOCS_POLICY));
-  router.get("/analytics", page(publicDir, "pages/analytics.html", ANALYTICS_POLICY));
-  router.get("/docs", page(publicDir, "documentation/index.html", DOCUMENTATION_POLICY));
+  router.get("/analytics", page(publicDir, "pages/analytics.html", OWN_STYLES_POLICY));
+  router.get("/docs", page(publicDir, "documentation/index.html", OWN_STYLES_POLICY));
   router.get("/docs/:name", documentation(publicDir));
   router.get("/favicon.ico", (_request, response, next) => {
     response.set({ "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff" });
@@ -75,5 +70,5 @@ const documentation =
   (request, response, next) => {
     const file = `documentation/${request.params.name}.html`;
     if (!/^[a-z-]+$/.test(request.params.name) || !existsSync(join(publicDir, file))) return next();
-    page(publicDir, file, DOCUMENTATION_POLICY)(request as Request, response, next);
+    page(publicDir, file, OWN_STYLES_POLICY)(request as Request, response, next);
   };

@@ -10,8 +10,9 @@ const MAX_LENGTH = 100;
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const wanted = plain(name);
   const ranked = known
-    .map((one) => ({ one, apart: distance(plain(name), plain(one)) }))
+    .map((one) => ({ one, apart: distance(wanted, plain(one)) }))
     .sort((a, b) => a.apart - b.apart);
   const [best] = ranked;
   return best && best.apart <= tolerance(name) ? best.one : undefined;

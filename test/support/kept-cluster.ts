@@ -14,7 +14,7 @@ import { join } from "node:path";
 
 const ROOT = join(__dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/parley-test");
-/** What a first start writes to a database; the lock file gives the versions of PostgreSQL and of the job queue. */
+/** Sources that determine the content of a new database; the lock file gives the versions of PostgreSQL and of the job queue. */
 const SOURCES = ["src/platform/database/migrations", "src/start", "package-lock.json"];
 
 /** Folder of a migrated cluster of this user. */

@@ -28,14 +28,14 @@ export function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), "utf8");
   return [
     ...text.matchAll(/(?:<!-- not run: (.*) -->\n\n)?^```(\w*)\n([^]*?)^```$((?:\n\n<!-- \w+ = .* -->)*)/gm),
-  ].map(([, notRun, language, code, after], _index, _all) => ({
+  ].map(({ index, 1: notRun, 2: language = "", 3: code = "", 4: after = "" }) => ({
     page,
-    line: text.slice(0, text.indexOf(code!)).split("\n").length, // the pattern has these parts
-    language: language!,
-    code: code!,
+    line: text.slice(0, text.indexOf("```", index)).split("\n").length + 1,
+    language,
+    code,
     ...(notRun !== undefined && { notRun }),
     results: Object.fromEntries(
-      [...after!.matchAll(/<!-- (\w+) = (\S+) -->/g)].map(([, name, field]) => [name!, field!]),
+      [...after.matchAll(/<!-- (\w+) = (\S+) -->/g)].map(([, name, field]) => [name!, field!]),
     ),
   }));
 }

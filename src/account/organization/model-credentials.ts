@@ -80,10 +80,13 @@ export class ModelCredentials {
 
   private toStoredCredential({ provider, sealedKey, baseUrl, updatedAt }: CredentialRow): StoredCredential {
     const key = sealedKey === null ? null : this.scope.ports.crypto.open(sealedKey, this.context(provider));
-    return { provider, baseUrl, updatedAt, keyHint: key === null ? null : `…${key.slice(-4)}` };
+    return { provider, baseUrl, updatedAt, keyHint: hintOf(key) };
   }
 
   private context(provider: string): string {
     return `${this.scope.organizationId}/model_credentials/${provider}`;
   }
 }
+
+/** The last characters of a key, by which people recognize it. */
+export const hintOf = (key: string | null): string | null => (key === null ? null : `…${key.slice(-4)}`);

@@ -5,7 +5,7 @@ import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { invalid } from "../../platform/errors";
 import type { ModelCredential } from "../../platform/ports/text-model";
-import { ModelCredentials } from "./model-credentials";
+import { hintOf, ModelCredentials } from "./model-credentials";
 
 /** An organization's own server, model and key for an identifier of the catalog. */
 export interface StoredMapping {
@@ -140,7 +140,7 @@ export class ModelMappings {
     updatedAt,
   }: MappingRow): StoredMapping {
     const key = sealedKey === null ? null : this.scope.ports.crypto.open(sealedKey, this.context(model));
-    return { model, name, provider, baseUrl, updatedAt, keyHint: key === null ? null : `…${key.slice(-4)}` };
+    return { model, name, provider, baseUrl, updatedAt, keyHint: hintOf(key) };
   }
 
   private context(model: string): string {

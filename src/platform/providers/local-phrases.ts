@@ -3,7 +3,7 @@ import type { Language } from "../language/detect-language";
 /** `who` asks about the assistant itself; `nod` answers a question but asks none. */
 export type Remark = "hello" | "thanks" | "bye" | "who" | "nod";
 
-/** What the local model recognizes and says in one language. */
+/** Remarks that the local model recognizes, and its own phrases, in one language. */
 export interface Phrases {
   /** In lower case, separated by commas. */
   readonly heard: Readonly<Record<Remark, string>>;
