@@ -3,11 +3,15 @@ import express from "express";
 import { DomainError, invalid } from "../src/platform/errors";
 import { markSources } from "../src/platform/json/json-source";
 
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /**
  * How long the rest of a refused body is drained, in ms: many clients read the answer only after sending everything.
  */
 const DRAIN_TIMEOUT_MS = 10_000;
+
+export const JSON_EXPECTED = "Unsupported content type. Send the header Content-Type: application/json.";
+export const FORM_EXPECTED =
+  "Unsupported content type. Send the header Content-Type: application/x-www-form-urlencoded.";
 
 const readers = new Map<number, ReturnType<typeof express.raw>>();
 /** A reader of bodies of any type up to a limit, cached per limit. */
@@ -37,11 +41,7 @@ export async function readJson(
 ): Promise<unknown> {
   if (!hasBody(req)) return undefined;
   if (!/^application\/json$|\+json$/.test(mediaType(req)))
-    throw refuse(
-      req,
-      "UNSUPPORTED_MEDIA_TYPE",
-      "Unsupported content type. Send the header Content-Type: application/json.",
-    );
+    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", JSON_EXPECTED);
   const charset = /charset=\s*"?([^;"\s]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset))
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be encoded as UTF-8.");
@@ -70,11 +70,7 @@ export async function readFields(
 ): Promise<readonly (readonly [string, string])[]> {
   if (!hasBody(req)) return [];
   if (mediaType(req) !== "application/x-www-form-urlencoded")
-    throw refuse(
-      req,
-      "UNSUPPORTED_MEDIA_TYPE",
-      "Unsupported content type. Send the header Content-Type: application/x-www-form-urlencoded.",
-    );
+    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", FORM_EXPECTED);
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge(req, limit);
   const bytes = await readBytes(req, res, limit);
   return [...new URLSearchParams(bytes.toString("utf8"))];
@@ -90,19 +86,23 @@ async function readBytes(req: IncomingMessage, res: ServerResponse, limit: numbe
     if (status === 413) throw tooLarge(req, limit);
     if (status === 415)
       throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Encoding is not supported.");
-    throw invalid([
-      { path: "", message: type === "request.aborted" ? "the body ended early" : "the body cannot be read" },
-    ]);
+    throw unreadable(type === "request.aborted" ? "the body ended early" : undefined);
   }
   const { body } = req as IncomingMessage & { body?: unknown }; // set by the reader
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
+/** The error for a body that cannot be received or decompressed. */
+export const unreadable = (message = "the body cannot be read"): DomainError =>
+  invalid([{ path: "", message }]);
+
 const sizeOf = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`;
 
+export const bodyLimitMessage = (limit: number): string => `The body must be at most ${sizeOf(limit)}.`;
+
 const tooLarge = (req: IncomingMessage, limit: number) =>
-  refuse(req, "PAYLOAD_TOO_LARGE", `The body must be at most ${sizeOf(limit)}.`);
+  refuse(req, "PAYLOAD_TOO_LARGE", bodyLimitMessage(limit));
 
 /** An error about a body that is not read. The rest of the body is discarded for a while. */
 export function refuse(

@@ -11,6 +11,10 @@ const AUTHENTICATION_REQUIRED = {
   public: "Authentication required: send a PUBLIC key in X-Public-Key, or a token in X-Public-Token.",
 } as const;
 
+/** The error for a request without a credential. */
+export const authenticationRequired = (auth: Exclude<Auth, "none">): DomainError =>
+  new DomainError("UNAUTHENTICATED", AUTHENTICATION_REQUIRED[auth === "settings" ? "keyOrBearer" : auth]);
+
 /** Authenticates a request with the kind of credential that the route requires. @throws UNAUTHENTICATED */
 export async function callerFor(
   { callers }: Pick<RestServer, "callers">,
@@ -21,11 +25,7 @@ export async function callerFor(
   if (auth === "none") return undefined;
   const caller = await callers.authenticate(req, res, auth === "public" ? pageCredential(req) : undefined);
   if (!caller && auth === "settings") return callers.anonymousSettings(req);
-  if (!caller)
-    throw new DomainError(
-      "UNAUTHENTICATED",
-      AUTHENTICATION_REQUIRED[auth === "settings" ? "keyOrBearer" : auth],
-    );
+  if (!caller) throw authenticationRequired(auth);
   if (auth === "public" && caller.kind === "SECRET" && req.headers["x-public-key"])
     throw new DomainError(
       "UNAUTHENTICATED",

@@ -3,6 +3,7 @@ import { STATUS_CODES } from "node:http";
 import { STATUS } from "../src/http/error-body";
 import type { ErrorCode } from "../src/platform/errors";
 import type { CompiledRoute, Operation } from "./compile";
+import { badRequestOf, exampleError } from "./error-examples";
 import { exampleOf } from "./examples";
 import type { JsonSchema } from "./json-schema";
 
@@ -57,6 +58,7 @@ export function failuresOf(
     if (operation.input || body) codes.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
     if (method === "post") codes.add("REQUEST_IN_PROGRESS").add("IDEMPOTENCY_KEY_REUSED");
     for (const code of namedErrors(operation, schema)) codes.add(code);
+    codes.delete("PROJECT_NOT_FOUND"); // requests of this interface name no project
   }
   for (const code of refuses) codes.add(code);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -67,13 +69,21 @@ export function failuresOf(
   return [...byStatus].sort(([a], [b]) => a - b);
 }
 
+/** Every error code of the interface. */
+export const codesOf = (routes: readonly CompiledRoute[], schema: GraphQLSchema): ReadonlySet<ErrorCode> =>
+  new Set([
+    ...routes.flatMap((route) => failuresOf(route, schema).flatMap(([, codes]) => codes)),
+    "NOT_FOUND",
+    "METHOD_NOT_ALLOWED",
+  ]);
+
 function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCode[] {
   const found: ErrorCode[] = [];
   let parent = schema.getRootType(definition.operation);
   let field = definition.selectionSet.selections[0] as FieldNode | undefined;
   while (field && parent) {
     const { description, type } = parent.getFields()[field.name.value]!;
-    const named = /Errors: ([A-Z_, ]+)/.exec(description ?? "")?.[1]?.split(/[, ]+/) ?? [];
+    const named = /Errors: .*/s.exec(description ?? "")?.[0].match(/[A-Z_]{4,}/g) ?? [];
     found.push(...(named.filter((code) => code in STATUS) as ErrorCode[]));
     const next = getNamedType(type);
     parent = isObjectType(next) ? next : undefined;
@@ -85,37 +95,24 @@ function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCod
   return found;
 }
 
-/** A message that the service sends with each code; a test looks for it in the code. */
-const MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
-  BAD_USER_INPUT: "name: is required",
-  UNAUTHENTICATED: "Authentication required: send X-API-Key, or Authorization: Bearer <token>.",
-  FORBIDDEN: "A PUBLIC key may only run operations of the widget. Use a SECRET key or a token.",
-  CHAT_NOT_FOUND: "No chat with this id.",
-  LOG_NOT_FOUND: "No log with this id for this assistant.",
-  KEY_NOT_FOUND: "No key with this id.",
-  FILE_NOT_FOUND: "No file with this id.",
-  WEBHOOK_DESTINATION_NOT_FOUND: "No webhook destination with this id.",
-  CHAT_ENDED: "The chat has ended and accepts no more messages.",
-  REQUEST_IN_PROGRESS: "A request with this Idempotency-Key is still running.",
-  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request.",
-  PAYLOAD_TOO_LARGE: "The body is too large.",
-  UNAVAILABLE: "The database cannot be reached. Try again shortly.",
-  INTERNAL: "Internal server error.",
-};
-
-/** The OpenAPI response for a status with these codes. */
-export function failure(status: number, codes: readonly ErrorCode[]): JsonSchema {
+/** The OpenAPI response for a status with these codes. @param body the example of the request's body */
+export function failure(
+  route: CompiledRoute,
+  status: number,
+  codes: readonly ErrorCode[],
+  body: unknown,
+): JsonSchema {
   const error = STATUS_CODES[status] ?? "Error";
-  const details =
-    codes[0] === "BAD_USER_INPUT" ? { details: [{ path: "name", message: "is required" }] } : {};
-  const message = MESSAGES[codes[0]!] ?? error;
+  const isChecked = !route.operation || badRequestOf(route, body) !== undefined;
+  const shown = codes.find((code) => code !== "BAD_USER_INPUT" || isChecked) ?? codes[0]!;
+  const { message, details } = exampleError(route, shown, body);
   const example = {
     statusCode: status,
     error,
     message,
-    code: codes[0],
+    code: shown,
     requestId: exampleOf("", "id"),
-    ...details,
+    ...(details && { details }),
   };
   return {
     description: `${error}: ${codes.join(", ")}`,

@@ -1,9 +1,10 @@
 import { getNamedType, type GraphQLSchema } from "graphql";
 import { ruleOf } from "../schema/core/rules";
 import type { CompiledRoute, Operation } from "./compile";
-import { exampleOf } from "./examples";
+import { exampleOf, examplesOfRoute } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
-import { ERROR, failure, failuresOf } from "./openapi-errors";
+import { introduction } from "./introduction";
+import { codesOf, ERROR, failure, failuresOf } from "./openapi-errors";
 import type { Auth } from "./route";
 
 const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
@@ -54,13 +55,13 @@ export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema)
   return {
     openapi: "3.1.0",
     info: {
-      title: "Conversational Assistant Service API",
+      title: "Parley REST API",
       version: "1.0",
       summary: "Assistants that talk to people by voice, text chat and SMS.",
-      description:
-        "Each path maps to a GraphQL operation, named in the response header `GraphQL-Operation`; new clients should use `/graphql`. A POST request may have an `Idempotency-Key`.",
+      description: introduction(codesOf(routes, schema)),
       license: { name: "MIT", identifier: "MIT" },
     },
+    externalDocs: { url: "/docs", description: "Documentation: first steps, guides and reference" },
     servers: [{ url: "/" }],
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
     paths,
@@ -76,7 +77,10 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
   const responses: Record<string, JsonSchema> = {};
   if (operation) responses[success] = successOf(route, operation, components);
   if (route.stream) responses[success] = streamOf(route);
-  for (const [status, codes] of failuresOf(route, schema)) responses[status] = failure(status, codes);
+  const valid =
+    operation?.input && exampleFor(components.input(operation.input, route.omit ?? []), components);
+  for (const [status, codes] of failuresOf(route, schema))
+    responses[status] = failure(route, status, codes, valid);
   return {
     operationId: id,
     summary,
@@ -92,7 +96,7 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
 }
 
 /** Content without a schema, illustrated by an example. */
-const anything = (value: unknown): JsonSchema => ({ schema: {}, examples: { example: { value } } });
+const anything = (example: unknown): JsonSchema => ({ schema: {}, example });
 
 const streamBodyOf = ({ takes, body }: CompiledRoute) => {
   const type = body === "form" ? "application/x-www-form-urlencoded" : "application/json";
@@ -105,15 +109,17 @@ const streamOf = ({ answers = {} }: CompiledRoute): JsonSchema => ({
 });
 
 function successOf(
-  { nullable = [] }: CompiledRoute,
+  { id, nullable = [] }: CompiledRoute,
   { output, selection }: Operation,
   components: Components,
 ): JsonSchema {
   const schema = components.output(output, selection, nullable);
-  const example = selection ? exampleFor(schema, components) : exampleOf("", getNamedType(output).name);
+  const record = selection && exampleFor(schema, components);
+  const own = examplesOfRoute(id);
+  const example = Object.keys(own).length > 0 ? { ...(record as object), ...own } : record;
   return {
     description: "The result.",
-    content: { "application/json": { schema, examples: { example: { value: example } } } },
+    content: { "application/json": { schema, example: example ?? exampleOf("", getNamedType(output).name) } },
   };
 }
 
@@ -183,9 +189,7 @@ function bodyOf(
   return {
     requestBody: {
       required,
-      content: {
-        "application/json": { schema, examples: { example: { value: exampleFor(schema, components) } } },
-      },
+      content: { "application/json": { schema, example: exampleFor(schema, components) } },
     },
   };
 }

@@ -11,6 +11,8 @@ import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";
 
 const MAX_FIELD_BYTES = 1_048_576;
+export const MULTIPART_EXPECTED = "Unsupported content type. Send a body of type multipart/form-data.";
+export const fileLimitMessage = (bytes: number): string => `The file must be at most ${bytes} bytes.`;
 
 /** A completely received multipart form. */
 export interface Form {
@@ -41,12 +43,8 @@ export async function readForm(
   { maxFileBytes, lenient }: Pick<RestServer, "maxFileBytes" | "lenient">,
 ): Promise<Form> {
   if (mediaType(req) !== "multipart/form-data")
-    throw refuse(
-      req,
-      "UNSUPPORTED_MEDIA_TYPE",
-      "Unsupported content type. Send a body of type multipart/form-data.",
-    );
-  const tooLarge = () => refuse(req, "PAYLOAD_TOO_LARGE", `The file must be at most ${maxFileBytes} bytes.`);
+    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", MULTIPART_EXPECTED);
+  const tooLarge = () => refuse(req, "PAYLOAD_TOO_LARGE", fileLimitMessage(maxFileBytes));
   if (Number(req.headers["content-length"] ?? 0) > maxFileBytes + 2 * MAX_FIELD_BYTES) throw tooLarge();
   const files: ReceivedFile[] = [];
   const release = () => files.forEach(({ buffer }) => buffer.release());

@@ -139,35 +139,49 @@ const GRAPHQL_ONLY: Readonly<Record<string, readonly [status: number, ...Explana
   ],
 };
 
-/** The reference of error codes as a Markdown page. */
-export function errorReference(): string {
-  const own = Object.entries(EXPLANATIONS).map(([code, [cause, remedy]]) => ({
+interface Row {
+  readonly code: string;
+  readonly status: number;
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+const tableOf = (rows: readonly Row[]): string =>
+  [
+    "| Code | Status | Cause | Remedy |",
+    "| --- | --- | --- | --- |",
+    ...rows.map(({ code, status, cause, remedy }) => `| \`${code}\` | ${status} | ${cause} | ${remedy} |`),
+  ].join("\n");
+
+/** The error codes of both interfaces that `includes` accepts, as a Markdown table. */
+export function errorTable(includes: (code: string) => boolean = () => true): string {
+  const rows = Object.entries(EXPLANATIONS).map(([code, [cause, remedy]]) => ({
     code,
     status: STATUS[code as ErrorCode],
     cause,
     remedy,
   }));
+  return tableOf(rows.filter(({ code }) => includes(code)));
+}
+
+/** The reference of error codes as a Markdown page. */
+export function errorReference(): string {
   const others = Object.entries(GRAPHQL_ONLY).map(([code, [status, cause, remedy]]) => ({
     code,
     status,
     cause,
     remedy,
   }));
-  const table = (rows: typeof own) => [
-    "| Code | Status | Cause | Remedy |",
-    "| --- | --- | --- | --- |",
-    ...rows.map(({ code, status, cause, remedy }) => `| \`${code}\` | ${status} | ${cause} | ${remedy} |`),
-  ];
   return [
     "# Error codes",
     "",
     "Generated from `src/http/error-reference.ts` by `npm run docs`. An error has a stable `code`, a `message` for people, the `requestId` under which the server logs it, and `details` with the path of each invalid value. REST returns them in the body, with the status; GraphQL in `errors[].extensions`, with status 200 once an operation runs.",
     "",
-    ...table(own),
+    errorTable(),
     "",
     "## Only in GraphQL",
     "",
-    ...table(others),
+    tableOf(others),
     "",
   ].join("\n");
 }

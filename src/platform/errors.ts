@@ -96,6 +96,10 @@ export function notFound(what: keyof typeof MISSING): DomainError {
   return new DomainError(code, message);
 }
 
+/** The message of a code for missing records; undefined for other codes. */
+export const messageOfMissing = (wanted: ErrorCode): string | undefined =>
+  Object.values(MISSING).find(([code]) => code === wanted)?.[1];
+
 /** @throws DomainError as made by `notFound` */
 export function missing(what: keyof typeof MISSING): never {
   throw notFound(what);

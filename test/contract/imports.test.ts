@@ -63,7 +63,9 @@ const REACH: Readonly<Record<string, Reach>> = {
       "schema/core/rules",
       "schema/core/deadline",
       "src/account/auth",
-      ...["multipart", "error-body", "refuse-method", "send-json"].map((name) => `src/http/${name}`),
+      ...["multipart", "error-body", "error-reference", "refuse-method", "send-json"].map(
+        (name) => `src/http/${name}`,
+      ),
     ].concat(["errors", "json", "nearest"].map((name) => `src/platform/${name}`)),
     types: ["schema/core/context", "src/http/send-error"],
   },

@@ -5,7 +5,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface MediaType {
   readonly schema: JsonObject;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+  readonly example?: unknown;
 }
 export interface OpenApiOperation {
   readonly operationId: string;
@@ -19,6 +19,7 @@ export interface OpenApiOperation {
 }
 export interface OpenApiDocument {
   readonly openapi: string;
+  readonly info: { readonly title: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
 }
@@ -58,6 +59,36 @@ export class OpenApi {
     return this.problems(
       [...pointer, "responses", `${status}`, "content", "application/json", "schema"],
       body,
+    );
+  }
+
+  /** The example of an answer. */
+  exampleOf(id: string, status: number): unknown {
+    return this.operation(id).responses[status]?.content["application/json"]?.example;
+  }
+
+  /** The fields of an answer that its example lacks, by path. Objects of any content count as one value. */
+  unshown(id: string, status: number, body: unknown): string[] {
+    const { schema, example } = this.operation(id).responses[status]!.content["application/json"]!;
+    return this.lacking(schema, body, example, "");
+  }
+
+  private lacking(schema: JsonObject, value: unknown, example: unknown, path: string): string[] {
+    if (typeof schema.$ref === "string")
+      return this.lacking(
+        this.document.components.schemas[schema.$ref.split("/").pop()!]!,
+        value,
+        example,
+        path,
+      );
+    if (value !== undefined && example === undefined) return [path];
+    if (Array.isArray(value) && schema.items)
+      return value.length === 0
+        ? []
+        : this.lacking(schema.items as JsonObject, value[0], (example as unknown[])[0], `${path}.0`);
+    if (!schema.properties || typeof value !== "object" || value === null) return [];
+    return Object.entries(schema.properties as Record<string, JsonObject>).flatMap(([name, property]) =>
+      this.lacking(property, Object(value)[name], Object(example)[name], `${path}.${name}`),
     );
   }
 
