@@ -18,7 +18,7 @@ import { invalid, type Problem } from "../src/platform/errors";
 import type { Operation, Variable } from "./compile";
 import type { Route } from "./route";
 
-/** Most problems that are reported: listing a million invalid values would block other requests. */
+/** Maximum number of reported problems: listing a million invalid values would block other requests. */
 const MAX_PROBLEMS = 50;
 
 /** The unparsed inputs of a request. */

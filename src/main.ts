@@ -3,22 +3,24 @@ import { existsSync } from "node:fs";
 import { loadCatalog } from "./platform/catalog/load-catalog";
 import { modelAccess } from "./platform/providers/model-access";
 import { readConfig } from "./platform/settings/config";
-import { misspeltSettings } from "./platform/settings/misspelt";
+import { misspelledSettings } from "./platform/settings/misspelled";
 import { checkOwnership } from "./platform/database/data-dir";
 import { withEncryptionKeys } from "./platform/database/open";
 import { tryAddress } from "./http/address";
 
 async function main(): Promise<void> {
-  // Nobody reads the output any more, as when a terminal closes: no reason to end the service.
+  // A closed output, as after its terminal has closed, must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   if (existsSync(".env")) process.loadEnvFile(".env");
-  for (const line of misspeltSettings(process.env)) console.error(`Warning: ${line}`);
+  for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
   const settings = readConfig(process.env);
-  modelAccess(settings, loadCatalog(settings.CATALOG_FILE)); // a wrong one is told before the database is touched
-  await tryAddress(settings); // and so is an address that is in use: keys made before would be shown to nobody
+  // Invalid models and an address in use are reported before the database is touched: keys created by a failed first
+  // start would never be shown.
+  modelAccess(settings, loadCatalog(settings.CATALOG_FILE));
+  await tryAddress(settings);
   await checkOwnership(settings.DATA_DIR);
   const config = await withEncryptionKeys(settings);
-  const { serve } = await import("./start/serve.js"); // most of the program: not loaded to refuse a setting
+  const { serve } = await import("./start/serve.js"); // most of the program, not needed to refuse a setting
   onSignal(await serve(config));
 }
 

@@ -7,7 +7,7 @@ import type { Context } from "./context";
  * leaves out a field of it, is a compile error.
  */
 
-/** Value of a GraphQL type as type-graphql is told of it: a class, a scalar, an enum, or a list of one of them. */
+/** Value of a GraphQL type as declared to type-graphql: a class, a scalar, an enum, or a list of one of them. */
 export type ValueOf<R> = R extends readonly (infer Item)[]
   ? readonly ValueOf<Item>[]
   : R extends StringConstructor
@@ -31,19 +31,19 @@ interface Options {
   readonly deprecationReason?: string;
 }
 
-type Returned<R, O> = ValueOf<R> | (O extends { readonly nullable: true } ? null | undefined : never);
+type FieldValue<R, O> = ValueOf<R> | (O extends { readonly nullable: true } ? null | undefined : never);
 
 /** A decorator of methods that return, or resolve to, V. */
-type Resolves<V> = <M extends (...given: never[]) => V | Promise<V>>(
+type MethodDecoratorOf<V> = <M extends (...given: never[]) => V | Promise<V>>(
   target: object,
   name: string,
   method: TypedPropertyDescriptor<M>,
 ) => void;
 
-type Operation = <R, O extends Options>(returns: () => R, options: O) => Resolves<Returned<R, O>>;
+type Operation = <R, O extends Options>(returns: () => R, options: O) => MethodDecoratorOf<FieldValue<R, O>>;
 
-/** A decorator of properties whose values a field of the type V can have. */
-type Holds<V> = <K extends string>(target: { readonly [P in K]?: V }, name: K) => void;
+/** A decorator of properties that a field of the type V can return. */
+type PropertyDecoratorOf<V> = <K extends string>(target: { readonly [P in K]?: V }, name: K) => void;
 
 interface FieldOptions {
   readonly nullable?: boolean;
@@ -54,11 +54,13 @@ interface FieldOptions {
 }
 
 interface FieldDecorator {
-  <R, O extends FieldOptions>(returns: () => R, options: O): Holds<Returned<R, O>>;
+  <R, O extends FieldOptions>(returns: () => R, options: O): PropertyDecoratorOf<FieldValue<R, O>>;
   /** The type of the property is the type of the field. */
   <O extends FieldOptions>(
     options: O,
-  ): Holds<Returned<StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor, O>>;
+  ): PropertyDecoratorOf<
+    FieldValue<StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor, O>
+  >;
 }
 
 // Each takes the same arguments as its original, whose types are wider.
@@ -80,6 +82,6 @@ interface SubscriptionOptions<V> extends Options {
 type StreamOperation = <R, O extends SubscriptionOptions<ValueOf<R>>>(
   returns: () => R,
   options: O,
-) => Resolves<Returned<R, O>>;
+) => MethodDecoratorOf<FieldValue<R, O>>;
 
 export const Subscription = typeGraphql.Subscription as unknown as StreamOperation; // its own options know no context

@@ -45,7 +45,9 @@ export class ForgetReceipt {
   messages!: number;
   @Field(() => Int, { description: "Number of remembered facts erased." })
   facts!: number;
-  @Field(() => Int, { description: "Number of remembered ends of conversations erased." })
+  @Field(() => Int, {
+    description: "Number of conversation endings, remembered for the next conversation, that were erased.",
+  })
   contexts!: number;
   @Field(() => Int, { description: "Number of events erased, with their deliveries." })
   events!: number;

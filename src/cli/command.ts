@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { readConfig } from "../platform/settings/config";
-import { misspeltSettings } from "../platform/settings/misspelt";
+import { misspelledSettings } from "../platform/settings/misspelled";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { checkOwnership } from "../platform/database/data-dir";
@@ -46,7 +46,7 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
   });
   const values = Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, String(value)]));
   if (existsSync(".env")) process.loadEnvFile(".env");
-  for (const line of misspeltSettings(process.env)) console.error(`Warning: ${line}`);
+  for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
   const settings = readConfig(process.env);
   await checkOwnership(settings.DATA_DIR);
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));

@@ -1,9 +1,9 @@
 import { WebSocket } from "ws";
 import { revealed } from "../platform/json/json-source";
 
-/** Most bytes buffered for a client that reads slowly. */
+/** Maximum number of bytes buffered for a client that reads slowly. */
 const MAX_BUFFERED_BYTES = 8_388_608;
-/** Most frames per second from a client. */
+/** Maximum number of frames per second from a client. */
 const MAX_FRAMES_PER_SECOND = 500;
 /** The client's time to confirm that its socket is closed, in ms. */
 export const CLOSE_TIMEOUT_MS = 5_000;

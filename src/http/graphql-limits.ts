@@ -15,9 +15,9 @@ import {
 } from "graphql";
 import { getComplexity } from "graphql-query-complexity";
 
-/** Most lexical tokens in a document. */
+/** Maximum number of lexical tokens in a document. */
 export const MAX_TOKENS = 1_000;
-/** Most bytes of a query's text. */
+/** Maximum size of the query text, in bytes. */
 export const MAX_QUERY_BYTES = 65_536;
 const MAX_COST = 5_000;
 const OFF = { enabled: false } as const;

@@ -27,14 +27,14 @@ export interface SocketOptions {
     options: { readonly requestId: string; readonly tooSlow: () => void },
   ) => unknown;
   readonly limits: RateLimits;
-  /** Most open sockets per address and per organization. */
-  readonly most: { readonly address: number; readonly organization: number };
+  /** Maximum number of open sockets per address and per organization. */
+  readonly maxSockets: { readonly address: number; readonly organization: number };
   readonly metrics: Pick<Metrics, "countSocket">;
   /** Formats an error for the client. */
   readonly format: (error: GraphQLError, context: { readonly requestId: string }) => GraphQLFormattedError;
 }
 
-interface Extra extends Record<PropertyKey, unknown> {
+interface SocketState extends Record<PropertyKey, unknown> {
   readonly request: IncomingMessage;
   readonly socket: BoundedSocket;
   caller?: Caller;
@@ -44,9 +44,9 @@ type Payload = Record<string, unknown>;
 
 /** Interval between pings, in ms; a socket that does not answer is closed. */
 const PING_INTERVAL_MS = 12_000;
-/** Most simultaneous subscriptions per socket: of visitors, whose page follows one chat, and of others. */
+/** Maximum number of simultaneous subscriptions per socket: of visitors, whose page follows one chat, and of others. */
 const MAX_SUBSCRIPTIONS = { visitor: 10, others: 100 } as const;
-/** Most open sockets per visitor. */
+/** Maximum number of open sockets per visitor. */
 const MAX_VISITOR_SOCKETS = 20;
 const tooMany = (limit: number) =>
   new GraphQLError(`A connection may have at most ${limit} simultaneous subscriptions.`, {
@@ -74,7 +74,7 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
     if (options.limits.sourceOf(request) !== undefined) socket.limitFrames();
     socket.onGivenUp = (reason) => options.metrics.countSocket(reason === TOO_SLOW ? "slow" : "limited");
   });
-  const closing = useServer<Payload, Extra>(protocol(options, open), sockets, PING_INTERVAL_MS);
+  const closing = useServer<Payload, SocketState>(protocol(options, open), sockets, PING_INTERVAL_MS);
   return {
     close: async () => {
       const late = setTimeout(
@@ -89,7 +89,7 @@ export function subscriptions(server: Server, options: SocketOptions): { close()
 
 /** Counts a new connection for its address; answers 429 if the limit is reached. */
 async function admit(
-  { limits, most, metrics }: SocketOptions,
+  { limits, maxSockets, metrics }: SocketOptions,
   open: OpenSockets,
   request: IncomingMessage,
   socket: Duplex,
@@ -98,7 +98,7 @@ async function admit(
   const source = limits.sourceOf(request);
   if (source === undefined) return true;
   const release =
-    (await limits.admits("connection", request)) && open.open(`address ${source}`, most.address);
+    (await limits.admits("connection", request)) && open.open(`address ${source}`, maxSockets.address);
   if (release) socket.once("close", release);
   else {
     metrics.countSocket("limited");
@@ -109,7 +109,7 @@ async function admit(
   return release !== false && release !== undefined;
 }
 
-function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payload, Extra> {
+function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payload, SocketState> {
   const rules = subscriptionRules();
   const { limits } = options;
   // Every operation counts as a request and has its own id, as over HTTP.
@@ -150,7 +150,7 @@ function protocol(options: SocketOptions, open: OpenSockets): ServerOptions<Payl
 async function connect(
   options: SocketOptions,
   open: OpenSockets,
-  extra: Extra,
+  extra: SocketState,
   headers: Payload,
 ): Promise<boolean> {
   const { request, socket } = extra;
@@ -167,14 +167,14 @@ async function connect(
 
 /** Counts a socket for its credential while it is open. @returns false if a limit is reached */
 function countSocket(
-  { limits, most }: SocketOptions,
+  { limits, maxSockets }: SocketOptions,
   open: OpenSockets,
-  extra: Extra,
+  extra: SocketState,
   caller: Caller,
 ): boolean {
   if (limits.sourceOf(extra.request) === undefined) return true;
   const { organizationId, visitor } = caller;
-  const releases = [open.open(`organization ${organizationId}`, most.organization)];
+  const releases = [open.open(`organization ${organizationId}`, maxSockets.organization)];
   if (visitor)
     releases.push(open.open(`visitor ${organizationId} ${visitorOf(visitor)}`, MAX_VISITOR_SOCKETS));
   for (const release of releases) if (release) extra.socket.once("close", release);

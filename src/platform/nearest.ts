@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** Most characters by which a misspelt name may differ, by the length of the name. */
+/** Maximum number of characters by which a misspelled name may differ, by the length of the name. */
 const tolerance = (name: string): number => (name.length < 6 ? 1 : name.length < 12 ? 2 : 3);
 
 /** Longer names are not compared: the work grows with the length. */

@@ -83,7 +83,7 @@ async function compose(service: Service): Promise<{ answer: RequestListener; sto
     listener: service.listener,
     makeContext: (caller, more) => makeContext(database, caller, more),
     limits: service.limits,
-    most: { address: config.SOCKETS_PER_ADDRESS, organization: config.SOCKETS_PER_ORGANIZATION },
+    maxSockets: { address: config.SOCKETS_PER_ADDRESS, organization: config.SOCKETS_PER_ORGANIZATION },
     metrics: service.metrics,
     format: errorFormatter(service.logger),
   });

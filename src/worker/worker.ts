@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { jobOf } from "../account/audit/note";
 import { currentDate } from "../platform/clock";
 import type { Database } from "../platform/database/database";
-import { TRIES, type Scope } from "../platform/database/scope";
+import { MAX_ATTEMPTS, type Scope } from "../platform/database/scope";
 import type { StartedJob, Ports } from "../platform/ports/ports";
 import { ImmediateJobs, requeue } from "../platform/jobs/immediate/immediate-jobs";
 import { Calendar } from "../platform/jobs/calendar/calendar";
@@ -157,7 +157,7 @@ const performer =
   ({ task, payload }: StartedJob): Promise<void> =>
     perform(database, soleTasks[task as keyof typeof soleTasks], payload, {
       attempts: 1,
-      max_attempts: TRIES,
+      max_attempts: MAX_ATTEMPTS,
     });
 
 const soleTaskList = (database: Database, pool: Pool): TaskList =>

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { misspeltSettings } from "../../src/platform/settings/misspelt";
+import { misspelledSettings } from "../../src/platform/settings/misspelled";
 
 /** A checkout that has not been built. */
 const checkout = mkdtempSync(join(tmpdir(), "parley-checkout-"));
@@ -69,7 +69,7 @@ describe("npm start reports before it builds", () => {
   });
 });
 
-describe("a misspelt setting", () => {
+describe("a misspelled setting", () => {
   test.each([
     ["DATABSE_URL", "DATABASE_URL"],
     ["DATABASE_URI", "DATABASE_URL"],
@@ -78,7 +78,7 @@ describe("a misspelt setting", () => {
     ["ENCRYPTION_KEY", "ENCRYPTION_KEYS"],
     ["database_url", "DATABASE_URL"],
   ])("%s is reported with the name %s", (name, meant) => {
-    expect(misspeltSettings({ [name]: "x" })).toEqual([
+    expect(misspelledSettings({ [name]: "x" })).toEqual([
       `${name} is not a setting and has no effect. Did you mean ${meant}?`,
     ]);
   });
@@ -93,9 +93,9 @@ describe("a misspelt setting", () => {
     "OPENAI_API_KEY_2",
     "PWD",
     "LOGNAME",
-  ])("%s is none", (name) => expect(misspeltSettings({ [name]: "x" })).toEqual([]));
+  ])("%s is none", (name) => expect(misspelledSettings({ [name]: "x" })).toEqual([]));
 
   test("is not reported beside the right one", () => {
-    expect(misspeltSettings({ ENCRYPTION_KEY: "of another program", ENCRYPTION_KEYS: "x" })).toEqual([]);
+    expect(misspelledSettings({ ENCRYPTION_KEY: "of another program", ENCRYPTION_KEYS: "x" })).toEqual([]);
   });
 });

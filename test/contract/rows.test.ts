@@ -17,8 +17,8 @@ describe("the row types", () => {
   test("list the values that a check allows, and mark nullable and optional columns", () => {
     const text = readFileSync(FILE, "utf8");
     expect(text).toContain('kind: Column<"PHONE" | "WEB">;');
-    expect(text).toContain("endedAt: Nullable<Date>;");
-    expect(text).toContain("messageCount: Defaulted<number>;");
+    expect(text).toContain("endedAt: NullableColumn<Date>;");
+    expect(text).toContain("messageCount: ColumnWithDefault<number>;");
   });
 
   test("are refused for a column type without a TypeScript type", async () => {

@@ -72,11 +72,20 @@ function isGrouped({ node, on }: MethodCall): boolean {
 const isText = (node: ts.Node | undefined) =>
   node !== undefined && (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node));
 
-/** Names that parts of a `with` have in our SQL, of which some stands in pieces. */
+/** The texts in a file, as written. */
+function textsOf(file: ts.SourceFile): string[] {
+  const found: string[] = [];
+  each(file, (node) => {
+    if (isText(node)) found.push(node.getText());
+  });
+  return found;
+}
+
+/** Names of the parts of `with` clauses in our SQL, which may be composed of several texts. */
 const PARTS = new Set(
   bound
-    .flatMap((file) => methodCalls(file, /^raw$/))
-    .flatMap(({ node }) => [...(node.arguments[0]?.getText() ?? "").matchAll(/\b([a-z_]+) as \(/g)])
+    .flatMap((file) => textsOf(file))
+    .flatMap((text) => [...text.matchAll(/\b([a-z_]+) as (?:materialized )?\(/g)])
     .map(([, name]) => name!),
 );
 

@@ -11,7 +11,7 @@ import { configOf } from "../support/config";
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
-type Behaviour = (req: IncomingMessage, res: ServerResponse) => void;
+type Behavior = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Writes the same piece repeatedly, as fast as it is read. */
 function endless(res: ServerResponse, piece: string): void {
@@ -24,7 +24,7 @@ function endless(res: ServerResponse, piece: string): void {
 const delta = (content: string) =>
   `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
 const events = { "content-type": "text/event-stream" };
-const behaviours: Readonly<Record<string, Behaviour>> = {
+const behaviors: Readonly<Record<string, Behavior>> = {
   "streams endless words": (_req, res) => endless(res.writeHead(200, events), delta("word ".repeat(200))),
   "streams endless comments": (_req, res) => endless(res.writeHead(200, events), `: ${"x".repeat(100)}\n`),
   "streams an endless line": (_req, res) => endless(res.writeHead(200, events), "x".repeat(10_000)),
@@ -37,7 +37,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   "sends only headers": (_req, res) => void res.writeHead(200, events).flushHeaders(),
 };
 
-let behave: Behaviour = (_req, res) => void res.end();
+let behave: Behavior = (_req, res) => void res.end();
 let url = "";
 let sent = 0;
 const server = createServer((req, res) => {
@@ -91,14 +91,14 @@ describe.each([
     ["streams endless comments", `${BOUNDS.model.bytes} bytes`],
     ["streams an endless line", `${BOUNDS.model.line} bytes in a line`],
   ])("that %s is cut off, and the error names the limit", async (what, bound) => {
-    behave = behaviours[what]!;
+    behave = behaviors[what]!;
     await expect(ask(guarded)).rejects.toThrow();
     expect(told).toContainEqual(["OPENAI", bound]);
     expect(sent).toBeLessThan(32 * MIB);
   });
 
   test("that sends a decompression bomb is cut off", async () => {
-    behave = behaviours["sends a bomb"]!;
+    behave = behaviors["sends a bomb"]!;
     await expect(ask(guarded)).rejects.toThrow();
     if (!guarded) expect(told).toContainEqual(["OPENAI", `${BOUNDS.model.bytes} bytes`]);
   });
@@ -115,7 +115,7 @@ describe("any provider asked by fetch", () => {
     ["sends a bomb", `${MIB} bytes`, { ...bound, milliseconds: 20_000 }],
     ["sends only headers", "300 ms", bound],
   ])("that %s is cut off, and the error names the limit", async (what, passed, limits) => {
-    behave = behaviours[what]!;
+    behave = behaviors[what]!;
     await expect(get(limits)).rejects.toThrow(`The answer of a provider exceeds ${passed}.`);
     expect(told).toEqual([["a provider", passed]]);
   });
@@ -129,7 +129,7 @@ describe("any provider asked by fetch", () => {
   });
 
   test("is not reported when the caller aborts the request", async () => {
-    behave = behaviours["sends only headers"]!;
+    behave = behaviors["sends only headers"]!;
     const giving = answers.fetch(fetch, "a provider", bound)(url, { signal: AbortSignal.timeout(50) });
     await expect(giving.then((answer) => answer.text())).rejects.toThrow();
     // The limit of a later request passes after that of the aborted one.
@@ -139,7 +139,7 @@ describe("any provider asked by fetch", () => {
 });
 
 test("an embedding model that sends an endless answer is cut off at 16 MiB", async () => {
-  behave = behaviours["sends an endless body"]!;
+  behave = behaviors["sends an endless body"]!;
   const signal = AbortSignal.timeout(30_000);
   const asked = aiSdkEmbeddings(reach.fetch, answers).embed(["text"], {
     model: "m",
@@ -165,7 +165,7 @@ test("a file store that sends an endless list is cut off", async () => {
 });
 
 test("a webhook or function that sends an endless answer is cut off at its limit, which the error names", async () => {
-  behave = behaviours["sends an endless body"]!;
+  behave = behaviors["sends an endless body"]!;
   const bounded = outbound(["127.0.0.0/8"], undefined, answers);
   const request = { url, body: "{}", headers: {}, timeoutMs: 10_000, readBytes: 64 * KIB };
   const outcome = await bounded.post({ ...request, provider: "a webhook destination" });

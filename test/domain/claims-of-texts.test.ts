@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import { newId } from "../../src/platform/database/ids";
-import { Deadline, NotSent } from "../../src/platform/outbound/deadline";
+import { Deadline, RequestNotSent } from "../../src/platform/outbound/deadline";
 import { OutgoingTexts } from "../../src/channels/sms/outgoing-texts";
 import { Threads } from "../../src/channels/sms/threads";
 import { useApp } from "../support/app";
@@ -34,10 +34,10 @@ test("a text is sent by the server that claimed it last, while the claim is vali
   expect(await sent.claim(first)).toBe(false);
   const second = await read();
   expect(await sent.claim(second)).toBe(true);
-  await expect(sent.checkClaim(first, TIMEOUT)).rejects.toThrow(NotSent);
+  await expect(sent.checkClaim(first, TIMEOUT)).rejects.toThrow(RequestNotSent);
   await sent.checkClaim(second, TIMEOUT);
   await running.database.query("update sms_sent set asked_at = asked_at - interval '11 seconds'");
-  await expect(sent.checkClaim(second, TIMEOUT)).rejects.toThrow(NotSent);
+  await expect(sent.checkClaim(second, TIMEOUT)).rejects.toThrow(RequestNotSent);
 });
 
 test("an attempt that sent nothing is undone unless another server has claimed the text meanwhile", async () => {
@@ -54,7 +54,7 @@ test("an attempt that sent nothing is undone unless another server has claimed t
 });
 
 test("no request is sent after its deadline, and a pending one is aborted at the deadline", async () => {
-  expect(() => new Deadline(0).signal()).toThrow(NotSent);
+  expect(() => new Deadline(0).signal()).toThrow(RequestNotSent);
   const signal = new Deadline(20).signal();
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
   expect(signal.aborted).toBe(true);

@@ -108,7 +108,7 @@ describe("a delivery", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("fails after eight tries, is not retried, and can be sent again", async () => {
+  test("fails after eight attempts, is not retried, and can be sent again", async () => {
     receiver.answer((res) => void res.writeHead(500).end());
     await trial();
     for (let times = 1; times < 8; times++) {

@@ -171,7 +171,7 @@ describe("a turn with a model", () => {
     ["sends invalid data", { garbage: "data: {nonsense\n\n" }, /\S/],
     ["says nothing", { text: [] }, /answer was empty/],
   ])(
-    "a model that %s is given up after three tries: partial answers are not stored, and the chat continues",
+    "a model that %s is given up after three attempts: partial answers are not stored, and the chat continues",
     async (_, broken, told) => {
       const { model, say, log } = await talk([broken, broken, broken, { text: ["Here I am."] }]);
       const answer = await say("Hello?");

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { Shares } from "../../src/platform/jobs/shares";
+import { SharedSlots } from "../../src/platform/jobs/shares";
 
 describe("slots that organizations share", () => {
   test("can be half used by one organization", () => {
-    const shares = new Shares(20);
+    const shares = new SharedSlots(20);
     const taken = Array.from({ length: 40 }, () => shares.take("one")).filter((leave) => leave !== undefined);
     expect(taken).toHaveLength(10);
     expect(shares.full()).toEqual(["one"]);
@@ -18,7 +18,7 @@ describe("slots that organizations share", () => {
   test("are left for others however many organizations take all they can get, up to one less than the slots", () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 64 }), fc.integer({ min: 1, max: 8 }), (places, greedy) => {
-        const shares = new Shares(places);
+        const shares = new SharedSlots(places);
         for (let name = 0; name < greedy; name++) while (shares.take(`greedy ${name}`));
         // Each one leaves at least as many slots as it holds.
         const left = places >= 2 ** greedy;
@@ -28,7 +28,7 @@ describe("slots that organizations share", () => {
   });
 
   test("can be used again after they are released", () => {
-    const shares = new Shares(3);
+    const shares = new SharedSlots(3);
     const leaves = ["one", "two", "three"].map((name) => shares.take(name));
     expect(leaves.map((leave) => leave !== undefined)).toEqual([true, true, true]);
     expect(shares.take("four")).toBeUndefined();

@@ -14,7 +14,7 @@ const connected = () => {
   return pool;
 };
 
-/** A running job with this many tries left. */
+/** A running job with this many attempts left. */
 async function job(pool: pg.Pool, triesLeft = 5) {
   const text = `select id from graphile_worker.add_job('test.sole', max_attempts => $1)`;
   const { rows } = await pool.query<{ id: string }>(text, [triesLeft + 1]);
@@ -66,18 +66,18 @@ test("failed work runs once more if it was requested meanwhile; otherwise its jo
   const sole = { name: newId(), jobId: await job(pool), attempt: 1 };
   const fails = () => Promise.reject(new Error("It failed."));
   await expect(runAlone(pool, sole, fails)).rejects.toThrow("It failed.");
-  const tries = [
+  const attempts = [
     async () => {
       expect(await runAlone(pool, { ...sole, jobId: await job(pool) }, nothing)).toBe("left");
       throw new Error("It failed.");
     },
     nothing,
   ];
-  expect(await runAlone(pool, { ...sole, attempt: 2 }, () => tries.shift()!())).toBe("entered");
-  expect(tries).toEqual([]);
+  expect(await runAlone(pool, { ...sole, attempt: 2 }, () => attempts.shift()!())).toBe("entered");
+  expect(attempts).toEqual([]);
 });
 
-test("a job of a crashed worker keeps its name until it is retried; without tries left it has none", async () => {
+test("a job of a crashed worker keeps its name until it is retried; without attempts left it has none", async () => {
   const pool = connected();
   const name = newId();
   const [dead, last, other] = [await job(pool), await job(pool, 0), await job(pool)];

@@ -145,7 +145,7 @@ test(
   async () => {
     await modelThat({ text: [ANSWER] });
     await last.end("SIGKILL"); // no other server may send it
-    running.twilio.behaviours.push("takes and hangs");
+    running.twilio.behaviors.push("takes and hangs");
     const first = await server({ SMS_ANSWER_SECONDS: "0" });
     expect(await broughtTo(first)).toEqual([]);
     await until(() => sent().length === 1);

@@ -112,13 +112,13 @@ describe("the limits of a GraphQL request", () => {
 });
 
 describe("introspection", () => {
-  const misspelt = "mutation ($input: CreateKeyInput!) { createKey(input: $input) { id } }";
+  const misspelled = "mutation ($input: CreateKeyInput!) { createKey(input: $input) { id } }";
   const hidden = [
     ["{ assistantz { id } }", {}],
     ["{ organization { idd } }", {}],
     ['mutation { createAssistant(input: { name: "x", nam: "x" }) { id } }', {}],
-    [misspelt, { input: { typ: "SECRET" } }],
-    [misspelt, { input: { type: "SECRETS" } }],
+    [misspelled, { input: { typ: "SECRET" } }],
+    [misspelled, { input: { type: "SECRETS" } }],
   ] as const;
 
   test("is enabled by default, and a misspelled name gets a suggestion", async () => {

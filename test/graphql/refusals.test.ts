@@ -59,7 +59,7 @@ const DOCUMENTS: readonly (readonly [name: string, document: Document])[] = [
     "too many aliases",
     { query: `{ ${Array.from({ length: 16 }, (_, n) => `a${n}: organization { id }`).join(" ")} }` },
   ],
-  ["a misspelt field", { query: "{ assistantz { id } }" }],
+  ["a misspelled field", { query: "{ assistantz { id } }" }],
 ];
 
 describe("the WebSocket refuses a document with the same error as POST", () => {

@@ -66,13 +66,13 @@ describe("an answer that is too late for the request", () => {
   });
 
   test("is retried if the provider was overloaded or closed the connection", async () => {
-    for (const behaviour of ["busy", "breaks"] as const) {
+    for (const behavior of ["busy", "breaks"] as const) {
       const from = newPerson();
-      running.twilio.behaviours.push(behaviour);
+      running.twilio.behaviors.push(behavior);
       await text(running, number, from, "When?");
       await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
       // The provider is asked about a broken request after a while; this simulates that time.
-      if (behaviour === "breaks") await change(from, { asked_at: new Date(Date.now() - 25_000) });
+      if (behavior === "breaks") await change(from, { asked_at: new Date(Date.now() - 25_000) });
       await until(async () => (await rows(from)).some((row) => row.sent_at !== null));
       expect(sentTo(from)).toEqual(["We open at 9."]);
       expect(await rows(from)).toMatchObject([{ attempts: 2, problem: null }]);
@@ -81,7 +81,7 @@ describe("an answer that is too late for the request", () => {
 
   test("is not retried if the provider refuses it, and the log has the reason", async () => {
     const from = newPerson();
-    running.twilio.behaviours.push("refuses");
+    running.twilio.behaviors.push("refuses");
     await text(running, number, from, "When?");
     await until(async () => (await errorsOf(from)).includes("21610"));
     expect(sentTo(from)).toEqual([]);
@@ -90,7 +90,7 @@ describe("an answer that is too late for the request", () => {
 
   test("that the provider accepted without confirming is found there, and not sent twice", async () => {
     const from = newPerson();
-    running.twilio.behaviours.push("takes in silence");
+    running.twilio.behaviors.push("takes in silence");
     await text(running, number, from, "When?");
     await until(() => sentTo(from).length > 0);
     // The provider is asked about an unconfirmed text after a while; this simulates that time.
@@ -103,7 +103,7 @@ describe("an answer that is too late for the request", () => {
 
   test("is not sent to a person who has texted STOP meanwhile", async () => {
     const from = newPerson();
-    running.twilio.behaviours.push("busy");
+    running.twilio.behaviors.push("busy");
     await text(running, number, from, "When?");
     await until(async () => (await rows(from)).some(({ attempts }) => attempts === 1));
     await text(running, number, from, "STOP");

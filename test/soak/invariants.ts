@@ -51,7 +51,7 @@ export async function check(
     },
     await answeredOnce(installation),
     textsAnsweredOnce(installation, acknowledged),
-    dialledOnce(installation, acknowledged),
+    dialedOnce(installation, acknowledged),
     await callsComplete(installation, acknowledged),
     await delivered(installation),
     providersContent(installation),
@@ -120,13 +120,13 @@ function textsAnsweredOnce({ twilio }: Installation, { texts }: Acknowledged): I
   return { name: "every text is answered, once", checked: texts.size, broken };
 }
 
-function dialledOnce({ vapi }: Installation, { calls }: Acknowledged): Invariant {
-  const dialled = new Map<string, number>();
-  for (const { name = "" } of vapi.calls) dialled.set(name, (dialled.get(name) ?? 0) + 1);
-  const twice = [...dialled]
+function dialedOnce({ vapi }: Installation, { calls }: Acknowledged): Invariant {
+  const dialed = new Map<string, number>();
+  for (const { name = "" } of vapi.calls) dialed.set(name, (dialed.get(name) ?? 0) + 1);
+  const twice = [...dialed]
     .filter(([, count]) => count > 1)
-    .map(([id, count]) => `${id} dialled ${count} times`);
-  return { name: "no call is dialled twice", checked: calls.size, broken: twice };
+    .map(([id, count]) => `${id} dialed ${count} times`);
+  return { name: "no call is dialed twice", checked: calls.size, broken: twice };
 }
 
 async function callsComplete({ pool, vapi }: Installation, { calls }: Acknowledged): Promise<Invariant> {

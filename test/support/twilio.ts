@@ -54,7 +54,7 @@ export interface SentSms {
 }
 
 /** How the next texts are taken. */
-type Behaviour = "takes" | "refuses" | "busy" | "takes in silence" | "takes and hangs" | "breaks";
+type Behavior = "takes" | "refuses" | "busy" | "takes in silence" | "takes and hangs" | "breaks";
 
 /**
  * Twilio's REST API as far as its OpenAPI description goes for accounts, their numbers, senders of messaging services
@@ -73,7 +73,7 @@ export class Twilio {
   /** What did not fit the description. */
   readonly problems: string[] = [];
   /** What happens to texts, one after another; then they are taken. */
-  readonly behaviours: Behaviour[] = [];
+  readonly behaviors: Behavior[] = [];
   /** By account, what has to happen before its texts are taken. */
   readonly held = new Map<string, Promise<void>>();
   /** How many texts of an account were brought here, taken or not. */
@@ -182,20 +182,20 @@ export class Twilio {
     if (Body === "" || Body.length > 1600) return this.refuse(res, `Body has ${Body.length} characters`);
     this.brought.set(account, (this.brought.get(account) ?? 0) + 1);
     await this.held.get(account);
-    const behaviour = this.behaviours.shift() ?? "takes";
-    if (behaviour === "refuses")
+    const behavior = this.behaviors.shift() ?? "takes";
+    if (behavior === "refuses")
       return json(res, 400, {
         code: 21610,
         message: "Attempt to send to unsubscribed recipient",
         status: 400,
       });
-    if (behaviour === "busy")
+    if (behavior === "busy")
       return json(res.setHeader("Retry-After", "1"), 429, { code: 20429, status: 429 });
-    if (behaviour === "breaks") return void res.destroy();
+    if (behavior === "breaks") return void res.destroy();
     const sms = { sid: `SM${hex(16)}`, account, To, From, Body, ...rest, createdAt: new Date() };
     this.sent.push(sms);
-    if (behaviour === "takes and hangs") return;
-    if (behaviour === "takes in silence") return void (await sleep(50), res.destroy());
+    if (behavior === "takes and hangs") return;
+    if (behavior === "takes in silence") return void (await sleep(50), res.destroy());
     json(res, 201, shown(sms));
   }
 

@@ -174,7 +174,7 @@ export interface FakeCall {
 }
 
 /** How the fake answers a POST /call. */
-export interface Behaviour {
+export interface Behavior {
   /** Milliseconds until it answers. */
   readonly delay?: number;
   /** Instead of 201. */
@@ -197,7 +197,7 @@ export class FakeVapi {
   /** What was posted to the control address of a call. */
   readonly controlled: { readonly id: string; readonly body: unknown }[] = [];
   readonly problems: string[] = [];
-  private behaviours: Behaviour[] = [];
+  private behaviors: Behavior[] = [];
   private readonly server = createServer((req, res) => void this.serve(req, res));
 
   async start(): Promise<this> {
@@ -210,8 +210,8 @@ export class FakeVapi {
   }
 
   /** What the next placings get; the last one stays. */
-  will(...behaviours: Behaviour[]): void {
-    this.behaviours = behaviours;
+  will(...behaviors: Behavior[]): void {
+    this.behaviors = behaviors;
   }
 
   /** How often a call was asked for under our id. */
@@ -266,7 +266,7 @@ export class FakeVapi {
       made = status === 201,
       early = false,
       echo = false,
-    } = (this.behaviours.length > 1 ? this.behaviours.shift() : this.behaviours[0]) ?? {};
+    } = (this.behaviors.length > 1 ? this.behaviors.shift() : this.behaviors[0]) ?? {};
     const { assistant } = parsed.data;
     const name = web ? undefined : (parsed.data as VapiCreate).name;
     if (!web) this.created.push({ body: parsed.data as VapiCreate, at: Date.now() });

@@ -46,7 +46,7 @@ export function namedBy(example: Example): RecordId[] {
 }
 
 /**
- * An assistant with a function, a live chat, an ended one and one of a page's visitor, a call that waits to be dialled, a workflow with a deployment,
+ * An assistant with a function, a live chat, an ended one and one of a page's visitor, a call that waits to be dialed, a workflow with a deployment,
  * a webhook destination with a delivery, a file, a key, a connected number and a project of its own, made by `api`; of
  * these only what is wanted. The id of what is not made is an unknown one.
  */

@@ -4,7 +4,7 @@ import {
   type AuditedField,
   type AuditActor,
   type AuditNote,
-  type StoredWith,
+  type EntryTiming,
 } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 
@@ -100,7 +100,7 @@ export function jobOf(
 
 interface JobOptions {
   readonly fields?: readonly AuditedField[];
-  readonly storedWith?: StoredWith;
+  readonly storedWith?: EntryTiming;
 }
 
 interface Callback {

@@ -5,7 +5,7 @@ export type KeyType = "SECRET" | "PUBLIC";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = { SECRET: "parley_sk_", PUBLIC: "parley_pk_" } as const satisfies Record<KeyType, string>;
-/** 30 random characters of 62 are 178 bits. */
+/** Number of random characters: 30 of an alphabet of 62 have 178 bits. */
 const RANDOM_LENGTH = 30;
 
 /** A new key value: prefix, 178 random bits and a checksum, by which secret scanners recognize real keys. */

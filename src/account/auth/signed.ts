@@ -10,10 +10,15 @@ const ISSUERS = {
   ANALYTICS: "parley/analytics",
   BROWSER: "parley/browser",
 } as const;
-export type Use = keyof typeof ISSUERS;
+export type TokenUse = keyof typeof ISSUERS;
 
 /** Signs claims as a JWT. */
-export function signClaims(crypto: Crypto, use: Use, claims: JWTPayload, expiresAt: Date): Promise<string> {
+export function signClaims(
+  crypto: Crypto,
+  use: TokenUse,
+  claims: JWTPayload,
+  expiresAt: Date,
+): Promise<string> {
   const { id, key } = crypto.tokenKey;
   return new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, kid: id })
@@ -28,7 +33,7 @@ export function signClaims(crypto: Crypto, use: Use, claims: JWTPayload, expires
  * @returns its claims and use; undefined if it is not signed by this service, was changed, has expired, or is for none
  * of `uses`
  */
-export async function verifyClaims<C extends JWTPayload, U extends Use>(
+export async function verifyClaims<C extends JWTPayload, U extends TokenUse>(
   crypto: Crypto,
   token: string,
   uses: readonly U[],

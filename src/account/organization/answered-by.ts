@@ -1,7 +1,7 @@
 import type { Scope } from "../../platform/database/scope";
 import { ModelMappings } from "./model-mappings";
 
-/** Who answers for an organization's model identifiers, for people who start the server. */
+/** Which models answer for an organization's identifiers, as text for the start output. */
 export async function answeredBy(scope: Scope): Promise<string> {
   const mappings = scope.of(ModelMappings);
   const chosen = await Promise.all(scope.ports.catalog.models.map(({ id }) => mappings.for(id)));

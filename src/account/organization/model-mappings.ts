@@ -57,7 +57,7 @@ export class ModelMappings {
   }
 
   /**
-   * Maps an identifier, replacing its mapping; without a name it only removes that.
+   * Maps an identifier, replacing an earlier mapping. Without a name, removes the mapping.
    * @returns the mapping, or null
    * @throws BAD_USER_INPUT for an unknown identifier or provider, or an address that is not allowed
    */

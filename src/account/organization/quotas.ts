@@ -107,7 +107,7 @@ export class Quotas {
     ];
   }
 
-  /** Most bytes that a new file can have. @throws QUOTA_EXCEEDED if no file is possible */
+  /** Maximum number of bytes that a new file can have. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
     const limits = this.whole.ports.quotas;
     const { files } = await this.usage();
@@ -115,7 +115,7 @@ export class Quotas {
     return this.roomForBytes();
   }
 
-  /** Most bytes that a new archive can have; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
+  /** Maximum number of bytes that a new archive can have; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
   async roomForBytes(): Promise<number> {
     const { organizationId, ports } = this.whole;
     const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);

@@ -15,7 +15,7 @@ export interface ModelTest {
 }
 
 export const TEST_MESSAGE = "Say hello in one short sentence.";
-/** Models that reason first need more tokens than the sentence. */
+/** More tokens than the answer needs, because some models reason first. */
 const MAX_TOKENS = 500;
 const TIMEOUT_MS = 20_000;
 

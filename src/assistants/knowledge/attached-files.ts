@@ -165,7 +165,7 @@ export class AttachedFiles {
   private async enqueue(fileId: string): Promise<void> {
     const { organizationId } = this.scope;
     const options = { queue: `files:${organizationId}`, key: `file.index:${organizationId}:${fileId}` };
-    await this.scope.enqueue("file.index", { fileId }, { ...options, tries: 3 });
+    await this.scope.enqueue("file.index", { fileId }, { ...options, attempts: 3 });
   }
 }
 

@@ -6,9 +6,9 @@ import { unprepared } from "../../platform/database/statement";
 import type { ModelCredential } from "../../platform/ports/text-model";
 import type { Passage } from "./knowledge";
 
-/** Short, because a person waits for the answer. */
+/** Timeout for one question; short, because a person waits for the answer. */
 const QUESTION_TIMEOUT_MS = 3_000;
-/** For many passages at once. */
+/** Timeout for many passages at once. */
 const INDEXING_TIMEOUT_MS = 60_000;
 /** After a failure, questions of the organization use the full-text search only for this long. */
 const FAILURE_PAUSE_MS = 60_000;
@@ -89,7 +89,7 @@ export class Embeddings {
     await this.scope.enqueue(
       "knowledge.embed",
       { ...owner },
-      { queue: `knowledge:${organizationId}`, key, tries: 3 },
+      { queue: `knowledge:${organizationId}`, key, attempts: 3 },
     );
   }
 

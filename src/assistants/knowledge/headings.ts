@@ -5,9 +5,9 @@ export interface HeadedText {
   readonly text: string;
 }
 
-/** Lines that are longer belong to a paragraph that was broken into lines. In characters. */
+/** In characters. Longer lines belong to a paragraph that is wrapped over several lines. */
 const MAX_HEADING_LENGTH = 60;
-/** Between the headings above a passage of a file. */
+/** Separates the headings above a passage of a file. */
 const PATH_SEPARATOR = " › ";
 /** Labels before a question and before its answer, in the languages of the widget. */
 const QUESTION_LABELS = new Set(
@@ -23,7 +23,7 @@ const ANSWER_LABELS = new Set(
 const LABEL = /^[*_]{0,2}([\p{L}\p{M}]{1,10})[*_]{0,2} ?[:：][*_]{0,2}/u;
 
 /** The text of a line after a label of the set; undefined if it has none. */
-function labelled(line: string, labels: ReadonlySet<string>): string | undefined {
+function labeled(line: string, labels: ReadonlySet<string>): string | undefined {
   const [label, name] = LABEL.exec(line) ?? [];
   if (label === undefined || !labels.has(name!.toLowerCase())) return undefined;
   return line.slice(label.length).trim();
@@ -32,8 +32,8 @@ function labelled(line: string, labels: ReadonlySet<string>): string | undefined
 /** Divides a passage: a question and its answer, or a short first line and the lines below. */
 export function headed(passage: string): HeadedText {
   const [line = "", ...below] = passage.split("\n").map((one) => one.trim());
-  const question = labelled(line, QUESTION_LABELS);
-  const answer = labelled(below[0] ?? "", ANSWER_LABELS);
+  const question = labeled(line, QUESTION_LABELS);
+  const answer = labeled(below[0] ?? "", ANSWER_LABELS);
   const text = below.join("\n").trim();
   if (question !== undefined && answer !== undefined)
     return { heading: question, text: [answer, ...below.slice(1)].join("\n").trim() };
@@ -41,7 +41,7 @@ export function headed(passage: string): HeadedText {
   if (text === "" || !isHeading) return { text: passage };
   const heading = unmarked(line.split(PATH_SEPARATOR).at(-1)!);
   // Markdown's heading above a question and its answer
-  const inner = labelled(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : headed(text);
+  const inner = labeled(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : headed(text);
   return heading === "" ? inner : { heading, ...inner };
 }
 
@@ -49,8 +49,8 @@ export function headed(passage: string): HeadedText {
 export function questionsIn(paragraph: string): string[] {
   const lines = paragraph.split("\n");
   const begins = (at: number) =>
-    labelled(lines[at]!.trim(), QUESTION_LABELS) !== undefined &&
-    labelled(lines[at + 1]?.trim() ?? "", ANSWER_LABELS) !== undefined;
+    labeled(lines[at]!.trim(), QUESTION_LABELS) !== undefined &&
+    labeled(lines[at + 1]?.trim() ?? "", ANSWER_LABELS) !== undefined;
   const starts = lines.flatMap((_, at) => (at === 0 || begins(at) ? [at] : []));
   return starts.map((start, index) => lines.slice(start, starts[index + 1]).join("\n"));
 }

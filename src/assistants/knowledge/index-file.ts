@@ -8,9 +8,9 @@ const RETRY_HINT = "The file could not be read. Attach it again to retry.";
 
 /**
  * Reads a file and indexes its passages. A problem of the file is stored. Other errors are thrown, so that the job is
- * retried; the last try also stores a problem.
+ * retried; the last attempt also stores a problem.
  */
-export async function indexFile(scope: Scope, fileId: string, lastTry: boolean): Promise<void> {
+export async function indexFile(scope: Scope, fileId: string, lastAttempt: boolean): Promise<void> {
   const attached = scope.of(AttachedFiles);
   try {
     const { file, content } = await scope.of(Files).content(fileId);
@@ -18,7 +18,7 @@ export async function indexFile(scope: Scope, fileId: string, lastTry: boolean):
     await attached.storeResult(fileId, await scope.ports.reader.read(file.detectedType, content));
   } catch (error) {
     if (error instanceof DomainError && error.code === "FILE_NOT_FOUND") return; // deleted meanwhile
-    if (lastTry) await giveUpIndexing(scope, fileId);
+    if (lastAttempt) await giveUpIndexing(scope, fileId);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { statement } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
 import { headed } from "./headings";
 import { split } from "./split";
-import { byFit, searchFiles, searchTexts, type Fit } from "./word-search";
+import { byScore, searchFiles, searchTexts, type MatchScore } from "./word-search";
 
 /** A piece of text with its source. */
 export interface Passage {
@@ -24,7 +24,7 @@ const FUSION_CONSTANT = 60;
 
 /** Share of the question's words that an answer contains at least; a word in its heading counts half as much again. */
 const MIN_COVERAGE = 0.5;
-/** Of longer passages one paragraph is quoted. In characters. */
+/** In characters. Only one paragraph of a longer passage is quoted. */
 const MAX_QUOTE_LENGTH = 500;
 
 type Resources = Pick<ChannelConfiguration, "resources">;
@@ -47,7 +47,7 @@ export class Knowledge {
     question: string,
     assistantId: string,
     { resources }: Resources,
-  ): Promise<(Fit & { readonly passage: Passage })[]> {
+  ): Promise<(MatchScore & { readonly passage: Passage })[]> {
     const [own, files] = await Promise.all([
       searchTexts(this.scope, question, split(resources), CANDIDATES),
       searchFiles(this.scope, question, assistantId, CANDIDATES),
@@ -58,13 +58,13 @@ export class Knowledge {
         ...fit,
         passage: { text, source, fileId, ...(page !== null && { page }) },
       })),
-    ].sort(byFit);
+    ].sort(byScore);
     return found.slice(0, CANDIDATES);
   }
 
   /**
-   * The text that answers a question without a model: the best passage if it has enough words of the question, of a
-   * long one the paragraph that fits best. A heading that shows what the text is about is part of it.
+   * The text that answers a question without a model: the best passage, if it shares enough words with the question. Of a
+   * long passage, only the best paragraph is quoted. The heading precedes the text, unless it is a question and the text alone answers it.
    */
   async quote(question: string, assistantId: string, resources: Resources): Promise<Passage | undefined> {
     const [best] = await this.findByWords(question, assistantId, resources);

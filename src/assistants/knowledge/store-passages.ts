@@ -4,7 +4,7 @@ import { unprepared } from "../../platform/database/statement";
 import type { DocumentPassage } from "../../platform/ports/document-reader";
 import { indexed } from "./word-search";
 
-/** Passages per statement: few, because their languages are detected in between without a pause. */
+/** Passages per statement: few, because detecting their languages blocks the process. */
 const BATCH_SIZE = 100;
 
 const STORE = unprepared<object>(({ db }) =>
@@ -16,7 +16,7 @@ const STORE = unprepared<object>(({ db }) =>
     as given (id, ordinal, content, page, language, configuration, heading, words)`),
 );
 
-/** Stores the passages of a file, with their words as their languages form them. */
+/** Stores the passages of a file, with search terms for the language of each. */
 export async function storePassages(
   scope: Scope,
   fileId: string,

@@ -5,21 +5,21 @@ import { detectLanguage, LANGUAGES, type Language } from "../../platform/languag
 import { configurationOf, indexedWords, questionWords } from "../../platform/language/search-words";
 import { headed } from "./headings";
 
-/** Results of a search that are compared by the share of the question's words that they contain. */
-const COMPARED = 48;
-/** Shorter passages count as written in the language of the text that they are part of. In characters. */
+/** Best matches by rank, which are then sorted by the share of the question's words that they contain. */
+const MAX_COMPARED = 48;
+/** In characters. Shorter passages count as written in the language of the whole text. */
 const MIN_DETECTABLE_LENGTH = 80;
 
 /** How well a passage fits a question. */
-export interface Fit {
+export interface MatchScore {
   /** Share of the question's words that the passage contains: above 0, at most 1. */
   readonly coverage: number;
-  /** The same for its heading. */
+  /** Share of the question's words that its heading contains. */
   readonly inHeading: number;
   readonly rank: number;
 }
 
-interface FoundText extends Fit {
+interface FoundText extends MatchScore {
   readonly text: string;
 }
 
@@ -69,7 +69,7 @@ export async function indexed(passages: readonly string[]): Promise<IndexedPassa
 }
 
 /** Best first: words in a heading count twice. */
-export const byFit = (a: Fit, b: Fit): number =>
+export const byScore = (a: MatchScore, b: MatchScore): number =>
   b.coverage + b.inHeading - a.coverage - a.inHeading || b.rank - a.rank;
 
 /** Passages with words of the question, best first. The question is looked up in the language of each passage. */
@@ -91,7 +91,7 @@ export async function searchTexts(
   return rows.map(({ place, ...found }) => ({ ...found, text: passages[place - 1]! })); // places begin at 1
 }
 
-/** The same in the files of an assistant. */
+/** Like `searchTexts`, in the files of an assistant. */
 export const searchFiles = (
   scope: Scope,
   question: string,
@@ -99,7 +99,7 @@ export const searchFiles = (
   limit: number,
 ): Promise<FoundInFile[]> => scope.read(IN_FILES, [assistantId, ...queriesOf(question), limit]);
 
-/** Languages, their configurations, and the words of a question in each. */
+/** Parameters of QUERIES: languages, their configurations, and the words of a question in each. */
 const queriesOf = (question: string): readonly (readonly string[])[] => [
   LANGUAGES,
   LANGUAGES.map(configurationOf),
@@ -114,27 +114,25 @@ const QUERIES = `
       tsvector_to_array(to_tsvector(configuration::regconfig, words)) as lexemes
     from unnest($3::text[], $4::text[], $5::text[]) as given (language, configuration, words))`;
 
-const FROM_QUERIES = "from queries";
-
 const COVERAGE = `
   cardinality(array(select unnest(lexemes) intersect select unnest(tsvector_to_array(terms))))::float8
     / cardinality(lexemes) as coverage,
   cardinality(array(select unnest(lexemes) intersect select unnest(tsvector_to_array(ts_filter(terms, '{a}')))))::float8
     / cardinality(lexemes) as in_heading`;
 
-const IN_TEXTS = unprepared<Fit & { place: number }>(({ db }) =>
+const IN_TEXTS = unprepared<MatchScore & { place: number }>(({ db }) =>
   db.raw(`
   with ${QUERIES},
   texts as (
     select place::integer, query, lexemes,
       setweight(to_tsvector(configuration::regconfig, given.heading), 'A')
         || to_tsvector(configuration::regconfig, given.words) as terms
-    ${FROM_QUERIES}
+    from queries
     join unnest($2::text[], $6::text[], $7::text[]) with ordinality as given (written_in, heading, words, place)
       on given.written_in = queries.language),
   found as (
     select place, lexemes, terms, ts_rank(terms, query)::float8 as rank from texts
-    where $1::text is not null and terms @@ query order by rank desc, place limit ${COMPARED})
+    where $1::text is not null and terms @@ query order by rank desc, place limit ${MAX_COMPARED})
   select * from (select place, rank, ${COVERAGE} from found) as compared
   order by coverage + in_heading desc, rank desc, place limit $8`),
 );
@@ -146,13 +144,13 @@ const IN_FILES = unprepared<FoundInFile>(({ db }) =>
     select passages.content, files.name, files.id, passages.page, passages.ordinal, lexemes,
       coalesce(passages.terms, passages.words) as terms,
       ts_rank(coalesce(passages.terms, passages.words), query)::float8 as rank
-    ${FROM_QUERIES}
+    from queries
     join assistant_files on assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
     join files on files.organization_id = $1 and files.id = assistant_files.file_id
     join passages on passages.organization_id = $1 and passages.file_id = files.id
       and coalesce(passages.language, 'en') = queries.language
     where coalesce(passages.terms, passages.words) @@ query
-    order by rank desc limit ${COMPARED})
+    order by rank desc limit ${MAX_COMPARED})
   select * from (
     select content as text, name as source, id as file_id, page, ordinal, rank, ${COVERAGE} from found) as compared
   order by coverage + in_heading desc, rank desc, file_id, ordinal limit $6`),

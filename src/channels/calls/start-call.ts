@@ -2,7 +2,7 @@ import { currentDate, currentTime } from "../../platform/clock";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
 import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
-import { Deadline, NotSent } from "../../platform/outbound/deadline";
+import { Deadline, RequestNotSent } from "../../platform/outbound/deadline";
 import { CallRefused, type EngineCall } from "../../platform/ports/voice-engine";
 import { conclude, speakerOf } from "../../conversation/workflows/speaker";
 import { Calls, type CallRow } from "./calls";
@@ -104,7 +104,7 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
     await checkClaim(scope, claim);
     await storePlacedCall(scope, id, await engine.place(order, deadline.signal()));
   } catch (error) {
-    if (error instanceof NotSent) return releaseClaim(scope, claim);
+    if (error instanceof RequestNotSent) return releaseClaim(scope, claim);
     await logChatError(scope, id, error as Error);
     if (error instanceof CallRefused)
       await scope.transaction((scope) => scope.of(Chats).endIfLive(id, error.reason, false));
@@ -113,14 +113,14 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
 }
 
 /**
- * Checked right before the engine is called: a stalled server's claim may have been taken over. @throws NotSent if it
+ * Checked right before the engine is called: a stalled server's claim may have been taken over. @throws RequestNotSent if it
  * was
  */
 async function checkClaim(scope: Scope, { chat, attempt }: Claim): Promise<void> {
   const { timeoutMs } = scope.ports.voice;
   const claimed = scope.table("calls").where({ chatId: chat.id, dialAttempts: attempt });
   const mine = claimed.where("askedAt", ">", scope.now(-timeoutMs)).select("chatId");
-  if ((await mine).length === 0) throw new NotSent("The call was not dialed: its claim had ended.");
+  if ((await mine).length === 0) throw new RequestNotSent("The call was not dialed: its claim had ended.");
 }
 
 /**

@@ -13,7 +13,7 @@ export interface Turn extends Utterance {
   readonly transcribed: boolean;
 }
 
-/** Share of matching words from which a transcript counts as the same words as a part of the report. */
+/** Minimum share of matching words for a transcript to count as a part of the report. */
 const MIN_SIMILARITY = 0.6;
 const WORD = /[\p{L}\p{N}']+/gu;
 

@@ -20,7 +20,7 @@ export interface SmsAnswer {
   readonly chatId?: string;
 }
 
-/** Most requests that wait for answers in this process; further answers are sent by the provider's API. */
+/** Maximum number of requests that wait for answers in this process; further answers are sent by the provider's API. */
 const MAX_WAITING = 200;
 
 /** Wakes the requests that wait for an event in a chat. */

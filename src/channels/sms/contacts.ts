@@ -13,7 +13,7 @@ interface ContactRow extends NumberPair {
   readonly answers: readonly string[];
 }
 
-/** Most answers to one number per window, and the window in ms. */
+/** Maximum number of answers to one number per window, and the length of the window in ms. */
 const MAX_ANSWERS = 10;
 const WINDOW_MS = 600_000;
 

@@ -1,5 +1,5 @@
 import type { Scope } from "../../platform/database/scope";
-import { NotSent } from "../../platform/outbound/deadline";
+import { RequestNotSent } from "../../platform/outbound/deadline";
 
 /** An outgoing text. */
 export interface OutgoingTextRow {
@@ -52,7 +52,7 @@ export class OutgoingTexts {
   }
 
   /**
-   * Checked right before the provider is called: a stalled server's claim may have been taken over. @throws NotSent
+   * Checked right before the provider is called: a stalled server's claim may have been taken over. @throws RequestNotSent
    * if it was
    */
   async checkClaim({ id, attempts }: OutgoingTextRow, timeout: number): Promise<void> {
@@ -61,7 +61,7 @@ export class OutgoingTexts {
       .where({ id, attempts: attempts + 1 })
       .whereNull("sentAt");
     const mine = claimed.where("askedAt", ">", this.scope.now(-timeout)).select("id");
-    if ((await mine).length === 0) throw new NotSent("The SMS was not sent: its claim had ended.");
+    if ((await mine).length === 0) throw new RequestNotSent("The SMS was not sent: its claim had ended.");
   }
 
   /**

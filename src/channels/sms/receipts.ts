@@ -1,5 +1,5 @@
 import { currentDate } from "../../platform/clock";
-import { TRIES, type Scope } from "../../platform/database/scope";
+import { MAX_ATTEMPTS, type Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import type { ReceivedSms } from "../../platform/ports/telephony";
 
@@ -126,5 +126,5 @@ const ACCEPT = statement<Receipt>(({ db, all }) =>
     select $1, asked.id, asked.entry from stored, json_to_recordset($8::json) as asked(id text, entry jsonb)
   )
   select stored.* from stored
-  cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${TRIES})) as job`),
+  cross join lateral (select parley_enqueue('sms.receive', $7::json, null, null, null, ${MAX_ATTEMPTS})) as job`),
 );

@@ -1,7 +1,7 @@
 import { currentDate, currentTime } from "../../platform/clock";
 import { logChatError } from "../../chats/chats/log-chat-error";
 import type { Scope } from "../../platform/database/scope";
-import { Deadline, NotSent } from "../../platform/outbound/deadline";
+import { Deadline, RequestNotSent } from "../../platform/outbound/deadline";
 import { SmsDelayed, SmsRefused, type TelephonyLine } from "../../platform/ports/telephony";
 import { Contact } from "./contacts";
 import { OutgoingTexts, type OutgoingTextRow } from "./outgoing-texts";
@@ -65,7 +65,7 @@ async function send(
     const messageSid = await provider.send(line, sms, deadline.signal());
     return void (await sent.change([row.id], { sentAt: currentDate(), messageSid }));
   } catch (error) {
-    if (error instanceof NotSent) {
+    if (error instanceof RequestNotSent) {
       await sent.releaseClaim(row);
       return currentDate();
     }

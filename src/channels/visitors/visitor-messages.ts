@@ -13,7 +13,7 @@ export interface VisitorMessage {
   readonly createdAt: Date;
 }
 
-/** Most messages returned at once. */
+/** Maximum number of messages returned at once. */
 const MAX_MESSAGES = 200;
 
 /** The message as visitors see it; undefined for messages that are hidden from them, such as function results. */

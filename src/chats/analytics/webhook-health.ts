@@ -89,7 +89,7 @@ function countsOf(groups: readonly DeliveryGroup[]): DeliveryCounts {
   };
 }
 
-/** Destinations whose latest tries have all failed, or that are disabled. */
+/** Destinations whose latest attempts have all failed, or that are disabled. */
 export async function failingDestinations(
   scope: Scope,
   projectId: string | null,

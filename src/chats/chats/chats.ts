@@ -100,7 +100,7 @@ const CONDITIONS: Conditions<keyof ChatFilter | "after"> = {
   status: (rows, value) => rows.where("status", value),
   startedAfter: (rows, value) => rows.where("startedAt", ">", value),
   startedBefore: (rows, value) => rows.where("startedAt", "<", value),
-  /** The value is the time in the cursor's id, which is used if the chat was deleted, and the id. */
+  /** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
   after: (rows, cursor, { table, db }) => {
     const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
     const last = table("chats").select("startedAt").where("id", id);

@@ -7,7 +7,8 @@ import { encoded } from "../../platform/database/encoded";
 import { indexable } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import { factsFor, markFacts, withFact, type Fact } from "./facts";
+import type { Fact } from "../../platform/database/value-types";
+import { factsFor, markFacts, withFact } from "./facts";
 
 export interface EndUserFact {
   readonly text: string;
@@ -31,7 +32,7 @@ interface MemoryRow {
   readonly context: string | null;
   readonly contextVisitorId: string | null;
   readonly contextChatId: string | null;
-  /** The same of the last conversation with an identity proven by the organization. */
+  /** The end of the last conversation with an identity proven by the organization, with its visitor. */
   readonly signedContext: string | null;
   readonly signedContextVisitorId: string | null;
   readonly signedContextChatId: string | null;

@@ -1,10 +1,4 @@
-/** A fact that an assistant remembers about a person. */
-export interface Fact {
-  readonly text: string;
-  readonly createdAt: string;
-  /** Whether the organization had proven the person's identity; undefined in facts of older versions. */
-  readonly signed?: boolean;
-}
+import type { Fact } from "../../platform/database/value-types";
 
 /** Limit for facts of signed conversations, and for facts of unsigned ones. */
 const MAX_FACTS = 50;

@@ -56,7 +56,7 @@ export interface NewMessage extends PostMessageInput {
   readonly unshown?: string;
 }
 
-/** Most messages of a chat that a turn reads. */
+/** Maximum number of messages of a chat that a turn reads. */
 const HISTORY_LENGTH = 200;
 
 const LAST = perId(

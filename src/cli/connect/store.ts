@@ -9,7 +9,7 @@ const FALLBACK = ["MODEL_NAME", "MODEL_BASE_URL", "MODEL_API_KEY", "MODEL_PROVID
 
 /**
  * Stores the target for an organization. An address, and a model that was chosen, answer for every identifier. Otherwise
- * the provider's own identifiers keep their models, and its usual model answers for those that nobody else answers.
+ * the provider's own identifiers keep their models, and its usual model answers for identifiers that would otherwise have no model.
  */
 export async function storeForOrganization(scope: Scope, target: Target): Promise<void> {
   const { provider, baseUrl, apiKey, name, chosen } = target;

@@ -67,7 +67,7 @@ export async function modelsAt(
   }
 }
 
-/** Base URL and models of an Ollama on its usual port; undefined if none runs there. @param address another place to look */
+/** Base URL and models of Ollama on its usual port; undefined if it does not run there. @param address another place to look */
 export async function findOllama(
   address = OLLAMA,
 ): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {

@@ -34,7 +34,7 @@ const storePassages = (scope: Scope, id: string, found: readonly Passage[]): Pro
     .where({ id })
     .update({ notes: JSON.stringify({ found }) });
 
-/** The text that answers a question without a model, and is cited; never from the prompt. */
+/** The text that answers a question without a model. It is cited, and never comes from the prompt. */
 export async function quoteForLocal(
   scope: Scope,
   { assistant, configuration }: TurnParts,

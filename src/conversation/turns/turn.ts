@@ -45,9 +45,9 @@ interface Answer {
 /**
  * Answers the messages of a chat since the last answer. Runs as a job, one at a time per chat; a message that arrives
  * meanwhile causes another turn. No transaction is open during requests to models and functions.
- * @param lastTry apologize instead of throwing if the database is unavailable, because the job is not retried
+ * @param lastAttempt apologize instead of throwing if the database is unavailable, because the job is not retried
  */
-export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): Promise<void> {
+export async function takeTurn(scope: Scope, chatId: string, lastAttempt: boolean): Promise<void> {
   const question = await openQuestion(scope, chatId);
   if (!question) return;
   const { chat } = question.speaker;
@@ -61,7 +61,7 @@ export async function takeTurn(scope: Scope, chatId: string, lastTry: boolean): 
   } catch (error) {
     if (error instanceof AlreadyAnswered) return;
     const isUnavailable = !(error instanceof ModelFailure) && publicError(error).code === "UNAVAILABLE";
-    if (isUnavailable && !lastTry) throw error;
+    if (isUnavailable && !lastAttempt) throw error;
     await output.status.flush();
     if (!(await apologize(scope, turn, error as Error))) return;
   } finally {

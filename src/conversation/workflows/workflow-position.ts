@@ -31,7 +31,7 @@ export interface FunctionResult {
   readonly reply?: string;
 }
 
-/** Most nodes that a conversation moves through at once. */
+/** Maximum number of nodes that a conversation moves through at once. */
 const MAX_HOPS = 50;
 const STUCK = "workflow-stuck";
 const ENDED = "workflow-ended";

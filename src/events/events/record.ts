@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { TRIES, type Scope } from "../../platform/database/scope";
+import { MAX_ATTEMPTS, type Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 
 /** Channel of notifications to the dispatchers of all servers: a destination has a new delivery. */
@@ -132,7 +132,7 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
       json_build_object('organizationId', $1::text, 'destinationId', chosen.id)::text)) from chosen),
     case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
       json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
-    (select json_agg(parley_begin(job.task, job.payload, job.key, ${TRIES}, job.worker)::text)
+    (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
       from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
   from cause`,
       [change(pieces)],

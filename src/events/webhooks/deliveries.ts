@@ -3,6 +3,7 @@ import { connection, type Connection, type ConnectionQuery } from "../../platfor
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
+import type { DeliveryAttempt } from "../../platform/database/value-types";
 import { missing } from "../../platform/errors";
 import { Events, type EventFilter } from "../events/events";
 import { sequence } from "../events/sequencer";
@@ -21,25 +22,14 @@ export interface Delivery {
   readonly createdAt: Date;
 }
 
-export interface DeliveryAttempt {
-  /** From 1. */
-  readonly number: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  /** The first KiB of the answer. */
-  readonly answer: string | null;
-  readonly startedAt: string;
-  readonly durationMs: number;
-}
-
-/** Permission of this process to try a delivery, until another claim increments `attempt`. */
+/** Permission of this process to attempt a delivery, until another claim increments `attempt`. */
 export interface Claim {
   readonly id: string;
   readonly eventId: string;
   readonly destinationId: string;
   readonly attempt: number;
-  /** Recorded tries; excludes tries during which a server crashed. */
-  readonly tries: number;
+  /** Recorded attempts; excludes attempts during which a server crashed. */
+  readonly recordedAttempts: number;
 }
 
 /**
@@ -60,10 +50,10 @@ const CLAIM = unprepared<Claim>(({ db }) =>
           and (earlier.attempt = 0 or (earlier.claimed_until is not null and earlier.attempts = '[]'))
         limit 1) is null
     order by free.event_id limit $3 for update of free skip locked)
-  returning id, event_id, destination_id, attempt, jsonb_array_length(attempts) as tries`),
+  returning id, event_id, destination_id, attempt, jsonb_array_length(attempts) as recorded_attempts`),
 );
 
-/** Spec gap: seconds between tries, ± 10 %. After the last one the delivery has failed; it can be replayed. */
+/** Spec gap: seconds between attempts, ± 10 %. After the last one the delivery has failed; it can be replayed. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
@@ -124,9 +114,9 @@ export class Deliveries {
   }
 
   /**
-   * Claims deliveries to try. An event of a chat waits until every earlier one has been tried once; tries during which a
+   * Claims deliveries to attempt. An event of a chat waits until every earlier one has been attempted once; attempts during which a
    * server crashed do not count.
-   * @param limit most deliveries to claim
+   * @param limit maximum number of deliveries to claim
    * @param leaseMs time until a claim that is not renewed expires
    */
   async claim(destinationId: string, limit: number, leaseMs: number): Promise<Claim[]> {
@@ -147,15 +137,15 @@ export class Deliveries {
   }
 
   /**
-   * Records the outcome of a try unless a later claim has replaced this one.
+   * Records the outcome of an attempt unless a later claim has replaced this one.
    * @returns the new status of the delivery; undefined if the claim was replaced
    */
   async record(
-    { id, attempt, tries }: Claim,
+    { id, attempt, recordedAttempts }: Claim,
     outcome: Outcome,
     startedAt: Date,
   ): Promise<DeliveryStatus | undefined> {
-    const next = nextTry(tries, outcome);
+    const next = nextAttempt(recordedAttempts, outcome);
     const result: DeliveryAttempt = {
       number: attempt,
       status: outcome.kind === "answered" ? outcome.status : null,
@@ -201,10 +191,13 @@ const firstKibibyte = (text: string): string =>
 const succeeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 
-/** The status of a delivery after a try, and the pause before the next one. */
-function nextTry(tries: number, outcome: Outcome): { status: DeliveryStatus; pauseMs?: number } {
+/** The status of a delivery after an attempt, and the pause before the next one. */
+function nextAttempt(
+  recordedAttempts: number,
+  outcome: Outcome,
+): { status: DeliveryStatus; pauseMs?: number } {
   if (succeeded(outcome)) return { status: "DELIVERED" };
-  const pauseSeconds = RETRY_SECONDS[tries];
+  const pauseSeconds = RETRY_SECONDS[recordedAttempts];
   if (pauseSeconds === undefined) return { status: "FAILED" };
   const retryAfter = outcome.kind === "answered" ? retryAfterSeconds(outcome.headers["retry-after"]) : 0;
   const seconds = Math.max(

@@ -49,8 +49,8 @@ interface DestinationRow extends Omit<WebhookDestination, "secret"> {
 
 /** After a change of the secret, deliveries are signed with the former one too for this long. */
 const FORMER_SECRET_LIFETIME_MS = 86_400_000;
-/** A destination is disabled if all tries have failed for this long, and at least this many. */
-const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, tries: 20 } as const;
+/** A destination is disabled if all attempts have failed for this long, and at least this many. */
+const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, attempts: 20 } as const;
 /** HTTP status by which a receiver asks for no further deliveries. */
 const GONE_STATUS = 410;
 
@@ -166,7 +166,8 @@ export class WebhookDestinations {
       .returning("failures");
     const gone = outcome.kind === "answered" && outcome.status === GONE_STATUS;
     const hopeless =
-      (row?.failures ?? 0) >= FAILURE_LIMIT.tries && currentTime() - since.getTime() >= FAILURE_LIMIT.timeMs;
+      (row?.failures ?? 0) >= FAILURE_LIMIT.attempts &&
+      currentTime() - since.getTime() >= FAILURE_LIMIT.timeMs;
     if (!gone && !hopeless) return;
     const operation = jobOf("webhook.disable", "WebhookDestination", id, { fields: [{ name: "enabled" }] });
     await this.scope.transaction(async (scope) => {

@@ -45,7 +45,7 @@ export interface AuditEntry {
  * first event it causes, because it may change nothing worth an entry. `counts`: in the transaction that changes
  * rows, with their number.
  */
-export type StoredWith = "transaction" | "events" | "counts";
+export type EntryTiming = "transaction" | "events" | "counts";
 
 /** An operation of a person, credential or job. Its audit entry is stored once, in the transaction of its change. */
 export class AuditedOperation {
@@ -58,7 +58,7 @@ export class AuditedOperation {
   constructor(
     private readonly note: AuditNote,
     private readonly creates?: TenantTable,
-    readonly storedWith: StoredWith = "transaction",
+    readonly storedWith: EntryTiming = "transaction",
   ) {}
 
   /** Sets the record of the operation; null for none, undefined while it is unknown. */

@@ -3,10 +3,10 @@ import type { Database } from "./database";
 
 const EVERY_MS = 60_000;
 /** Largest difference between the clocks of a ready server and the database. */
-const MOST_DIFFERENCE_MS = 60_000;
+const MAX_DIFFERENCE_MS = 60_000;
 
 /** Whether the server's clock is close enough to the database's. */
-const inOrder = (): boolean => Math.abs(clockDifference()) <= MOST_DIFFERENCE_MS;
+const inOrder = (): boolean => Math.abs(clockDifference()) <= MAX_DIFFERENCE_MS;
 
 /** The readiness check of the clock. */
 export const clockHealth = (): Promise<"ok" | "off"> => Promise.resolve(inOrder() ? "ok" : "off");

@@ -6,14 +6,14 @@ export interface Column<V> {
 }
 
 /** A column that is not null and has a default. */
-export interface Defaulted<V> {
+export interface ColumnWithDefault<V> {
   value: V;
   empty: never;
   omittable: true;
 }
 
 /** A column that may be null. */
-export interface Nullable<V> {
+export interface NullableColumn<V> {
   value: V;
   empty: null;
   omittable: true;

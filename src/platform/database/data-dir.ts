@@ -1,7 +1,7 @@
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Most files named in the message. */
+/** Maximum number of files named in the message. */
 const MAX_NAMED = 8;
 
 interface ForeignFile {

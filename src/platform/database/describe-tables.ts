@@ -58,7 +58,7 @@ function typeOf({ table, column, type, checks }: Column): string {
 }
 
 const wrapperOf = ({ isNullable, hasDefault }: Column) =>
-  isNullable ? "Nullable" : hasDefault ? "Defaulted" : "Column";
+  isNullable ? "NullableColumn" : hasDefault ? "ColumnWithDefault" : "Column";
 
 /** Generates tables.generated.ts: every table and view of a migrated database with its columns. */
 export async function describeTables(query: Query): Promise<string> {
@@ -72,7 +72,7 @@ export async function describeTables(query: Query): Promise<string> {
     return { type: `  ${table}: {\n${lines.join("")}  };\n`, names: `  ${table}: [${names.join(", ")}],\n` };
   });
   return `// Generated from the migrated database by \`npm run rows\`. A test compares it with the database.
-import type { Column, Defaulted, Nullable } from "./column";
+import type { Column, ColumnWithDefault, NullableColumn } from "./column";
 
 /** Columns of every table and view, as JavaScript reads their values. */
 export interface Tables {

@@ -1,5 +1,5 @@
-/** Default number of attempts of a job, including those of crashed servers. */
-export const TRIES = 6;
+/** Default number of attempts of a job; attempts during which a server crashed do not count. */
+export const MAX_ATTEMPTS = 6;
 
 /** Options of a job. */
 export interface JobOptions {
@@ -8,5 +8,5 @@ export interface JobOptions {
   /** A waiting job with the same key is replaced. */
   readonly key?: string;
   /** Number of attempts; default 6. */
-  readonly tries?: number;
+  readonly attempts?: number;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Column, Defaulted, Nullable } from "./column";
+import type { Column, ColumnWithDefault, NullableColumn } from "./column";
 import type { ValueTypes } from "./value-types";
 import { COLUMNS, type Tables as Stored } from "./tables.generated";
 
@@ -16,7 +16,7 @@ interface Vectors {
 type Tables = Stored & Vectors;
 export type AnyTable = keyof Tables;
 
-type AnyColumn = Column<unknown> | Defaulted<unknown> | Nullable<unknown>;
+type AnyColumn = Column<unknown> | ColumnWithDefault<unknown> | NullableColumn<unknown>;
 type EmptyOf<C> = C extends AnyColumn ? C["empty"] : never;
 type ValueOf<T, K, C> = C extends AnyColumn
   ? T extends keyof ValueTypes
@@ -37,17 +37,17 @@ export type Rows = {
 export type RowsOf<T extends AnyTable> = Knex.QueryBuilder<Rows[T], Rows[T][]>;
 
 /** Columns that a new row may omit. */
-type Omittable<T extends AnyTable> = {
+type OmittableColumn<T extends AnyTable> = {
   [K in keyof Tables[T]]: Tables[T][K] extends { omittable: true } ? K : never;
 }[keyof Tables[T]];
 
 /** Times may be supplied as text in the database's format, which keeps microseconds. */
-type Assignable<V> = V | (Date extends V ? string : never);
-type Values<T extends AnyTable> = { [K in keyof Rows[T]]: Assignable<Rows[T][K]> };
+type AssignableValue<V> = V | (Date extends V ? string : never);
+type Values<T extends AnyTable> = { [K in keyof Rows[T]]: AssignableValue<Rows[T][K]> };
 
 /** A new row of an organization's table; Scope adds the organization. */
 export type New<T extends AnyTable> = Readonly<
-  Omit<Values<T>, Omittable<T> | "organizationId"> & Partial<Pick<Values<T>, Omittable<T>>>
+  Omit<Values<T>, OmittableColumn<T> | "organizationId"> & Partial<Pick<Values<T>, OmittableColumn<T>>>
 >;
 
 /** A row as clients see it, without the organization and the columns named in `Hidden`. */

@@ -4,7 +4,7 @@ import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
-import { TRIES, type JobOptions } from "./job-options";
+import { MAX_ATTEMPTS, type JobOptions } from "./job-options";
 import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
@@ -13,7 +13,7 @@ import { runQuery } from "./run-query";
 import type { Statement } from "./statement";
 import type { SharedTable, TenantTable } from "./tables";
 
-export { TRIES };
+export { MAX_ATTEMPTS };
 
 /** The properties in which scopes of one request differ. */
 interface Parts {
@@ -91,7 +91,7 @@ export class Scope extends Expressions {
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
-    { queue, runAt, key, tries = TRIES }: JobOptions = {},
+    { queue, runAt, key, attempts = MAX_ATTEMPTS }: JobOptions = {},
   ): Promise<void> {
     await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?, ?)", [
       task,
@@ -99,7 +99,7 @@ export class Scope extends Expressions {
       queue ?? null,
       runAt ?? null,
       key ?? null,
-      tries,
+      attempts,
     ]);
   }
 

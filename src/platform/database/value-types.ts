@@ -34,22 +34,27 @@ export interface CallbackAnswer extends JsonObject {
   readonly told?: readonly Utterance[];
 }
 
-interface Attempt {
+/** An attempt to deliver an event to a webhook destination. */
+export interface DeliveryAttempt {
+  /** From 1. */
   readonly number: number;
   readonly status: number | null;
   readonly error: string | null;
+  /** The first KiB of the answer. */
   readonly answer: string | null;
   readonly startedAt: string;
   readonly durationMs: number;
 }
 
-interface Fact {
+/** A fact that an assistant remembers about a person. */
+export interface Fact {
   readonly text: string;
   readonly createdAt: string;
+  /** Whether the organization had proven the person's identity; undefined in facts of older versions. */
   readonly signed?: boolean;
 }
 
-/** Types of values that the database does not limit: JSON, and texts of which only the code writes some. */
+/** Types of columns whose values the database does not restrict: JSON, and texts that only our code writes. */
 export interface ValueTypes {
   api_keys: {
     permissions: readonly ("read" | "write" | "calls" | "keys" | "webhooks" | "import")[];
@@ -68,7 +73,7 @@ export interface ValueTypes {
     /** Number of messages at each change of the status, by its event id. */
     statusPlaces: Readonly<Record<string, number>>;
   };
-  deliveries: { attempts: readonly Attempt[] };
+  deliveries: { attempts: readonly DeliveryAttempt[] };
   end_users: { facts: readonly Fact[] };
   engine_callbacks: { answer: CallbackAnswer };
   events: {

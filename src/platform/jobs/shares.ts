@@ -4,7 +4,7 @@ import type { Job, JobHelpers, Task, TaskList } from "graphile-worker";
  * Slots that organizations share fairly: each may hold at most as many as are free. One organization alone gets half of
  * all slots, and others always find some.
  */
-export class Shares {
+export class SharedSlots {
   private readonly held = new Map<string, number>();
 
   constructor(private free: number) {}
@@ -36,7 +36,7 @@ const flagOf = (organizationId: string) => `organization:${organizationId}`;
 
 /** Options of a graphile-worker runner that shares its slots fairly: the tasks, and the flags of jobs to skip for now. */
 export function fairShares(tasks: TaskList, slots: number) {
-  const shares = new Shares(slots);
+  const shares = new SharedSlots(slots);
   const fair = Object.entries(tasks).map(([name, task]) => [name, withShare(shares, name, task!)] as const);
   return {
     taskList: Object.fromEntries(fair) as TaskList,
@@ -45,7 +45,7 @@ export function fairShares(tasks: TaskList, slots: number) {
 }
 
 const withShare =
-  (shares: Shares, name: string, task: Task): Task =>
+  (shares: SharedSlots, name: string, task: Task): Task =>
   async (payload, helpers) => {
     const { organizationId } = payload as { organizationId: string }; // set by Scope.owned
     const release = shares.take(organizationId);

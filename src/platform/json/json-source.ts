@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closes, endOfString, isSpace, opens, Walk, COMMA, QUOTE } from "./json-walk";
+import { closes, endOfString, isSpace, opens, ObjectLocator, COMMA, QUOTE } from "./object-locator";
 
 /*
  * JavaScript cannot represent every JSON value exactly: it moves integer-like keys to the front and rounds numbers.
@@ -38,7 +38,7 @@ const textOf = (value: unknown): string | undefined =>
 /** Records the positions of a body's objects in its text if it may contain `functions`. */
 export function markSources(text: string, value: unknown): void {
   if (!text.includes("functions")) return;
-  const objects = new Walk(text, MAX_DEPTH, MAX_OBJECTS).objects(value);
+  const objects = new ObjectLocator(text, MAX_DEPTH, MAX_OBJECTS).objects(value);
   for (const [object, start, end] of objects) spans.set(object, { text, start, end });
 }
 
@@ -75,7 +75,7 @@ const hasExactItems = (value: object): value is unknown[] =>
 export function readStored(text: string): unknown {
   const value = JSON.parse(text) as unknown;
   if (text.startsWith(EXACT_PREFIX))
-    for (const [item, start, end] of new Walk(text, 1, MAX_OBJECTS).objects(value))
+    for (const [item, start, end] of new ObjectLocator(text, 1, MAX_OBJECTS).objects(value))
       stored.set(item, text.slice(start, end));
   return value;
 }

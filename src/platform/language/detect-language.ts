@@ -25,15 +25,20 @@ export interface DetectedLanguage {
   readonly isReliable: boolean;
 }
 
-/** Longer texts are detected by their beginning. In characters. */
+/** In characters. The language of a longer text is detected from its beginning. */
 const MAX_LENGTH = 300;
 
 let detector: Promise<typeof Detector> | undefined;
 
-/** Loads the n-grams, which takes up to a second of CPU time: before jobs begin, not in the middle of a conversation. */
+/**
+ * Loads the n-grams. Takes up to a second of CPU time, so call it before jobs begin, not in the middle of a
+ * conversation.
+ */
 export async function prepareDetection(): Promise<void> {
-  await (detector ??= load());
+  await detectorOnce();
 }
+
+const detectorOnce = (): Promise<typeof Detector> => (detector ??= load());
 
 async function load(): Promise<typeof Detector> {
   const { eld } = await import("eld/extrasmall");
@@ -43,8 +48,7 @@ async function load(): Promise<typeof Detector> {
 
 /** The language of a text among those of the widget; undefined if it has no letters of any of them. */
 export async function detectLanguage(text: string): Promise<DetectedLanguage | undefined> {
-  detector ??= load();
-  const found = (await detector).detect(text.slice(0, MAX_LENGTH));
+  const found = (await detectorOnce()).detect(text.slice(0, MAX_LENGTH));
   const language = LANGUAGES.find((one) => one === found.language);
   return language && { language, isReliable: found.isReliable() };
 }

@@ -1,5 +1,5 @@
 /** A request was not sent because its deadline had passed or another server had taken over the work. */
-export class NotSent extends Error {}
+export class RequestNotSent extends Error {}
 
 /**
  * The time until which a request may be sent to a provider. It starts before the intent is stored, so a server that
@@ -14,11 +14,11 @@ export class Deadline {
 
   /**
    * Signal that aborts the request at the deadline, even while it connects. Create it right before the request is sent.
-   * @throws NotSent if the deadline has passed
+   * @throws RequestNotSent if the deadline has passed
    */
   signal(): AbortSignal {
     const left = Math.floor(this.end - performance.now());
-    if (left <= 0) throw new NotSent("The request was not sent: its deadline had passed.");
+    if (left <= 0) throw new RequestNotSent("The request was not sent: its deadline had passed.");
     return AbortSignal.timeout(left);
   }
 }

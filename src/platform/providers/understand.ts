@@ -2,7 +2,7 @@ import { detectLanguage, LANGUAGES, type Language } from "../language/detect-lan
 import type { ModelMessage } from "../ports/text-model";
 import { PHRASES, type Remark } from "./local-phrases";
 
-interface Understood {
+interface Understanding {
   readonly remarks: ReadonlySet<Remark>;
   /** The message without the remarks. */
   readonly rest: string;
@@ -31,7 +31,7 @@ const EDGE = /[\s\p{P}\p{S}]/u;
 const UNSPACED = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u;
 
 /** Recognizes greetings and similar remarks in a message, and its language. */
-export async function understand(said: string, messages: readonly ModelMessage[]): Promise<Understood> {
+export async function understand(said: string, messages: readonly ModelMessage[]): Promise<Understanding> {
   if (NOTE.test(said))
     return { remarks: new Set<Remark>(["hello"]), rest: "", language: await languageOf("", messages, []) };
   const found: Phrase[] = [];

@@ -24,7 +24,7 @@ interface Row {
 }
 
 /** Number of attempts; the last one is some hours after the first. */
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 /** Timeout of each request, in ms. */
 const TIMEOUT_MS = 10_000;
 /** Timeout for all pages of a list together, in ms. */
@@ -53,7 +53,7 @@ async function request(
   const id = newId();
   const sealedTarget = scope.ports.crypto.seal(JSON.stringify(target), contextOf(scope, id));
   await scope.insert("provider_erasures", { id, kind, sealedTarget, erasureId });
-  await scope.enqueue("provider.erase", { providerErasureId: id }, { tries: TRIES });
+  await scope.enqueue("provider.erase", { providerErasureId: id }, { attempts: MAX_ATTEMPTS });
 }
 
 /**

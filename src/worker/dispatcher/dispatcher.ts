@@ -87,7 +87,7 @@ export class Dispatcher {
           .claim(lane.destinationId, capacity, this.options.takeoverMs);
         if (claims.length === capacity) this.lanes.markPending(lane.organizationId, lane.destinationId);
         for (const claim of claims)
-          if (claim.attempt - claim.tries > MAX_DEATHS) await this.giveUp(scope, claim);
+          if (claim.attempt - claim.recordedAttempts > MAX_DEATHS) await this.giveUp(scope, claim);
           else this.start(scope, lane, claim);
       }
     } catch (error) {
@@ -103,7 +103,7 @@ export class Dispatcher {
     if (!(await scope.of(Deliveries).abandon(claim))) return;
     const { logger, countGivenUp } = this.options;
     logger.error(
-      { deliveryId: claim.id, deaths: claim.attempt - claim.tries - 1 },
+      { deliveryId: claim.id, deaths: claim.attempt - claim.recordedAttempts - 1 },
       "a delivery was given up",
     );
     countGivenUp("webhook.deliver");

@@ -2,9 +2,9 @@ import { setImmediate as immediate, setTimeout as sleep } from "node:timers/prom
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { newId } from "../../database/ids";
-import { TRIES } from "../../database/scope";
+import { MAX_ATTEMPTS } from "../../database/scope";
 import type { StartedJob, JobSlot } from "../../ports/ports";
-import { Shares } from "../shares";
+import { SharedSlots } from "../shares";
 import { runEntered, soleName } from "../sole";
 
 /** Concurrent immediate jobs of this process, in addition to those of its runners. One organization gets at most half. */
@@ -21,7 +21,7 @@ export class ImmediateJobs {
   /** Worker id stored with the started jobs. */
   readonly id = `at-once-${newId()}`;
   private readonly running = new Map<string, Promise<void>>();
-  private readonly shares = new Shares(MAX_JOBS);
+  private readonly shares = new SharedSlots(MAX_JOBS);
   private stopped = false;
 
   constructor(
@@ -100,4 +100,4 @@ const requeueStatement = (condition: string): string => `${requeueClauses(condit
 /** WITH clauses that turn started jobs into queued ones. */
 const requeueClauses = (condition: string): string => `
   with gone as (delete from begun_jobs where ${condition} returning task, payload),
-  made as (select job.id from gone, graphile_worker.add_job(task, payload, max_attempts => ${TRIES}) as job)`;
+  made as (select job.id from gone, graphile_worker.add_job(task, payload, max_attempts => ${MAX_ATTEMPTS}) as job)`;

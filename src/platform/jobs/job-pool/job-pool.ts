@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 type Release = (release?: unknown) => void;
 type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: Release) => void;
 
-/** Most jobs wait for something other than the database, so that they need fewer connections than places. */
+/** Most jobs wait for something other than the database, so there are fewer connections than job slots. */
 const MAX_CONNECTIONS = 15;
 
 /**

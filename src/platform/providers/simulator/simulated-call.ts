@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { currentTime } from "../../clock";
 import type { EngineCall, EngineStatus, PhoneCallOrder } from "../../ports/voice-engine";
 import { readCompletion, type Completion } from "./ask-model";
-import { behaviourOf, type Behaviour } from "./behaviour";
-import { PostBox } from "./post-box";
+import { behaviorOf, type Behavior } from "./behavior";
+import { CallbackSender } from "./callback-sender";
 
 type Json = Readonly<Record<string, unknown>>;
 interface Turn {
@@ -39,13 +39,13 @@ function linesOf({ simulatedCustomer }: Json): readonly string[] {
   return lines.length > 0 ? lines : LINES;
 }
 
-/** One simulated call, from dialling to its report. */
+/** One simulated call, from dialing to the final report. */
 export class SimulatedCall {
   readonly id: string;
   status: EngineStatus = "queued";
   endedReason: string | undefined;
-  private readonly behaviour: Behaviour;
-  private readonly box: PostBox;
+  private readonly behavior: Behavior;
+  private readonly callbacks: CallbackSender;
   private readonly over = new AbortController();
   private readonly talk: Turn[] = [];
   private clock = 0;
@@ -55,8 +55,8 @@ export class SimulatedCall {
     private readonly options: SimulatorOptions,
   ) {
     this.id = `sim_${order.callId}`;
-    this.behaviour = behaviourOf(order.phoneNumber);
-    this.box = new PostBox(this.behaviour.delivery, (message) => this.post(message));
+    this.behavior = behaviorOf(order.phoneNumber);
+    this.callbacks = new CallbackSender(this.behavior.delivery, (message) => this.post(message));
   }
 
   get engineCall(): EngineCall {
@@ -95,7 +95,7 @@ export class SimulatedCall {
 
   /** @returns the reason for the end of the call */
   private async play(): Promise<string> {
-    const { goes } = this.behaviour;
+    const { goes } = this.behavior;
     await this.wait(SECONDS.dialing);
     await this.become("ringing");
     await this.wait(goes === "unanswered" ? SECONDS.ringingUnanswered : SECONDS.ringing);
@@ -113,7 +113,7 @@ export class SimulatedCall {
 
   private async converse(): Promise<string> {
     const { assistant, metadata } = this.order;
-    const { goes } = this.behaviour;
+    const { goes } = this.behavior;
     if (assistant.greeting !== "") await this.say(assistant.greeting);
     for (const line of linesOf(metadata)) {
       await this.hear("user", line);
@@ -203,7 +203,7 @@ export class SimulatedCall {
       endedReason,
       artifact: { ...recording, messagesOpenAIFormatted: this.talk },
     });
-    await this.box.empty();
+    await this.callbacks.empty();
   }
 
   private wait(seconds: number): Promise<void> {
@@ -211,7 +211,7 @@ export class SimulatedCall {
   }
 
   private tell(message: Json): Promise<void> {
-    return this.box.send(this.stamped(message));
+    return this.callbacks.send(this.stamped(message));
   }
 
   /** Adds a timestamp, which is unique within the call. */

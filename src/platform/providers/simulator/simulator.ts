@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { namesOf, readMessage } from "../vapi/read-message";
 import { answerMessage } from "../vapi/answer-message";
 import { CallRefused, type VoiceEngine } from "../../ports/voice-engine";
-import { behaviourOf, isMagic } from "./behaviour";
+import { behaviorOf, isMagic } from "./behavior";
 import { SimulatedCall, type SimulatorOptions } from "./simulated-call";
 
 const MAX_CALLS = 10_000;
@@ -19,7 +19,7 @@ export function simulator(options: SimulatorOptions): VoiceEngine {
     real: false,
     takes: isMagic,
     async place(order, signal) {
-      const { goes, placingSeconds } = behaviourOf(order.phoneNumber);
+      const { goes, placingSeconds } = behaviorOf(order.phoneNumber);
       if (goes === "refused") throw new CallRefused("The simulator refuses to dial this number.");
       const call = new SimulatedCall(order, options);
       calls.set(order.callId, call);

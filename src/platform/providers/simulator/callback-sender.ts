@@ -1,4 +1,4 @@
-import type { Delivery } from "./behaviour";
+import type { Delivery } from "./behavior";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 const LATE_MESSAGES = 3;
 
 /** Sends callbacks in the order of a Delivery. */
-export class PostBox {
+export class CallbackSender {
   private readonly held: { message: Json; left: number }[] = [];
 
   constructor(

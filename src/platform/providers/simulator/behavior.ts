@@ -2,7 +2,7 @@
 export type Delivery = "plain" | "twice" | "swapped" | "late";
 
 /** Course of a simulated call. */
-export interface Behaviour {
+export interface Behavior {
   readonly name: string;
   /** Outcome of the call; `talks` means that the conversation runs to its end. */
   readonly goes:
@@ -12,15 +12,15 @@ export interface Behaviour {
   readonly placingSeconds: number;
 }
 
-const usual: Behaviour = { name: "answers", goes: "talks", delivery: "plain", placingSeconds: 0 };
+const usual: Behavior = { name: "answers", goes: "talks", delivery: "plain", placingSeconds: 0 };
 
 /** Behavior by the last two digits of +1 555 01xx, with or without an area code. */
-const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+const BEHAVIORS: Readonly<Record<string, Behavior>> = {
   "00": usual,
   "01": { ...usual, name: "busy", goes: "busy" },
   "02": { ...usual, name: "no answer", goes: "unanswered" },
   "03": { ...usual, name: "voicemail", goes: "voicemail" },
-  "04": { ...usual, name: "fails at dialling", goes: "refused" },
+  "04": { ...usual, name: "fails at dialing", goes: "refused" },
   "05": { ...usual, name: "drops in the middle", goes: "dropped" },
   "06": { ...usual, name: "forwards", goes: "forwarded" },
   "07": { ...usual, name: "events late", delivery: "late" },
@@ -35,5 +35,5 @@ const MAGIC_NUMBER = /^\+1(?:\d{3})?55501(\d\d)$/;
 export const isMagic = (phoneNumber: string): boolean => MAGIC_NUMBER.test(phoneNumber);
 
 /** Behavior of a call to this number; numbers without a special one answer. */
-export const behaviourOf = (phoneNumber: string): Behaviour =>
-  BEHAVIOURS[MAGIC_NUMBER.exec(phoneNumber)?.[1] ?? "00"] ?? usual;
+export const behaviorOf = (phoneNumber: string): Behavior =>
+  BEHAVIORS[MAGIC_NUMBER.exec(phoneNumber)?.[1] ?? "00"] ?? usual;

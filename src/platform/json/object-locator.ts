@@ -15,7 +15,7 @@ export const closes = (code: number): boolean => code === OBJECT_END || code ===
 export type LocatedObject = readonly [object: object, start: number, end: number];
 
 /** Walks once through a valid JSON text and the value parsed from it, and locates the objects of the value. */
-export class Walk {
+export class ObjectLocator {
   private readonly found: LocatedObject[] = [];
   private at = 0;
 
