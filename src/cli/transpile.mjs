@@ -1,8 +1,9 @@
-// Transpiles each changed TypeScript file without checking types. `isolatedModules` makes files independent, so a
+// Transpiles the TypeScript files that changed, without checking types. `isolatedModules` makes files independent, so a
 // change costs one file instead of the whole program. Removes the output of deleted files, because the migrations are
 // the files of their folder.
-import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { build } from "esbuild";
 import ts from "typescript";
 
 const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
@@ -15,7 +16,9 @@ const sources = [
     raw.exclude.map((path) => path.replace("src/", "")),
   ),
 ];
-const settings = statSync("tsconfig.json").mtimeMs;
+const settings = Math.max(
+  ...["tsconfig.json", "src/cli/transpile.mjs"].map((path) => statSync(path).mtimeMs),
+);
 
 const targetOf = (source) =>
   join(options.outDir, relative(options.rootDir, resolve(source))).replace(/\.ts$/, ".js");
@@ -26,23 +29,35 @@ const emitted = raw.include
   .flatMap((folder) => ts.sys.readDirectory(folder, [".js", ".json"]));
 for (const target of emitted) if (!targets.has(target)) rmSync(target);
 
-for (const source of sources) {
-  if (source.endsWith(".d.ts")) continue;
-  const target = targetOf(source);
-  if (isFresh(target, source)) continue;
-  mkdirSync(dirname(target), { recursive: true });
-  if (source.endsWith(".json")) copyFileSync(source, target);
-  else emit(source, target);
-}
-
-function isFresh(target, source) {
-  const built = statSync(target, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+function isFresh(source) {
+  const built = statSync(targetOf(source), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return built > statSync(source).mtimeMs && built > settings;
 }
 
-function emit(source, target) {
-  const text = ts.sys.readFile(source);
-  const { outputText, diagnostics } = ts.transpileModule(text, {
+const stale = sources.filter((source) => !source.endsWith(".d.ts") && !isFresh(source));
+for (const source of stale) mkdirSync(dirname(targetOf(source)), { recursive: true });
+
+const programs = stale.filter((source) => source.endsWith(".ts"));
+/** type-graphql reads the types of decorated members, which only TypeScript writes: 30 times the time of esbuild. */
+const isDecorated = (source) => /^\s*@[A-Z]/m.test(readFileSync(source, "utf8"));
+const decorated = programs.filter(isDecorated);
+const plain = programs.filter((source) => !decorated.includes(source));
+const emission = build({
+  entryPoints: plain,
+  outdir: options.outDir,
+  outbase: options.rootDir,
+  format: "cjs",
+  platform: "node",
+  target: "es2022",
+  tsconfig: "tsconfig.json",
+  logLevel: "error",
+});
+for (const source of stale.filter((it) => it.endsWith(".json"))) copyFileSync(source, targetOf(source));
+for (const source of decorated) emit(source);
+await emission.catch(() => process.exit(1)); // esbuild has printed the errors
+
+function emit(source) {
+  const { outputText, diagnostics } = ts.transpileModule(readFileSync(source, "utf8"), {
     compilerOptions: options,
     fileName: source,
     reportDiagnostics: true,
@@ -57,5 +72,5 @@ function emit(source, target) {
     );
     process.exit(1);
   }
-  writeFileSync(target, outputText);
+  writeFileSync(targetOf(source), outputText);
 }
