@@ -3,7 +3,7 @@ import type { GraphQLError } from "graphql";
 import { admit } from "../schema/core/access";
 import type { Context } from "../schema/core/context";
 import { refuseMethod } from "../src/http/refuse-method";
-import { beginJson, sendJson } from "../src/http/send-json";
+import { beginJson, keepUncompressed, sendJson } from "../src/http/send-json";
 import { DomainError, invalid } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson } from "./body";
@@ -128,10 +128,11 @@ function firstByPath(errors: readonly GraphQLError[]): unknown {
 
 function send(
   res: ServerResponse,
-  { status, body }: Pick<Answer, "status" | "body">,
+  { status, body, disclosed }: Omit<Answer, "disclosed"> & { readonly disclosed: readonly unknown[] },
   scope: Context["scope"],
 ): Promise<void> {
   warn(res, scope.warnings);
+  if (disclosed.length > 0) keepUncompressed(res);
   beginJson(res, status);
   return sendJson(res, piecesOf(JSON.stringify(body), scope));
 }

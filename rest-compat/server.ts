@@ -49,7 +49,12 @@ export interface RestServer {
     context: Context,
     request: IdempotentRequest,
     work: Work,
-  ) => Promise<Omit<Answer, "disclosed"> & { readonly replayed: boolean }>;
+  ) => Promise<
+    Omit<Answer, "disclosed"> & {
+      readonly disclosed: readonly unknown[];
+      readonly replayed: boolean;
+    }
+  >;
   /** Handlers of the routes with `stream`, by name. */
   readonly streams: Readonly<
     Record<string, (req: IncomingMessage, res: ServerResponse, body: unknown) => Promise<void>>

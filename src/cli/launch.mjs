@@ -12,6 +12,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);
 /** Build steps with their sources; each has its own stamp file. Types are checked by `npm run typecheck`. */
 const BROWSER = ["explorer", "dashboard", "widget"];
+const PUBLISH = "src/web/publish.mjs";
 const STEPS = [
   {
     name: "server",
@@ -20,12 +21,19 @@ const STEPS = [
   },
   ...BROWSER.map((name) => ({
     name,
-    sources: [`src/web/${name}`],
+    sources: [`src/web/${name}`, PUBLISH],
     command: [`src/web/${name}/build.mjs`],
   })),
   {
     name: "documentation",
-    sources: ["docs", "src/web/documentation", "CONTRIBUTING.md", "CHANGELOG.md", "rest-compat/ROUTES.md"],
+    sources: [
+      "docs",
+      "src/web/documentation",
+      "CONTRIBUTING.md",
+      "CHANGELOG.md",
+      "rest-compat/ROUTES.md",
+      PUBLISH,
+    ],
     command: ["src/web/documentation/build.mjs"],
   },
 ];

@@ -12,7 +12,7 @@ import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { toDomainError } from "./parser-errors";
 import type { SendError } from "./send-error";
-import { sendJson } from "./send-json";
+import { keepUncompressed, sendJson } from "./send-json";
 
 export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly apollo: ApolloServer<Context>;
@@ -20,6 +20,8 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly context: (req: IncomingMessage, res: ServerResponse) => Promise<Context>;
   /** The object that the streamed lists of an answer are registered under; see `answerInPieces`. */
   readonly pieceOwnerOf: (context: Context) => object;
+  /** Whether the answer contains a secret. */
+  readonly disclosesSecret: (context: Context) => boolean;
   readonly maxFileBytes: number;
   readonly sendError: SendError;
 }
@@ -62,6 +64,7 @@ export function graphqlHandler<Context extends BaseContext>(
       if (isForm(req) && !req.closed) await once(req, "close");
       if (body.kind !== "complete") throw new Error("Incremental delivery is not supported.");
       for (const [name, value] of headers) res.setHeader(name, value);
+      if (options.disclosesSecret(contextValue)) keepUncompressed(res);
       const text = status < 400 ? body.string : withRequestId(body.string, requestId(res));
       res.statusCode = status;
       await sendJson(res, piecesOf(text, asker));

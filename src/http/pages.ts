@@ -53,9 +53,9 @@ export function pages({ publicDir }: PagesOptions): Router {
   router.get("/analytics", page(publicDir, "pages/analytics.html", OWN_STYLES_POLICY));
   router.get("/docs", page(publicDir, "documentation/index.html", OWN_STYLES_POLICY));
   router.get("/docs/:name", documentation(publicDir));
-  router.get("/favicon.ico", (_request, response, next) => {
+  router.get("/favicon.ico", (request, response, next) => {
     response.set({ "Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff" });
-    send(response, next, publicDir, "explorer/favicon.svg");
+    send(request, response, next, publicDir, "favicon.svg");
   });
   router.use("/assets/explorer", assets(join(publicDir, "explorer")));
   router.use("/assets/docs", assets(join(publicDir, "docs")));

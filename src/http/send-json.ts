@@ -8,6 +8,13 @@ export function beginJson(res: ServerResponse, status: number): void {
   res.setHeader("Content-Type", "application/json; charset=utf-8");
 }
 
+/**
+ * Excludes a response with a secret, here and in proxies: from its length, somebody who watches the network and can
+ * choose another of its values could guess the secret (BREACH).
+ */
+export const keepUncompressed = (response: ServerResponse): void =>
+  void response.setHeader("Cache-Control", "no-store, no-transform");
+
 /** Ends a response with a complete text. */
 export function sendText(res: ServerResponse, text: string): void {
   res.setHeader("Content-Length", Buffer.byteLength(text));

@@ -1,5 +1,8 @@
-import { static as staticFiles, type NextFunction, type Request, type Response } from "express";
-import { basename } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { extname, join } from "node:path";
+import etag from "etag";
+import type { NextFunction, Request, RequestHandler, Response } from "express";
+import Negotiator from "negotiator";
 
 export type Policy = Readonly<Record<string, string>>;
 
@@ -17,18 +20,44 @@ const header = (policy: Policy) =>
     .map(([directive, sources]) => `${directive} ${sources}`)
     .join("; ");
 
-/** Names of chunks change with their content; other files are revalidated on each request. */
-function cacheForAsset(response: Response, file: string) {
-  const immutable = basename(file).startsWith("chunk-");
-  response.set("Cache-Control", immutable ? "public, max-age=31536000, immutable" : "no-cache");
-  response.set("X-Content-Type-Options", "nosniff");
+/** Endings of the compressed copies that the build writes beside a file. */
+const COPIES: Readonly<Record<string, string>> = { br: ".br", gzip: ".gz" };
+const PREFERRED = ["br", "gzip"];
+
+/** The package's types lack the order of encodings that a client accepts equally. */
+interface EncodingChoice {
+  encoding(available: readonly string[], order: { preferred: string[] }): string | undefined;
 }
 
-export function send(response: Response, next: NextFunction, root: string, file: string) {
-  response.sendFile(file, { root, cacheControl: false }, (error?: NodeJS.ErrnoException) => {
+/** The encoding in which a file is sent: that of a compressed copy, if the client accepts it. */
+function encodingFor(request: Request, path: string): string | undefined {
+  const available = PREFERRED.filter((encoding) => existsSync(path + COPIES[encoding]));
+  const choice: EncodingChoice = new Negotiator(request);
+  const encoding = choice.encoding([...available, "identity"], { preferred: PREFERRED });
+  return encoding === "identity" ? undefined : encoding;
+}
+
+/** Sends a file of the build, or the copy of it that is compressed as the client likes best. */
+export function send(
+  request: Request,
+  response: Response,
+  next: NextFunction,
+  root: string,
+  file: string,
+): void {
+  const encoding = encodingFor(request, join(root, file));
+  response.vary("Accept-Encoding").type(extname(file));
+  if (encoding !== undefined) response.set("Content-Encoding", encoding);
+  const sent = file + (encoding === undefined ? "" : COPIES[encoding]);
+  const stats = statSync(join(root, sent), { throwIfNoEntry: false });
+  if (stats) response.set("ETag", etag(stats)); // the setting of the app, which is for data, leaves it out
+  response.sendFile(sent, { root, cacheControl: false }, (error?: NodeJS.ErrnoException) => {
     if (!error || response.headersSent) return;
+    for (const name of ["Content-Encoding", "ETag"]) response.removeHeader(name);
+    response.set("Cache-Control", "no-store");
+    if ("status" in error && error.status === 416) return void response.status(416).end();
     if (error.code !== "ENOENT") return next(error);
-    response.status(503).set("Cache-Control", "no-store").type("text/plain");
+    response.status(503).type("text/plain");
     response.send("This page is not built yet: run `npm run build`.\n");
   });
 }
@@ -47,10 +76,29 @@ export function setPolicy(response: Response, policy: Policy): void {
 
 export const page =
   (root: string, file: string, policy: Policy) =>
-  (_request: Request, response: Response, next: NextFunction) => {
+  (request: Request, response: Response, next: NextFunction) => {
     setPolicy(response, policy);
-    send(response, next, root, file);
+    send(request, response, next, root, file);
   };
 
-export const assets = (root: string) =>
-  staticFiles(root, { index: false, redirect: false, cacheControl: false, setHeaders: cacheForAsset });
+/** Path of an asset, in the folder of its version. */
+const ASSET = /^\/(?:([0-9a-f]{16})\/)?(\w[\w.-]*(?:\/\w[\w.-]*)*)$/;
+
+/**
+ * Serves the assets of a page. Their address contains the version of the build, so they never change. An asset of
+ * another version is answered by that of this one: during an upgrade, servers of both versions answer the same page.
+ */
+export function assets(root: string): RequestHandler {
+  return (request, response, next) => {
+    const [, version = "", name = ""] = ASSET.exec(request.path) ?? [];
+    if (name === "" || !["GET", "HEAD"].includes(request.method)) return next();
+    const isOfBuild = version !== "" && existsSync(join(root, version, name));
+    const served = isOfBuild ? version : builtVersions(root).find((it) => existsSync(join(root, it, name)));
+    if (served === undefined) return next();
+    response.set("Cache-Control", isOfBuild ? "public, max-age=31536000, immutable" : "no-store");
+    response.set("X-Content-Type-Options", "nosniff");
+    send(request, response, next, root, join(served, name));
+  };
+}
+
+const builtVersions = (root: string): string[] => (existsSync(root) ? readdirSync(root) : []);

@@ -28,26 +28,26 @@ const DEMO_POLICY: Policy = { ...APPLICATION_POLICY, "frame-src": "'self'" };
 
 /** `*` does not match pages opened from a local file, which people use to try the widget. */
 const ANY_PAGE = "* file:";
-const SCRIPT = "/widget/companion-widget.js";
-
-const openToAll: RequestHandler = (_request, response, next) => {
-  response.set("Access-Control-Allow-Origin", "*");
-  next();
-};
 
 /** Serves the widget's script, its frame, the call page and the demo page. */
 export function widgetPages(options: WidgetPagesOptions): Router {
   const root = join(options.publicDir, "widget");
   const router = Router();
-  router.use(SCRIPT, openToAll, assets(join(root, "companion-widget.js")));
-  router.get(SCRIPT, (_request, response, next) => send(response, next, root, "companion-widget.js"));
+  router.get("/widget/companion-widget.js", (request, response, next) => {
+    response.set({
+      "Access-Control-Allow-Origin": "*",
+      "Cache-Control": "no-cache",
+      "X-Content-Type-Options": "nosniff",
+    });
+    send(request, response, next, root, "companion-widget.js");
+  });
   router.get("/widget/frame", async (request, response, next) => {
     const origins = await framingOrigins(options, request, response);
     setPolicy(response, {
       ...APPLICATION_POLICY,
       "frame-ancestors": origins.length > 0 ? ["'self'", ...origins].join(" ") : ANY_PAGE,
     });
-    send(response, next, root, "frame.html");
+    send(request, response, next, root, "frame.html");
   });
   router.get("/widget/voice", page(root, "voice.html", APPLICATION_POLICY));
   router.get("/widget/demo", demoPage(options, root));
@@ -88,7 +88,7 @@ const demoPage =
   async (request, response, next) => {
     setPolicy(response, DEMO_POLICY);
     const html = await readFile(join(root, "demo.html"), "utf8").catch(() => undefined);
-    if (html === undefined) return send(response, next, root, "demo.html");
+    if (html === undefined) return send(request, response, next, root, "demo.html");
     const trusted = await callers.anonymousSettings(request).then(
       () => true,
       () => false,

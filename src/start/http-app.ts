@@ -11,6 +11,7 @@ import { makeContext, type Context } from "../../schema/core/context";
 import { Idempotency } from "../account/organization/idempotency";
 import { allowAnyOrigin, harden, identify, requestId } from "../http/answer-headers";
 import { Callers } from "../http/callers";
+import { compress } from "../http/compress";
 import { downloads } from "../http/downloads";
 import { engineCallbacks } from "../http/engine-callbacks";
 import { apolloServer } from "../http/graphql";
@@ -68,7 +69,7 @@ export async function httpApp(
 
   const first = [identify, harden, allowAnyOrigin, metrics.time];
   if (logger.isLevelEnabled("info")) first.push(requestLog(logger));
-  app.use(first, requireHost);
+  app.use(first, requireHost, compress);
 
   app.use(restRouter(restServer(service, callers, sendError), rows));
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
@@ -178,6 +179,7 @@ async function graphqlOf(
       });
     },
     pieceOwnerOf: ({ scope }) => scope,
+    disclosesSecret: ({ disclosed }) => disclosed.length > 0,
     maxFileBytes: config.MAX_FILE_BYTES,
     sendError,
   });

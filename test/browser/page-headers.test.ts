@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { explorer, pages } from "../../src/http/pages";
 
+/** Folder of assets, as the build names it. */
+const VERSION = "0123456789abcdef";
 let publicDir: string;
 let server: Server;
 let url: string;
@@ -44,15 +46,16 @@ describe("if the pages are not built", () => {
 
 describe("if the pages are built", () => {
   beforeAll(async () => {
-    for (const folder of ["pages", "explorer", "docs", "documentation"]) await mkdir(join(publicDir, folder));
-    const files = ["explorer.js", "chunk-AB12.js", "favicon.svg"].map((name) => `explorer/${name}`);
+    for (const folder of ["pages", `explorer/${VERSION}`, "docs", "documentation"])
+      await mkdir(join(publicDir, folder), { recursive: true });
     for (const file of [
+      "favicon.svg",
+      `explorer/${VERSION}/explorer.js`,
       "pages/explorer.html",
       "pages/docs.html",
       "pages/analytics.html",
       "documentation/index.html",
       "documentation/widget.html",
-      ...files,
     ])
       await writeFile(join(publicDir, file), "built");
   });
@@ -83,15 +86,15 @@ describe("if the pages are built", () => {
     expect(response.headers.get("vary")).toBe("Accept");
   });
 
-  test("caches chunks forever and revalidates files with stable names", async () => {
-    const chunk = await get("/assets/explorer/chunk-AB12.js");
-    expect(chunk.headers.get("cache-control")).toMatch("immutable");
-    expect(chunk.headers.get("x-content-type-options")).toBe("nosniff");
-    const entry = await get("/assets/explorer/explorer.js");
-    expect(entry.headers.get("cache-control")).toBe("no-cache");
-    const again = await fetch(`${url}/assets/explorer/explorer.js`, {
+  test("caches assets forever and revalidates pages", async () => {
+    const asset = await get(`/assets/explorer/${VERSION}/explorer.js`);
+    expect(asset.headers.get("cache-control")).toMatch("immutable");
+    expect(asset.headers.get("x-content-type-options")).toBe("nosniff");
+    const page = await get("/docs");
+    expect(page.headers.get("cache-control")).toBe("no-cache");
+    const again = await fetch(`${url}/docs`, {
       // Node's fetch adds `Cache-Control: no-cache` by itself, which asks for the whole file.
-      headers: { "If-None-Match": entry.headers.get("etag")!, "Cache-Control": "max-age=0" },
+      headers: { "If-None-Match": page.headers.get("etag")!, "Cache-Control": "max-age=0" },
     });
     expect(again.status).toBe(304);
   });

@@ -463,6 +463,7 @@ describe("an answer of the assistant in a call", () => {
       201,
       "text/event-stream; charset=utf-8",
     ]);
+    expect(pieces.headers.get("content-encoding")).toBeNull(); // so that no piece waits for the next
     expect(streamed(pieces.text)).toEqual({
       content: "Parking is free behind the house.",
       calls: [],

@@ -5,6 +5,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 export interface RawRequest {
@@ -36,7 +37,8 @@ export function rawRequest(
       response.on("end", () => {
         if (headOnly) sent.destroy();
         const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") });
+        const bytes = Buffer.concat(chunks);
+        resolve({ status, headers, bytes, text: bytes.toString("utf8") });
       });
     });
     sent.on("error", reject);

@@ -7,9 +7,10 @@ import { Marked } from "marked";
 import { getHeadingList, gfmHeadingId } from "marked-gfm-heading-id";
 import { markedHighlight } from "marked-highlight";
 import MiniSearch from "minisearch";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, readdir, rm } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
+import { outputsOf, publish } from "../publish.mjs";
 import { SEARCH_OPTIONS } from "./search-options.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -132,9 +133,8 @@ function* sections(path, title, content) {
   }
 }
 
-await rm(outdir, { recursive: true, force: true });
-await mkdir(join(outdir, "assets"), { recursive: true });
 const search = new MiniSearch(SEARCH_OPTIONS);
+const pages = {};
 for (const source of sources) {
   const { content, headings } = render(source, await read(source), known);
   const title = plain(headings[0].text);
@@ -150,14 +150,21 @@ for (const source of sources) {
     )
     .replace("{{content}}", () => content);
   const path = pathOf(source);
-  await writeFile(join(outdir, `${path === "/docs" ? "index" : posix.basename(path)}.html`), page);
+  pages[join(outdir, `${path === "/docs" ? "index" : posix.basename(path)}.html`)] = page;
   if (source !== "docs/index.md") search.addAll([...sections(path, title, content)]);
 }
-await writeFile(join(outdir, "assets/search.json"), JSON.stringify(search));
-await cp(join(root, "docs/images"), join(outdir, "assets/images"), { recursive: true });
-await build({
+
+const assetsDir = join(outdir, "assets");
+const images = await readdir(join(root, "docs/images"));
+const assets = Object.fromEntries(
+  await Promise.all(
+    images.map(async (name) => [`images/${name}`, await readFile(join(root, "docs/images", name))]),
+  ),
+);
+const built = await build({
   entryPoints: [join(here, "documentation.ts"), join(here, "documentation.css")],
-  outdir: join(outdir, "assets"),
+  outdir: assetsDir,
+  write: false,
   bundle: true,
   minify: true,
   format: "esm",
@@ -166,3 +173,9 @@ await build({
   tsconfig: join(here, "tsconfig.json"),
   logLevel: "warning",
 });
+Object.assign(assets, outputsOf(built, assetsDir), { "search.json": Buffer.from(JSON.stringify(search)) });
+await publish({ folder: assetsDir, address: "/docs/assets", assets, pages });
+// Pages whose source is gone.
+for (const name of await readdir(outdir))
+  if (name !== "assets" && !Object.keys(pages).some((path) => name.startsWith(posix.basename(path))))
+    await rm(join(outdir, name));

@@ -15,7 +15,7 @@ let index: Promise<MiniSearch<Section>> | undefined;
 
 /** Loads the index when somebody begins to search. */
 function load(): Promise<MiniSearch<Section>> {
-  index ??= fetch("/docs/assets/search.json")
+  index ??= fetch(new URL("search.json", import.meta.url))
     .then((response) => response.text())
     .then((text) => MiniSearch.loadJSON<Section>(text, SEARCH_OPTIONS))
     .catch((error: unknown) => {

@@ -1,9 +1,10 @@
 // Bundles the browser pages into dist/public. Run before anything is compiled: node src/web/explorer/build.mjs
 import { build } from "esbuild";
-import { copyFile, mkdir, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { outputsOf, publish, publishFile } from "../publish.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const publicDir = join(here, "../../../dist/public");
@@ -16,6 +17,7 @@ const pagesDir = join(publicDir, "pages");
 const shared = {
   bundle: true,
   minify: true,
+  write: false,
   target: "es2022",
   // Licenses of bundled packages are written to a file beside each bundle.
   legalComments: "linked",
@@ -32,42 +34,43 @@ const styleOnce = {
   },
 };
 
-const bundles = () => [
-  build({
-    ...shared,
-    entryPoints: [join(here, "explorer.tsx")],
-    outdir: explorerDir,
-    format: "esm",
-    splitting: true,
-    chunkNames: "chunk-[hash]",
-    plugins: [styleOnce],
-  }),
-  build({
-    ...shared,
-    entryPoints: {
-      "editor.worker": "monaco-editor/esm/vs/editor/editor.worker.js",
-      "json.worker": "monaco-editor/esm/vs/language/json/json.worker.js",
-      "graphql.worker": "monaco-graphql/esm/graphql.worker.js",
-    },
-    outdir: explorerDir,
-    format: "iife",
-  }),
-  build({
-    ...shared,
-    entryPoints: [join(here, "docs/docs.ts"), join(here, "docs/docs.css")],
-    outdir: docsDir,
-  }),
-];
+const bundled = async (outdir, options) => outputsOf(await build({ ...shared, outdir, ...options }), outdir);
 
-const copies = () => [
-  copyFile(join(here, "explorer.html"), join(pagesDir, "explorer.html")),
-  copyFile(join(here, "docs/docs.html"), join(pagesDir, "docs.html")),
-  copyFile(join(here, "favicon.svg"), join(explorerDir, "favicon.svg")),
-  ...["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt"].map((name) =>
-    copyFile(resolve(`swagger-ui-dist/${name}`), join(docsDir, name)),
-  ),
-];
+const explorer = () =>
+  Promise.all([
+    bundled(explorerDir, {
+      entryPoints: [join(here, "explorer.tsx")],
+      format: "esm",
+      splitting: true,
+      chunkNames: "chunk-[hash]",
+      plugins: [styleOnce],
+    }),
+    bundled(explorerDir, {
+      entryPoints: {
+        "editor.worker": "monaco-editor/esm/vs/editor/editor.worker.js",
+        "json.worker": "monaco-editor/esm/vs/language/json/json.worker.js",
+        "graphql.worker": "monaco-graphql/esm/graphql.worker.js",
+      },
+      format: "iife",
+    }),
+  ]);
 
-for (const folder of [explorerDir, docsDir]) await rm(folder, { recursive: true, force: true });
-for (const folder of [explorerDir, docsDir, pagesDir]) await mkdir(folder, { recursive: true });
-await Promise.all([...bundles(), ...copies()]);
+const docs = () =>
+  Promise.all([
+    bundled(docsDir, { entryPoints: [join(here, "docs/docs.ts"), join(here, "docs/docs.css")] }),
+    ...["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt"].map(async (name) => ({
+      [name]: await readFile(resolve(`swagger-ui-dist/${name}`)),
+    })),
+  ]);
+
+/** @param assets promise of the assets in parts */
+async function publishPage(name, source, folder, address, assets) {
+  const pages = { [join(pagesDir, name)]: await readFile(join(here, source), "utf8") };
+  await publish({ folder, address, assets: Object.assign({}, ...(await assets)), pages });
+}
+
+await Promise.all([
+  publishPage("explorer.html", "explorer.html", explorerDir, "/assets/explorer", explorer()),
+  publishPage("docs.html", "docs/docs.html", docsDir, "/assets/docs", docs()),
+  publishFile(join(publicDir, "favicon.svg"), await readFile(join(here, "favicon.svg"))),
+]);

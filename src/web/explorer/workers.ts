@@ -7,6 +7,6 @@ const files: Record<string, string> = {
 Object.assign(globalThis, {
   MonacoEnvironment: {
     getWorker: (_module: string, label: string) =>
-      new Worker(`/assets/explorer/${files[label] ?? "editor.worker.js"}`, { name: label }),
+      new Worker(new URL(files[label] ?? "editor.worker.js", import.meta.url), { name: label }),
   },
 });
