@@ -11,7 +11,7 @@ import { buildWorld, type World } from "../support/world";
 const running = useApp({ OPEN_SETTINGS: "false", MAX_FILE_BYTES: "1000000" });
 let world: World;
 let strangers: World;
-/** A credential of every class, and what only looks like one. */
+/** A credential of every class, and invalid ones. */
 const credentials: Record<string, Readonly<Record<string, string>>> = {
   none: {},
   "unknown key": { "X-API-Key": "parley_sk_x" },
@@ -47,7 +47,7 @@ afterAll(closeRaw);
 
 const headersOf = (target: Target) => callerOf(target, running.api, world).headers;
 
-/** Sends a body, whatever it is, to where the target is; while it is under way the service says that it lives. */
+/** Sends any body to the target. Expects that the service stays live meanwhile. */
 async function attack(target: Target, body: string, type: string): Promise<RawAnswer> {
   const headers = { ...headersOf(target), "Content-Type": type };
   const path = target.path(world);
@@ -135,10 +135,10 @@ describe(`${each.title} routes and operations`, () => {
   });
 });
 
-/** Of another organization, so that what is let in changes nothing of ours. */
+/** Uses records of another organization, so that accepted requests change nothing in ours. */
 const unaware = (): World => strangers;
 
-/** The beginning of a request, whose rest is not sent yet. */
+/** Sends the beginning of a request, without its rest. */
 async function begin(target: Target) {
   const { hostname, port, host } = new URL(running.url);
   const socket = connect(Number(port), hostname);
@@ -186,7 +186,7 @@ describe(`slow bodies, sent to ${slow.title} routes and operations at once,`, ()
       const { server } = running.app;
       expect(server.requestTimeout).toBeGreaterThan(0);
       expect(server.requestTimeout).toBeLessThanOrEqual(300_000);
-      if (!LONG) return; // it looks every 30 s
+      if (!LONG) return; // Node checks timeouts every 30 s
       server.requestTimeout = 1_000;
       server.headersTimeout = 1_000;
       const begun = await Promise.all(slow.rows.map(begin));

@@ -9,7 +9,7 @@ const ASKED = 30;
 
 const TOTALS = `conversations messages averageMessages averageSeconds questions unanswered
   answerTimes { p50Ms p95Ms buckets { from to count } }`;
-/** What the analytics page asks for, with the period before. */
+/** The query of the analytics page, including the previous period. */
 const PAGE = `query ($now: AnalyticsInput!, $before: AnalyticsInput!) {
   now: analytics(input: $now) {
     totals { ${TOTALS} } days { date conversations channels { channel conversations } answerTimes { p50Ms p95Ms } }
@@ -38,7 +38,7 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   for (const days of [30, DAYS]) {
     const times: number[] = [];
     for (let count = 0; count < ASKED; count++) times.push(await ask(ours.url, days));
-    const p95 = percentile(times.slice(2), 0.95); // the first ones find cold pages
+    const p95 = percentile(times.slice(2), 0.95); // the first requests read cold pages
     table.add({
       what: `analytics page, ${days} of ${DAYS} days, 95th percentile`,
       ours: p95,
@@ -99,7 +99,7 @@ async function fill(db: Client, assistantIds: readonly string[]): Promise<void> 
   await db.query("vacuum analyze chats, messages");
 }
 
-/** What is kept of 30 days. */
+/** Inserts the deliveries of 30 days. */
 async function deliver(db: Client): Promise<void> {
   const { rows } = await db.query<{ organization_id: string }>(
     "select organization_id from chats where id = 'stats-0000001'",

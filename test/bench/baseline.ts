@@ -1,4 +1,4 @@
-// What a person would write by hand who needs three endpoints and nothing else: Express, pg, prepared statements.
+// A hand-written server with three endpoints and nothing else: Express, pg, prepared statements.
 import type { AddressInfo } from "node:net";
 import express, { type RequestHandler } from "express";
 import { Pool } from "pg";
@@ -27,7 +27,7 @@ const LOGS = `select assistant_id, log.* from unnest($2::text[]) as wanted(assis
   (select id, channel as type, coalesce(label, phone_number, first_words) as label, started_at as "createdAt"
    from chats where organization_id = $1 and assistant_id = wanted.assistant_id order by id desc limit 5) as log`;
 
-/** What an assistant looks like on the wire: without what it does not have. */
+/** An assistant as sent: without absent fields. */
 function assistant({ id, name, description, variables }: Row): Row {
   return {
     id,

@@ -11,10 +11,10 @@ import type { Load } from "./load";
 import { start, type LoadGenerator, type Running } from "./processes";
 import { ratio, type Table } from "./table";
 
-/** Many short ones: what else the machine does then falls on both alike. */
+/** Many short rounds, so that other load of the machine affects both versions equally. */
 const ROUNDS = 60;
 const TURNS = 300;
-/** The share of the earlier version's speed that a change has to keep. */
+/** Minimum speed relative to the earlier version. */
 const READS = 0.95;
 const POSTS = 0.9;
 
@@ -22,9 +22,11 @@ interface Version {
   readonly server: Running;
   readonly ids: readonly string[];
 }
-type Both = Readonly<Record<"ours" | "baseline", Version>>;
+type VersionPair = Readonly<Record<"ours" | "baseline", Version>>;
 
-/** This version beside a built checkout of an earlier one: each on a database of its own with the same data, in turn. */
+/**
+ * Compares this version with a built checkout of an earlier one: in turn, each on its own database with the same data.
+ */
 export async function before(checkout: string, flags: readonly string[], load: LoadGenerator, table: Table) {
   const model = instantModel();
   const baseUrl = await listening(model);
@@ -65,7 +67,7 @@ async function running(root: string, dataDir: string, flags: readonly string[], 
   return { server, ids };
 }
 
-async function reads(both: Both, load: LoadGenerator, table: Table) {
+async function reads(both: VersionPair, load: LoadGenerator, table: Table) {
   const get = { method: "GET", headers: HEADERS, connections: 16 } as const;
   const graphql = {
     ...get,
@@ -91,7 +93,7 @@ async function reads(both: Both, load: LoadGenerator, table: Table) {
     }),
   };
   for (const [what, work] of Object.entries(works)) {
-    const taken = async (name: keyof Both) => {
+    const taken = async (name: keyof VersionPair) => {
       const { server, ids } = both[name];
       const send = { ...work(ids[100]!), origin: server.url };
       return send.requests / (await load.send(send));
@@ -100,12 +102,12 @@ async function reads(both: Both, load: LoadGenerator, table: Table) {
   }
 }
 
-/** In pairs, the order of each pair the other way round; the first pair only warms up. */
+/** Runs rounds in pairs, each pair in the reverse order of the previous one. The first pair is a warm-up. */
 async function interleaved(
   what: string,
   target: number,
   table: Table,
-  measure: (name: keyof Both) => Promise<number>,
+  measure: (name: keyof VersionPair) => Promise<number>,
   rounds = ROUNDS,
 ) {
   const measured: { ours: number; baseline: number }[] = [];
@@ -120,8 +122,11 @@ async function interleaved(
   table.add({ what: `${what} (quartiles ${spread})`, target, ...ratio(measured) });
 }
 
-/** Posted messages: one after another with the answer of an instant model awaited, and without one as a conversation fills. */
-async function posts(both: Both, load: LoadGenerator, table: Table) {
+/**
+ * Measures posted messages: one after another with the answer of an instant model, and without answers in a growing
+ * conversation.
+ */
+async function posts(both: VersionPair, load: LoadGenerator, table: Table) {
   let next = 0;
   const chatOf = async ({ server, ids }: Version) => {
     const input = { assistantId: ids[next++ % ids.length]!, channel: "TEXT" };
@@ -131,7 +136,7 @@ async function posts(both: Both, load: LoadGenerator, table: Table) {
   const input = { role: "USER", channel: "TEXT", content: "When do you open?", metadata: {} };
   const post = (wait: boolean) =>
     `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: ${wait}) { role } }`;
-  const turn = async (name: keyof Both) => {
+  const turn = async (name: keyof VersionPair) => {
     const version = both[name];
     const aiChatId = await chatOf(version);
     const began = performance.now();
@@ -139,7 +144,7 @@ async function posts(both: Both, load: LoadGenerator, table: Table) {
     return 1000 / (performance.now() - began);
   };
   await interleaved("a message posted and answered, one after another", POSTS, table, turn, TURNS);
-  const stored = async (name: keyof Both) => {
+  const stored = async (name: keyof VersionPair) => {
     const version = both[name];
     const message = { ...input, role: "ASSISTANT", aiChatId: await chatOf(version) };
     const body = JSON.stringify({ query: post(false), variables: { input: message } });

@@ -2,7 +2,7 @@ import { request } from "undici";
 import type { LoadGenerator, Running } from "./processes";
 import type { Table } from "./table";
 
-/** What every part of the benchmark works with. */
+/** Shared by all parts of the benchmark. */
 export interface Bench {
   /** The service, with its jobs. */
   readonly ours: Running;
@@ -21,7 +21,11 @@ export const HEADERS = { "X-API-Key": SECRET_KEY };
 export const percentile = (numbers: readonly number[], part: number): number =>
   numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))]!;
 
-/** Sends JSON and gives the answer; throws what is no 2xx. Not by `fetch`, of which each takes a millisecond of its own. */
+/**
+ * Sends JSON.
+ * @returns the answer
+ * @throws Error for a status other than 2xx. Avoids `fetch`, which takes a millisecond.
+ */
 export async function send<T>(url: string, body: unknown): Promise<T> {
   const headers = { ...HEADERS, "Content-Type": "application/json" };
   const answer = await request(url, { method: "POST", headers, body: JSON.stringify(body) });

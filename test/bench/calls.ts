@@ -6,13 +6,13 @@ import { Pool } from "undici";
 import type { Running } from "./processes";
 import type { Table } from "./table";
 
-/** Calls at once, and the longest that their events may take to arrive when the last of them is over, in seconds. */
+/** Number of simultaneous calls, and the maximum time for their events to arrive after the last call, in seconds. */
 const CALLS = 200;
 const DRAIN = 10;
 const QUESTIONS = 300;
 const SECRET = "the-secret-of-the-benchmarks-engine";
 
-/** Settings under which calls are simulated in real time, by an engine whose secret is known. */
+/** Settings for calls simulated in real time, with a known secret of the engine. */
 export const CALL_SETTINGS = { VOICE_ENGINE_SECRET: SECRET, OPENAI_API_KEY: "none" } as const;
 
 export async function listening(server: Server): Promise<string> {
@@ -20,7 +20,7 @@ export async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Notes which events arrived. */
+/** A server that records which events have arrived. */
 function receiver(arrived: Set<string>): Server {
   return createServer((req, res) => {
     req.resume().on("end", () => {
@@ -30,7 +30,7 @@ function receiver(arrived: Set<string>): Server {
   });
 }
 
-/** A model that answers at once: what is measured is everything else. */
+/** A model that answers at once, so that only the service is measured. */
 export function instantModel(): Server {
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
@@ -42,7 +42,9 @@ export function instantModel(): Server {
 
 type Send = (path: string, body: object) => Promise<{ readonly id: string }>;
 
-/** 200 simulated calls at once with all their events delivered, and the time to the first word of the assistant. */
+/**
+ * Measures 200 simultaneous simulated calls: delivery of all their events, and the time to the assistant's first word.
+ */
 export async function calls(server: Running, key: string, table: Table): Promise<void> {
   const send: Send = async (path, body) => {
     const headers = { "X-API-Key": key, "Content-Type": "application/json" };

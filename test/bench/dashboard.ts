@@ -1,4 +1,4 @@
-/** The fields that the dashboard shows, by where they stand; both servers answer with exactly these. */
+/** The fields that the dashboard shows, by position; both servers return exactly these. */
 export const FIELDS = {
   assistant: ["id", "name", "description", "variables"],
   voice: [

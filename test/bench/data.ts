@@ -10,7 +10,7 @@ const FUNCTIONS = ["bookAppointment", "cancelAppointment"].map((name) => ({
   serverUrl: "https://calendar.example.com/functions",
 }));
 
-/** Fills the default organization, by way of the service and, for what was once said, behind its back. */
+/** Fills the default organization: through the service, and past conversations directly in the database. */
 export async function fill(url: string, secretKey: string, db: Client): Promise<string[]> {
   const headers = { "X-API-Key": secretKey, "Content-Type": "application/json" };
   const send = async (method: string, path: string, body: unknown) => {

@@ -7,7 +7,7 @@ const ONE_BY_ONE = 200;
 const CHATS = 100;
 const SUSTAINED = 3_000;
 
-/** Delivers events to a local receiver: how soon one arrives, and how many a second when there is much to do. */
+/** Measures deliveries to a local receiver: the latency of one event, and the rate with a backlog. */
 export async function events(bench: Bench): Promise<void> {
   const { ours, table, ids, serve } = bench;
   const arrivals: { id: string; at: number }[] = [];
@@ -38,7 +38,7 @@ export async function events(bench: Bench): Promise<void> {
   for (let count = 0; count < ONE_BY_ONE; count++) {
     const before = arrivals.length;
     const arrived = until(before + 1);
-    const began = performance.now(); // the commit comes later: this is more than what is promised
+    const began = performance.now(); // before the commit, so the measured latency is an upper bound
     await Promise.all([say(ours.url, chats[count % CHATS]!), arrived]);
     waits.push(arrivals[before]!.at - began);
   }
@@ -52,7 +52,7 @@ export async function events(bench: Bench): Promise<void> {
 
   await besideOneThatHangs(bench, chats.slice(0, 6));
 
-  // Made while nobody delivers, so that what is measured is delivering alone.
+  // Created while no worker runs, so that only delivery is measured.
   await ours.stop();
   const quiet = await serve({ WORKER: "off" });
   const before = arrivals.length;
@@ -88,7 +88,7 @@ const RECEIVERS = 20;
 const MESSAGES = 30;
 const PACE = 100;
 
-/** Of twenty receivers one never answers: how long the others wait for what is said at a quiet pace. */
+/** Measures how long nineteen receivers wait for occasional messages while a twentieth never answers. */
 async function besideOneThatHangs({ ours, table }: Bench, chats: readonly string[]): Promise<void> {
   let said = 0;
   const waits: number[] = [];
@@ -107,7 +107,7 @@ async function besideOneThatHangs({ ours, table }: Bench, chats: readonly string
   for (let count = 1; count <= MESSAGES; count++) {
     said = performance.now();
     await say(ours.url, chats[count % chats.length]!);
-    // What comes later than the next message counts as late as it is: that is not said before.
+    // The next message is sent only after all deliveries, so late deliveries count in full.
     while (waits.length < count * (RECEIVERS - 1)) await sleep(1);
     await sleep(PACE);
   }
@@ -131,7 +131,7 @@ const startChat = async ({ ours }: Bench, assistantId: string) =>
     )
   ).startChat.id;
 
-/** Waits until nothing has come for a second. */
+/** Waits until nothing has arrived for a second. */
 async function settled(arrivals: readonly unknown[]): Promise<void> {
   for (let seen = -1; seen !== arrivals.length; await new Promise((resolve) => setTimeout(resolve, 1_000)))
     seen = arrivals.length;

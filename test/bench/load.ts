@@ -1,22 +1,22 @@
 import { Pool } from "undici";
 
-/** Requests to send, and how. */
+/** Requests to send. */
 export interface Load {
   readonly origin: string;
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How many to send in all. */
+  /** Total number of requests. */
   readonly requests: number;
-  /** How many are under way at once, each on a connection of its own. */
+  /** Number of simultaneous requests, each on its own connection. */
   readonly connections: number;
 }
 
-/** How long they took, or why they failed. */
-export type Taken = { readonly seconds: number } | { readonly failure: string };
+/** Duration of the requests, or the reason why they failed. */
+export type LoadResult = { readonly seconds: number } | { readonly failure: string };
 
-async function send({ origin, requests, connections, ...request }: Load): Promise<Taken> {
+async function send({ origin, requests, connections, ...request }: Load): Promise<LoadResult> {
   const pool = new Pool(origin, { connections, pipelining: 1 });
   let left = requests;
   const one = async () => {

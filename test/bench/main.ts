@@ -17,10 +17,10 @@ import { sms } from "./sms";
 import { ratio, Table } from "./table";
 import { turns } from "./turns";
 
-/** Requests that the service has answered when its memory is read. */
+/** Requests before the service's memory is measured. */
 const MANY = 100_000;
 const ROUNDS = 7;
-/** Where little lies between the two: a pause of the machine in one of many short rounds moves no median. */
+/** Rounds for small differences: a pause of the machine in one of many short rounds does not move the median. */
 const MANY_ROUNDS = 41;
 
 type Work = Omit<Load, "origin">;
@@ -31,7 +31,7 @@ const table = new Table();
 const load = new LoadGenerator();
 let answered = 0;
 
-/** What `npm start` tells Node. */
+/** The flags that `npm start` passes to Node. */
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
 const FLAGS = scripts.start.match(/--\S+/g) ?? [];
 
@@ -47,7 +47,7 @@ const serve = (env: Readonly<Record<string, string>> = {}) =>
 
 async function compare(what: string, target: number, servers: Servers, work: Work, rounds = ROUNDS) {
   const send = (name: keyof Servers) => load.send({ ...work, origin: servers[name].url });
-  for (const name of ["ours", "baseline"] as const) await send(name); // both are warm, and PostgreSQL too
+  for (const name of ["ours", "baseline"] as const) await send(name); // warms up both servers and PostgreSQL
   const measured: { ours: number; baseline: number }[] = [];
   for (let number = 0; number < rounds; number++) {
     const order = number % 2 === 0 ? (["ours", "baseline"] as const) : (["baseline", "ours"] as const);
@@ -74,7 +74,7 @@ async function starts(): Promise<Running> {
   return running;
 }
 
-/** Requests through both interfaces, against a server written by hand. */
+/** Compares requests through both interfaces with a hand-written server. */
 async function speeds({ ours, databaseUrl, ids }: Bench) {
   const db = new Client({ connectionString: databaseUrl });
   await db.connect();
@@ -143,7 +143,10 @@ async function texting() {
   await sms(serve, SECRET_KEY, table).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** `npm run bench` runs all of them, `npm run bench -- search turns` those named; `-- before DIR` compares with a built checkout. */
+/**
+ * Parts. `npm run bench` runs all, `npm run bench -- search turns` the named ones; `-- before DIR` compares with a
+ * built checkout.
+ */
 const PARTS = { speeds, turns, search, analytics, events, calls: speaking, sms: texting } as const;
 
 async function main() {
@@ -154,7 +157,7 @@ async function main() {
   if (unknown.length > 0)
     throw new Error(`No such part: ${unknown.join(", ")}. There are ${Object.keys(PARTS).join(", ")}.`);
   const ours = await starts();
-  const databaseUrl = (await runningEmbedded(dataDir))!; // the service just started on it
+  const databaseUrl = (await runningEmbedded(dataDir))!; // the service has just started on it
   const db = new Client({ connectionString: databaseUrl });
   await db.connect();
   const ids = await fill(ours.url, SECRET_KEY, db);

@@ -2,18 +2,21 @@ import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Load, Taken } from "./load";
+import type { Load, LoadResult } from "./load";
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Running {
   readonly url: string;
   readonly pid: number;
-  /** From the start of the process until it was ready, in seconds. */
+  /** Time from the start of the process until it was ready, in seconds. */
   readonly startSeconds: number;
   stop(): Promise<void>;
 }
 
-/** Starts a program, named behind Node's options, with these settings and no others, in the working folder given, and waits for the address that it prints. */
+/**
+ * Starts a program with only these settings in a working folder, and waits for the address that it prints.
+ * @param program Node's options, then the program
+ */
 export async function start(
   program: readonly string[],
   address: RegExp,
@@ -45,7 +48,7 @@ export async function start(
 
 const running = new Set<ChildProcess>();
 
-/** Ends what a failed part left running. */
+/** Ends the processes that a failed part has left running. */
 export const stopAll = async (): Promise<void> => {
   await Promise.all([...running].map(stop));
 };
@@ -61,15 +64,15 @@ async function stop(child: ChildProcess): Promise<void> {
 export const residentMemory = (pid: number): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
-/** The process that sends the requests: neither server shares its time with it. */
+/** The process that sends the requests, so that they take no time from either server. */
 export class LoadGenerator {
   private readonly child = fork(join("dist", "bench", "load.js"));
 
-  /** @returns how long all of them took, in seconds */
+  /** @returns the total duration in seconds */
   async send(load: Load): Promise<number> {
     const answered = once(this.child, "message");
     this.child.send(load);
-    const [taken] = (await answered) as [Taken];
+    const [taken] = (await answered) as [LoadResult];
     if ("failure" in taken) throw new Error(`${load.method} ${load.path}: ${taken.failure}`);
     return taken.seconds;
   }

@@ -1,4 +1,5 @@
-// Runs the benchmark, or the part of it that is named (`npm run bench -- calls`): its TypeScript is bundled into dist/bench first. `npm run bench` builds the service before.
+// Runs the benchmark, or its named parts (`npm run bench -- calls`), after bundling its TypeScript into dist/bench.
+// `npm run bench` builds the service first.
 import { bundleAndRun } from "../support/bundle.mjs";
 
 await bundleAndRun("bench", ["main", "baseline", "load"]);

@@ -4,10 +4,10 @@ import { HEADERS, percentile, type Bench } from "./bench";
 const CHATS = 100_000;
 const MESSAGES_EACH = 10;
 const ASKED = 200;
-/** Words by how often they stand in what was said; of the rare one there are a dozen in a million messages. */
+/** Words by frequency in the messages; the rare one occurs a dozen times in a million messages. */
 const WORDS = { rare: "zugzwang", common: "parcel", absent: "xylograph" };
 
-/** Looks for words in a million messages, all of one assistant. */
+/** Measures searches for words in a million messages of one assistant. */
 export async function search({ ours, databaseUrl, table, ids }: Bench): Promise<void> {
   const assistantId = ids[0]!;
   const db = new Client({ connectionString: databaseUrl });
@@ -26,7 +26,7 @@ export async function search({ ours, databaseUrl, table, ids }: Bench): Promise<
         kind === "common" ? found.length === 20 : kind === "absent" ? found.length === 0 : found.length > 5;
       if (!answer.ok || !expected) throw new Error(`${kind}: ${answer.status}, ${found.length} found`);
     }
-    const p99 = percentile(times.slice(ASKED / 10), 0.99); // the first ones find cold pages
+    const p99 = percentile(times.slice(ASKED / 10), 0.99); // the first requests read cold pages
     table.add({ what: `search, ${kind} word, 99th percentile`, ours: p99, unit: "ms", most: 50 });
   }
 }

@@ -4,24 +4,24 @@ import { newAccount, sign, smsOf, Twilio, type Account } from "../support/twilio
 import type { Running } from "./processes";
 import type { Table } from "./table";
 
-/** Texts a second, for so many seconds, of people who text a few times each. */
+/** Texts per second and number of seconds; each person sends a few texts. */
 const RATE = 300;
 const SECONDS = 10;
 const EACH = 5;
-/** How long the provider waits for the answer to its request, in seconds. */
+/** Time that the provider waits for the answer to its request, in seconds. */
 const PROVIDER_WAITS = 15;
 const PATH = "/webhooks/twilio/intercept-sms";
 
-interface Taken {
+interface AnswerTimes {
   readonly failures: number;
-  /** Of the requests' answers, in seconds: the one in the middle, and the slowest. */
+  /** Median and maximum time to the answer of a request, in seconds. */
   readonly median: number;
   readonly slowest: number;
-  /** Texts that were answered with TwiML. */
+  /** Texts answered with TwiML. */
   readonly answered: number;
 }
 
-/** 300 texts a second that come in, whatever becomes of those before: none is refused, each person is answered. */
+/** Measures 300 incoming texts per second at a steady rate: none may be refused, and each person must get an answer. */
 export async function sms(
   serve: (env: Record<string, string>) => Promise<Running>,
   key: string,
@@ -62,8 +62,8 @@ async function connected(server: Running, key: string): Promise<Account> {
 
 let people = 0;
 
-/** Sends texts at a steady rate, and waits for the answers. */
-async function bring(server: Running, account: Account, count: number, rate: number): Promise<Taken> {
+/** Sends texts at a steady rate and waits for the answers. */
+async function bring(server: Running, account: Account, count: number, rate: number): Promise<AnswerTimes> {
   const pool = new Pool(server.url, { connections: null, pipelining: 1 });
   const seconds: number[] = [];
   let failures = 0;

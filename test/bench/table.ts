@@ -1,5 +1,5 @@
-/** A measurement: against the baseline in requests a second, or alone with the most or the least that is allowed. */
-export type Measured =
+/** A measurement: requests per second compared with the baseline, or a value with a maximum or minimum. */
+export type Measurement =
   | { what: string; target: number; ours: number; baseline: number; ratio: number }
   | { what: string; ours: number; unit: string; most: number }
   | { what: string; ours: number; unit: string; least: number };
@@ -12,7 +12,9 @@ interface Round {
 const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 
-/** Medians over rounds. The ratio is that of the rounds, so that a busy minute of the machine weighs on both sides. */
+/**
+ * Medians over rounds. The ratio is the median of the rounds' ratios, because other load affects both sides of a round.
+ */
 export function ratio(rounds: readonly Round[]) {
   return {
     ours: median(rounds.map(({ ours }) => ours)),
@@ -27,7 +29,7 @@ const HEAD = ["what", "ours", "baseline", "ratio", "target", ""];
 export class Table {
   private readonly lines: string[][] = [];
 
-  add(measured: Measured): void {
+  add(measured: Measurement): void {
     const { what } = measured;
     const line =
       "unit" in measured
@@ -54,7 +56,7 @@ export class Table {
           ? measured.ours >= measured.least
           : measured.ratio >= measured.target;
     this.lines.push([...line, ok ? "ok" : "BELOW"]);
-    console.error(line.join("  "), ok ? "" : "  BELOW"); // as it goes
+    console.error(line.join("  "), ok ? "" : "  BELOW"); // printed as soon as it is measured
   }
 
   print(): string {

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gql, percentile, type Bench } from "./bench";
 
 const TURNS = 200;
-/** How long the model takes, in milliseconds, until it begins, and from one piece to the next; no real one is quicker. */
+/** Time until the model's first piece, and between two pieces, in ms; no real model is faster. */
 const FIRST_TOKEN = 100;
 const EACH_TOKEN = 10;
 const ANSWER = "Of course, I can help you with that: tell me what you are looking for, please.".split(
   /(?= )/,
 );
 
-/** What a turn takes beside the model: from the request of the question to the answer, less the model's own time. */
+/** Measures the overhead of a turn: the time from the question to the answer, minus the model's own time. */
 export async function turns({ ours, table, ids }: Bench): Promise<void> {
   let thinking = 0;
   const model = createServer((req, res) => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
-import { launchBrowser, observe, type Observed } from "../support/browser";
+import { launchBrowser, observe, type PageActivity } from "../support/browser";
 import { newAssistant } from "../support/factories";
 import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
 import { until } from "../support/until";
@@ -14,7 +14,7 @@ const NOTHING = { elsewhere: [], errors: [], failed: [] };
 const EVIL = `<img src=x onerror="globalThis.hacked = true"> & <script>globalThis.hacked = true</script>`;
 let browser: Browser;
 let page: Page;
-let observed: Observed;
+let observed: PageActivity;
 let history: PastChat[];
 let frontDesk: string;
 

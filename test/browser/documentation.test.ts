@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import type { Browser, Page } from "playwright-core";
 import { useApp } from "../support/app";
-import { launchBrowser, observe, type Observed } from "../support/browser";
+import { launchBrowser, observe, type PageActivity } from "../support/browser";
 import { PAGES } from "../support/snippets";
 
 jest.setTimeout(60_000);
@@ -11,7 +11,7 @@ const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const app = useApp();
 let browser: Browser;
 let page: Page;
-let observed: Observed;
+let observed: PageActivity;
 
 beforeAll(async () => {
   browser = await launchBrowser();

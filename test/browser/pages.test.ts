@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { explorerTabs } from "../../src/web/explorer/tabs";
 import { useApp } from "../support/app";
-import { launchBrowser, observe, type Observed } from "../support/browser";
+import { launchBrowser, observe, type PageActivity } from "../support/browser";
 import { until } from "../support/until";
 
 jest.setTimeout(60_000);
@@ -9,7 +9,7 @@ jest.setTimeout(60_000);
 const app = useApp();
 let browser: Browser;
 let page: Page;
-let observed: Observed;
+let observed: PageActivity;
 
 beforeAll(async () => {
   browser = await launchBrowser();

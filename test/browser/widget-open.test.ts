@@ -27,7 +27,7 @@ describe("the bubble", () => {
     await page.frameLocator("iframe").getByRole("textbox").waitFor();
   });
 
-  test("is as open after a reload as before", async () => {
+  test("stays open or closed after a reload", async () => {
     const widget = await site.visit({ attributes: { "assistant-id": await site.assistant() } });
     await widget.open();
     await widget.page.reload();

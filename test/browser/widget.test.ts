@@ -252,7 +252,7 @@ describe("invalid settings of a page", () => {
     },
   );
 
-  test("an assistant with all channels disabled: the same", async () => {
+  test("an assistant with all channels disabled: the visitor sees the same message, and the console shows the code", async () => {
     const assistantId = await site.assistant({ chat: { chatMode: false } as never });
     const update = `mutation ($id: ID!) { updateThemeConfiguration(assistantId: $id, input: { mode: CHAT_ONLY }) { mode } }`;
     await app.api.gql(update, { id: assistantId });

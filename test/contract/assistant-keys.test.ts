@@ -21,13 +21,13 @@ const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema);
 const another = worlds(() => running.api);
 
-/** The assistant that the key reaches, and what belongs to it. */
+/** The assistant that the key can access, with its records. */
 let mine: World;
 /** Another assistant of the same organization. */
 let theirs: World;
 let byKey: Api;
 let byToken: Api;
-/** Stands in everything that is said by or about the other assistant. */
+/** Part of everything that is said by or about the other assistant. */
 const MARK = "Kilimanjaro";
 
 const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
@@ -54,7 +54,7 @@ beforeAll(async () => {
   byToken = bearer((await byKey.post("/rest/v1/organization/token", {}, 200)).token);
 }, 60_000);
 
-/** Examples that name a record of the whole organization beside those of the assistant. */
+/** Examples that name a record of the whole organization besides those of the assistant. */
 const UNREACHED: Readonly<Record<string, string>> = {
   analytics: "PROJECT_NOT_FOUND",
   publicKey: "KEY_NOT_FOUND",
@@ -137,7 +137,7 @@ test.each(listed)("$method $path returns nothing about other assistants", async 
   if (untouched) expect(await portrait(running.api, theirs)).toEqual(untouched);
 });
 
-/** By root and last step the shortest path. */
+/** The shortest path for each root and last step. */
 function pathsOf(kind: Operation["kind"], name: string): SchemaPath[] {
   const root = rootsOf(schema).find((type) => type.name.toLowerCase() === kind)!;
   const byStep = new Map<string, SchemaPath>();
@@ -214,7 +214,7 @@ test.each([
     });
   });
   const post = (chatId: string) => running.api.post("/rest/v1/ai-chats/messages", said(chatId, MARK), 201);
-  // Whenever the subscription begins, one of the other assistant comes before its own.
+  // Ensures that an event of the other assistant precedes those of the key's, whenever the subscription starts.
   const writing = setInterval(() => void post(theirs.chatId).then(() => post(mine.chatId)), 100);
   await enough;
   clearInterval(writing);

@@ -26,18 +26,18 @@ beforeAll(async () => {
   keyId = keys.find(({ type }: { type: string }) => type === "SECRET").id;
 });
 
-/** Queries that tell a secret, by name. */
+/** Names of queries that disclose a secret. */
 const DISCLOSING = ["fileDownload", "endUserExportDownload"];
-/** What an operation without a world of its own cannot do here. */
+/** Operations that are refused here. */
 const REFUSED = ["startWidgetCall"];
-/** Operations that only tell a secret. */
+/** Operations that only disclose a secret. */
 const TELLS = ["identitySecret", "generateWebhookSecret", "issueToken", "startWidgetSession", ...DISCLOSING];
-/** Of what is no record of one organization's own: the organization itself. */
+/** Operations whose record is the organization itself. */
 const OF_ORGANIZATION = ["identitySecret", "generateWebhookSecret", "issueToken", "updateOrganization"];
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Paths of everything that an operation is given, defaults of the schema among it. */
+/** Paths of all input of an operation, including the schema's defaults. */
 function pathsOf(given: readonly (GraphQLArgument | GraphQLInputField)[], values: Values, at = ""): string[] {
   return given.flatMap(({ name, type, defaultValue }) => {
     const value = values[name];
@@ -49,7 +49,7 @@ function pathsOf(given: readonly (GraphQLArgument | GraphQLInputField)[], values
   });
 }
 
-/** Every text in a value but those that are left out. */
+/** Every text in a value, except omitted ones. */
 const textsOf = (value: unknown): string[] =>
   typeof value === "string"
     ? [value]
@@ -60,7 +60,7 @@ const textsOf = (value: unknown): string[] =>
 const ADDRESS = /^(::ffff:)?127\.0\.0\.1$/;
 const isDigest = (text: string) => /^[\w-]{8}\.[\w-]{43}$/.test(text);
 
-/** What a row says beside names: none of it may be a value that was sent or told. */
+/** Contents of a row except names, none of which may be a value that was sent or disclosed. */
 const saidIn = ({ operation: _, recordType: __, fields, ...rest }: AuditRow) => [
   ...Object.values(rest).filter((value) => value !== null),
   ...fields.map(({ digest }) => digest ?? ""),
@@ -69,7 +69,7 @@ const saidIn = ({ operation: _, recordType: __, fields, ...rest }: AuditRow) => 
 const fieldOf = (name: string) =>
   (schema.getMutationType()!.getFields()[name] ?? schema.getQueryType()!.getFields()[name])!;
 
-/** A row that is complete, and tells nothing of what was sent but the id of its record. */
+/** Expects a complete row that contains nothing of the input except the id of its record. */
 function expectRow(row: AuditRow, name: string, given: Values, told: unknown, api: "GRAPHQL" | "REST"): void {
   expect(row).toMatchObject({
     kind: TELLS.includes(name) ? "DISCLOSURE" : "CHANGE",
@@ -84,7 +84,7 @@ function expectRow(row: AuditRow, name: string, given: Values, told: unknown, ap
   if (visits) expect(isDigest(row.person!)).toBe(true);
   const paths = pathsOf(fieldOf(name).args, given).map((path) => path.replace(/^input\./, ""));
   const names = row.fields.map((field) => field.name);
-  // The argument that names the record is the record, and no field.
+  // The argument that names the record is not listed as a field.
   expect(paths).toEqual(expect.arrayContaining(names));
   const without = paths.filter((path) => !names.includes(path));
   expect(without.length).toBeLessThanOrEqual(1);
@@ -128,7 +128,7 @@ describe.each(audited)("$kind $name", (operation) => {
   });
 });
 
-/** Secrets in an answer of REST: records with a secret, whole SECRET keys, and links to the analytics page. */
+/** Secrets in a REST answer: records with a secret, full SECRET keys, and links to the analytics page. */
 function toldIn(body: unknown): string[] {
   if (Array.isArray(body)) return body.flatMap(toldIn);
   const { secret, type, value = "…", analyticUrl } = (body ?? {}) as Record<string, string | undefined>;

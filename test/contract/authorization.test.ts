@@ -15,13 +15,13 @@ const running = useApp({ OPEN_SETTINGS: "true" });
 const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema);
 
-/** Nothing may change it: what runs and changes something gets a world of its own. */
+/** Shared by reads. Operations that change something get their own world. */
 let world: World;
 const another = worlds(() => running.api);
 let stranger: { api: Api; world: World };
 let token: string;
 let userToken: string;
-/** Stands in the link to the analytics page. */
+/** The token in the link to the analytics page. */
 let analyticsToken: string;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   analyticsToken = new URL(analyticUrl).hash.replace("#token=", "");
 }, 30_000);
 
-/** A voice engine that holds calls from web pages is not there: what asks for one says so. */
+/** Operations that need a voice engine with web calls, which is missing here. */
 const WITHOUT_ENGINE = { startWidgetCall: "CHANNEL_DISABLED" } as Readonly<Record<string, string>>;
 
 const bearer = (value: string) => running.api.as({ Authorization: `Bearer ${value}` });
@@ -46,13 +46,13 @@ test("every operation has a rule and an example in test/support/operations.ts, a
   expect(Object.keys(variables).sort()).toEqual(names);
 });
 
-/** One without an example has failed the test above. */
+/** The test above fails for an operation without an example. */
 const known = operations.filter(({ name }) => name in variables);
 
 describe.each(known)("$kind $name", (operation) => {
   const rule = AUTHORIZATION[operation.name]!;
   const example = variables[operation.name]!;
-  /** Without a credential no WebSocket opens at all. */
+  /** Without a credential, no WebSocket opens. */
   const anonymously = operation.kind === "subscription" ? "closed with 4403" : "UNAUTHENTICATED";
   const changes = operation.kind === "mutation";
   const own = async () => example(changes ? await another(example) : world);
@@ -154,7 +154,7 @@ describe("rules and REST paths agree:", () => {
     expect([...behind("public")].map((name) => [name, AUTHORIZATION[name]])).toEqual([
       ["startWebCall", "page"],
     ]);
-    // What else a page may do before it has a visitor's session is to begin one.
+    // Before it has a visitor's session, a page may otherwise only start one.
     expect(Object.keys(AUTHORIZATION).filter((name) => AUTHORIZATION[name] === "page")).toEqual([
       "startWidgetSession",
       "startWebCall",
@@ -172,8 +172,8 @@ describe("rules and REST paths agree:", () => {
   test("operations without a path belong to the widget, or require a SECRET key or a token without userId", () => {
     const kinds = ["key", "keyOrBearer", "public", "settings"];
     const paths = new Set(kinds.flatMap((auth) => [...behind(auth)]));
-    // A log is read behind its assistant there; this one reads logs of deleted assistants too.
-    // What the analytics page shows, its token may read too.
+    // REST reads a log through its assistant; this operation also reads logs of deleted assistants.
+    // The token of the analytics page may also read the data that the page shows.
     const shown = ["analytics", "logs"];
     const without = Object.keys(AUTHORIZATION).filter(
       (name) => !paths.has(name) && name !== "log" && !/widget/i.test(name),

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import ts from "typescript";
 import { each, sourceFiles } from "../support/source";
 
-/** What runs in a browser knows no database. */
+/** Browser programs, which have no database. */
 const BROWSER = /^src\/web\//;
 
 /** Files that may read the process's own clock, and why. */
@@ -10,7 +10,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "src/platform/clock.ts": "measures how far the process's clock is from the database's",
 };
 
-/** Reads of the process's clock: durations are measured by `performance.now()`, all else is compared with stored times. */
+/** Reads of the process's clock. Durations use `performance.now()`; all other times are compared with stored ones. */
 function clockReads(file: ts.SourceFile): string[] {
   const found: string[] = [];
   const note = (node: ts.Node) => {
@@ -28,7 +28,7 @@ function clockReads(file: ts.SourceFile): string[] {
     const called = node.expression.getText();
     const given = node.arguments?.length ?? 0;
     if (/^(globalThis\.)?Date$/.test(called) && (given === 0 || ts.isCallExpression(node))) note(node);
-    // Without a time they take the process's own.
+    // Without an argument, these use the process's clock.
     if (called.endsWith(".setIssuedAt") && given === 0) note(node);
     if (called === "jwtVerify" && !node.getText().includes("currentDate:")) note(node);
     if (called === "v7" && given === 0) note(node);

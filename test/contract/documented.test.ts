@@ -1,14 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import { generatedDocuments } from "../../src/start/app";
 import { routes } from "../../rest-compat/routes/index";
-import { pathOf } from "../support/examples";
 import { OpenApi, type JsonObject, type OpenApiDocument } from "../support/openapi";
 import type { Fields } from "../support/shapes";
-import { DOCUMENTED } from "./documented";
+import { DOCUMENTED, lineOf } from "./documented";
 
 const openApi = new OpenApi(JSON.parse(generatedDocuments()["rest-compat/openapi.json"]!) as OpenApiDocument);
 
-const placeholders = (path: string) => path.replace(/:(\w+)/g, "{$1}");
 const AUTH = {
   key: "key",
   keyOrBearer: "key or bearer",
@@ -18,7 +16,7 @@ const AUTH = {
 };
 const rows = routes.map(({ id, method, path, auth, success, document }) => ({
   id,
-  line: `${method.toUpperCase()} ${placeholders(pathOf({ path: path.replace(/:(\w+)/g, "{$1}") }))}`,
+  line: lineOf({ method, path }),
   auth: AUTH[auth],
   status: success,
   served: document !== undefined,

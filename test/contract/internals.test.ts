@@ -4,16 +4,16 @@ import { describe, expect, test } from "@jest/globals";
 
 const MAX_README_LINES = 20;
 
-interface Wall {
+interface Internals {
   readonly what: string;
-  /** The one folder that may contain it, and whose README justifies it. */
+  /** The only folder that may contain it; its README gives the reason. */
   readonly folder: string;
-  /** What names it; missing if no text shows it. */
+  /** Matches its use; absent if no text shows it. */
   readonly pattern?: RegExp;
 }
 
 /** Code that reaches into internals of packages or of Node, or that schedules jobs beside graphile-worker. */
-const WALLS: readonly Wall[] = [
+const INTERNALS: readonly Internals[] = [
   {
     what: "private tables of graphile-worker",
     folder: "src/platform/database/private-job-tables",
@@ -55,7 +55,7 @@ const WALLS: readonly Wall[] = [
   { what: "the code of jobs", folder: "src/platform/jobs" },
 ];
 
-/** Ways into internals that nobody takes. */
+/** Accesses to internals that occur nowhere. */
 const NOWHERE: Readonly<Record<string, RegExp>> = {
   "parsers for all of pg": /setTypeParser/,
   "Node's loader": /Module\._|require\.cache|require\.extensions/,
@@ -64,7 +64,7 @@ const NOWHERE: Readonly<Record<string, RegExp>> = {
   "timers that start with an import": /^(const \w+ = )?(setInterval|setTimeout)\(/m,
 };
 
-/** Files of the server, but not migrations, which stay as they were published. */
+/** Files of the server, without migrations, which are never edited. */
 const files = ["src", "schema", "rest-compat"].flatMap((root) =>
   readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((name) => join(root, name))
@@ -74,7 +74,7 @@ const foldersWith = (pattern: RegExp) => [
   ...new Set(files.filter((file) => pattern.test(readFileSync(file, "utf8"))).map(dirname)),
 ];
 
-describe.each(WALLS)("$what", ({ pattern, folder }) => {
+describe.each(INTERNALS)("$what", ({ pattern, folder }) => {
   test(`has a README of at most ${MAX_README_LINES} lines`, () => {
     const lines = readFileSync(join(folder, "README.md"), "utf8").trimEnd().split("\n");
     expect(lines.length).toBeLessThanOrEqual(MAX_README_LINES);

@@ -16,7 +16,7 @@ import { unknownWorld } from "../support/world";
 const running = useApp();
 const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
 const operations = operationsOf(schema);
-/** Permissions that the interfaces give. */
+/** Permissions that the interfaces can grant. */
 const GIVEN = PERMISSIONS.filter((permission) => permission !== "import");
 
 const KEYS = "/rest/v1/organization/keys";
@@ -52,7 +52,7 @@ test("queries need read and mutations need write, except for calls, keys and web
   });
 });
 
-/** What runs is run on records that do not exist: only whether it is forbidden is looked at. */
+/** Runs an operation on records that do not exist, because only FORBIDDEN matters. */
 const codeOf = async (api: Api, operation: Operation) =>
   (await run(api, operation, variables[operation.name]!(unknownWorld()))).code;
 
@@ -94,7 +94,7 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
     }
   }, 120_000);
 
-  /** A token of the key itself, where pages take no SECRET key. */
+  /** A token of the key, for paths of pages, which accept no SECRET key. */
   async function tokenOf(): Promise<string> {
     const issuing = byKey(await newKey([...new Set([permission, "keys" as const])]));
     return (await issuing.post("/rest/v1/organization/token", {}, 200)).token as string;

@@ -26,12 +26,12 @@ interface Row {
   readonly rule: ItemRule;
   readonly type: GraphQLInputType;
   readonly right: string | number;
-  /** A wrong value, and what is said of it. */
+  /** An invalid value, and its error message. */
   readonly wrong: string | number;
   readonly message: string;
 }
 
-/** Each kind of rule that a single value can have: one without a row here is a type error. */
+/** Every kind of rule for a single value; a missing kind is a type error. */
 const ROWS: Readonly<Record<keyof ItemRule, Row>> = {
   minLength: {
     rule: { minLength: 2, maxLength: 3 },
@@ -82,7 +82,7 @@ const KINDS: readonly (readonly [string, Row])[] = [
   ],
 ];
 
-/** How deep the list lies in lists, with the path of its second item's wrong value. */
+/** Depth of the list in other lists, and the path of the invalid value in its second item. */
 const DEPTHS = [
   [1, "1"],
   [2, "0.1"],
@@ -112,7 +112,7 @@ const ROUTE: Route = {
 };
 const SEGMENTS = { voice_engine: "vapi", telephony_provider: "twilio" };
 
-/** Lists with a rule, as an argument, in the body and in the objects of a list; refused by each interface. */
+/** Lists with a rule as an argument, in a body and in objects of a list, on each interface. */
 function interfaces(type: GraphQLInputType, rule: InputRule) {
   const list = { type, extensions: { schema: rule } };
   const Inner = new GraphQLInputObjectType({ name: "Inner", fields: { list } });

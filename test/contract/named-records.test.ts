@@ -9,7 +9,7 @@ import { buildWorld, namedBy, unknownWorld, type World } from "../support/world"
 
 type Example = (world: World) => Record<string, unknown>;
 
-/** Records that operations may name beside those of their examples. */
+/** Examples that name records besides those of the operations' main examples. */
 const MORE: Readonly<Record<string, readonly Example[]>> = {
   calls: [
     ({ assistantId, workflowId, deploymentId }) => ({ filter: { assistantId, workflowId, deploymentId } }),
@@ -71,7 +71,7 @@ beforeAll(async () => {
   [world, stranger] = [await buildWorld(running.api), await buildWorld(api)];
 }, 30_000);
 
-/** Where an input names records, as paths. */
+/** Paths at which an input names records. */
 function idsIn(type: GraphQLInputType, path: string): string[] {
   const named = getNamedType(type);
   if (isScalarType(named) && named.name === "ID") return [path];
@@ -88,7 +88,7 @@ const pathsIn = (value: unknown, path = ""): string[] =>
     : [path];
 
 test("every id argument of an operation occurs in one of its examples", () => {
-  // Behind an event of a chat that is not there is nothing.
+  // An unknown chat has no events.
   const without = ["chatEvents after", "widgetChatEvents after"];
   const missing = operations.flatMap(({ name, field, examples }) => {
     const named = examples.flatMap((example) => pathsIn(example(unknownWorld())));
@@ -117,6 +117,6 @@ describe.each(cases)("$name with a $record", ({ example, record, field, ...opera
     const { kind, name } = operation;
     if (unknown.code !== undefined)
       expect(field.description).toMatch(new RegExp(`Errors: .*\\b${unknown.code}\\b`));
-    else expect(kind === "query" || name === "replayEvents").toBe(true); // what only looks finds nothing
+    else expect(kind === "query" || name === "replayEvents").toBe(true); // reads find nothing
   });
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
 }, 60_000);
 
-/** A caller of each kind, as far as rules look at it. */
+/** A caller of each kind, with the properties that rules use. */
 const CALLERS: Readonly<Record<string, Omit<Caller, "organizationId">>> = {
   "a SECRET key": { kind: "SECRET" },
   "a PUBLIC key": { kind: "PUBLIC" },
@@ -47,9 +47,9 @@ const CALLERS: Readonly<Record<string, Omit<Caller, "organizationId">>> = {
   "the anonymous caller of the settings paths": { kind: "ANONYMOUS" },
 };
 
-/** Types that no query reads by themselves, and who may read them for another reason than that they may read what is around. */
+/** Types that no query returns, whose readers are those of an operation instead of those of their parent. */
 const AS_THE_OPERATION: Readonly<Record<string, string>> = { AttachedFile: "attachFile" };
-/** What an operation makes for its caller is theirs to read. */
+/** Fields that an operation creates for its caller, who may read them. */
 const MADE_FOR_THE_CALLER = ["startWidgetSession.widget"];
 
 function allows(rule: Rule, caller: Omit<Caller, "organizationId">): boolean {
@@ -63,7 +63,7 @@ function allows(rule: Rule, caller: Omit<Caller, "organizationId">): boolean {
 
 const CHANGES = new Set(Object.keys(schema.getMutationType()!.getFields()));
 
-/** By type, the operations that read it at the root: queries and subscriptions, or else the mutations that answer with it. */
+/** Operations that return a type at the root: queries and subscriptions, else mutations. */
 const readAt = new Map<string, string[]>();
 for (const reads of [true, false]) {
   const found = new Map<string, string[]>();
@@ -75,26 +75,26 @@ for (const reads of [true, false]) {
   for (const [type, names] of found) if (!readAt.has(type)) readAt.set(type, names);
 }
 
-/** Whether the rules of the root fields let a caller read what a path leads to. */
+/** Whether the rules of the root fields allow a caller to read the object at the end of a path. */
 function isOpen(path: SchemaPath, caller: Omit<Caller, "organizationId">): boolean {
   if (path.length === 1 || MADE_FOR_THE_CALLER.includes(nameOf(path))) return true;
   const type = contentOf(getNamedType(path.at(-1)!.field.type)).name;
   const operation = AS_THE_OPERATION[type];
   const names = operation === undefined ? (readAt.get(type) ?? []) : [operation];
   const open = names.filter((name) => allows(AUTHORIZATION[name]!, caller));
-  // Of several changes of a record each answers with it; of several reads some show less.
+  // Every mutation of a record returns it completely; some queries show only parts of it.
   return CHANGES.has(names[0] ?? "") ? open.length > 0 : open.length === names.length;
 }
 
 const kindOf = (root: GraphQLObjectType) => root.name.toLowerCase() as Operation["kind"];
 
-interface Walk {
+interface OperationPath {
   readonly kind: Operation["kind"];
   readonly path: SchemaPath;
 }
 
-/** Every path of the schema that a caller may begin, up to the first step that the rules of the roots close. */
-const walksOf = (caller: Omit<Caller, "organizationId">): Walk[] =>
+/** Every path that a caller may start, up to the first step that the rules of the root fields refuse. */
+const pathsFor = (caller: Omit<Caller, "organizationId">): OperationPath[] =>
   roots.flatMap((root) =>
     Object.keys(root.getFields())
       .filter((name) => allows(AUTHORIZATION[name]!, caller))
@@ -102,16 +102,16 @@ const walksOf = (caller: Omit<Caller, "organizationId">): Walk[] =>
       .map((path) => ({ kind: kindOf(root), path })),
   );
 
-/** For each last step one path, that of a query before all others and the shortest of those. */
-function oneForEachStep(walks: readonly Walk[]): Walk[] {
+/** One path for each last step: preferably of a query, and the shortest. */
+function oneForEachStep(paths: readonly OperationPath[]): OperationPath[] {
   const kinds = ["query", "subscription", "mutation"];
-  const sorted = walks.toSorted(
+  const sorted = paths.toSorted(
     (a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.path.length - b.path.length,
   );
-  const byStep = new Map<string, Walk>();
-  for (const walk of sorted.reverse()) {
-    const { on, field } = walk.path.at(-1)!;
-    byStep.set(`${on}.${field.name}`, walk);
+  const byStep = new Map<string, OperationPath>();
+  for (const one of sorted.reverse()) {
+    const { on, field } = one.path.at(-1)!;
+    byStep.set(`${on}.${field.name}`, one);
   }
   return [...byStep.values()].filter(({ path }) => path.length > 1);
 }
@@ -126,32 +126,32 @@ const refusedAt = (outcome: Awaited<ReturnType<typeof run>>) => ({
 
 describe.each(Object.keys(CALLERS).filter((name) => CALLERS[name]!.kind !== "ANONYMOUS"))("%s", (name) => {
   const caller = CALLERS[name]!;
-  const walks = walksOf(caller);
-  const example = ({ kind, path }: Walk) =>
+  const paths = pathsFor(caller);
+  const example = ({ kind, path }: OperationPath) =>
     [operationOf(kind, path, world), variables[path[0]!.field.name]!(world)] as const;
 
   test("reads through nested fields what it may read at the root", async () => {
-    const open = oneForEachStep(walks.filter(({ path }) => isOpen(path, caller)));
-    for (const walk of open) {
-      const outcome = await run(credentials[name]!, ...example(walk));
-      expect([nameOf(walk.path), outcome.code]).not.toEqual([nameOf(walk.path), FORBIDDEN]);
+    const open = oneForEachStep(paths.filter(({ path }) => isOpen(path, caller)));
+    for (const one of open) {
+      const outcome = await run(credentials[name]!, ...example(one));
+      expect([nameOf(one.path), outcome.code]).not.toEqual([nameOf(one.path), FORBIDDEN]);
     }
   }, 60_000);
 
   test("reads nothing through nested fields that it may not read at the root", async () => {
-    for (const walk of walks.filter(({ path }) => !isOpen(path, caller))) {
-      const outcome = await run(credentials[name]!, ...example(walk));
-      expect([nameOf(walk.path), refusedAt(outcome)]).toEqual([
-        nameOf(walk.path),
-        { code: FORBIDDEN, path: walk.path.map(({ field }) => field.name) },
+    for (const one of paths.filter(({ path }) => !isOpen(path, caller))) {
+      const outcome = await run(credentials[name]!, ...example(one));
+      expect([nameOf(one.path), refusedAt(outcome)]).toEqual([
+        nameOf(one.path),
+        { code: FORBIDDEN, path: one.path.map(({ field }) => field.name) },
       ]);
     }
   }, 60_000);
 });
 
-test("a token with userId is refused on some fields, which proves that the walk finds them", () => {
+test("a token with userId is refused on some fields, which proves that the search finds them", () => {
   const caller = CALLERS["a token with userId"]!;
-  const closed = walksOf(caller).filter(({ path }) => !isOpen(path, caller));
+  const closed = pathsFor(caller).filter(({ path }) => !isOpen(path, caller));
   expect(closed.map(({ path }) => nameOf(path))).toEqual(
     expect.arrayContaining(["assistant.project", "assistant.chats", "assistant.files"]),
   );
@@ -161,7 +161,7 @@ test("the anonymous caller of the settings paths reads nothing more with either 
   const { database } = running.app;
   const { id: organizationId } = await running.api.get("/rest/v1/organization", 200);
   const caller = { organizationId, kind: "ANONYMOUS" } as const;
-  const closed = walksOf(caller).filter(({ path }) => !isOpen(path, caller));
+  const closed = pathsFor(caller).filter(({ path }) => !isOpen(path, caller));
   expect(closed.length).toBeGreaterThan(0);
   for (const { kind, path } of closed)
     for (const compile of [engine.compile.bind(engine), engine.plain.bind(engine)]) {

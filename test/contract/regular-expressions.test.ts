@@ -7,7 +7,7 @@ const files = sourceFiles("schema", "rest-compat", "src");
 const place = (file: ts.SourceFile, node: ts.Node) =>
   `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1}`;
 
-/** Nodes of one kind in all of the source, with their places. */
+/** Nodes of one kind in the whole source, with their positions. */
 function all<N extends ts.Node>(is: (node: ts.Node) => node is N): [place: string, node: N][] {
   const found: [string, N][] = [];
   for (const file of files) each(file, (node) => void (is(node) && found.push([place(file, node), node])));
@@ -40,7 +40,7 @@ describe("regular expressions on untrusted text take linear time", () => {
 
   test("and untrusted text never becomes a regular expression", () => {
     const made = all(isMade).map(([where]) => where.split(":")[0]);
-    // Made of constants of ours.
+    // Built from our own constants.
     expect(made).toEqual(["src/platform/database/embedded-postmaster.ts", "src/platform/reader/html.ts"]);
   });
 });

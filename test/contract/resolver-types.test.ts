@@ -12,9 +12,9 @@ declare const meta: PageMeta;
 declare const messages: AsyncIterable<Message>;
 declare const numbers: AsyncIterable<number>;
 
-/** Never called: `npm run typecheck` fails if a line behind `@ts-expect-error` compiles. */
+/** Never called: `npm run typecheck` fails if a line after `@ts-expect-error` compiles. */
 export function wrongShapes() {
-  const MessagePage = PageOf(() => Message, "Sample"); // not at the top: it would join the schema of other tests
+  const MessagePage = PageOf(() => Message, "Sample"); // not at module level, where it would join the schema of other tests
   class Resolvers {
     @Query(() => Message, { description })
     whole() {
@@ -111,7 +111,7 @@ test("operations and fields of the schema have decorators that check their types
       unchecked.test(names!),
     ),
   );
-  // Both make types of a type that they are given, which cannot be checked before.
+  // Both create types from a given type, which cannot be checked beforehand.
   expect(taking.map(({ fileName }) => fileName)).toEqual([
     "schema/core/connection.ts",
     "schema/core/page.ts",

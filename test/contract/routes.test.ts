@@ -7,13 +7,13 @@ import { expectError, expectOpenToAnyOrigin, withoutRequest } from "../support/e
 import { exampleOf, pathOf, send } from "../support/examples";
 import { OpenApi } from "../support/openapi";
 import { buildWorld, namedBy, portrait, unknownWorld, worlds, type World } from "../support/world";
-import { REFUSED_TO_USERS } from "./documented";
+import { DOCUMENTED, lineOf } from "./documented";
 
 const running = useApp();
 const shut = useApp({ OPEN_SETTINGS: "false" });
 
 let openApi: OpenApi;
-/** Nothing may change it: what runs and changes something gets a world of its own. */
+/** Shared by reads. Operations that change something get their own world. */
 let world: World;
 const another = worlds(() => running.api);
 let stranger: { api: Api; world: World };
@@ -39,8 +39,8 @@ const operationName = (document: string) => {
 const served = routes.filter(({ document }) => document !== undefined);
 const streams = routes.filter(({ stream, body }) => stream !== undefined && body !== "form");
 const title = "$method $path";
-const refusedToUsers = ({ method, path }: (typeof routes)[number]) =>
-  REFUSED_TO_USERS.test(`${method.toUpperCase()} ${path}`);
+const refusedToUsers = (route: (typeof routes)[number]) =>
+  DOCUMENTED.some((one) => one.refusesUsers && lineOf(one) === lineOf(route));
 const JSON_BODY = { "Content-Type": "application/json" };
 
 describe.each(served)(title, (route) => {

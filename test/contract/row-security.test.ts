@@ -10,7 +10,7 @@ const running = useApp({ WORKER: "on" });
 
 interface Table {
   readonly name: string;
-  /** The column that names its organization; null for a table of none. */
+  /** The column with its organization; null for a table without organizations. */
   readonly column: string | null;
   readonly hidden: boolean;
   readonly policy: string | null;

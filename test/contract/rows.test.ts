@@ -36,7 +36,7 @@ describe("the row types", () => {
   });
 });
 
-/** Each statement is wrong for the compiler, which `npm run typecheck` proves, and for the database. */
+/** Each statement is invalid for the compiler (see `npm run typecheck`) and for the database. */
 describe("an invalid row does not compile", () => {
   const scope = async () => {
     const { id } = await running.api.get("/rest/v1/organization", 200);
@@ -50,7 +50,7 @@ describe("an invalid row does not compile", () => {
 
   test("if a value is not allowed", async () => {
     const row = { id: newId(), kind: "NONE", sealedTarget: "" } as const;
-    // @ts-expect-error: of these kinds there is none
+    // @ts-expect-error: the kind is not allowed
     await expect((await scope()).insert("provider_erasures", row)).rejects.toThrow("check constraint");
   });
 

@@ -13,7 +13,7 @@ const types = Object.values(schema.getTypeMap()).filter(
 
 type Described = GraphQLNamedType | GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
 
-/** Everything of a type that a reader may ask about, by name. */
+/** A type and its members, by name. */
 function partsOf(type: GraphQLNamedType): [string, Described][] {
   const fields =
     isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)
@@ -65,7 +65,7 @@ const VOICES = [
   "jennifer melissa will chris matt jack ruby davis donna michael",
 ].flatMap((vendor) => vendor.split(" "));
 
-/** Every enumeration of the contract: its values in their order. */
+/** Every enumeration of the contract, with its values in order. */
 const ENUMERATIONS: Readonly<Record<string, readonly string[]>> = {
   TextProvider: ["OPENAI", "GROQ", "ANTHROPIC"],
   SmsProvider: ["OPENAI", "GROQ"],

@@ -8,7 +8,7 @@ import { readConfig } from "../../src/platform/settings/config";
 import { each, importsOf, sourceFiles } from "../support/source";
 
 const all = sourceFiles("schema", "rest-compat", "src");
-/** Everything but the folders that may speak to the database without a Scope; a backup is of all organizations. */
+/** Files outside the folders that may use the database without a Scope; a backup covers all organizations. */
 const bound = all.filter(
   ({ fileName }) => !/^src\/(platform\/(database|jobs)|worker|backup)\//.test(fileName),
 );
@@ -16,11 +16,11 @@ const bound = all.filter(
 interface MethodCall {
   readonly node: ts.CallExpression;
   readonly name: string;
-  /** What the method is called on. */
+  /** The expression that the method is called on. */
   readonly on: ts.Expression;
 }
 
-/** Every call of a method of which `matches` likes the name. */
+/** All calls of methods whose name `matches` accepts. */
 function methodCalls(file: ts.SourceFile, matches: RegExp): MethodCall[] {
   const found: MethodCall[] = [];
   each(file, (node) => {
@@ -34,7 +34,7 @@ function methodCalls(file: ts.SourceFile, matches: RegExp): MethodCall[] {
 const place = (file: ts.SourceFile, node: ts.Node) =>
   `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
 
-/** Where the calls that `breaks` stands for are. */
+/** Positions of the calls that `breaks` selects. */
 const breaches = (matches: RegExp, breaks: (call: MethodCall) => boolean) =>
   bound.flatMap((file) =>
     methodCalls(file, matches)
@@ -42,14 +42,14 @@ const breaches = (matches: RegExp, breaks: (call: MethodCall) => boolean) =>
       .map(({ node }) => place(file, node)),
   );
 
-/** What a chain of calls and properties begins with: `q` of `q.where(…).orWhere(…)`. */
+/** The start of a chain of calls and properties: `q` in `q.where(…).orWhere(…)`. */
 function beginning(expression: ts.Expression): ts.Expression {
   if (ts.isCallExpression(expression) || ts.isPropertyAccessExpression(expression))
     return beginning(expression.expression);
   return expression;
 }
 
-/** Zod has a `union` too, and Express a `raw`. */
+/** Excludes `union` of Zod and `raw` of Express. */
 const isQuery = ({ on }: MethodCall) => !/^(z|express)$/.test(beginning(on).getText());
 
 /** Whether a chain begins with the parameter of a function that was passed to `where`: a group of its own. */
@@ -89,7 +89,7 @@ const PARTS = new Set(
     .map(([, name]) => name!),
 );
 
-/** Tables that a statement reads or writes without a condition on their organization, by the names they have in it. */
+/** Tables that a statement uses without a condition on the organization, by their names in the statement. */
 function tablesWithoutOrganization(sql: string): string[] {
   const FUNCTIONS_AND_JOINS = "unnest|lateral|json_to_recordset";
   const KEYWORDS = "where|on|join|cross|left|right|inner|order|group|limit|set|as|using|for";
@@ -158,7 +158,7 @@ describe("queries stay within their organization:", () => {
         )
           uses.push(place(file, node));
       });
-    // Both build the connection, which only services get to see through a Scope.
+    // These open the connection, which services use only through a Scope.
     expect(uses.filter((use) => !/^src\/(start\/(app|prepare)|cli\/[\w-]+)\.ts/.test(use))).toEqual([]);
   });
 
@@ -236,7 +236,7 @@ interface Metadata {
 
 describe("no guard is placed where type-graphql would not run it:", () => {
   compileInterfaces(loadCatalog(), readConfig({}));
-  // The name under which type-graphql keeps what its decorators were told.
+  // The global in which type-graphql stores the arguments of its decorators.
   const { TypeGraphQLMetadataStorage } = globalThis as unknown as { TypeGraphQLMetadataStorage: Metadata };
   const { authorizedFields, fields, objectTypes } = TypeGraphQLMetadataStorage;
 

@@ -15,7 +15,10 @@ import { PAGES, type Snippet, snippetsOf } from "../support/snippets";
 
 /** Addresses as the pages write them. */
 const HOST = "http://127.0.0.1:4000";
-/** Languages that need what tests do not have: other compilers, a proxy, systemd. The verification functions run in test/domain/signatures. */
+/**
+ * Languages that need tools that tests lack: other compilers, a proxy, systemd. The verification functions run in
+ * test/domain/signatures.
+ */
 const NOT_CHECKED = ["caddyfile", "go", "html", "ini", "mermaid", "nginx", "python", "text"];
 
 const app = useApp(FAST);

@@ -18,7 +18,7 @@ const filesIn = (folder: string): string[] =>
     .map((name) => `${folder}/${name}`);
 const all = filesIn("test");
 
-/** What a script gives jest to look for. */
+/** The patterns of files that a script passes to jest. */
 const patternsOf = (script: string) => scripts[script]!.split(" ").filter((word) => word.startsWith("test/"));
 const filesOf = (script: string) =>
   all.filter((name) => patternsOf(script).some((pattern) => name.startsWith(pattern)));
@@ -31,7 +31,7 @@ const WITHOUT_VECTORS = "the rows run without pgvector; test/domain/embeddings.t
 const OWN_TESTS = "what it ends or deletes is tried with rows of its age in test/domain";
 const MORE_SECONDS = "a time that only grows; the rows hold the answer itself back";
 
-/** Settings that no row of the two suites sets, and why. */
+/** Settings that no row of the two suites sets, with the reason. */
 const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
   ANTHROPIC_API_KEY: LIKE_OPENAI,
   ANTHROPIC_BASE_URL: LIKE_OPENAI,

@@ -168,7 +168,7 @@ describe("a restore changes nothing if", () => {
   };
   const cases: [string, Sabotage, RegExp][] = [
     [
-      "the encryption keys are others",
+      "the encryption keys differ",
       () => ({ ENCRYPTION_KEYS: "x".repeat(40) }),
       /ENCRYPTION_KEYS lacks the key/,
     ],
@@ -201,7 +201,7 @@ describe("a restore changes nothing if", () => {
   ];
 
   test(
-    "it cannot be right",
+    "the backup, the settings or the target is wrong",
     async () => {
       const { env, folder } = shared;
       const target = elsewhere(env, await emptyDatabase());

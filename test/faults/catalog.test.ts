@@ -24,7 +24,7 @@ function refusalOf(file: string): string {
   } catch (error) {
     return (error as Error).message;
   }
-  throw new Error("The catalogue was taken.");
+  throw new Error("The catalog was accepted.");
 }
 
 const withoutSms = contract.models.map(({ id }) => ({ id, channels: ["VOICE", "TEXT"] }));
@@ -35,21 +35,13 @@ describe("an invalid CATALOG_FILE is refused, naming the entry:", () => {
     ["not JSON", "{", ["JSON"]],
     ["not an object", [], ["the file"]],
     ["an unknown list", { model: [] }, ["model"]],
-    [
-      "a name that GraphQL has no room for",
-      { models: [{ ...model, id: "GPT-5" }] },
-      ["models[0] (GPT-5).id"],
-    ],
-    ["a name of GraphQL's own", { models: [{ ...model, id: "true" }] }, ["models[0] (true).id"]],
+    ["an id that GraphQL does not allow", { models: [{ ...model, id: "GPT-5" }] }, ["models[0] (GPT-5).id"]],
+    ["an id reserved by GraphQL", { models: [{ ...model, id: "true" }] }, ["models[0] (true).id"]],
     ["an unknown field", { models: [model, { ...model, id: "B", price: 1 }] }, ["models[1] (B)", "price"]],
     ["an unknown channel", { models: [{ ...model, channels: ["FAX"] }] }, ["models[0] (LOCAL_1).channels"]],
     ["no channel", { models: [{ ...model, channels: [] }] }, ["models[0] (LOCAL_1).channels"]],
-    [
-      "a base URL that is none",
-      { models: [{ ...model, baseUrl: "ftp://x" }] },
-      ["models[0] (LOCAL_1).baseUrl"],
-    ],
-    ["an entry twice", { models: [model, model] }, ["models[1] (LOCAL_1)"]],
+    ["an invalid base URL", { models: [{ ...model, baseUrl: "ftp://x" }] }, ["models[0] (LOCAL_1).baseUrl"]],
+    ["a duplicate entry", { models: [model, model] }, ["models[1] (LOCAL_1)"]],
     ["an unknown provider", { models: [{ ...model, provider: "NOBODY" }] }, ["models (LOCAL_1)", "NOBODY"]],
     ["a model without the vendor's name", { models: [{ id: "B", provider: "OPENAI" }] }, ["models (B)"]],
     ["a voice without a vendor", { voices: [{ id: "ada" }] }, ["voices (ada)"]],

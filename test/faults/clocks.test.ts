@@ -119,7 +119,7 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
 
   const missed: [string, number][] = [
     ["was missed", -1.01],
-    ["was put off to a time to come by a server of another version", 2],
+    ["was postponed to a future time by a server of another version", 2],
   ];
   // Each row takes up to a minute: the quick run has only those with a clock ahead, which once did harm.
   if (LONG || skew > 0)

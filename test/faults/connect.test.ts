@@ -190,7 +190,7 @@ describe("addresses", () => {
     ["https://8.8.8.8/v1", false],
   ])("%s is private: %s", async (url, expected) => expect(await isPrivate(url)).toBe(expected));
 
-  test("an Ollama is noticed with its models, and another server is not", async () => {
+  test("Ollama is detected with its models, and another server is not", async () => {
     const bodies: Record<string, string> = {
       "/v1/models": '{"data":[{"id":"llama3.2"}]}',
       "/api/version": '{"version":"0.12.0"}',

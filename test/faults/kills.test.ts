@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "@jest/globals";
 import pg from "pg";
 import { useApp } from "../support/app";
 import { newChat, quietAssistant, say } from "../support/factories";
-import { type Received, Receiver } from "../support/receiver";
+import { type ReceivedRequest, Receiver } from "../support/receiver";
 import {
   afterTest,
   afterTests,
@@ -61,7 +61,7 @@ const deliveries = () =>
 /** The deliveries, one line each. */
 const told = async () =>
   (await deliveries()).map(({ attempt, status, body }) => `${attempt} ${status} ${body}`);
-const idOf = ({ headers }: Received) => String(headers["webhook-id"]);
+const idOf = ({ headers }: ReceivedRequest) => String(headers["webhook-id"]);
 
 /** Waits for all deliveries. Expects each event as stored, and twice only if it was in flight. */
 async function allDelivered(inFlight: readonly string[]): Promise<Row[]> {

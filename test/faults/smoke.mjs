@@ -1,5 +1,5 @@
-// The README's run command, as a stranger meets it: `node test/faults/smoke.mjs`, after the build. With `--external` it
-// runs on the system's own PostgreSQL by DATABASE_URL. Plain Node, so that nothing of the tests stands between.
+// Runs the README's command like a newcomer: `node test/faults/smoke.mjs`, after the build. With `--external` it
+// runs on the system's own PostgreSQL by DATABASE_URL. Plain Node, independent of the other tests.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ async function until(isSo, what, timeoutMs = 60_000) {
 
 const say = (line) => console.log(`  ${line}`);
 
-/** `npm start` in a process group of its own. */
+/** Runs `npm start` in its own process group. */
 async function start(env) {
   const began = Date.now();
   const npm = spawn("npm", ["start"], {
@@ -246,6 +246,6 @@ try {
   code = 1;
 }
 for (const npm of running) process.kill(-npm.pid, "SIGKILL");
-if (running.size > 0) await sleep(3_000); // its PostgreSQL ends by itself
+if (running.size > 0) await sleep(3_000); // its PostgreSQL stops by itself
 for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 process.exit(code);

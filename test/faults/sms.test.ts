@@ -102,7 +102,7 @@ async function expectOneAnswer(): Promise<void> {
 }
 
 test(
-  "a text stored by a server that is killed at once is answered by another by the API, once",
+  "a text stored by a server that is killed at once is answered once by another, through the API",
   async () => {
     await modelThat({ text: [ANSWER] });
     const first = await server({ WORKER: "off", SMS_ANSWER_SECONDS: "1" });
@@ -121,7 +121,7 @@ test(
 );
 
 test(
-  "a text whose server is killed while the model answers is answered to the next request with it, once",
+  "a text whose server is killed while the model answers is answered once, to the next request with that text",
   async () => {
     const model = await modelThat({ text: ["It is ", "late."], held: never }, { text: [ANSWER] });
     const first = last;
@@ -162,8 +162,8 @@ test(
 );
 
 test.each([
-  ["finds it at the provider, and sends nothing", true],
-  ["sends what the provider has not", false],
+  ["finds it at the provider and sends nothing", true],
+  ["sends it if the provider does not have it", false],
 ])(
   "an answer whose server is killed after sending, before it is stored: another server %s",
   async (_, arrived) => {

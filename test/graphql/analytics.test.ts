@@ -396,7 +396,11 @@ describe("invalid input is refused:", () => {
 
   test.each([
     ["an unknown time zone", { timezone: "Mars/Olympus" }, "input.timezone"],
-    ["an offset, which PostgreSQL reads the other way round", { timezone: "+02:00" }, "input.timezone"],
+    [
+      "an offset, which PostgreSQL interprets with the opposite sign",
+      { timezone: "+02:00" },
+      "input.timezone",
+    ],
     ["an end before the beginning", { from: TO, to: FROM }, "input.from"],
     ["more than 400 days", { from: "2024-01-01T00:00:00Z", to: TO }, "input.from"],
   ])("%s", async (_what, input, path) => {
@@ -466,9 +470,9 @@ describe("the list of all logs", () => {
 
   test.each([
     ["a label", "caller PAST-00042"],
-    ["what was said", "leider nicht"],
-    ["markup, as text", "<img src=x"],
-    ["a sign that stands for any other in SQL", "%"],
+    ["words of a message", "leider nicht"],
+    ["markup as text", "<img src=x"],
+    ["a wildcard of SQL as text", "%"],
   ])("finds %s", async (_what, search) => {
     const { nodes, pageInfo } = await list({ first: 100, filter: { search } });
     const text = search.toLowerCase();

@@ -178,11 +178,15 @@ describe("a file attached to an assistant", () => {
 describe("a file cannot be attached", () => {
   test.each<[string, Part, RegExp]>([
     [
-      "a picture",
+      "an image",
       { content: png, type: "text/plain" },
       /image\/png.*only text or Markdown, HTML, PDF and DOCX/,
     ],
-    ["bytes", { content: Uint8Array.from([1, 0, 2]), type: "application/pdf" }, /application\/octet-stream/],
+    [
+      "binary data",
+      { content: Uint8Array.from([1, 0, 2]), type: "application/pdf" },
+      /application\/octet-stream/,
+    ],
   ])("if it is %s, whatever its declared type", async (_what, part, message) => {
     const [assistantId, fileId] = [await newAssistant(running.api), await uploaded(part)];
     const { extensions } = await running.api.gqlError(ATTACH, { assistantId, fileId });

@@ -25,7 +25,7 @@ const count = async (table: string, chatId: string): Promise<number> => {
   return (await running.database.query<{ count: number }>(text, [chatId]))[0]!.count;
 };
 
-test("forgets a caller with an id of 4,096 characters, and nobody whose id starts the same", async () => {
+test("a caller with an id of 4,096 characters is forgotten, and nobody whose id starts the same", async () => {
   const names = ["a", "b"].map((end) => "ü".repeat(4095) + end);
   const known = async (id?: string) =>
     (await running.api.gql("query ($id: String!) { endUser(uniqueId: $id) { id } }", { id })).endUser;
@@ -228,7 +228,7 @@ describe("after a restore", () => {
   });
 });
 
-test("is not done while records of the person are left, even if a provider has deleted all of its own", async () => {
+test("an erasure is not done while records of the person are left, even if a provider has deleted all of its own", async () => {
   const { organizationId } = await running.otherOrganization();
   const target =
     "insert into erasures (organization_id, id, subject, status, sealed_target) values ($1, 'half', 'USER_ID', 'RUNNING', 'x')";

@@ -37,13 +37,15 @@ const mutation = (kind: string, argument: string, declared: string) =>
   `mutation (${declared}) { update${typeOf(kind)}Configuration(assistantId: $id, input: ${argument}) { functions } }`;
 const inputOf = (kind: string) => `Update${typeOf(kind)}ConfigurationInput!`;
 
-/** Ways to store functions, given as text. Each returns the answer. */
-const WAYS: Readonly<Record<string, (id: string, kind: string, functions: string) => Promise<string>>> = {
+/** Requests that store functions, given as text. Each returns the answer. */
+const STORING_REQUESTS: Readonly<
+  Record<string, (id: string, kind: string, functions: string) => Promise<string>>
+> = {
   "a REST body": (id, kind, functions) =>
     raw(`/rest/v1/assistants/${id}/${kind}`, "PATCH", `{"functions": ${functions}}`),
   "a REST body with white space": (id, kind, functions) =>
     raw(`/rest/v1/assistants/${id}/${kind}`, "PATCH", `{ "functions" :\n\t[ ${functions.slice(1, -1)} ] }`),
-  "a variable of GraphQL that is the input": (id, kind, functions) =>
+  "a GraphQL variable that is the input": (id, kind, functions) =>
     gql(
       mutation(kind, "$input", `$id: ID!, $input: ${inputOf(kind)}`),
       `{"id":"${id}","input":{"functions":${functions}}}`,
@@ -105,9 +107,9 @@ async function expectExact(id: string, kind: string, functions: string): Promise
 }
 
 describe.each(KINDS)("functions of the %s configuration are returned exactly as sent", (kind) => {
-  test.each(Object.keys(WAYS))("in %s", async (way) => {
+  test.each(Object.keys(STORING_REQUESTS))("in %s", async (way) => {
     const id = await newAssistant(running.api);
-    expect(await WAYS[way]!(id, kind, all)).toContain(`"functions":${all}`);
+    expect(await STORING_REQUESTS[way]!(id, kind, all)).toContain(`"functions":${all}`);
     await expectExact(id, kind, all);
   });
 
@@ -125,7 +127,7 @@ describe.each(KINDS)("functions of the %s configuration are returned exactly as 
 
   test("including those of a duplicate, and after another field was changed", async () => {
     const id = await newAssistant(running.api);
-    await WAYS["a REST body"]!(id, kind, all);
+    await STORING_REQUESTS["a REST body"]!(id, kind, all);
     await raw(`/rest/v1/assistants/${id}/${kind}`, "PATCH", '{"prompt":"Other."}');
     await expectExact(id, kind, all);
     const copy = JSON.parse(await raw(`/rest/v1/assistants/duplicate/${id}`, "POST")) as { id: string };
@@ -154,7 +156,7 @@ async function framesOf(query: string, variables: object): Promise<string[]> {
 
 test("functions are returned as sent over a WebSocket too", async () => {
   const assistantId = await speaker(running.api, { initialMessage: "" });
-  for (const kind of KINDS) await WAYS["a REST body"]!(assistantId, kind, all);
+  for (const kind of KINDS) await STORING_REQUESTS["a REST body"]!(assistantId, kind, all);
   const callId = await place(running.api, assistantId, NUMBER.refused);
   await ended(running.api, callId);
   const [start] = await eventsOf(running.api, callId);

@@ -47,7 +47,7 @@ describe("variables are filled into a function", () => {
     expect(offered).toMatchObject({ description: "filled", parameters: everything("filled") });
   });
 
-  test.each(["3", "3a", "1.x", ".x"])("but never for a name that starts like %s", async (name) => {
+  test.each(["3", "3a", "1.x", ".x"])("but not for a name that starts like %s", async (name) => {
     const properties = { code: { type: "string", pattern: "^[0-9]{3}$", description: `{${name}} digits` } };
     const functions = [{ name: "f", parameters: { type: "object", properties } }];
     const { model, say, answered } = await talk(running, [{ text: ["Fine."] }], {

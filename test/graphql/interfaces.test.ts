@@ -22,7 +22,7 @@ describe("an assistant", () => {
     expect(assistant).toEqual(rest);
   });
 
-  test("created, changed and deleted by GraphQL is so on REST", async () => {
+  test("created, changed or deleted by GraphQL is the same on REST", async () => {
     const { api } = running;
     const create = `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { ${FIELDS} } }`;
     const made = (await api.gql(create, { input: { name: "Bea" } })).createAssistant;
@@ -39,7 +39,7 @@ describe("an assistant", () => {
     await api.get(`${REST}/${made.id}`, 400);
   });
 
-  test("is duplicated by GraphQL as by REST", async () => {
+  test("is duplicated by GraphQL in the same way as by REST", async () => {
     const { api } = running;
     const id = await newAssistant(api, { name: "Ada", variables: { a: 1 } });
     await api.patch(`${REST}/${id}/chat`, { prompt: "Copied." }, 200);

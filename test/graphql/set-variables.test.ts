@@ -55,7 +55,7 @@ const WEB_CALLS: Readonly<Record<string, OpenWebCall>> = {
 };
 
 /** Ways to set variables of a chat after its function has set some. Each returns the chat's id. */
-const WAYS: Readonly<Record<string, (values: object) => Promise<string>>> = {
+const SETTERS: Readonly<Record<string, (values: object) => Promise<string>>> = {
   "by the page, at the start": async (variables) => {
     const { id } = await (await visitor()).start({ variables });
     return id;
@@ -116,10 +116,10 @@ const OPENED: Readonly<Record<string, () => ReturnType<OpenWebCall>>> = {
 };
 
 describe("variables set by a function cannot be changed from outside", () => {
-  test.each(Object.keys(WAYS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
+  test.each(Object.keys(SETTERS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
     "%s: %j",
     async (way, values) => {
-      const id = await WAYS[way]!({ ...values, ...OTHERS });
+      const id = await SETTERS[way]!({ ...values, ...OTHERS });
       await atDesk(id);
       const { variables } = await chatOf(id);
       expect(variables).toEqual({ ...SET, ...OTHERS, ...(way.endsWith("twice") && { other: 1 }) });

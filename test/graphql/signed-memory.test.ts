@@ -133,11 +133,11 @@ describe("the memory in a prompt", () => {
   });
 
   test.each([
-    ["signed ones go on to be told to signed ones", true, true, true],
-    ["unsigned ones to unsigned ones", false, false, true],
-    ["unsigned ones not to signed ones", false, true, false],
-    ["signed ones not to unsigned ones", true, false, false],
-  ])("for facts from before their origin was recorded, %s", async (_what, before, now, isTold) => {
+    ["signed facts reach signed conversations", true, true, true],
+    ["unsigned facts reach unsigned conversations", false, false, true],
+    ["unsigned facts do not reach signed conversations", false, true, false],
+    ["signed facts do not reach unsigned conversations", true, false, false],
+  ])("if the origin of facts was not recorded, %s", async (_what, before, now, isTold) => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
     const [key, page] = [CHANNELS["a chat that a key started"]!, CHANNELS["a page without a signature"]!];
@@ -152,7 +152,7 @@ describe("the memory in a prompt", () => {
     expect(told.includes("Fact of 4711")).toBe(isTold);
   });
 
-  test("holds a last conversation from before its origin was recorded back from calls without a signature", async () => {
+  test("does not include a last conversation of unrecorded origin in calls without a signature", async () => {
     const assistantId = await quietAssistant(running.api);
     const uniqueId = `person-${++count}`;
     const signed = CHANNELS["a chat that a key started"]!;

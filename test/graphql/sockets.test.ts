@@ -33,7 +33,7 @@ describe("a WebSocket", () => {
     ["an empty key", { "X-API-Key": "" }],
     ["an unknown key", { "X-API-Key": "unknown" }],
     ["a broken token", { Authorization: "Bearer x.y.z" }],
-    ["a key that is no text", { "X-API-Key": { key: 1 } }],
+    ["a key that is not text", { "X-API-Key": { key: 1 } }],
   ])("with %s is closed as forbidden", async (_what, credential) => {
     const made = subscriber(credential);
     void made.watch(await chatOf());
@@ -92,7 +92,7 @@ describe("a WebSocket", () => {
   });
 
   test.each([
-    ["text that is no document", "subscription {", /Syntax Error/],
+    ["text that is not a document", "subscription {", /Syntax Error/],
     ["an unknown field", "subscription { nothing }", /Cannot query field/],
   ])("answers %s with an error and stays open", async (_what, query, message) => {
     const [chat, first] = await begun();

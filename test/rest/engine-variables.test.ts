@@ -25,7 +25,7 @@ const freeLine = () => running.database.query("update calls set line = null");
 const newest = () => running.vapi.calls.at(-1)!.assistant.metadata.parleyCallId as string;
 
 /** Ways to start a call with client variables at an engine. They return its id. */
-const WAYS: Readonly<Record<string, (variables: object) => Promise<string>>> = {
+const CALL_STARTERS: Readonly<Record<string, (variables: object) => Promise<string>>> = {
   "/rest/v2/call/phone": async (variables) => {
     await freeLine();
     const body = { workflowId, phoneNumber: "+14155550132", variables };
@@ -90,10 +90,10 @@ const isHeld = (id: string) =>
 const chatOf = (id: string) => guardedChat(running.api, id);
 
 describe("in a call of an engine, clients cannot change variables that a function has set", () => {
-  test.each(Object.keys(WAYS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
+  test.each(Object.keys(CALL_STARTERS).flatMap((way) => HOSTILE.map((values) => [way, values] as const)))(
     "by %s and the engine's callbacks: %j",
     async (way, values) => {
-      const id = await WAYS[way]!({ ...values, other: 1 });
+      const id = await CALL_STARTERS[way]!({ ...values, other: 1 });
       await isHeld(id);
       await callBack(id, values);
       expect(await chatOf(id)).toMatchObject({ workflowNode: { name: "Desk" } });
@@ -105,7 +105,7 @@ describe("in a call of an engine, clients cannot change variables that a functio
   test("and an edge depends on the function's value, whatever the client sent", async () => {
     answer = '{"ok": true}';
     try {
-      for (const open of Object.values(WAYS)) {
+      for (const open of Object.values(CALL_STARTERS)) {
         const id = await open({ "verified.ok": false });
         await isHeld(id);
         await callBack(id, { verified: { ok: false }, "verified.ok": false });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerProcess } from "./servers";
 
-/** How long an operation is repeated while servers and database come and go, in milliseconds. */
+/** Time for which an operation is retried while servers and the database restart, in ms. */
 const REQUEST_TIMEOUT_MS = 180_000;
 const RETRY_PAUSE_MS = 250;
-/** Answers that ask for another attempt: away, over a limit, or the same request still in flight. */
+/** Statuses that call for a retry: unavailable, over a limit, or the same request still in flight. */
 const RETRYABLE = new Set([409, 429, 503]);
 
 export interface Request {
@@ -19,11 +19,11 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Sends requests to whichever server takes them, and counts what was answered. */
+/** Sends requests to the available servers and counts the outcomes. */
 export class Client {
-  /** Attempts by what became of them. */
+  /** Number of attempts by outcome. */
   readonly outcomes = new Map<string, number>();
-  /** Answers that no client should ever see. */
+  /** Answers that no client may get. */
   readonly violations: string[] = [];
   readonly latenciesMs: number[] = [];
   private turn = 0;
@@ -44,8 +44,8 @@ export class Client {
   }
 
   /**
-   * Repeats a request on one server after another until it is answered for good. It must be safe to repeat.
-   * @throws Error when no server has answered in time
+   * Repeats a request on one server after another until it gets a final answer. It must be safe to repeat.
+   * @throws Error if no server answers in time
    */
   async insist(make: () => Request): Promise<Answer> {
     for (
@@ -61,7 +61,7 @@ export class Client {
     throw new Error("not answered");
   }
 
-  /** One attempt; undefined when the connection failed. */
+  /** Makes one attempt. @returns undefined if the connection failed */
   async once({ method, path, body, headers }: Request): Promise<Answer | undefined> {
     const server = this.servers[this.turn++ % this.servers.length]!;
     const began = performance.now();
@@ -84,7 +84,9 @@ export class Client {
     }
   }
 
-  /** A REST request with a JSON body; POSTs carry an Idempotency-Key, so that a repetition has one effect. */
+  /**
+   * Sends a REST request with a JSON body. POSTs have an Idempotency-Key, so that repetitions have no further effect.
+   */
   async rest<T>(method: string, path: string, expected: number, body?: unknown): Promise<T> {
     const headers = {
       ...(body !== undefined && { "Content-Type": "application/json" }),

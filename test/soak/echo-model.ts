@@ -5,9 +5,9 @@ interface Question {
   readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-/** A model over real HTTP whose answer names the question, so that an answer given twice is noticed. */
+/** An HTTP model whose answer quotes the question, so that duplicate answers can be detected. */
 export class EchoModel {
-  /** What the next requests get. */
+  /** Reaction to the next requests. */
   mode: "answers" | "fails" | "hangs" = "answers";
   private readonly hanging = new Set<ServerResponse>();
   private readonly server = createServer((req, res) => {
@@ -24,7 +24,7 @@ export class EchoModel {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** Ends requests that hang, as a model that restarts does. */
+  /** Ends hanging requests, as a restart of the model would. */
   release(): void {
     this.mode = "answers";
     for (const res of this.hanging) res.destroy();
@@ -54,7 +54,7 @@ export class EchoModel {
   }
 }
 
-/** The text of a message, whose content may come in parts. */
+/** The text of a message, whose content may have several parts. */
 const textOf = (content: unknown): string =>
   Array.isArray(content)
     ? content.map((part) => (part as { text?: string }).text ?? "").join("")

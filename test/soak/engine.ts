@@ -6,7 +6,7 @@ import type { Installation } from "./installation";
 const CALLBACKS = "/rest/v1/webhooks/vapi/server-messages";
 const POLL_MS = 200;
 
-/** Plays the voice engine: reports what happens in each call that it was asked for, in an order that real engines use. */
+/** Acts as the voice engine: reports the events of each call in an order that real engines use. */
 export class Engine {
   private readonly seen = new Set<string>();
   private readonly running = new Set<Promise<void>>();
@@ -20,7 +20,7 @@ export class Engine {
     this.loop = this.watch();
   }
 
-  /** Waits until every call is over. */
+  /** Waits until every call has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     await this.loop;
@@ -62,7 +62,7 @@ export class Engine {
     });
   }
 
-  /** Posts a report until a server takes it. */
+  /** Posts a report until a server accepts it. */
   private async tell({ id, name, assistant }: FakeCall, type: string, more: object): Promise<void> {
     const body = JSON.stringify({ message: { type, call: { id, name }, ...more } });
     const headers = { "Content-Type": "application/json", ...assistant.server.headers };

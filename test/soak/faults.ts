@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Installation } from "./installation";
 
-/** How long what is only disturbed stays so, in milliseconds. */
+/** Duration of temporary faults, in ms. */
 const FAULT_MS = 12_000;
 
 export interface Fault {
   readonly name: string;
-  /** Breaks something and mends it again. */
+  /** Causes the fault and ends it. */
   readonly run: (installation: Installation) => Promise<void>;
 }
 
@@ -16,7 +16,7 @@ const during = (begin: () => void, end: () => void) => async () => {
   end();
 };
 
-/** Servers A and B take the faults; C lives throughout, so that its memory can be watched. */
+/** The faults. They affect servers A and B; C runs throughout, so that its memory can be measured. */
 export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 of server A",

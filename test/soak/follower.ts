@@ -7,7 +7,7 @@ const FOLLOW = "subscription ($after: ID) { organizationEvents(after: $after) { 
 
 /** Follows all events of the organization over WebSockets; after each break it resumes on another server. */
 export class Follower {
-  /** Ids of events, in the order in which they came. */
+  /** Ids of events in order of arrival. */
   readonly ids: string[] = [];
   breaks = 0;
   private stopped = false;
@@ -18,7 +18,7 @@ export class Follower {
     this.loop = this.follow();
   }
 
-  /** Stops once all these events have come, or after `timeoutMs`. */
+  /** Stops when all these events have arrived, or after `timeoutMs`. */
   async stopAfter(ids: readonly string[], timeoutMs: number): Promise<void> {
     const began = performance.now();
     const hasAll = () => {
@@ -48,7 +48,7 @@ export class Follower {
       retryAttempts: 0,
       keepAlive: 5_000,
       on: {
-        // A server that hangs says nothing: give up on one that does not answer pings.
+        // A server that hangs sends nothing, so a missing pong closes the connection.
         ping: (received) => received || (timer = setTimeout(() => client.terminate(), 5_000)),
         pong: (received) => void (received && clearTimeout(timer)),
       },

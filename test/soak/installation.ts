@@ -13,10 +13,10 @@ import { ServerProcess } from "./servers";
 
 export const SECRET_KEY = "secret-key-of-the-soak-test";
 export const PUBLIC_KEY = "public-key-of-the-soak-test";
-/** The address that providers know the installation by. */
+/** The installation's address for providers. */
 export const PUBLIC_URL = "http://parley.example";
 
-/** A way to the database that can be made to hang, as when packets are lost. */
+/** A proxy to the database that can be made to hang, as if packets were lost. */
 class Proxy {
   private readonly sockets = new Set<Socket>();
   private hanging = false;
@@ -51,7 +51,7 @@ class Proxy {
   }
 }
 
-/** Three servers, their database, and all that they reach, each a real process or HTTP server on loopback. */
+/** Three servers, their database and the services that they use, each a process or an HTTP server on loopback. */
 export class Installation {
   readonly receiver = new Receiver();
   readonly model = new EchoModel();
@@ -59,7 +59,7 @@ export class Installation {
   readonly vapi = new FakeVapi();
   readonly account: Account = newAccount();
   readonly servers: ServerProcess[] = [];
-  /** To the database itself, past the proxy. */
+  /** Connections to the database that bypass the proxy. */
   pool!: Pool;
   private database!: EmbeddedDatabase;
   private readonly folder = mkdtempSync(join(tmpdir(), "parley-soak-"));
@@ -73,7 +73,7 @@ export class Installation {
     const url = new URL(this.database.url);
     url.port = String(await this.proxy.start());
     this.pool = new Pool({ connectionString: this.database.url, max: 4 });
-    this.pool.on("error", () => undefined); // the database goes away on purpose
+    this.pool.on("error", () => undefined); // the tests stop the database
     const env = this.settings(url.href);
     for (const name of ["A", "B", "C"])
       this.servers.push(await ServerProcess.start(name, env, join(this.logs, `${name}.log`)));
@@ -105,7 +105,7 @@ export class Installation {
     this.database = await startEmbedded({ dataDir: join(this.folder, "database"), log: () => undefined });
   }
 
-  /** Stops the database in order, as for an upgrade. */
+  /** Shuts the database down cleanly, as for an upgrade. */
   stopDatabase(): Promise<void> {
     return this.database.stop();
   }

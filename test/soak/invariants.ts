@@ -6,25 +6,28 @@ import type { Follower } from "./follower";
 import type { Installation } from "./installation";
 import type { Acknowledged } from "./traffic";
 
-/** What should hold, and each case in which it does not. */
+/** A condition that must hold, and the cases in which it does not. */
 export interface Invariant {
   readonly name: string;
-  /** How many cases were looked at. */
+  /** Number of checked cases. */
   readonly checked: number;
   readonly broken: readonly string[];
 }
 
-/** How long the backlog may take to drain after the last fault, in milliseconds: retries wait up to 5 minutes. */
+/** Time for the backlog to drain after the last fault, in ms: retries wait up to 5 minutes. */
 const DRAIN_TIMEOUT_MS = 420_000;
 
-/** Without the next runs of periodic tasks, whose key is the task's name. */
+/** Excludes the next runs of periodic tasks, whose key is the task's name. */
 const BACKLOG = `
   select (select count(*) from deliveries where status = 'PENDING')
     + (select count(*) from begun_jobs)
     + (select count(*) from graphile_worker.jobs
       where key is distinct from task_identifier and run_at <= now() + interval '1 minute') as waiting`;
 
-/** Waits until no delivery and no job is due any more. @returns how long that took, in seconds; undefined when it did not */
+/**
+ * Waits until no delivery and no job is due.
+ * @returns the time that this took, in seconds; undefined after a timeout
+ */
 export async function drained({ pool }: Installation): Promise<number | undefined> {
   const began = performance.now();
   for (; performance.now() - began < DRAIN_TIMEOUT_MS; await sleep(1_000)) {
@@ -34,7 +37,7 @@ export async function drained({ pool }: Installation): Promise<number | undefine
   return undefined;
 }
 
-/** Checks all invariants, when nothing is going on any more. */
+/** Checks all invariants after all work has ended. */
 export async function check(
   installation: Installation,
   client: Client,
@@ -97,7 +100,7 @@ async function filesKept(
   return { name: "every acknowledged file can be downloaded from any server", checked: files.size, broken };
 }
 
-/** Of the messages of an assistant that answer the same question, all but the first are one too many. */
+/** Finds duplicate answers: messages of an assistant that answer the same question, except the first. */
 async function answeredOnce({ pool }: Installation): Promise<Invariant> {
   const { rows } = await pool.query<{ content: string; count: string }>(
     `select content, count(*) from messages where role = 'ASSISTANT' and content like 'answer to question %'
@@ -148,7 +151,7 @@ async function callsComplete({ pool, vapi }: Installation, { calls }: Acknowledg
   return { name: "every call has ended, with all its words", checked: calls.size, broken };
 }
 
-/** The stored reports of a call, to find the one that had no effect. */
+/** The stored reports of a call, to find reports without effect. */
 async function reportsOf(pool: Pool, id: string): Promise<string> {
   const { rows } = await pool.query<{ said: string }>(
     `select json_agg(json_build_object('at', created_at, 'answer', answer) order by created_at)::text as said
@@ -167,12 +170,12 @@ async function delivered({ pool, receiver }: Installation): Promise<Invariant> {
   return { name: "every event reached its destination", checked: rows.length, broken };
 }
 
-/** How long the subscription may take to deliver the events that are committed, in milliseconds. */
+/** Time for the subscription to deliver the committed events, in ms. */
 const FOLLOW_TIMEOUT_MS = 30_000;
 
 /**
- * Stops the subscription and checks that it saw every event since its first, none twice. Events that are committed
- * later don't count: the servers go on, and end chats that are idle.
+ * Stops the subscription and checks that it received every event since its first one exactly once. Later events do not
+ * count: the servers keep running and end idle chats.
  */
 export async function followed({ pool }: Installation, follower: Follower): Promise<Invariant> {
   const { ids } = follower;

@@ -11,7 +11,7 @@ import { Traffic } from "./traffic";
 
 const MINUTE_MS = 60_000;
 const MEMORY_SAMPLE_MS = 5_000;
-/** How long servers may take to be ready after a fault, in milliseconds. */
+/** Time for servers to become ready after a fault, in ms. */
 const RECOVERY_TIMEOUT_MS = 60_000;
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "30" } } });
@@ -19,7 +19,7 @@ const minutes = Number(values.minutes);
 if (!Number.isInteger(minutes) || minutes < 2)
   throw new Error(`--minutes must be a whole number from 2; got "${values.minutes}".`);
 
-/** Runs the faults, one a minute; the first and the last minute have none. */
+/** Runs one fault per minute, except in the first and the last minute. */
 async function disturb(installation: Installation, began: number): Promise<FaultRun[]> {
   const runs: FaultRun[] = [];
   for (let number = 1; number < minutes; number++) {

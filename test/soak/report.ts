@@ -7,7 +7,7 @@ import type { Traffic } from "./traffic";
 export interface FaultRun {
   readonly name: string;
   readonly atMinute: number;
-  /** Until all servers were ready again, in seconds; undefined when they were not within the limit. */
+  /** Time until all servers were ready again, in seconds; undefined if it exceeded the limit. */
   readonly recoverySeconds: number | undefined;
 }
 
@@ -16,16 +16,16 @@ export interface MemorySample {
   readonly mebibytes: number;
 }
 
-/** Shorter runs say nothing about memory: caches are still filling. */
+/** In shorter runs, memory still grows because caches fill. */
 const MIN_MINUTES_FOR_MEMORY = 10;
-/** Growth between the second and the last quarter of a run that counts as a leak. */
+/** Ratio of memory in the last quarter of a run to the second quarter from which growth counts as a leak. */
 const MAX_GROWTH_RATIO = 1.25;
 const MAX_GROWTH_MIB = 20;
 
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
-/** Memory of the server that lived throughout does not grow between the second quarter of the run and the last. */
+/** Checks that the memory of the server that ran throughout does not grow between the second and the last quarter. */
 export function memoryInvariant(samples: readonly MemorySample[], minutes: number): Invariant {
   const name = "the memory of server C does not grow";
   if (minutes < MIN_MINUTES_FOR_MEMORY)
@@ -60,7 +60,7 @@ export interface Results {
   readonly invariants: readonly Invariant[];
 }
 
-/** One page: what was done, what broke, what held. */
+/** One page: the traffic, the faults and the invariants. */
 export function report(results: Results): string {
   const { minutes, client, traffic, follower, faults, drainSeconds, invariants } = results;
   const latencies = client.latenciesMs.toSorted((a, b) => a - b);

@@ -4,14 +4,14 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: { start: string } };
-/** The flags that `npm start` gives Node. */
+/** The flags that `npm start` passes to Node. */
 const FLAGS = scripts.start.match(/--\S+/g) ?? [];
 
-/** One server of the installation, which can be ended and started again at the same address. */
+/** A server of the installation that can be stopped and restarted at the same address. */
 export class ServerProcess {
   /** Lines of its log at level error, by message. */
   readonly errors = new Map<string, number>();
-  /** How it ended each time that nobody asked it to. */
+  /** Exit codes and signals of unexpected exits. */
   readonly crashes: string[] = [];
   private child: ChildProcess | undefined;
   private isEnding = false;
@@ -20,7 +20,7 @@ export class ServerProcess {
     readonly name: string,
     private readonly port: number,
     private readonly env: Readonly<Record<string, string>>,
-    /** File that gets everything that the server logs. */
+    /** File with the server's log. */
     private readonly log: string,
   ) {}
 
@@ -64,7 +64,7 @@ export class ServerProcess {
     }
   }
 
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits until the process has ended. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -86,7 +86,7 @@ export class ServerProcess {
     );
   }
 
-  /** Resident memory in MiB; NaN if it does not run. */
+  /** Resident memory in MiB; NaN if it is not running. */
   memory(): number {
     if (this.child!.exitCode !== null || this.child!.signalCode !== null) return NaN;
     const status = readFileSync(`/proc/${this.child!.pid}/status`, "utf8");

@@ -4,19 +4,19 @@ import { sign, smsOf } from "../support/twilio";
 import type { Client } from "./client";
 import { PUBLIC_KEY, PUBLIC_URL, type Installation } from "./installation";
 
-/** What the service has acknowledged, and so must keep. */
+/** Data that the service has acknowledged and must not lose. */
 export interface Acknowledged {
   readonly assistants: Map<string, { name: string; description: string }>;
   readonly messages: Map<string, { chatId: string; content: string }>;
   readonly files: Map<string, string>;
   readonly calls: Set<string>;
-  /** Texts by the number that sent them. */
+  /** Texts by sender. */
   readonly texts: Map<string, string[]>;
-  /** Questions that got no answer in time. */
+  /** Questions without an answer in time. */
   readonly unanswered: string[];
 }
 
-/** How long a person waits for an answer, in milliseconds: longer than a server counts as alive after its death. */
+/** Time that a person waits for an answer, in ms: longer than it takes to detect a dead server. */
 const ANSWER_TIMEOUT_MS = 150_000;
 
 const START = "mutation ($id: ID!) { startChat(input: { assistantId: $id, channel: TEXT }) { id } }";
@@ -30,7 +30,7 @@ interface ChatMessage {
   readonly content: string | null;
 }
 
-/** People and programs that use the service, each in a loop of its own until the traffic ends. */
+/** People and programs that use the service, each in its own loop until the traffic ends. */
 export class Traffic {
   readonly acknowledged: Acknowledged = {
     assistants: new Map(),
@@ -40,7 +40,7 @@ export class Traffic {
     texts: new Map(),
     unanswered: [],
   };
-  /** Rounds of each kind of user, and those that ended early. */
+  /** Completed and failed rounds of each kind of user. */
   readonly rounds = new Map<string, { done: number; failed: number }>();
   private readonly stopping = new AbortController();
   private readonly loops: Promise<void>[] = [];
@@ -71,7 +71,7 @@ export class Traffic {
     this.loop("dashboard", 2, 200, async () => void (await client.gql(DASHBOARD)));
   }
 
-  /** Lets everybody finish what they are at. */
+  /** Waits until all users have finished their rounds. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.loops);
@@ -148,7 +148,7 @@ export class Traffic {
     this.acknowledged.calls.add(id);
   }
 
-  /** A text, brought again until it is taken, as Twilio's fallback URL and our own retries do. */
+  /** Sends a text repeatedly until it is accepted, as Twilio does with its fallback URL. */
   private async text(): Promise<void> {
     const from = `+4178${4_000_000 + this.person++}`;
     const content = question();
@@ -187,5 +187,5 @@ export class Traffic {
   }
 }
 
-/** Words that nobody else says. */
+/** A unique text. */
 const question = (): string => `question ${randomBytes(8).toString("hex")}`;

@@ -8,19 +8,19 @@ export interface Answer<T = any> {
 
 type Json = any;
 
-/** A client of the service. The status that is expected stands in the call; another one fails with the body in the message. */
+/** A client of the service. Calls name the expected status; any other status fails with the body in the message. */
 export class Api {
   constructor(
     readonly url: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** The same service with other credentials. */
+  /** A client of the same service with other credentials. */
   as(headers: Readonly<Record<string, string>>): Api {
     return new Api(this.url, headers);
   }
 
-  /** Any request; `body` is sent as JSON unless it is text, bytes or a form. */
+  /** Sends a request; `body` is sent as JSON unless it is text, bytes or a form. */
   async request(
     method: string,
     path: string,
@@ -59,14 +59,14 @@ export class Api {
     return this.expect(status, this.request("DELETE", path));
   }
 
-  /** The data of a GraphQL operation; fails when it has errors. */
+  /** The data of a GraphQL operation. Fails if the operation has errors. */
   async gql(query: string, variables: Record<string, unknown> = {}): Promise<Json> {
     const { body, text } = await this.graphql(query, variables);
     if (!body || body.errors) throw new Error(`GraphQL: ${text}`);
     return body.data;
   }
 
-  /** The first error of a GraphQL operation; fails when it has none. */
+  /** The first error of a GraphQL operation. Fails if there is none. */
   async gqlError(query: string, variables: Record<string, unknown> = {}): Promise<Json> {
     const { body, text } = await this.graphql(query, variables);
     if (!body?.errors?.[0]) throw new Error(`expected an error: ${text}`);

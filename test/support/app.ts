@@ -13,7 +13,7 @@ import { createDatabase, type TestDatabase } from "./database";
 import { Twilio } from "./twilio";
 
 export interface RunningApp {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly database: TestDatabase;
   readonly app: App;
@@ -21,11 +21,11 @@ export interface RunningApp {
   /** Keys of the default organization. */
   readonly secretKey: string;
   readonly publicKey: string;
-  /** The telephony provider that the service reaches. */
+  /** The telephony provider that the service uses. */
   readonly twilio: Twilio;
-  /** Speaks with the default organization's SECRET key. */
+  /** Client with the default organization's SECRET key. */
   readonly api: Api;
-  /** Makes another organization. */
+  /** Creates another organization. */
   otherOrganization(): Promise<NewOrganization & { api: Api }>;
 }
 
@@ -65,7 +65,7 @@ export async function startApp(
   };
 }
 
-/** The service on a database of its own, for all tests of a file. */
+/** Starts the service on its own database, for all tests of a file. */
 export function useApp(env: Record<string, string> = {}): RunningApp {
   let running: Awaited<ReturnType<typeof startApp>> | undefined;
   let database: TestDatabase | undefined;
@@ -77,6 +77,6 @@ export function useApp(env: Record<string, string> = {}): RunningApp {
     await running?.stop();
     await database?.drop();
   }, 30_000);
-  // What stands behind it is there only once beforeAll has run.
+  // The target exists only after beforeAll has run.
   return new Proxy({} as RunningApp, { get: (_, name) => running![name as keyof RunningApp] });
 }

@@ -23,7 +23,7 @@ const ALL = `
     'address', address, 'interface', interface, 'requestId', request_id, 'operation', operation,
     'recordType', record_type, 'recordId', record_id, 'fields', fields), created_at from audit_events`;
 
-/** What was recorded of an organization while `work` ran, or before it. */
+/** All audit rows of an organization, oldest first. */
 export async function auditRows(
   { query }: Pick<TestDatabase, "query">,
   organizationId: string,
@@ -35,7 +35,7 @@ export async function auditRows(
   return rows.map(({ id, entry }) => ({ ...entry, id }));
 }
 
-/** What was recorded while `work` ran, and what it gave. */
+/** Runs `work`. @returns its result and the audit rows that it added */
 export async function recording<R>(
   database: Pick<TestDatabase, "query">,
   organizationId: string,

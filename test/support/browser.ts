@@ -33,8 +33,9 @@ interface Executable {
 }
 
 /**
- * The Chromium inside of @sparticuz/chromium, for Linux on x64, unpacked once. Told that it runs on AWS Lambda, the
- * package unpacks the libraries too that a bare container lacks. It is ESM, which jest can't import: hence a process.
+ * The Chromium of @sparticuz/chromium, for Linux on x64, unpacked once. If AWS_EXECUTION_ENV is set, the package also
+ * unpacks libraries that a bare container lacks. The package is an ES module, which jest can't import, so a process
+ * runs it.
  */
 async function unpacked(): Promise<Executable | undefined> {
   if (process.platform !== "linux" || process.arch !== "x64") return undefined;
@@ -50,7 +51,7 @@ async function unpacked(): Promise<Executable | undefined> {
     // The package's own file looks for its fonts in /tmp; without any font, Chromium dies.
     const fonts = `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`;
     await writeFile(join(unfinished, "fonts.conf"), fonts);
-    // Another test file may have been first.
+    // Another test file may have unpacked it first.
     await rename(unfinished, folder).catch(() => rm(unfinished, { recursive: true }));
   }
   return {
@@ -59,7 +60,7 @@ async function unpacked(): Promise<Executable | undefined> {
   };
 }
 
-/** What there is to start. Of the system's the headless shell comes first: the whole of Chromium does four times the work for a page. */
+/** Executables to try in order. The headless shell precedes Chromium, which needs four times the work for a page. */
 async function* executables(): AsyncGenerator<Executable> {
   const named = process.env.CHROMIUM_PATH;
   if (named && !existsSync(named)) throw new Error(`CHROMIUM_PATH names ${named}, which does not exist.`);
@@ -69,7 +70,7 @@ async function* executables(): AsyncGenerator<Executable> {
   if (own) yield own;
 }
 
-/** A headless Chromium: the one of CHROMIUM_PATH, else the system's, else the one that comes as a package. */
+/** Launches a headless Chromium: that of CHROMIUM_PATH, else an installed one, else that of the npm package. */
 export async function launchBrowser(): Promise<Browser> {
   let cause: unknown;
   for await (const { path, env } of executables())
@@ -85,17 +86,17 @@ export async function launchBrowser(): Promise<Browser> {
   throw new Error(NOT_FOUND, { cause });
 }
 
-export interface Observed {
-  /** Addresses asked for outside of the server. */
+export interface PageActivity {
+  /** Requested addresses outside the server. */
   readonly elsewhere: readonly string[];
-  /** Errors and warnings on the console, what the policy blocked and uncaught exceptions among them. */
+  /** Errors and warnings on the console, including policy violations and uncaught exceptions. */
   readonly errors: readonly string[];
-  /** Paths on the server that answered 400 and above. */
+  /** Paths on the server that answered with status 400 or above. */
   readonly failed: readonly string[];
 }
 
-/** Records what a page asks for and complains about, its workers and sockets too. Call it before the page is opened. */
-export function observe(page: Page, serverUrl: string): Observed {
+/** Records the requests and errors of a page, including its workers and sockets. Call it before the page is opened. */
+export function observe(page: Page, serverUrl: string): PageActivity {
   const { host } = new URL(serverUrl);
   const elsewhere: string[] = [];
   const errors: string[] = [];

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { build } from "esbuild";
 
-/** Bundles programs of a folder of the tests into dist/, runs `main` with this process's options and ends as it ends. */
+/** Bundles programs of a test folder into dist/, runs `main` with this process's options and exits with its code. */
 export async function bundleAndRun(folder, programs) {
   await build({
     entryPoints: programs.map((name) => `test/${folder}/${name}.ts`),

@@ -3,7 +3,7 @@ import type { Api } from "./api";
 import { newAssistant } from "./factories";
 import { until } from "./until";
 
-/** Of numbers that the simulator knows: what becomes of a call. */
+/** Numbers of the simulator, by the outcome of their calls. */
 export const NUMBER = {
   answers: "+12025550100",
   busy: "+12025550101",
@@ -19,10 +19,10 @@ export const NUMBER = {
   slow: "+12025550111",
 } as const;
 
-/** Settings under which simulated calls take no time. */
+/** Settings with which simulated calls take almost no time. */
 export const FAST = { WORKER: "on", SIMULATOR_SPEED: "2000" } as const;
 
-/** Makes an assistant with a voice configuration; its id. */
+/** Creates an assistant with a voice configuration. @returns its id */
 export async function speaker(
   api: Api,
   voice: object = {},
@@ -33,7 +33,7 @@ export async function speaker(
   return id;
 }
 
-/** Calls a number; the call's id. */
+/** Calls a number. @returns the call's id */
 export async function place(
   api: Api,
   assistantId: string,
@@ -50,7 +50,7 @@ const CALL = `query ($id: ID!) { call(id: $id) {
 
 export const callOf = async (api: Api, id: string) => (await api.gql(CALL, { id })).call;
 
-/** Waits until a call is over; the call. */
+/** Waits until a call has ended. @returns the call */
 export async function ended(api: Api, id: string) {
   await until(async () => (await callOf(api, id)).status === "ended");
   return callOf(api, id);
@@ -69,7 +69,7 @@ export interface Event {
   };
 }
 
-/** Every event of a call, the first one first. */
+/** All events of a call, oldest first. */
 export async function eventsOf(api: Api, id: string) {
   const found: Event[] = [];
   for (let after: string | null = null; ;) {
@@ -86,7 +86,7 @@ export const statusesOf = async (api: Api, id: string): Promise<string[]> =>
     .filter(({ name }) => name === "status-changed")
     .map(({ payload }) => payload.data.status);
 
-/** What the two sides said. */
+/** The messages of both sides, as `ROLE: text`. */
 export const said = (call: { chat: { messages: { role: string; content: string | null }[] } }): string[] =>
   call.chat.messages
     .filter(({ role, content }) => content !== null && role !== "TOOL")
@@ -94,7 +94,7 @@ export const said = (call: { chat: { messages: { role: string; content: string |
 
 export const FORWARD = ["queued", "ringing", "in-progress", "forwarding", "ended"];
 
-/** Statuses only ever go forward, and end once. */
+/** Expects that the status only moves forward, and ends once. */
 export function expectForward(statuses: readonly string[]): void {
   const ranks = statuses.map((status) => FORWARD.indexOf(status));
   expect(ranks).toEqual([...new Set(ranks)].sort((a, b) => a - b));

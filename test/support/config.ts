@@ -4,7 +4,7 @@ import { readConfig, type Config } from "../../src/platform/settings/config";
 export const SECRET_KEY = "secret-key-of-the-default-organization";
 export const PUBLIC_KEY = "public-key-of-the-default-organization";
 
-/** Settings as tests want them: embedded in character, quiet, with row-level security. */
+/** Settings for tests: no log output, no worker, row-level security. */
 export function configOf(env: Record<string, string> = {}): Config {
   return readConfig({
     ENCRYPTION_KEYS: "an encryption key that only tests use",

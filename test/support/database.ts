@@ -2,24 +2,24 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 
 export const TEMPLATE = "parley_template";
-/** The role that tests run under: it owns no table, so row-level security hides what a query forgot to filter. */
+/** The role that tests run under. It owns no table, so row-level security applies to every query. */
 export const APP_ROLE = "parley_app";
-/** The role that takes jobs in tests: it sees nothing else. */
+/** The role that takes jobs in tests and sees nothing else. */
 export const JOBS_ROLE = "parley_jobs";
 
 export interface TestDatabase {
-  /** As the role that owns nothing. */
+  /** URL for the role that owns nothing. */
   readonly url: string;
-  /** As the role that takes jobs. */
+  /** URL for the role that takes jobs. */
   readonly jobsUrl: string;
-  /** As the owner, for looking behind the service. */
+  /** URL for the owner, to inspect and change data without the service. */
   readonly ownerUrl: string;
   /** Runs a statement as the owner. */
   query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>;
   drop(): Promise<void>;
 }
 
-/** A database of its own for a test file, copied from the migrated template. */
+/** Creates a database for one test file, copied from the migrated template. */
 export async function createDatabase(): Promise<TestDatabase> {
   const postgres = process.env.TEST_POSTGRES!;
   const name = `test_${randomBytes(6).toString("hex")}`;
@@ -30,9 +30,9 @@ export async function createDatabase(): Promise<TestDatabase> {
   app.username = app.password = APP_ROLE;
   const jobs = new URL(owner);
   jobs.username = jobs.password = JOBS_ROLE;
-  // Kept open: who waits for something asks many times a second.
+  // A pool, because polling tests run many statements per second.
   const pool = new pg.Pool({ connectionString: owner.href });
-  pool.on("error", () => undefined); // the next query has another connection
+  pool.on("error", () => undefined); // the next query opens another connection
   return {
     url: app.href,
     jobsUrl: jobs.href,
@@ -45,7 +45,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function statement(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

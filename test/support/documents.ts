@@ -24,10 +24,10 @@ const MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const CONTENT_TYPES = `<Types xmlns="${OPEN}/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="${MAIN}"/></Types>`;
 const RELATIONSHIPS = `<Relationships xmlns="${OPEN}/package/2006/relationships"><Relationship Id="rId1" Type="${OPEN}/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`;
 
-/** A line of a PDF's page and the size of its letters, in points. */
+/** A line on a page of a PDF and its font size, in points. */
 export type PdfLine = readonly [text: string, size?: number];
 
-/** A PDF with these lines on its pages, from the top down. */
+/** A PDF with these lines on each page, from top to bottom. */
 export function pdf(...pages: readonly (readonly PdfLine[])[]): Buffer {
   const fonts = 3 + pages.length * 2;
   const kids = pages.map((_, index) => `${3 + index * 2} 0 R`).join(" ");

@@ -8,15 +8,15 @@ import { FakeVapi, type VapiCreate } from "./vapi";
 export const MESSAGES = "/rest/v1/webhooks/vapi/server-messages";
 export const COMPLETIONS = "/rest/v1/webhooks/vapi/custom-llm/chat/completions";
 
-/** A call that was placed at the fake engine, and what that engine may do. */
+/** A call placed at the fake engine, and the requests that the engine can send. */
 export interface EngineCall {
   readonly id: string;
   readonly engineCallId: string;
   readonly body: VapiCreate;
   readonly headers: Readonly<Record<string, string>>;
-  /** Posts a server message, as the engine was told to. */
+  /** Posts a server message to the address that the engine was given. */
   tell(type: string, more?: object, headers?: Record<string, string>): Promise<Answer>;
-  /** Asks for a completion. */
+  /** Requests a chat completion. */
   ask(messages: readonly object[], more?: object, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -26,7 +26,7 @@ export interface EngineApp extends RunningApp {
   call(assistantId: string, more?: object, phoneNumber?: string): Promise<EngineCall>;
 }
 
-/** The service with a fake of Vapi behind it, for all tests of a file. */
+/** Starts the service with a fake Vapi, for all tests of a file. */
 export function useEngine(env: Record<string, string> = {}): EngineApp {
   const vapi = new FakeVapi();
   const settings: Record<string, string> = {
@@ -83,7 +83,7 @@ export function engineCallOf(api: Api, vapi: FakeVapi, id: string): EngineCall {
   };
 }
 
-/** The text of a streamed completion, and the functions that it calls. */
+/** The text and the function calls of a streamed completion. */
 export function streamed(text: string) {
   const chunks = text
     .split("\n\n")

@@ -9,18 +9,18 @@ const FORGET = `mutation ($uniqueId: String, $userId: String, $anonymousId: Stri
 type Person = Partial<Record<"uniqueId" | "userId" | "anonymousId" | "phoneNumber", string>>;
 type App = Pick<RunningApp, "api">;
 
-/** Asks for a person to be erased; the receipt as it is answered. */
+/** Requests the erasure of a person. @returns the receipt in the response */
 export const askToForget = async ({ api }: App, person: Person) =>
   (await api.gql(FORGET, { ...person })).forgetEndUser;
 
 export const receiptOf = async ({ api }: App, id: string) =>
   (await api.gql(`query ($id: ID!) { erasure(id: $id) { ${RECEIPT} } }`, { id })).erasure;
 
-/** Waits until an erasure is done; its receipt. */
+/** Waits until an erasure is done. @returns its receipt */
 export async function erased(app: App, id: string) {
   await until(async () => (await receiptOf(app, id)).status === "DONE");
   return receiptOf(app, id);
 }
 
-/** Has a person erased by a worker; the receipt. */
+/** Erases a person by a worker. @returns the receipt */
 export const forget = async (app: App, person: Person) => erased(app, (await askToForget(app, person)).id);

@@ -5,7 +5,7 @@ import type { Answer, Api } from "./api";
 import { changesOf } from "./shapes";
 import { form, type World } from "./world";
 
-/** What a request for a row carries. */
+/** Contents of a request to a route. */
 export interface Call {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ const key = ({ keyId }: World) => ({ params: { keyId } });
 const file = ({ fileId: id }: World) => ({ params: { id } });
 const destination = ({ destinationId: id }: World) => ({ params: { id } });
 
-/** A valid request for every row, with a value for everything it may carry. */
+/** A valid request for every route, with a value for every parameter and field. */
 export const examples = {
   createAssistant: () => ({ body: { name: "Bea", description: "new", variables: { city: "Bern" } } }),
   listAssistants: () => ({ query: PAGE }),
@@ -104,7 +104,7 @@ export const examples = {
   smsStatus: () => ({}),
 } satisfies Record<RouteId, (world: World) => Call>;
 
-/** Fields that a body needs though each of them may be left out: one of several must be there. */
+/** Fields of which a body needs one, although each of them is optional. */
 export const NEEDED: Readonly<Record<string, readonly string[]>> = {
   startChat: ["assistantId"],
   callWithWorkflow: ["workflowId"],
@@ -112,13 +112,13 @@ export const NEEDED: Readonly<Record<string, readonly string[]>> = {
   callFromPageV2: ["assistantId"],
 };
 
-/** The example of a row. */
+/** The example of a route. */
 export const exampleOf = (id: string): ((world: World) => Call) => {
   if (!(id in examples)) throw new Error(`test/support/examples.ts has no example for the row ${id}`);
   return examples[id as RouteId];
 };
 
-/** The path of a row with its parameters filled in. */
+/** The path of a route with its parameters filled in. */
 export const pathOf = ({ path }: Pick<Route, "path">, { params = {}, query }: Call = {}): string =>
   path
     .replace("<voice_engine>", "vapi")
@@ -126,7 +126,7 @@ export const pathOf = ({ path }: Pick<Route, "path">, { params = {}, query }: Ca
     .replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "some-id")) +
   (query ? `?${new URLSearchParams(query).toString()}` : "");
 
-/** Sends the request of a row. */
+/** Sends a request to a route. */
 export function send(
   api: Api,
   route: Pick<Route, "method" | "path">,
@@ -137,7 +137,7 @@ export function send(
   return api.request(route.method.toUpperCase(), pathOf(route, call), body, headers);
 }
 
-/** The file of a form as graphql-upload hands it on. */
+/** The file of a form, as graphql-upload passes it to resolvers. */
 export const uploadOf = ({ name, content }: NonNullable<Call["form"]>) => ({
   filename: name,
   mimetype: "text/plain",

@@ -10,20 +10,20 @@ const EXPORT = `mutation ($uniqueId: String, $userId: String, $anonymousId: Stri
 type Person = Partial<Record<"uniqueId" | "userId" | "anonymousId" | "phoneNumber", string>>;
 type App = Pick<RunningApp, "api">;
 
-/** Asks for the export of a person; its state as it is answered. */
+/** Requests the export of a person's data. @returns the export in the response */
 export const askToExport = async ({ api }: App, person: Person) =>
   (await api.gql(EXPORT, { ...person })).exportEndUser;
 
 export const exportOf = async ({ api }: App, id: string) =>
   (await api.gql(`query ($id: ID!) { endUserExport(id: $id) { ${STATE} } }`, { id })).endUserExport;
 
-/** Waits until an export has ended in some way; its state. */
+/** Waits until an export has finished or failed. @returns the export */
 export async function exported(app: App, id: string) {
   await until(async () => !["PENDING", "RUNNING"].includes((await exportOf(app, id)).status as string));
   return exportOf(app, id);
 }
 
-/** Has a person exported by a worker; the export's state. */
+/** Exports a person's data by a worker. @returns the export */
 export const exportPerson = async (app: App, person: Person) =>
   exported(app, (await askToExport(app, person)).id);
 
@@ -39,7 +39,7 @@ export async function unpacked(archive: ArrayBuffer): Promise<Record<string, str
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** Downloads the archive of an export by its link, as the service at `url` gives it; its files. */
+/** Downloads the archive of an export by its link from the service at `url`. @returns its files */
 export async function archiveOf(app: Pick<RunningApp, "api" | "url">, id: string) {
   const { pathname, search } = new URL((await exportLink(app, id)).url);
   const answer = await fetch(app.url + pathname + search);

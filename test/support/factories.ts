@@ -1,9 +1,9 @@
 import type { Api } from "./api";
 
-/** An id that has the right shape and that nothing has. */
+/** A well-formed id that no record has. */
 export const UNKNOWN_ID = "019b0000-0000-7000-8000-000000000000";
 
-/** Makes an assistant; its id. */
+/** Creates an assistant. @returns its id */
 export async function newAssistant(api: Api, body: object = { name: "Ada" }): Promise<string> {
   const { id } = (await api.post("/rest/v1/assistants", body, 200)) as { id: string };
   return id;
@@ -14,14 +14,14 @@ const WITHOUT_GREETING = `mutation ($id: ID!) {
   updateSmsConfiguration(assistantId: $id, input: { initialMessage: "" }) { prompt }
   updateVoiceConfiguration(assistantId: $id, input: { initialMessage: "" }) { prompt } }`;
 
-/** Makes an assistant that does not greet, so that its chats begin without a message; its id. */
+/** Creates an assistant without a greeting, so that its chats begin without a message. @returns its id */
 export async function quietAssistant(api: Api, body?: object): Promise<string> {
   const id = await newAssistant(api, body);
   await api.gql(WITHOUT_GREETING, { id });
   return id;
 }
 
-/** Opens a chat, by default a TEXT one; its id. */
+/** Starts a chat, by default on the channel TEXT. @returns its id */
 export async function newChat(api: Api, assistantId: string, input: object = {}): Promise<string> {
   const document = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
   const { startChat } = (await api.gql(document, { input: { assistantId, ...input } })) as {
@@ -30,7 +30,7 @@ export async function newChat(api: Api, assistantId: string, input: object = {})
   return startChat.id;
 }
 
-/** The body of a message. One that the person says (USER) would be answered, others are stored as they are. */
+/** The body of a message. The assistant answers messages with the role USER; all others are only stored. */
 export const said = (aiChatId: string, content: string, role = "ASSISTANT") => ({
   aiChatId,
   role,
@@ -39,7 +39,7 @@ export const said = (aiChatId: string, content: string, role = "ASSISTANT") => (
   metadata: {},
 });
 
-/** Posts a message; its id. */
+/** Posts a message. @returns its id */
 export async function say(api: Api, chatId: string, content: string, role?: string): Promise<string> {
   const body = said(chatId, content, role);
   const { id } = (await api.post("/rest/v1/ai-chats/messages", body, 201)) as { id: string };

@@ -1,6 +1,6 @@
 import type { Answer, Api } from "./api";
 
-/** What a test uploads; the rest of it is plain text. */
+/** A file to upload; plain text by default. */
 export interface Part {
   readonly content?: string | Uint8Array<ArrayBuffer>;
   readonly name?: string;
@@ -8,7 +8,7 @@ export interface Part {
   readonly metadata?: object;
 }
 
-/** Uploads through REST. */
+/** Uploads by REST. */
 export function upload(
   api: Api,
   { content = "hello", name = "a.txt", type = "text/plain", metadata }: Part = {},

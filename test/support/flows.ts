@@ -1,14 +1,14 @@
 import type { Api } from "./api";
 
-/** A node and an edge in short: what they are made with, nodes by a name of the test's own. */
+/** Inputs of nodes and edges; nodes have names that only the test uses. */
 type Nodes = Readonly<Record<string, { readonly type: string } & Readonly<Record<string, unknown>>>>;
 export type Edge = readonly [from: string, to: string, more?: Readonly<Record<string, unknown>>];
 
 export interface BuiltFlow {
   readonly workflowId: string;
-  /** Ids by the test's own names. */
+  /** Ids of the nodes by the test's names. */
   readonly nodes: Readonly<Record<string, string>>;
-  /** Ids in the order of the edges that were asked for. */
+  /** Ids of the edges, in the given order. */
   readonly edges: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const NODE =
 const EDGE =
   "mutation ($id: ID!, $input: CreateWorkflowEdgeInput!) { createWorkflowEdge(workflowId: $id, input: $input) { id } }";
 
-/** Makes a workflow. A node is called by its name here unless it is given one. */
+/** Creates a workflow. The name of a node defaults to the test's name for it. */
 export async function newFlow(
   api: Api,
   nodes: Nodes,

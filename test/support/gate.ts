@@ -1,9 +1,9 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server in front of a provider. Shut, it lets requests in and answers none until it is opened. */
+/** A server in front of a provider. While it is closed, requests wait. */
 export class Gate {
-  /** Requests that wait, as METHOD /path. */
+  /** Waiting requests, as `METHOD /path`. */
   readonly waiting: string[] = [];
   private isShut = false;
   private held: (() => void)[] = [];

@@ -2,7 +2,7 @@ import type { Api } from "./api";
 import { newAssistant } from "./factories";
 import { newFlow } from "./flows";
 
-/** What the function of a guarded flow answers, and the variables that this becomes. */
+/** The answer of the function of a guarded flow, and the variables that it sets. */
 export const VERIFIED = '{"ok": false, "level": {"deep": 1}}';
 export const SET = {
   verified: { ok: false, level: { deep: 1 } },
@@ -10,9 +10,9 @@ export const SET = {
   "verified.level": { deep: 1 },
 };
 
-/** Variables that nobody has set, by names like those that a function has. */
+/** Variables with names that resemble those that the function sets. */
 export const OTHERS = { unverified: true, verifiedBy: "me", "x.verified.ok": true };
-/** Values from outside that would replace what the function has set, or open an edge. */
+/** Client values that would replace the function's variables, or make an edge match. */
 export const HOSTILE: readonly Record<string, unknown>[] = [
   { "verified.ok": true },
   { verified: { ok: true } },
@@ -22,7 +22,11 @@ export const HOSTILE: readonly Record<string, unknown>[] = [
   { "verified.ok.deeper": true, "verified.level.deep": 2 },
 ];
 
-/** A workflow whose first step calls a function, then stands at Desk until what the function set opens Vault; its id. */
+/**
+ * Creates a workflow that calls a function first, then stays at Desk until the function's variables open the edge to
+ * Vault.
+ * @returns its id
+ */
 export async function guardedFlow(api: Api, serverUrl: string): Promise<string> {
   const assistantId = await newAssistant(api);
   const functions = [{ name: "verify", parameters: { type: "object" }, serverUrl }];

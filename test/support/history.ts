@@ -1,6 +1,6 @@
 import type { TestDatabase } from "./database";
 
-/** Numbers from 0 to 1, the same ones from the same seed. */
+/** Pseudorandom numbers from 0 to 1, the same for the same seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -39,7 +39,7 @@ const ANSWERS = [
 ];
 const REASONS = ["ended-by-api", "idle-timeout", "assistant-ended", null];
 
-/** Chats of a random course, some live, as they would have been stored over some days. */
+/** Random chats, some of them live, as if they had been stored over several days. */
 export function randomHistory(
   random: () => number,
   { assistantIds, count, from, days, prefix }: HistoryOptions,
@@ -68,7 +68,7 @@ export interface HistoryOptions {
   readonly count: number;
   readonly from: Date;
   readonly days: number;
-  /** Of the ids: hexadecimal, as ids are. */
+  /** Prefix of the ids, hexadecimal as in real ids. */
   readonly prefix: string;
 }
 
@@ -110,7 +110,7 @@ function callFunction(random: () => number, chat: string, add: Add, number: numb
   }
 }
 
-/** Stores chats as if they had been held by an organization. */
+/** Stores chats as conversations of an organization. */
 export async function store(
   { query }: Pick<TestDatabase, "query">,
   organizationId: string,

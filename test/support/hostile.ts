@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** What JSON.stringify cannot write, or what would drown a report: written into the text in place of a marker. */
+/** Texts that replace a marker: values that JSON.stringify cannot write, or that would make a report unreadable. */
 const MARKERS: Readonly<Record<string, string>> = {
   "@1e999@": "1e999",
   "@-1e999@": "-1e999",
@@ -12,7 +12,7 @@ const MARKERS: Readonly<Record<string, string>> = {
   "@many keys@": `{${Array.from({ length: 20_001 }, (_, n) => `"k${n}":1`).join(",")}}`,
 };
 
-/** JSON text of a value that may hold markers. */
+/** JSON text of a value that may contain markers. */
 export const hostileJson = (value: unknown): string =>
   (JSON.stringify(value) as string | undefined)?.replace(
     /"(@[^"@]+@)"/g,
@@ -62,7 +62,7 @@ const ODD_OBJECTS: readonly unknown[] = [
 
 const ODD_NUMBERS = [0, -0, -1, 0.1, 2.0000001, 101, 2 ** 31, -(2 ** 31) - 1, 2 ** 53 + 2, 1e308, -1e-320];
 
-/** Any value that a field may be sent by mistake or in bad faith. */
+/** Any value that a client may send by mistake or with bad intent. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<unknown>(null, true, false, ...ODD_NUMBERS) },
   { weight: 4, arbitrary: fc.constantFrom<unknown>(...ODD_TEXTS) },
@@ -72,7 +72,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-/** One path segment or query value, as it goes over the wire. */
+/** One path segment or query value, as sent. */
 export const hostileSegment: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     ...["%00", "%", "%zz", "%ff", "%ED%A0%80", "%2e%2e%2f%2e%2e", "..", "%F0%9F%8E%89", "0", "-1", "1.5"],

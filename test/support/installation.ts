@@ -5,7 +5,7 @@ import { waitingJobs } from "./jobs";
 import { Receiver } from "./receiver";
 import { afterTest, emptyFolder, preparedDatabase, SETTINGS, startServer, type Env } from "./server";
 
-/** A running installation in which everything that goes out waits, as none of its servers has a worker. */
+/** A running installation in which all outgoing work waits, because its server has no worker. */
 export async function waitingInstallation(over = afterTest) {
   const env: Env = {
     ...SETTINGS,
@@ -29,17 +29,17 @@ export async function waitingInstallation(over = afterTest) {
   return { env, server, api, receiver, assistantId, chatId, messageId, callId, fileId };
 }
 
-/** Settings of a place where nothing is yet, with the same keys. */
+/** Settings of an empty installation with the same encryption keys. */
 export const elsewhere = (env: Env, url: string): Env => ({
   ...env,
   DATA_DIR: emptyFolder(),
   DATABASE_URL: url,
 });
 
-/** What a restore or a move leaves in the audit log of the copy. */
+/** Audit entries that a restore or a move adds to the copy. */
 const OF_COPY = /""operation"": ""(restore|move)""/;
 
-/** Every row of every table, by table, but for notes that belong to one database, and templates, which every start writes. */
+/** All rows by table, without records that belong to one database, and without templates, which each start writes. */
 export async function contentsOf(url: string): Promise<Record<string, string[]>> {
   const tables = await query<{ name: string }>(
     url,
@@ -59,7 +59,7 @@ export async function contentsOf(url: string): Promise<Record<string, string[]>>
   return { ...contents, "waiting jobs": rows.map((row) => JSON.stringify(row)) };
 }
 
-/** Whether a database holds nothing at all. */
+/** Whether a database is empty. */
 export const isEmpty = async (url: string): Promise<boolean> =>
   (
     await query(

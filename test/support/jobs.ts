@@ -1,6 +1,6 @@
 import type { TestDatabase } from "./database";
 
-/** A job that waits or has been given up. */
+/** A waiting job, or one that was given up. */
 export interface WaitingJob {
   readonly id: string;
   readonly task: string;
@@ -13,10 +13,10 @@ export interface WaitingJob {
 
 type Database = Pick<TestDatabase, "query">;
 
-/** Jobs that no worker has taken, in their order: all of them, or those of a task whose payload has these values. */
+/** Jobs that no worker has taken, in order: all, or those of a task whose payload has these values. */
 export const waitingJobs = (database: Database, task?: string, has: object = {}): Promise<WaitingJob[]> =>
   database.query<WaitingJob>(
-    // Of the functions that return payloads this one leaves a job as it is.
+    // This function returns payloads and leaves the job unchanged.
     `select job.id, task_identifier as task, payload, job.key, job.attempts, job.max_attempts as "maxAttempts", job.run_at as "runAt"
      from graphile_worker.jobs job, lateral graphile_worker.reschedule_jobs(array[job.id]) as whole
      where coalesce(task_identifier = $1, true) and payload::jsonb @> $2 order by job.id`,
@@ -27,14 +27,14 @@ export const waitingJobs = (database: Database, task?: string, has: object = {})
 export const removeJobs = (database: Database): Promise<unknown> =>
   database.query("select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))");
 
-/** Lets waiting jobs run now, but for the next runs of periodic tasks, whose key is the task's name. */
+/** Makes waiting jobs due now, except the next runs of periodic tasks, whose key is the task's name. */
 export const runNow = (database: Database, condition = "true"): Promise<unknown> =>
   database.query(
     `select graphile_worker.reschedule_jobs(array(
        select id from graphile_worker.jobs where key is distinct from task_identifier and ${condition}), run_at => now())`,
   );
 
-// graphile-worker has no public function for what follows; the tests name its tables only here.
+// graphile-worker has no public functions for the following; only this file names its tables.
 
 /** Takes a job as a worker does. */
 export const takeJob = (database: Database, id: string, worker: string): Promise<unknown> =>
@@ -43,7 +43,7 @@ export const takeJob = (database: Database, id: string, worker: string): Promise
     [id, worker],
   );
 
-/** Rejects that the failure of a job is recorded. @returns what ends that */
+/** Makes recording the failure of a job fail. @returns a function that undoes this */
 export async function refuseFailures({ query }: Database): Promise<() => Promise<unknown>> {
   await query(`create function refuse_failure() returns trigger language plpgsql as $$
     begin raise 'the failure is not recorded'; end $$`);

@@ -14,10 +14,13 @@ import { join } from "node:path";
 
 const ROOT = join(__dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/parley-test");
-/** Sources that determine the content of a new database; the lock file gives the versions of PostgreSQL and of the job queue. */
+/**
+ * Sources that determine the content of a new database; the lock file gives the versions of PostgreSQL and of the job
+ * queue.
+ */
 const SOURCES = ["src/platform/database/migrations", "src/start", "package-lock.json"];
 
-/** Folder of a migrated cluster of this user. */
+/** Folder of this user's copy of a migrated cluster. */
 function folder(): string {
   const digest = createHash("sha256").update(String(process.getuid?.()));
   for (const source of SOURCES.map((path) => join(ROOT, path)))
@@ -38,7 +41,7 @@ export function useKeptCluster(dataDir: string): boolean {
   return true;
 }
 
-/** Keeps a stopped cluster for later runs, in place of older ones. */
+/** Copies a stopped cluster for later runs, and removes older copies. */
 export function keepCluster(dataDir: string): void {
   mkdirSync(CACHE, { recursive: true });
   const older = readdirSync(CACHE);
@@ -48,5 +51,5 @@ export function keepCluster(dataDir: string): void {
   renameSync(unfinished, folder());
 }
 
-/** By `cp`, which keeps the owners: PostgreSQL refuses files of another user. */
+/** Copies with `cp`, which preserves owners, because PostgreSQL refuses files of another user. */
 const copy = (from: string, to: string) => execFileSync("cp", ["-a", `${from}/.`, to]);

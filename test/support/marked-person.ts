@@ -14,11 +14,11 @@ import { stubModel } from "./stub-model";
 import { smsOf } from "./twilio";
 import { VisitorClient } from "./visitor";
 
-/** Stands in all that a person says, is called or is known by. */
+/** Part of everything that the person says, and of all names and ids of the person. */
 export const MARK = "zqmarkzq";
-/** Their number. */
+/** The person's number. */
 export const PHONE = "+41783999123";
-/** What they are known by. A page's ids are shorter than 30 characters. */
+/** Ids of the person. Ids from pages are shorter than 30 characters. */
 export const IDS = {
   uniqueId: `unique-${MARK}`,
   userId: `user-${MARK}`,
@@ -27,13 +27,13 @@ export const IDS = {
 } as const;
 
 const WORDS = `My name is ${MARK}.`;
-/** As the provider knows the service. */
+/** The service's address for the provider. */
 const PUBLIC_URL = "https://parley.example";
 const POST = "mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { content } }";
 const ATTACH =
   "mutation ($assistantId: ID!, $fileId: ID!) { attachFile(assistantId: $assistantId, fileId: $fileId) { id } }";
 
-/** Has a person use all that there is, who says, is called and sends the mark. @returns ids of the conversations */
+/** Lets a person use every feature, with the mark in all texts, names and ids. @returns ids of the conversations */
 export async function meetMarkedPerson(app: EngineApp): Promise<string[]> {
   const server = await new Receiver((res) => void res.end(JSON.stringify(`booked for ${MARK}`))).start();
   const model = await stubModel(
@@ -110,7 +110,7 @@ async function call(app: EngineApp, assistantId: string): Promise<string> {
   return engine.id;
 }
 
-/** A text to the person that waits to be sent. */
+/** Enqueues a text to the person. */
 async function notice({ app, api }: EngineApp, connectionId: string): Promise<void> {
   const { id } = await api.get("/rest/v1/organization", 200);
   const job = { connectionId, to: PHONE, text: `Dear ${MARK}` };
@@ -127,7 +127,7 @@ async function chatsByPhone({ database }: EngineApp): Promise<string[]> {
 }
 
 type Opener = (row: Record<string, string>) => string;
-/** Contexts of sealed columns that may hold a person's words. */
+/** Functions that decrypt sealed columns that may contain a person's words. */
 const CONTEXTS: Readonly<Record<string, Opener>> = {
   "idempotency_keys.sealed_body": ({ organization_id, key }) => `${organization_id}/idempotency_keys/${key}`,
   "end_user_exports.sealed_target": ({ organization_id, id }) => `${organization_id}/end_user_exports/${id}`,
@@ -136,7 +136,7 @@ const CONTEXTS: Readonly<Record<string, Opener>> = {
   "erasures.sealed_target": ({ organization_id, id }) => `${organization_id}/erasures/${id}`,
 };
 
-/** Tables of the service and of its jobs in which a mark stands, with how many rows. */
+/** Number of rows that contain a mark, by table of the service or its job queue. */
 export async function tablesWith(app: EngineApp, marks: readonly string[]): Promise<Record<string, number>> {
   const tables = await app.database.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -165,7 +165,7 @@ function unsealed(database: Database, table: string, row: Record<string, string>
   return Object.fromEntries(entries);
 }
 
-/** Files under a folder whose name or content has a mark. */
+/** Files in a folder whose name or content contains a mark. */
 export function filesWith(folder: string, marks: readonly string[]): string[] {
   const paths = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
   const files = paths.filter((path) => statSync(path).isFile());

@@ -24,7 +24,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
 }
 
-/** An OpenAPI document as a judge: what it does not name, it refuses. */
+/** Validates values against an OpenAPI document. Properties that the document does not name are invalid. */
 export class OpenApi {
   private readonly ajv = addFormats(
     new Ajv2020({ allErrors: true, allowUnionTypes: true, keywords: ["components", "x-extension"] }),
@@ -45,14 +45,14 @@ export class OpenApi {
     this.strict = closed(document) as OpenApiDocument;
   }
 
-  /** An operation by its id, with the place where it stands. */
+  /** An operation by its id, with its position in the document. */
   operation(id: string) {
     const found = this.operations.get(id);
     if (!found) throw new Error(`The OpenAPI document has no operation ${id}`);
     return found;
   }
 
-  /** What is wrong with an answer; "undocumented" for a status that the operation does not name. */
+  /** Problems of an answer; "undocumented" for a status that the operation does not name. */
   answerProblems(id: string, status: number, body: unknown): string[] {
     const { responses, pointer } = this.operation(id);
     if (!responses[status]) return [`the status ${status} is undocumented`];
@@ -92,7 +92,7 @@ export class OpenApi {
     );
   }
 
-  /** What is wrong with a value by the schema at a place in the document. */
+  /** Problems of a value, according to the schema at a position in the document. */
   problems(pointer: readonly string[], value: unknown): string[] {
     const validate = this.schemaAt(pointer);
     if (validate(value)) return [];
@@ -108,14 +108,14 @@ export class OpenApi {
     const step = (place: unknown, part: string) => Object(place)[part] as unknown;
     const schema = pointer.reduce<unknown>(step, this.strict);
     if (!schema) throw new Error(`The OpenAPI document has no schema at ${key}`);
-    // References begin at the root, which is this schema here.
+    // References start at the root, which is this schema here.
     const made = this.ajv.compile({ ...schema, components: this.strict.components });
     this.compiled.set(key, made);
     return made;
   }
 }
 
-/** The same document with every object closed to properties that it does not name. */
+/** A copy of the document in which no object allows properties that it does not name. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -9,7 +9,7 @@ import type { World } from "./world";
 export interface Operation {
   readonly kind: "query" | "mutation" | "subscription";
   readonly name: string;
-  /** Asks for it with a variable for each argument, and for as little as may be. */
+  /** The document: a variable for each argument, and the smallest possible selection. */
   readonly text: string;
 }
 
@@ -80,7 +80,7 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
     input: { aiChatId, role: "TOOL", channel: "TEXT", content: "changed", metadata: {} },
   }),
   endChat: ({ chatId: id }) => ({ id, reason: "changed" }),
-  // Behind its own beginning a chat has events at once.
+  // After the first id, a chat has events immediately.
   chatEvents: ({ chatId }) => ({ chatId, after: "0" }),
 
   organization: () => ({}),
@@ -181,14 +181,14 @@ export const variables: Readonly<Record<string, (world: World) => Record<string,
   deleteFile: ({ fileId: id }) => ({ id }),
 };
 
-/** What an operation came to: data, or its first error without what differs from request to request. */
+/** Result of an operation: data, or its first error without parts that differ from request to request. */
 export interface Outcome {
   readonly data?: unknown;
   readonly code?: string;
   readonly error?: unknown;
 }
 
-/** Runs an operation the way its kind needs: a file as a multipart form, a subscription over a WebSocket. */
+/** Runs an operation: with a file as a multipart form, a subscription over a WebSocket. */
 export async function run(
   api: Api,
   { kind, name, text }: Operation,
@@ -203,7 +203,7 @@ export async function run(
   return { code: extensions.code, error: { ...error, extensions, headers, status, data: answer.body.data } };
 }
 
-/** By the GraphQL multipart request specification. */
+/** Uploads by the GraphQL multipart request specification. */
 function upload(api: Api, query: string, values: Record<string, unknown>) {
   const form = new FormData();
   form.set("operations", JSON.stringify({ query, variables: values }));
@@ -212,7 +212,7 @@ function upload(api: Api, query: string, values: Record<string, unknown>) {
   return api.request("POST", "/graphql", form, { "Apollo-Require-Preflight": "true" });
 }
 
-/** The first thing that a subscription says; a refused connection has the code of its closing. */
+/** The first event of a subscription; for a refused connection, its close code. */
 async function firstEvent(api: Api, query: string, values: Record<string, unknown>): Promise<Outcome> {
   const client = createClient({
     url: `${api.url.replace("http", "ws")}/graphql`,

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A way to a database that can be made to hang, as a lost network does, or to break, as when nobody is there. */
+/** A proxy to a database that can be made to hang, like a lost network, or to refuse connections. */
 export interface Proxy {
   readonly url: string;
-  /** From now on nothing comes through and nothing breaks. */
+  /** Forwards nothing from now on, and keeps connections open. */
   hang(): void;
   goOn(): void;
-  /** From now on every connection breaks, new ones among them. */
+  /** Closes every connection from now on, including new ones. */
   leave(): void;
   comeBack(): void;
   stop(): void;

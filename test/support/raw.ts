@@ -10,17 +10,17 @@ export interface RawAnswer {
 
 export interface RawRequest {
   readonly method?: string;
-  /** Goes out as it stands: `fetch` would clean it, and refuse a Host header. */
+  /** Sent unchanged, unlike by `fetch`, which normalizes paths and refuses a Host header. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
-  /** Sends the head alone and waits for an answer to that. */
+  /** Sends only the head and waits for the answer. */
   readonly headOnly?: boolean;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-/** A request that is sent exactly as it is given. */
+/** Sends a request exactly as given. */
 export function rawRequest(
   url: string,
   { method = "GET", path, headers = {}, body, headOnly = false }: RawRequest,
@@ -47,5 +47,5 @@ export function rawRequest(
   });
 }
 
-/** Ends the connections that `rawRequest` keeps open. */
+/** Closes the connections that `rawRequest` keeps open. */
 export const closeRaw = (): void => agent.destroy();

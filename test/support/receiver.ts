@@ -2,19 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { until } from "./until";
 
-export interface Received {
+export interface ReceivedRequest {
   readonly headers: IncomingMessage["headers"];
-  /** Byte for byte. */
+  /** The body, byte for byte. */
   readonly text: string;
   readonly body: Record<string, unknown>;
   readonly at: number;
 }
 
-type Reply = (res: ServerResponse, received: Received, number: number) => void;
+type Reply = (res: ServerResponse, received: ReceivedRequest, number: number) => void;
 
-/** A real HTTP server that keeps what it was sent; `reply` says how it answers. */
+/** A real HTTP server that records its requests; `reply` determines its answers. */
 export class Receiver {
-  readonly received: Received[] = [];
+  readonly received: ReceivedRequest[] = [];
   private readonly server: Server;
 
   constructor(private reply: Reply = (res) => void res.end("ok")) {
@@ -48,12 +48,12 @@ export class Receiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
   }
 
-  /** Resolves when at least `count` requests that fit have come. */
+  /** Resolves when at least `count` matching requests have arrived. */
   async until(
     count: number,
-    fits: (received: Received) => boolean = () => true,
+    fits: (received: ReceivedRequest) => boolean = () => true,
     patience = 10_000,
-  ): Promise<Received[]> {
+  ): Promise<ReceivedRequest[]> {
     const fitting = () => this.received.filter(fits);
     await until(() => fitting().length >= count, patience).catch((cause: unknown) => {
       throw new Error(`waited for ${count}, got ${fitting().length} of ${this.received.length}`, { cause });

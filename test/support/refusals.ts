@@ -1,7 +1,7 @@
 import { expect } from "@jest/globals";
 
-/** A request that is no operation, or none that may run. */
-export interface Sent {
+/** A request that is not an operation, or one that may not run. */
+export interface RawRequest {
   readonly method?: string;
   readonly path?: string;
   readonly body?: unknown;
@@ -9,18 +9,18 @@ export interface Sent {
 }
 export type Refusal = readonly [
   name: string,
-  sent: Sent,
+  sent: RawRequest,
   status: number,
   code: string,
   details?: readonly { readonly path: string; readonly message: unknown }[],
 ];
 
-const query = (text: string, variables: object = {}, more: object = {}): Sent => ({
+const query = (text: string, variables: object = {}, more: object = {}): RawRequest => ({
   body: { query: text, variables, ...more },
 });
 const part = (name: string, value: string) =>
   `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-const form = (body: string, type = "multipart/form-data; boundary=x"): Sent => ({
+const form = (body: string, type = "multipart/form-data; boundary=x"): RawRequest => ({
   body,
   headers: { "Content-Type": type, "Apollo-Require-Preflight": "true" },
 });
@@ -31,7 +31,7 @@ const UPLOAD = JSON.stringify({
 const ASSISTANTS = "assistants { data { id } }";
 const said = (path: string, message: unknown = expect.any(String)) => [{ path, message }];
 
-/** What /graphql refuses: by which status and code, and what is named as wrong. */
+/** Requests that /graphql refuses, each with its status, its code and the named values. */
 export const REFUSALS: readonly Refusal[] = [
   [
     "a form without a boundary",
@@ -44,21 +44,21 @@ export const REFUSALS: readonly Refusal[] = [
   ["an empty form", form(""), 400, "BAD_USER_INPUT", said("")],
   ["a form without operations", form(`${part("map", "{}")}--x--\r\n`), 400, "BAD_USER_INPUT", said("")],
   [
-    "operations that are no JSON",
+    "operations that are not JSON",
     form(`${part("operations", "{")}--x--\r\n`),
     400,
     "BAD_USER_INPUT",
     said(""),
   ],
   [
-    "a map that is no object",
+    "a map that is not an object",
     form(`${part("operations", UPLOAD)}${part("map", "[]")}--x--\r\n`),
     400,
     "BAD_USER_INPUT",
     said(""),
   ],
   [
-    "a map to a place that is not there",
+    "a map to a path that does not exist",
     form(`${part("operations", UPLOAD)}${part("map", '{"0":["variables.file.a.b"]}')}--x--\r\n`),
     400,
     "BAD_USER_INPUT",

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that speaks as much of the S3 protocol as keeping files needs. Requests must be signed by `accessKey`. */
+/** A server with the part of the S3 protocol that storing files needs. Requests must be signed with `accessKey`. */
 export async function startS3(accessKey: string) {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
@@ -50,7 +50,7 @@ export async function startS3(accessKey: string) {
     res.writeHead(404, { "content-type": "application/xml" }).end("<Error><Code>NoSuchKey</Code></Error>");
   }
 
-  /** One object a page, so that a reader has to go on. */
+  /** One object per page, so that a reader needs several pages. */
   function list(res: ServerResponse, after: string | null): void {
     const keys = [...objects.keys()].sort().filter((key) => after === null || key > after);
     const [key] = keys;
@@ -82,7 +82,7 @@ const xml = (res: ServerResponse, name: string, content: string): void =>
     .writeHead(200, { "content-type": "application/xml" })
     .end(`<?xml version="1.0"?><${name}>${content}</${name}>`);
 
-/** The content of a body that was sent in signed chunks, or as it is. */
+/** The content of a body, which may have been sent in signed chunks. */
 function plain(req: IncomingMessage, body: Buffer): Buffer {
   if (!String(req.headers["content-encoding"] ?? "").includes("aws-chunked")) return body;
   const parts: Buffer[] = [];

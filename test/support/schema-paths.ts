@@ -13,7 +13,7 @@ import type { World } from "./world";
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Fields from a root to an object, each with the type that it stands on. */
+/** Fields from a root to an object, each with the type that declares it. */
 export type SchemaPath = readonly { readonly on: string; readonly field: Field }[];
 
 /** Values for the arguments that fields below the roots require. */
@@ -21,7 +21,7 @@ const ARGUMENTS: Readonly<Record<string, (world: World) => Readonly<Record<strin
   "Assistant.log": ({ chatId: id }) => ({ id }),
 };
 
-/** Deep enough for every type of the schema, pages and connections counted. */
+/** Deep enough for every type of the schema, including pages and connections. */
 const DEEPEST = 11;
 
 /** The paths below a root field, the root field first in each; a path meets each type once. */
@@ -55,8 +55,7 @@ const typesAt = (schema: GraphQLSchema, path: SchemaPath): readonly GraphQLObjec
 };
 
 /**
- * The operation that asks for a path and nothing else.
- * @param leaf what is asked for at its end
+ * The operation that selects only a path. @param leaf selection at its end
  */
 export function operationOf(
   kind: Operation["kind"],
@@ -75,7 +74,7 @@ export function operationOf(
   return { kind, name: root.name, text };
 }
 
-/** Every field at the end of a path that is a value and takes no arguments. */
+/** All scalar fields without arguments at the end of a path. */
 export function leavesOf(schema: GraphQLSchema, path: SchemaPath): string {
   const parts = typesAt(schema, path).map((type) => {
     const names = Object.values(type.getFields())
@@ -86,7 +85,7 @@ export function leavesOf(schema: GraphQLSchema, path: SchemaPath): string {
   return parts.length > 0 ? `{ ${parts.join(" ")} }` : "";
 }
 
-/** Of lists one entry, as the cost of an operation is bounded. */
+/** Requests one entry of each list, because the cost of an operation is limited. */
 function argumentsOf(on: string, { name, args }: Field, world: World): string {
   const place = `${on}.${name}`;
   const given: Record<string, string | number> = { ...ARGUMENTS[place]?.(world) };

@@ -16,29 +16,29 @@ export const SERVER_TIMEOUT_MS = 30_000;
 
 export type Env = Readonly<Record<string, string>>;
 
-/** What a program left behind that has ended. */
-export interface Ended {
+/** The exit code and output of a program. */
+export interface ProcessResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A server in a process of its own, as an operator runs it. */
+/** A server in its own process, as an operator runs it. */
 export interface ServerProcess {
   readonly pid: number;
   readonly url: string;
-  /** Speaks with the SECRET key that `SETTINGS` give, or else with the one that was printed. */
+  /** Client with the SECRET key in `SETTINGS`, else with the printed one. */
   readonly api: Api;
   /** Standard output so far. */
   stdout(): string;
   stderr(): string;
-  /** Closes the pipes that it writes to, as when the terminal or the log collector goes away. */
+  /** Closes its output pipes, as when the terminal or the log collector ends. */
   closeOutput(): void;
-  /** Sends the signal, and waits for the end. */
-  end(signal: NodeJS.Signals): Promise<Ended>;
+  /** Sends the signal and waits until the process has ended. */
+  end(signal: NodeJS.Signals): Promise<ProcessResult>;
 }
 
-/** Settings of servers on a database of the tests. */
+/** Settings of servers on a test database. */
 export const SETTINGS: Env = {
   PORT: "0",
   HOST: "127.0.0.1",
@@ -48,7 +48,7 @@ export const SETTINGS: Env = {
 };
 
 type Step = () => unknown;
-/** Whatever is done when something is over; the last thing asked for comes first. */
+/** Runs steps in a hook, the last one first. */
 function afterwards(hook: (end: () => Promise<void>, timeout: number) => void): (step: Step) => void {
   const steps: Step[] = [];
   hook(async () => {
@@ -56,32 +56,32 @@ function afterwards(hook: (end: () => Promise<void>, timeout: number) => void): 
   }, 2 * SERVER_TIMEOUT_MS);
   return (step) => void steps.push(step);
 }
-/** Does something when the test is over. */
+/** Runs a step after the test. */
 export const afterTest = afterwards(afterEach);
-/** Does something when all tests of the file are over. */
+/** Runs a step after all tests of the file. */
 export const afterTests = afterwards(afterAll);
 
-/** A folder that goes with the test. */
+/** A folder that is removed after the test. */
 export function emptyFolder(over = afterTest): string {
   const folder = mkdtempSync(join(tmpdir(), "parley-server-"));
   over(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts a program of dist/ with these settings and no others. */
+/** Starts a program of dist/ with only these settings. */
 function run(program: string, env: Env, options: readonly string[] = [], over = afterTest) {
   const file = join(PROGRAMS, `${program}.js`);
   if (!existsSync(file)) throw new Error("These tests run what is built: `npm run build`.");
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const child = spawn(process.execPath, [file, ...options], {
     env: { PATH, HOME, TMPDIR, ...env },
-    cwd: emptyFolder(over), // without a .env
+    cwd: emptyFolder(over), // has no .env
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
     child[name].setEncoding("utf8").on("data", (text: string) => (said[name] += text));
-  const ended = once(child, "close").then(([code]: unknown[]): Ended => ({
+  const ended = once(child, "close").then(([code]: unknown[]): ProcessResult => ({
     code: code as number | null,
     ...said,
   }));
@@ -89,25 +89,25 @@ function run(program: string, env: Env, options: readonly string[] = [], over = 
   return { child, said, ended };
 }
 
-/** As an operator ends it: so that the database that it started ends too. */
-async function end(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
+/** Ends it as an operator does, so that its embedded database ends too. */
+async function end(child: ChildProcess, ended: Promise<ProcessResult>): Promise<void> {
   child.kill("SIGTERM");
   const timer = setTimeout(() => child.kill("SIGKILL"), SERVER_TIMEOUT_MS / 2);
   await ended;
   clearTimeout(timer);
 }
 
-/** Runs a program to its end. */
-export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<Ended> =>
+/** Runs a program until it ends. */
+export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<ProcessResult> =>
   run(program, env, options).ended;
 
-/** Starts a server, for the test or for all of the file, and waits until it says that it is ready. */
+/** Starts a server, for the test or for all tests of the file, and waits until it is ready. */
 export async function startServer(env: Env, over = afterTest): Promise<ServerProcess> {
   const { child, said, ended } = run("main", env, [], over);
   const early = ended.then(({ code, stderr }): never => {
     throw new Error(`the server ended with ${code}: ${stderr}`);
   });
-  early.catch(() => undefined); // an end later is no failure
+  early.catch(() => undefined); // a later end is not a failure
   await Promise.race([early, until(() => said.stdout.includes("Try it:"))]);
   const url = /GraphQL +(http:\S+)\/graphql/.exec(said.stdout)![1]!;
   const secret = env.BOOTSTRAP_SECRET_KEY ?? /SECRET +(\S+)/.exec(said.stdout)?.[1] ?? "";
@@ -128,7 +128,7 @@ export async function startServer(env: Env, over = afterTest): Promise<ServerPro
   };
 }
 
-/** A database without a table, at its URL. */
+/** Creates a database without tables. @returns its URL */
 export async function emptyDatabase(over = afterTest): Promise<string> {
   const postgres = process.env.TEST_POSTGRES!;
   const name = `empty_${Math.random().toString(36).slice(2)}`;
@@ -139,7 +139,7 @@ export async function emptyDatabase(over = afterTest): Promise<string> {
   return url.href;
 }
 
-/** A database as a start leaves it, with the default organization of `SETTINGS`, at its URL. */
+/** Creates a database as after a start, with the default organization of `SETTINGS`. @returns its URL */
 export async function preparedDatabase(over = afterTest): Promise<string> {
   const { ownerUrl, drop } = await createDatabase();
   over(drop);

@@ -12,10 +12,10 @@ import { APP_ROLE, JOBS_ROLE, TEMPLATE } from "./database";
 import { keepCluster, useKeptCluster } from "./kept-cluster";
 
 const ROOT = join(__dirname, "../..");
-/** By Node itself, as all that is tested: see runtime.cjs. */
+/** Loads the service with Node, like everything under test; see runtime.cjs. */
 const built = createRequire(join(ROOT, "dist/src/start/app.js"));
 
-/** Time after which PostgreSQL's initdb has begun. */
+/** Time until PostgreSQL's initdb has started. */
 const INITDB_BEGINS_MS = 30;
 
 /** The part of jest's configuration that the setup reads. */
@@ -24,7 +24,9 @@ interface JestConfig {
   readonly testPathPattern: string;
 }
 
-/** Once for all tests: the service built, a PostgreSQL of their own, a migrated template database, and a role that owns nothing. */
+/**
+ * Prepares a run of tests: builds the service, starts a PostgreSQL, creates a migrated template database and the roles.
+ */
 export default async function setup({ testPathPattern }: JestConfig): Promise<void> {
   const runsAll = testPathPattern === "";
   const needsPages = runsAll || testPathPattern.includes("browser");
@@ -50,7 +52,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
     template.port = new URL(embedded.url).port;
   }
   if (process.env.TEST_RESTORED) await restoreOver(embedded.url, template, dataDir);
-  // The roles that `npm run database:roles` makes.
+  // The roles that `npm run database:roles` creates.
   const { creation, grants, userOf } = built("../platform/database/roles") as typeof rolesModule;
   const roles = { owner: userOf(template), serving: APP_ROLE, jobs: JOBS_ROLE };
   await run(template.href, creation(APP_ROLE, APP_ROLE), creation(JOBS_ROLE, JOBS_ROLE), ...grants(roles));
@@ -62,7 +64,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   Object.assign(globalThis, { stopTestPostgres });
 }
 
-/** Puts a restored copy in the template's place, released, for a run of the tests on what a restore leaves. */
+/** Replaces the template by a restored and released copy, to run the tests on restored data. */
 async function restoreOver(postgres: string, template: URL, dataDir: string): Promise<void> {
   const original = new URL(template);
   original.pathname = "/original";
@@ -84,10 +86,13 @@ async function restoreOver(postgres: string, template: URL, dataDir: string): Pr
 }
 
 const IN_MEMORY = "/dev/shm";
-/** What the databases of a run need at most, in bytes. */
+/** Maximum size of the databases of a run, in bytes. */
 const ROOM = 3 * 2 ** 30;
 
-/** In memory where there is room: every test file makes a database, which on a slow disk takes most of a second. */
+/**
+ * The folder for databases: in memory if there is space, because creating a database on a slow disk takes almost a
+ * second.
+ */
 function roomiest(): string {
   try {
     accessSync(IN_MEMORY, constants.W_OK);

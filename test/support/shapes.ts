@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 
-/** Fields by their type in JSON; `!` marks those that are required. */
+/** Fields by their type in JSON; `!` marks required ones. */
 export type Fields = Readonly<Partial<Record<"string" | "number" | "boolean" | "object" | "array", string>>>;
 
 /** The names in a list of fields, sorted. */
@@ -39,7 +39,7 @@ export function metaOf({
 export const KINDS = ["voice", "sms", "chat", "theme"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** By field: its value in a new assistant, and another valid value. */
+/** Value of each field in a new assistant, and another valid value. */
 type Values = Readonly<Record<string, readonly [unknown, unknown]>>;
 
 const CHANNEL = {
@@ -79,7 +79,7 @@ const CHANGEABLE: Readonly<Record<Kind, Values>> = {
 };
 
 const RAG = { isRagEnabled: false, forceRag: false, ragTriggerTopics: "", preserveRagResult: false };
-/** Fields that only GraphQL changes, in a new assistant. */
+/** Fields that only GraphQL can change, with their values in a new assistant. */
 const READ_ONLY = { voice: RAG, sms: RAG, chat: RAG, theme: { mode: "VOICE_AND_CHAT" } };
 
 const pick = (kind: Kind, index: 0 | 1) =>
@@ -88,7 +88,7 @@ const pick = (kind: Kind, index: 0 | 1) =>
 /** The configuration of a new assistant, as REST returns it. */
 export const defaultsOf = (kind: Kind): Record<string, unknown> => ({ ...pick(kind, 0), ...READ_ONLY[kind] });
 
-/** A change of every field that a PATCH may change. */
+/** A change of every field that a PATCH can change. */
 export const changesOf = (kind: Kind): Record<string, unknown> => pick(kind, 1);
 
 /** Fields of a record by the type of their values, all required. */
@@ -104,7 +104,7 @@ function typed(record: Readonly<Record<string, unknown>>): Fields {
 /** Fields of a configuration in a response. */
 export const configurationOf = (kind: Kind): Fields => typed({ ...changesOf(kind), ...READ_ONLY[kind] });
 
-/** Fields that the body of a PATCH takes. */
+/** Fields that the body of a PATCH accepts. */
 export const patchOf = (kind: Kind): Fields => optional(typed(changesOf(kind)));
 
 const optional = (fields: Fields): Fields =>

@@ -1,4 +1,4 @@
-// Loaded by `--require` before a server: shifts the process's clock by CLOCK_SKEW_MS, as a machine's wrong clock would.
+// Loaded by `--require` before a server: shifts the process's clock by CLOCK_SKEW_MS, like a wrong system clock.
 const skew = Number(process.env.CLOCK_SKEW_MS);
 const RealDate = Date;
 globalThis.Date = class Date extends RealDate {

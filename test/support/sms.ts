@@ -10,7 +10,7 @@ export interface ConnectedNumber extends Account {
 
 const CONNECT = `mutation ($input: ConnectTelephonyInput!) { connectTelephony(input: $input) { id } }`;
 
-/** Connects a new number; the assistants answer on it. */
+/** Connects a new number, which these assistants answer. */
 export async function connect(
   running: Pick<RunningApp, "api">,
   assistantIds: readonly string[],
@@ -28,7 +28,7 @@ let people = 0;
 /** The number of a person who has not texted before. */
 export const newPerson = (): string => `+4178${3_000_000 + people++}`;
 
-/** Brings a request as the provider does. @param at the base address that it knows the service by */
+/** Sends a request as the provider does. @param at the service's base URL for the provider */
 export const bring = (
   { api, url }: Pick<RunningApp, "api" | "url">,
   { authToken }: Account,
@@ -46,7 +46,7 @@ export const textsIn = (xml: string): string[] =>
     text!.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"),
   );
 
-/** A person texts a number; what is answered at once. */
+/** Sends a person's text to a number. @returns the immediate answers */
 export async function text(
   running: Pick<RunningApp, "api" | "url">,
   account: Account,
@@ -76,7 +76,7 @@ export interface ShownChat {
   }[];
 }
 
-/** The chats with a person, the newest first. */
+/** The chats with a person, newest first. */
 export async function chatsWith(
   { api }: Pick<RunningApp, "api">,
   assistantId: string,
@@ -88,13 +88,13 @@ export async function chatsWith(
   return assistant.chats.nodes.filter((chat) => chat.phoneNumber === phoneNumber);
 }
 
-/** What was said in a chat. */
+/** The messages of a chat, as `ROLE: text`. */
 export const wordsOf = ({ messages }: ShownChat): string[] =>
   messages.map(({ role, content }) => `${role}: ${content}`);
 
 const SET = "mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }";
 
-/** From now on the organization's assistants are answered for by the model at this address. */
+/** Makes the model at this address answer for the organization's assistants. */
 export const answeredBy = (
   { api }: Pick<RunningApp, "api">,
   model: { readonly url: string },

@@ -5,12 +5,12 @@ import ts from "typescript";
 const root = join(__dirname, "../..");
 
 export interface Import {
-  /** The file that imports, from the project's folder. */
+  /** The importing file, relative to the project's folder. */
   readonly from: string;
-  /** What it imports: a file of ours, without its ending, or a package by its name. */
+  /** The imported file without its extension, or the name of the imported package. */
   readonly to: string;
   readonly own: boolean;
-  /** Nothing is left of it at run time. */
+  /** Whether it is a type import. */
   readonly typeOnly: boolean;
 }
 
@@ -46,7 +46,7 @@ export function importsOf(file: ts.SourceFile): Import[] {
   return found;
 }
 
-/** Calls `visit` with a node and all that is below it. */
+/** Calls `visit` with a node and all its descendants. */
 export function each(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);
   node.forEachChild((child) => each(child, visit));

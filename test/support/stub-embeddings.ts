@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Words that mean alike. A text's vector counts those of each group in it. */
+/** Groups of words with the same meaning. The vector of a text counts its words of each group. */
 const MEANINGS = [
   ["dog", "dogs", "hound", "hounds", "puppy"],
   ["park", "parking", "car", "cars", "vehicle"],
@@ -9,14 +9,14 @@ const MEANINGS = [
   ["open", "hours", "closing", "time"],
 ];
 
-/** A request that the model got. */
+/** A request to the model. */
 export interface EmbeddingsAsked {
   readonly model: string;
   readonly input: readonly string[];
   readonly key: string | undefined;
 }
 
-/** A server that speaks OpenAI's embeddings over real HTTP; `status` other than 200 makes it refuse. */
+/** An HTTP server with OpenAI's embeddings API; a `status` other than 200 makes it refuse requests. */
 export async function stubEmbeddings() {
   const asked: EmbeddingsAsked[] = [];
   const stub = { asked, status: 200, url: "", stop: () => Promise.resolve() };

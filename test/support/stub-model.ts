@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request that the model got, as chat completions have it. */
+/** A request to the model, in the format of chat completions. */
 export interface ModelAsked {
   readonly model: string;
   readonly messages: readonly {
@@ -15,7 +15,10 @@ export interface ModelAsked {
   readonly max_tokens?: number;
 }
 
-/** What the stub answers: text in pieces, the last of them held back until something has happened, a call of a function, a status, half a stream, or something else entirely. */
+/**
+ * Answer of the stub: text in pieces, possibly with the last one delayed until a promise settles; a function call; a
+ * status; an incomplete stream; or other content.
+ */
 export type Reply =
   /** `after` so many milliseconds. */
   | { readonly text: readonly string[]; readonly after?: number }
@@ -26,8 +29,8 @@ export type Reply =
   | { readonly garbage: string };
 
 /**
- * A server that speaks OpenAI's streamed chat completions over real HTTP; it gives its replies in order, the last one
- * again and again. What OpenAI refuses it refuses too, and counts it as no question.
+ * An HTTP server with OpenAI's streamed chat completions. It sends its replies in order and repeats the last one. It
+ * refuses what OpenAI refuses, and does not count refused requests.
  */
 export async function stubModel(...replies: Reply[]) {
   const asked: ModelAsked[] = [];
@@ -49,7 +52,7 @@ export async function stubModel(...replies: Reply[]) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     asked,
-    /** Authorization of each request. */
+    /** Authorization header of each request. */
     keys,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     stop: async () => {
@@ -59,7 +62,7 @@ export async function stubModel(...replies: Reply[]) {
   };
 }
 
-/** Calls of functions are followed by the answers to each of them, and answers stand nowhere else. */
+/** Whether each function call is followed by its answer, and answers occur nowhere else. */
 function isPaired({ messages = [] }: Partial<ModelAsked>): boolean {
   let open: string[] = [];
   for (const { role, tool_calls: calls = [], tool_call_id: id } of messages) {

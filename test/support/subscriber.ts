@@ -9,7 +9,7 @@ export interface Event {
   readonly message: { readonly sequence: number; readonly content: string } | null;
 }
 
-export interface Closed {
+export interface SocketClose {
   readonly code: number;
   readonly reason: string;
 }
@@ -17,32 +17,32 @@ export interface Closed {
 const EVENTS = `subscription ($chatId: ID!, $after: ID) {
   chatEvents(chatId: $chatId, after: $after) { id name status message { sequence content } } }`;
 
-/** A graphql-ws client as a dashboard would use it: what it has received can be waited for. */
+/** A graphql-ws client, as a dashboard would use it, that can wait for events. */
 export class Subscriber {
   readonly events: Event[] = [];
-  /** What the server says when it closes the socket. */
-  readonly closed: Promise<Closed>;
+  /** Code and reason with which the server closes the socket. */
+  readonly closed: Promise<SocketClose>;
   private readonly client: Client;
   private readonly watchers = new Set<() => void>();
 
   constructor(url: string, credential: Record<string, unknown>) {
-    let close: (event: Closed) => void;
+    let close: (event: SocketClose) => void;
     this.closed = new Promise((resolve) => (close = resolve));
     this.client = createClient({
       url: `${url.replace("http", "ws")}/graphql`,
       webSocketImpl: WebSocket,
       connectionParams: credential,
       retryAttempts: 0,
-      on: { closed: (event) => close(event as Closed) },
+      on: { closed: (event) => close(event as SocketClose) },
     });
   }
 
-  /** Sends an operation; resolves with its end: undefined when it completed, else the errors that it failed with. */
+  /** Sends an operation. Resolves at its end: with undefined if it completed, else with its errors. */
   run(query: string, variables: Record<string, unknown>, next: (data: unknown) => void): Promise<unknown> {
     return this.send({ query, variables }, next);
   }
 
-  /** The same for a whole payload. */
+  /** Like `run`, with a complete payload. */
   send(payload: SubscribePayload, next: (data: unknown) => void): Promise<unknown> {
     return new Promise((resolve) => {
       this.client.subscribe(payload, {
@@ -61,7 +61,7 @@ export class Subscriber {
     });
   }
 
-  /** Resolves when this many events have come. */
+  /** Resolves when this many events have arrived. */
   async received(count: number): Promise<Event[]> {
     await new Promise<void>((resolve) => {
       const look = () => void (this.events.length >= count && resolve());

@@ -7,7 +7,7 @@ import { stubModel, type Reply } from "./stub-model";
 export interface Answer {
   readonly role: string;
   readonly content: string;
-  readonly metadata: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- what it holds is what is tested
+  readonly metadata: Record<string, any>; // eslint-disable-line @typescript-eslint/no-explicit-any -- its content is under test
   readonly sequence: number;
 }
 
@@ -17,12 +17,12 @@ const POST = `mutation ($input: PostMessageInput!) { postMessage(input: $input, 
 const RAG = `mutation ($id: ID!, $channel: Channel!, $input: UpdateRagSettingsInput!) {
   updateRagSettings(assistantId: $id, channel: $channel, input: $input) { isRagEnabled } }`;
 
-/** Turns of a chat that were started, and turns of any chat that wait. */
+/** Started turns of a chat, and waiting turns of any chat. */
 const TURNS = `
   select from begun_jobs where payload ->> 'chatId' = $1
   union all select from graphile_worker.jobs where task_identifier = 'chat.turn'`;
 
-/** How a chat is set up; all of it may be left out. */
+/** Setup of a chat; every field is optional. */
 export interface Setting {
   /** Fields of the channel's configuration. */
   readonly configuration?: object;
@@ -31,7 +31,7 @@ export interface Setting {
   readonly start?: { readonly channel?: string } & Record<string, unknown>;
 }
 
-/** A chat whose model is a stub that gives these replies. */
+/** Starts a chat whose model is a stub with these replies. */
 export async function talk(
   { api, database }: RunningApp,
   replies: readonly Reply[],
@@ -51,9 +51,9 @@ export async function talk(
     return (await api.gql(POST, { input })).postMessage as Answer;
   };
   const log = () => api.get(`/rest/v1/assistants/${assistantId}/log/${chatId}`, 200);
-  /** What the model was told to do, when it was asked for the nth time, from 1. */
+  /** The system prompt of the nth request to the model, from 1. */
   const told = (number: number) => String(model.asked[number - 1]!.messages[0]!.content);
-  /** Waits until nothing is left to be answered. A turn that is still to come would ask the model of the next test. */
+  /** Waits until no turn is left, because a later turn would ask the model of the next test. */
   const answered = () => until(async () => (await database.query(TURNS, [chatId])).length === 0);
   return { model, assistantId, chatId, say, answered, log, told };
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** An account whose token begins with this is refused. */
+/** Prefix of tokens that are refused. */
 const WRONG = "wrong-token";
 const ACCOUNT = /^\/2010-04-01\/Accounts\/(AC[0-9a-f]{32})(\.json|\/\w+(?:\/\w+)?\.json)$/;
 const MESSAGE = /^\/Messages\/((?:SM|MM)[0-9a-f]{32})\.json$/;
@@ -20,7 +20,7 @@ export interface Account {
 let numbers = 0;
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
-/** An account of its own with a number that no other has. */
+/** A new account with its own number. */
 export const newAccount = (): Account => ({
   phoneNumber: `+4144${2_000_000 + (process.pid % 500) * 10_000 + numbers++}`,
   accountSid: `AC${hex(16)}`,
@@ -38,7 +38,7 @@ export function accountOf(seed: string): Account {
   };
 }
 
-/** A text that was sent by the REST API. */
+/** A text sent by the REST API. */
 export interface SentSms {
   readonly sid: string;
   readonly account: string;
@@ -46,41 +46,41 @@ export interface SentSms {
   readonly From: string;
   readonly Body: string;
   readonly MessagingServiceSid?: string;
-  /** That it went out in the answer to a text, and not by the REST API. */
+  /** Sent in the answer to a text instead of by the REST API. */
   readonly reply?: boolean;
-  /** That it came in. */
+  /** Received, not sent. */
   readonly inbound?: boolean;
   readonly createdAt: Date;
 }
 
-/** How the next texts are taken. */
+/** Reaction to a request to send a text. */
 type Behavior = "takes" | "refuses" | "busy" | "takes in silence" | "takes and hangs" | "breaks";
 
 /**
- * Twilio's REST API as far as its OpenAPI description goes for accounts, their numbers, senders of messaging services
- * and texts, over real HTTP. A request that does not fit the description is a problem, and answered with 400.
+ * A fake of Twilio's REST API over HTTP, following its OpenAPI description of accounts, their numbers, senders of
+ * messaging services and texts. A request that does not match the description is recorded as a problem and gets 400.
  */
 export class Twilio {
   readonly sent: SentSms[] = [];
-  /** Texts that came in, while they are kept. */
+  /** Received texts that have not been deleted. */
   readonly received: SentSms[] = [];
-  /** Ids of texts that were deleted. */
+  /** Ids of deleted texts. */
   readonly deleted: string[] = [];
-  /** What happens when texts are deleted, one status after another; then they are deleted. */
+  /** Statuses of the next requests to delete a text; later requests succeed. */
   readonly deletions: number[] = [];
-  /** Most texts in one page of a list. */
+  /** Maximum number of texts on one page of a list. */
   pageSize = 1_000;
-  /** What did not fit the description. */
+  /** Requests that do not match the description. */
   readonly problems: string[] = [];
-  /** What happens to texts, one after another; then they are taken. */
+  /** Reactions to the next requests to send a text; later ones are accepted. */
   readonly behaviors: Behavior[] = [];
-  /** By account, what has to happen before its texts are taken. */
+  /** Promises by account that must settle before its texts are accepted. */
   readonly held = new Map<string, Promise<void>>();
-  /** How many texts of an account were brought here, taken or not. */
+  /** Number of requests to send a text, accepted or not, by account. */
   readonly brought = new Map<string, number>();
   /** Status of every account. */
   accountStatus = "active";
-  /** Whether an account has the number that is asked for, and messaging services have it as a sender. */
+  /** Whether the account has the requested number, and its messaging services have it as a sender. */
   hasNumber = true;
   hasSender = true;
   private readonly server: Server = createServer((req, res) => void this.answer(req, res));
@@ -102,7 +102,7 @@ export class Twilio {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Sends what a TwiML document says to. */
+  /** Records the texts of a TwiML document as sent. */
   reply({ accountSid, phoneNumber }: Account, To: string, texts: readonly string[]): void {
     for (const Body of texts)
       this.sent.push({
@@ -116,7 +116,7 @@ export class Twilio {
       });
   }
 
-  /** Texts that went to a number. */
+  /** Texts sent to a number. */
   sentTo(to: string): SentSms[] {
     return this.sent.filter((sms) => sms.To === to);
   }
@@ -268,14 +268,14 @@ function json(res: ServerResponse, status: number, body: object): void {
 
 export type Params = Readonly<Record<string, string>>;
 
-/** The signature that Twilio puts on a request, written here anew from its documentation. */
+/** Twilio's signature of a request, implemented independently from its documentation. */
 export function sign(authToken: string, url: string, params: Params): string {
   let text = url;
   for (const name of Object.keys(params).sort()) text += name + params[name];
   return createHmac("sha1", authToken).update(Buffer.from(text, "utf8")).digest("base64");
 }
 
-/** The parameters of a text that comes in. */
+/** The parameters of an incoming text. */
 export const smsOf = (
   { phoneNumber, accountSid }: Account,
   from: string,
@@ -295,7 +295,7 @@ export const smsOf = (
   ...more,
 });
 
-/** A request and its signature as they stand in Twilio's documentation. */
+/** A request and its signature from Twilio's documentation. */
 export const signatureVector = {
   authToken: "12345",
   url: "https://mycompany.com/myapp.php?foo=1&bar=2",

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 const LIMIT_MS = 60_000;
 
 type Falsy = false | undefined;
-/** Polls until a condition holds or a value is there, for a minute unless a limit in ms is given. @returns the value */
+/**
+ * Polls until a condition holds or a value exists, for at most a minute or the given limit in ms.
+ * @returns the value
+ */
 export function until(holds: () => boolean | Promise<boolean>, limit?: number): Promise<void>;
 export function until<T>(look: () => T | Falsy | Promise<T | Falsy>, limit?: number): Promise<T>;
 export async function until(look: () => unknown, limit = LIMIT_MS): Promise<unknown> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { buildSchema, isInputObjectType } from "graphql";
 import templates from "../../src/assistants/configurations/templates.json";
 
-/** Inputs whose fields an organization itself sets, by table. */
+/** Input types whose fields the organization itself sets, by table. */
 const INPUTS: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["CreateKeyInput"],
   assistants: ["CreateAssistantInput"],
@@ -39,11 +39,11 @@ const configured = new Set([
 export const isConfigured = (table: string, column: string): boolean => configured.has(`${table}.${column}`);
 
 /**
- * Columns that can hold text, of the tables in which nothing of a person stands. Whoever adds one here has made sure
- * that no words, names, numbers or ids of people get into it, or that erasures remove them.
+ * Columns that can contain text, of tables without data about people. Before you add one, make sure that no words,
+ * names, numbers or ids of people get into it, or that erasures remove them.
  */
 export const UNTOUCHED: Readonly<Record<string, string>> = {
-  // Beside what an organization configures.
+  // Columns besides those that the organization configures.
   api_keys: "id organization_id sealed_value",
   assistant_files: "assistant_id file_id organization_id problem status",
   assistants: "id organization_id",
@@ -65,21 +65,21 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   workflow_edges: "id organization_id workflow_id",
   workflow_nodes: "id organization_id workflow_id",
   workflows: "id organization_id",
-  // How the service runs. Jobs are told ids only; those that are told more are removed with the person.
+  // State of the service. Payloads of jobs contain ids only; jobs with more are removed with the person.
   begun_jobs: "payload task worker",
   file_store: "id",
-  // A claim lives for a minute at most.
+  // A claim exists for at most a minute.
   idempotency_claims: "claim key organization_id request_hash",
   ledger_heads: "organization_id",
-  // What a restored copy waits for, in words of the service.
+  // The hold of a restored copy, in words of the service.
   holds: "id note reason",
   knex_migrations: "name",
   sole_jobs: "name",
   stored_sizes: "organization_id walk",
   worker_heartbeats: "worker_id",
   retentions: "kind organization_id",
-  // What providers are to delete: rows are there until they have.
+  // Data that providers are to delete; rows exist until they have.
   provider_erasures: "erasure_id id kind organization_id sealed_target",
-  // Receipts: the person stands in one sealed, until the erasure is done.
+  // Receipts, which contain the person in encrypted form until the erasure is done.
   erasures: "digest id organization_id sealed_target status subject",
 };

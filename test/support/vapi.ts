@@ -5,11 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 /*
- * Facts of Vapi's published OpenAPI description (https://api.vapi.ai/api-json), as far as requests of ours go: the
- * properties that its objects have, those that are required, and their bounds. It refuses properties that it doesn't know.
+ * The part of Vapi's published OpenAPI description (https://api.vapi.ai/api-json) that our requests use: properties of
+ * objects, required properties, and bounds. Vapi refuses unknown properties.
  */
 
-/** Properties that an object may have beside those that are looked at. */
+/** Properties that an object may have besides the checked ones. */
 const others = (names: string) =>
   Object.fromEntries(names.split(" ").map((name) => [name, z.unknown().optional()]));
 const url = z.url();
@@ -163,7 +163,7 @@ const ListQuery = z.strictObject({
 
 export type VapiCreate = z.infer<typeof CreateCall>;
 
-/** A call as the fake keeps it. */
+/** A call as the fake stores it. */
 export interface FakeCall {
   readonly id: string;
   readonly createdAt: string;
@@ -175,26 +175,26 @@ export interface FakeCall {
 
 /** How the fake answers a POST /call. */
 export interface Behavior {
-  /** Milliseconds until it answers. */
+  /** Milliseconds until the answer. */
   readonly delay?: number;
-  /** Instead of 201. */
+  /** Status to use instead of 201. */
   readonly status?: number;
-  /** Whether a call is made all the same when the status is an error. */
+  /** Whether the call is created even if the status is an error. */
   readonly made?: boolean;
-  /** Whether the error repeats what it was asked. */
+  /** Whether the error repeats the request. */
   readonly echo?: boolean;
-  /** Whether it is made before the answer, and not with it. */
+  /** Whether the call is created before the answer instead of with it. */
   readonly early?: boolean;
 }
 
-/** A local server that speaks Vapi's API as far as it is used, and refuses what that would refuse. */
+/** A local server with the used part of Vapi's API, which refuses what Vapi refuses. */
 export class FakeVapi {
   readonly calls: FakeCall[] = [];
-  /** Ids of calls that were deleted. */
+  /** Ids of deleted calls. */
   readonly deleted: string[] = [];
-  /** Bodies of POST /call, and when they came. */
+  /** Bodies of POST /call, with their times of arrival. */
   readonly created: { readonly body: VapiCreate; readonly at: number }[] = [];
-  /** What was posted to the control address of a call. */
+  /** Requests to the control address of a call. */
   readonly controlled: { readonly id: string; readonly body: unknown }[] = [];
   readonly problems: string[] = [];
   private behaviors: Behavior[] = [];
@@ -209,12 +209,12 @@ export class FakeVapi {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What the next placings get; the last one stays. */
+  /** Sets the reactions to the next POST /call requests; the last one is repeated. */
   will(...behaviors: Behavior[]): void {
     this.behaviors = behaviors;
   }
 
-  /** How often a call was asked for under our id. */
+  /** Number of requests for a call with our id. */
   asked(callId: string): number {
     return this.created.filter(({ body }) => body.name === callId).length;
   }

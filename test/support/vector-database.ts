@@ -10,7 +10,9 @@ import { configOf } from "./config";
 import type { TestDatabase } from "./database";
 import { waitingJobs } from "./jobs";
 
-/** A prepared database with pgvector. Its clients share one session: one pool of one connection, and no worker. */
+/**
+ * A prepared database with pgvector. Its clients share one session, so use one pool with one connection and no worker.
+ */
 export async function vectorDatabase(): Promise<TestDatabase> {
   const program = join(__dirname, "vector-postgres.mjs");
   const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
@@ -34,7 +36,7 @@ export async function vectorDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Does what waits to be done, in place of a worker; the names of the tasks that it was. */
+/** Runs the waiting jobs in place of a worker. @returns the names of their tasks */
 export async function drain({ app, database }: Pick<RunningApp, "app" | "database">): Promise<string[]> {
   const done: string[] = [];
   for (;;) {

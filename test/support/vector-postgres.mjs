@@ -1,5 +1,5 @@
-// A PostgreSQL with pgvector for tests, whatever is installed on the machine: PGlite, which is both compiled to
-// WebAssembly. All its clients share one session. Prints its port, and ends with its standard input.
+// A PostgreSQL with pgvector for tests, independent of the machine: PGlite, PostgreSQL compiled to WebAssembly. All its
+// clients share one session. Prints its port, and ends with its standard input.
 import { PGlite } from "@electric-sql/pglite";
 import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";

@@ -39,13 +39,13 @@ export interface WidgetEvent {
   readonly message: WidgetMessage | null;
 }
 
-/** Begins a session with a PUBLIC key. */
+/** Starts a session with a PUBLIC key. */
 export async function startSession(url: string, publicKey: string, input: object): Promise<Session> {
   const { startWidgetSession } = await new Api(url, { "X-API-Key": publicKey }).gql(START, { input });
   return startWidgetSession as Session;
 }
 
-/** The error of a session that does not begin. */
+/** The error of a session that is refused. */
 export const sessionRefused = (api: Api, input: object) => api.gqlError(START, { input });
 
 /** A visitor of a web page, as the widget is. */
@@ -95,7 +95,7 @@ export class VisitorClient {
     return (await this.api.gql(document, { id })).endWidgetChat as WidgetChat;
   }
 
-  /** What happens in a chat until `enough`; all of it until the end without. */
+  /** The events of a chat until `enough`, or without it until its end. */
   async events(
     chatId: string,
     after: string,

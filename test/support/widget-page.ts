@@ -17,40 +17,40 @@ import { until } from "./until";
 import { answeredBy } from "./sms";
 import { stubModel, type Reply } from "./stub-model";
 
-/** How the page has the widget on it. */
+/** A page to visit, with its use of the widget. */
 export interface Visit {
-  /** Of the script, without `data-`. */
+  /** Attributes of the script tag, without `data-`. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** Where the script stands; `body` is its end. */
+  /** Position of the script; `body` means the end of the body. */
   readonly place?: "head" | "body" | "none";
-  /** What else is in the page, before the script. */
+  /** Other HTML of the page, before the script. */
   readonly html?: string;
-  /** Of the page's answer, such as its policy. */
+  /** Headers of the page, such as its policy. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Run in the page and in all its frames before anything else. */
+  /** Script that runs first, in the page and in all its frames. */
   readonly before?: string;
   readonly context?: BrowserContextOptions | BrowserContext;
 }
 
-/** A page with the widget, and what it says on its console. */
+/** A page with the widget, and its console output. */
 export interface WidgetPage {
   readonly page: Page;
   readonly launcher: Locator;
   readonly frame: FrameLocator;
   readonly box: Locator;
-  /** Lines on the page's consoles that are errors or warnings, and exceptions that nobody caught. */
+  /** Errors and warnings on the console, and uncaught exceptions. */
   readonly complaints: string[];
-  /** Hosts that were asked for something. */
+  /** Hosts that received a request. */
   readonly hosts: Set<string>;
-  /** The document inside. */
+  /** The frame of the widget. */
   inside(): Frame;
   open(): Promise<void>;
   say(words: string): Promise<void>;
-  /** Waits for an answer, or anything the assistant said, with these words. */
+  /** Waits for a message of the assistant with these words. */
   hears(words: string | RegExp): Promise<void>;
 }
 
-/** A site of another origin than the service, whose pages have the widget on them, and a browser that visits them. */
+/** A site on another origin than the service, whose pages contain the widget, and a browser that visits them. */
 export class WidgetSite {
   private server!: Server;
   private browser!: Browser;
@@ -77,18 +77,18 @@ export class WidgetSite {
     this.server?.close();
   }
 
-  /** What a test opened. */
+  /** Closes the pages that a test opened. */
   async clear(): Promise<void> {
     for (const context of this.opened.splice(0)) await context.close();
     for (const end of this.ending.splice(0)) await end();
   }
 
-  /** Of the pages; another port makes another origin. */
+  /** URL of the pages; another port makes another origin. */
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** An assistant, and how it chats and looks. */
+  /** Creates an assistant with these configurations. @returns its id */
   async assistant({ theme, chat, voice, ...body }: Record<string, object | string> = {}): Promise<string> {
     const { api } = this.app;
     const id = await newAssistant(api, { name: "Ada", ...body });
@@ -98,7 +98,7 @@ export class WidgetSite {
     return id;
   }
 
-  /** From now on, and until the test is over, a model answers so. */
+  /** Makes a model with these replies answer until the end of the test. */
   async model(...replies: Reply[]): Promise<Awaited<ReturnType<typeof stubModel>>> {
     const model = await stubModel(...replies);
     this.ending.push(() => model.stop());
@@ -115,14 +115,14 @@ export class WidgetSite {
   }
 
   async context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    // Where nothing moves, a click hits.
+    // Without animations, a click cannot miss.
     const still = { viewport: { width: 1100, height: 800 }, reducedMotion: "reduce" } as const;
     const context = await this.browser.newContext({ ...still, ...options });
     this.opened.push(context);
     return context;
   }
 
-  /** Puts a page at a path of this site. */
+  /** Adds a page at a path of this site. */
   put(path: string, { attributes = {}, place = "body", html = "", headers = {} }: Visit): string {
     const script = this.script(attributes);
     const [head, end] = [place === "head" ? script : "", place === "body" ? script : ""];
@@ -154,7 +154,7 @@ export class WidgetSite {
   }
 }
 
-/** Waits until an expression is true in a document whose policy lets playwright itself not wait. */
+/** Waits until an expression is true in a document whose policy prevents playwright's own waiting. */
 export const untilIn = (place: Page | Frame, expression: string): Promise<void> =>
   until(async () => (await place.evaluate(expression)) === true);
 

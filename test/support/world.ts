@@ -29,16 +29,16 @@ type WantedId = RecordId | "visitorToken";
 const ALL: readonly WantedId[] = [...RECORDS, "visitorToken"];
 type Example = (world: World) => unknown;
 
-/** The ids of one record of each kind, all of one organization; and the session that the visitor's chat belongs to. */
+/** The ids of one record of each kind in one organization, and the session of the visitor's chat. */
 export type World = Readonly<Record<RecordId, string>> & { readonly visitorToken?: string };
 
 const worldOf = (id: (record: RecordId) => string): World =>
   Object.fromEntries(RECORDS.map((record) => [record, id(record)])) as World;
 
-/** Ids that nothing has. */
+/** Ids that no record has. */
 export const unknownWorld = (): World => worldOf(() => newId());
 
-/** Which records an example names: those whose id changes it. */
+/** Records that an example names. */
 export function namedBy(example: Example): RecordId[] {
   const plain = worldOf((record) => record);
   const text = JSON.stringify(example(plain));
@@ -46,9 +46,9 @@ export function namedBy(example: Example): RecordId[] {
 }
 
 /**
- * An assistant with a function, a live chat, an ended one and one of a page's visitor, a call that waits to be dialed, a workflow with a deployment,
- * a webhook destination with a delivery, a file, a key, a connected number and a project of its own, made by `api`; of
- * these only what is wanted. The id of what is not made is an unknown one.
+ * Creates the wanted records by `api`: an assistant with a function, a live chat, an ended chat, a chat of a page's
+ * visitor, a call that waits to be dialed, a workflow with a deployment, a webhook destination with a delivery, a file,
+ * a key, a connected number and a project. Records that are not wanted get unknown ids.
  */
 export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): Promise<World> {
   const wants = (...ids: readonly WantedId[]) => ids.some((id) => wanted.includes(id));
@@ -81,7 +81,7 @@ export async function buildWorld(api: Api, wanted: readonly WantedId[] = ALL): P
     destinationId: destination.id,
     ...(await deliveryOf(api, destination.id)),
   };
-  // What is said of a call is not the first that a destination hears.
+  // The events of the call must not be the destination's first events.
   const body = { assistantId, phoneNumber: "+12025550100" };
   const call = wants("callId") && (await idOf("callId", api.post("/rest/v1/call/phone", body, 200)));
   const flow =
@@ -116,8 +116,8 @@ async function buildDeployed(api: Api, assistantId: string) {
 }
 
 /**
- * Makes worlds one after another, each for what changes it, with what an example of it names. The destination of the
- * one before goes first, or every event would be delivered to all of them.
+ * Returns a function that creates a world for an example that changes it, with the records that the example names. The
+ * previous world's destination is deleted first, because every event would be delivered to all of them.
  */
 export function worlds(api: () => Api): (example: Example, ...also: WantedId[]) => Promise<World> {
   let before: string | undefined;
@@ -129,7 +129,7 @@ export function worlds(api: () => Api): (example: Example, ...also: WantedId[]) 
   };
 }
 
-/** The first delivery to a destination, and its event, which others follow. */
+/** The first delivery to a destination, and its event, which is followed by others. */
 async function deliveryOf(api: Api, destinationId: string) {
   const { webhookDestinations } = await api.gql(
     "{ webhookDestinations { id deliveries(first: 50) { nodes { id event { id } } } } }",
@@ -151,7 +151,10 @@ async function buildChat(api: Api, assistantId: string, ended: boolean): Promise
   return startChat.id;
 }
 
-/** A chat that a visitor of a web page began. The session stands behind the organization's first PUBLIC key, which nothing ends. */
+/**
+ * A chat started by a visitor of a web page. The session uses the organization's first PUBLIC key, which no test
+ * deletes.
+ */
 async function buildVisitor(api: Api, assistantId: string) {
   const { keys } = (await api.gql("{ keys { type value } }")) as { keys: { type: string; value: string }[] };
   const { value } = keys.findLast(({ type }) => type === "PUBLIC")!;
@@ -168,7 +171,7 @@ export function form(name: string, content: string, metadata?: Readonly<Record<s
   return data;
 }
 
-/** Everything that others could have changed in a world, as its own organization sees it. */
+/** All data of a world that another organization could have changed, as its own organization sees it. */
 export async function portrait(
   api: Api,
   { assistantId, chatId, workflowId, deploymentId }: World,

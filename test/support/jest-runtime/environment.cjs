@@ -1,4 +1,4 @@
-// The realm of the process itself, which src/ and the packages live in too: see runtime.cjs.
+// Runs tests in the realm of the process, like src/ and the packages; see runtime.cjs.
 const { ModernFakeTimers } = require("@jest/fake-timers");
 const { default: NodeEnvironment } = require("jest-environment-node");
 

@@ -1,11 +1,11 @@
-// Test files go through jest, one registry of modules for each. All else is loaded as when it runs: the built service and
-// the packages, by Node itself, once for all test files of a process.
+// jest loads the test files, each with its own module registry. Node loads everything else (the built service and the
+// packages), once for all test files of a process.
 const { createRequire } = require("node:module");
 const { join, relative, sep } = require("node:path");
 const { default: Runtime } = require("jest-runtime");
 
 const root = join(__dirname, "../../..");
-/** What no server loads is not built to be required. */
+/** Browser programs, which no server loads, are not built for `require`. */
 const PAGES = join("src", "web") + sep;
 
 module.exports = class extends Runtime {
@@ -17,7 +17,7 @@ module.exports = class extends Runtime {
     return isJests ? super.requireModuleOrMock(from, name) : require(join(root, "dist", path));
   }
 
-  /** In this realm, so that an Error of a test is an Error of the service. */
+  /** Compiles in this realm, so that tests and the service share one Error class. */
   createScriptFromCode(code, filename) {
     const script = super.createScriptFromCode(code, filename);
     return { runInContext: (_, options) => script.runInThisContext(options) };
