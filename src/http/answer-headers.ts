@@ -26,14 +26,14 @@ export const harden = helmet({
 export const allowAnyOrigin: RequestHandler = (req, res, next) => {
   if (/^\/(rest|graphql)(\/|\?|$)/.test(req.url)) {
     res.setHeader("Access-Control-Allow-Origin", "*");
-    res.setHeader(
-      "Access-Control-Allow-Headers",
-      "X-API-Key, Authorization, Content-Type, Idempotency-Key, X-Public-Key, X-Public-Token",
-    );
+    res.setHeader("Access-Control-Allow-Headers", ALLOWED);
     res.setHeader("Access-Control-Expose-Headers", EXPOSED);
   }
   next();
 };
 
+/** Headers of the two interfaces, and those that Apollo Client sends. */
+const ALLOWED =
+  "X-API-Key, Authorization, Content-Type, Idempotency-Key, X-Public-Key, X-Public-Token, Apollo-Require-Preflight, X-Apollo-Operation-Name";
 const EXPOSED =
   "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Warning";

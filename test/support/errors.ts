@@ -23,7 +23,10 @@ export function expectError(answer: Answer, status: number, code?: string): void
 export function expectOpenToAnyOrigin({ headers }: Answer): void {
   expect(headers.get("access-control-allow-origin")).toBe("*");
   expect(headers.get("access-control-allow-credentials")).toBeNull();
-  for (const name of ["x-api-key", "authorization", "content-type", "idempotency-key"])
+  for (const name of [
+    ...["x-api-key", "authorization", "content-type", "idempotency-key", "x-public-key", "x-public-token"],
+    ...["apollo-require-preflight", "x-apollo-operation-name"],
+  ])
     expect(headers.get("access-control-allow-headers")?.toLowerCase()).toContain(name);
 }
 
