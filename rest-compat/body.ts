@@ -44,7 +44,7 @@ export async function readJson(
     throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", JSON_EXPECTED);
   const charset = /charset=\s*"?([^;"\s]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
   if (charset && !/^utf-?8$/i.test(charset))
-    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body must be encoded as UTF-8.");
+    throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "Unsupported charset. Encode the body as UTF-8.");
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge(req, limit);
   const bytes = await readBytes(req, res, limit);
   if (bytes.length === 0) return undefined;
@@ -85,7 +85,11 @@ async function readBytes(req: IncomingMessage, res: ServerResponse, limit: numbe
     const { status, type } = error as { status?: number; type?: string };
     if (status === 413) throw tooLarge(req, limit);
     if (status === 415)
-      throw refuse(req, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Encoding is not supported.");
+      throw refuse(
+        req,
+        "UNSUPPORTED_MEDIA_TYPE",
+        "Unsupported Content-Encoding. Send the body uncompressed, or compressed with gzip, deflate or br.",
+      );
     throw unreadable(type === "request.aborted" ? "the body ended early" : undefined);
   }
   const { body } = req as IncomingMessage & { body?: unknown }; // set by the reader

@@ -3,6 +3,7 @@ import { admit } from "../schema/core/access";
 import type { Caller } from "../src/account/auth/caller";
 import { messageOfMissing, publicError, type ErrorCode, type PublicError } from "../src/platform/errors";
 import { bodyLimitMessage, FORM_EXPECTED, JSON_EXPECTED, MAX_BODY_BYTES, unreadable } from "./body";
+import { SIGNATURE_MISMATCH } from "../src/http/sms-status";
 import { authenticationRequired } from "./caller-for";
 import type { CompiledRoute, Operation } from "./compile";
 import { exampleOf } from "./examples";
@@ -16,11 +17,11 @@ const NOT_UTF8 = "%FF";
 
 /** Messages by code, or by the id of a route and code. A test compares them with real answers. */
 const MESSAGES: Readonly<Record<string, string>> = {
-  "getPublicKey.KEY_NOT_FOUND": "The organization has no active PUBLIC key.",
-  REQUEST_IN_PROGRESS: "A request with this Idempotency-Key is still running.",
-  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request.",
+  "getPublicKey.KEY_NOT_FOUND": "The organization has no active PUBLIC key. Create one of type PUBLIC.",
+  REQUEST_IN_PROGRESS: "A request with this Idempotency-Key is still running. Repeat it after a few seconds.",
+  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request. Use a new key for each request.",
   RATE_LIMITED: "More than 600 requests in a second. Try again in a second.",
-  FORBIDDEN: "The signature does not match this number's account.",
+  FORBIDDEN: SIGNATURE_MISMATCH,
 };
 
 /** System errors that become these codes. */
@@ -70,7 +71,7 @@ export function exampleError(route: CompiledRoute, code: ErrorCode, valid: unkno
   const system = SYSTEM_ERRORS[code];
   if (system !== undefined) return publicError({ code: system });
   const message =
-    MESSAGES[`${id}.${code}`] ?? MESSAGES[code] ?? messageOfMissing(code) ?? refusalOf(route, code);
+    MESSAGES[`${id}.${code}`] ?? MESSAGES[code] ?? messageOfMissing(code, String(exampleOf("", "id"))) ?? refusalOf(route, code);
   return { code, message };
 }
 

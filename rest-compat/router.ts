@@ -51,7 +51,11 @@ async function handle(
   }
   if (route.operation) res.setHeader("GraphQL-Operation", route.operation.name);
   const caller = await callerFor(server, route.auth, req, res);
-  if (!route.operation) throw new DomainError("NOT_IMPLEMENTED", `${route.summary}: not implemented.`);
+  if (!route.operation)
+    throw new DomainError(
+      "NOT_IMPLEMENTED",
+      `${route.summary}: not implemented. Use the GraphQL operation of the same purpose.`,
+    );
   admit(route.operation.access, caller); // before the body is read
   const form = route.body === "multipart" ? await readForm(req, server) : undefined;
   try {

@@ -104,7 +104,10 @@ function withDeadline(result: Promise<Result>, milliseconds: number): Promise<Re
   return new Promise((resolve, reject) => {
     const late = () =>
       reject(
-        new DomainError("TIMEOUT", `The request took longer than ${milliseconds / 1000} s and was canceled.`),
+        new DomainError(
+          "TIMEOUT",
+          `The request took longer than ${milliseconds / 1000} s and was canceled. Ask for less at once, or try again.`,
+        ),
       );
     const timer = setTimeout(late, milliseconds);
     const settle =

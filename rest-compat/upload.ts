@@ -11,7 +11,8 @@ import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";
 
 const MAX_FIELD_BYTES = 1_048_576;
-export const MULTIPART_EXPECTED = "Unsupported content type. Send a body of type multipart/form-data.";
+export const MULTIPART_EXPECTED =
+  "Unsupported content type. Send a form of type multipart/form-data with the file in the field `file`.";
 export const fileLimitMessage = (bytes: number): string => `The file must be at most ${bytes} bytes.`;
 
 /** A completely received multipart form. */
@@ -91,7 +92,7 @@ async function receive(req: IncomingMessage, fileSize: number, files: ReceivedFi
       if (name === "metadata") return readText(stream, (text, tooLong) => take(name, text, tooLong));
       stream.on("limit", () => (cut = true));
       if (name !== "file") {
-        problems.push({ path: name, message: "is not a known file" });
+        problems.push({ path: name, message: "is not a known file: send the file in the field `file`" });
         return stream.resume();
       }
       files.push(bufferFile(stream, { filename: filename ?? "", mimetype: mimeType, encoding }));
@@ -144,12 +145,15 @@ function bufferFile(
 const unknownOf = (fields: ReadonlyMap<string, string>): Problem[] =>
   [...fields.keys()]
     .filter((name) => name !== "file" && name !== "metadata")
-    .map((path) => ({ path, message: "is not a known field" }));
+    .map((path) => ({
+      path,
+      message: "is not a known field: the form has the fields `file` and `metadata`",
+    }));
 
 function metadataOf(text: string | undefined, problems: Problem[]): { metadata?: unknown } {
   if (text === undefined || text === "") return {};
   const metadata = parsed(text);
-  if (metadata === null) problems.push({ path: "metadata", message: "must be a JSON object, as text" });
+  if (metadata === null) problems.push({ path: "metadata", message: "must be a text with a JSON object" });
   return { metadata };
 }
 

@@ -14,7 +14,7 @@ import {
   type GraphQLInputType,
 } from "graphql";
 import { problemsOf, ruleOf } from "../schema/core/rules";
-import { invalid, type Problem } from "../src/platform/errors";
+import { invalid, quoted, type Problem } from "../src/platform/errors";
 import type { Operation, Variable } from "./compile";
 import type { Route } from "./route";
 
@@ -56,8 +56,8 @@ export function readVariables(
     }
     const root = from === "body" ? "" : name;
     const found: Problem[] = [];
-    const value = coerceInputValue(raw, type, (path, _value, error) => {
-      found.push(explain(type, root, path, error));
+    const value = coerceInputValue(raw, type, (path, sent, error) => {
+      found.push(explain(type, root, { path, sent }, error));
       if (found.length >= MAX_PROBLEMS) throw invalid([...problems, ...found]);
     });
     const strictProblems = stricterProblems(type, raw, root);
@@ -102,7 +102,7 @@ function bodyOf(
 ): unknown {
   if (body === undefined) return {};
   if (!input || typeof body !== "object" || body === null || Array.isArray(body)) {
-    problems.push({ path: "", message: "the body must be a JSON object" });
+    problems.push({ path: "", message: `the body must be a JSON object; got ${kindOf(body)}` });
     return undefined;
   }
   const known = (name: string) => Object.hasOwn(input.getFields(), name) && !omit.includes(name);
@@ -118,8 +118,10 @@ function bodyOf(
  */
 function stricterProblems(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
   const bare = getNullableType(type);
-  if (bare === GraphQLID) return typeof raw === "number" ? [{ path, message: "must be a string" }] : [];
-  if (isListType(bare)) return raw == null || Array.isArray(raw) ? [] : [{ path, message: "must be a list" }];
+  if (bare === GraphQLID)
+    return typeof raw === "number" ? [{ path, message: "must be a string; got a number" }] : [];
+  if (isListType(bare))
+    return raw == null || Array.isArray(raw) ? [] : [{ path, message: `must be a list; got ${kindOf(raw)}` }];
   if (!isInputObjectType(bare) || typeof raw !== "object" || raw === null) return [];
   return Object.values(bare.getFields()).flatMap((field) =>
     stricterProblems(
@@ -134,7 +136,7 @@ function stricterProblems(type: GraphQLInputType, raw: unknown, path: string): P
 function explain(
   type: GraphQLInputType,
   root: string,
-  path: readonly (string | number)[],
+  { path, sent }: { readonly path: readonly (string | number)[]; readonly sent: unknown },
   { message }: GraphQLError,
 ): Problem {
   const at = [...(root ? [root] : []), ...path];
@@ -144,19 +146,29 @@ function explain(
     /^Field "(.+?)" is not defined by type .+?(\. Did you mean .+)?\.?$/s.exec(message) ?? [];
   if (unknown !== undefined)
     return { path: [...at, unknown].join("."), message: `is not a known field${meant}` };
-  return { path: at.join("."), message: expectation(typeAt(type, path), message) };
+  return { path: at.join("."), message: expectation(typeAt(type, path), message, sent) };
 }
 
-function expectation(type: GraphQLInputType, message: string): string {
+function expectation(type: GraphQLInputType, message: string, sent: unknown): string {
   if (/not to be null/.test(message)) return "must not be null";
   if (isEnumType(type))
     return `must be one of ${type
       .getValues()
       .map(({ name }) => name)
-      .join(", ")}`;
-  if (isInputObjectType(type)) return "must be an object";
-  if (isScalarType(type) && type.name in PLAIN) return PLAIN[type.name]!;
+      .join(", ")}; got ${typeof sent === "string" ? quoted(sent) : kindOf(sent)}`;
+  if (isInputObjectType(type)) return `must be an object; got ${kindOf(sent)}`;
+  if (isScalarType(type) && type.name in PLAIN) {
+    const isText = type.name === "String" || type.name === "ID"; // may be a secret
+    return `${PLAIN[type.name]}; got ${!isText && typeof sent === "string" ? quoted(sent) : kindOf(sent)}`;
+  }
   return message.replace(/^Expected type ".+?"\. /, "");
+}
+
+/** The kind of a JSON value, in words. */
+function kindOf(value: unknown): string {
+  if (value === null || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 const PLAIN: Readonly<Record<string, string>> = {

@@ -103,15 +103,20 @@ export function admit({ rule, permission, inAssistants }: Access, caller: Caller
   const limits = caller?.limits;
   if (!limits) return;
   if (permission !== undefined && limits.permissions && !limits.permissions.includes(permission))
-    throw new DomainError(
-      "FORBIDDEN",
-      `This key lacks the permission "${permission}", which this operation needs.`,
-    );
+    throw new DomainError("FORBIDDEN", lacking(permission, limits.permissions));
   if (!inAssistants && limits.assistantIds)
     throw new DomainError(
       "FORBIDDEN",
-      "This key is limited to certain assistants and can't access records of the whole organization.",
+      "This key is limited to certain assistants and cannot access records of the whole organization. Use a key without `assistantIds`.",
     );
+}
+
+/** The message about a missing permission: the permission, those that the key has, and a command that makes a key with all of them. */
+function lacking(permission: Permission, own: readonly Permission[]): string {
+  const has = own.length === 0 ? "no permission" : own.join(", ");
+  const option = permission === "import" ? "--import" : `--permissions ${permission}`;
+  const only = permission === "import" ? ", which only the command line grants" : "";
+  return `This key lacks the permission "${permission}"${only}; it has ${has}. Use a key with it: \`npm run --silent key:create -- ${option}\`.`;
 }
 
 /** Like `admit`, for a nested field: the caller is already authenticated. @throws FORBIDDEN */

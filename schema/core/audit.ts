@@ -154,5 +154,6 @@ function idReader({ name, type, args: declared }: GraphQLField<unknown, Context>
   };
 }
 
-const at = (values: unknown, path: string): unknown =>
+/** The value at a path of the arguments. */
+export const at = (values: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((value, name) => (value as Args | null | undefined)?.[name], values);

@@ -28,7 +28,7 @@ const noVisitor = new DomainError(
 );
 const analyticsToken = new DomainError(
   "FORBIDDEN",
-  "The token of the analytics page may only read the data that this page shows.",
+  "The token of the analytics page may only read the data that this page shows. Use a SECRET key or a token.",
 );
 
 /** Callers that may run an operation or read a type. Each rule throws for any other caller. */

@@ -3,10 +3,10 @@ import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../../src/platform/errors";
 import { Quotas } from "../../src/account/organization/quotas";
 import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
-import { AUDIT, audited } from "./audit";
+import { at, AUDIT, audited } from "./audit";
 import { AUTHORIZATION } from "./authorization";
 import type { Context } from "./context";
-import { QUOTA_EXEMPT } from "./quota-exempt";
+import { QUOTA_EXEMPT, RESIZED, type Place } from "./quota-exempt";
 import { recordDisclosures } from "./disclosures";
 import { problemsOf, ruleOf } from "./rules";
 import { nestedAccess, rootsOf } from "./type-rules";
@@ -52,11 +52,11 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
     const isAudited = changes || field.name in AUDIT;
     if (field.subscribe) field.subscribe = checkedFirst(check, field.subscribe);
     else if (field.resolve) {
-      const resolve = isAudited ? audited(field, field.resolve) : field.resolve;
-      field.resolve = checkedFirst(
-        check,
-        changes && !(field.name in QUOTA_EXEMPT) ? withinQuota(resolve) : resolve,
-      );
+      const place = RESIZED[field.name];
+      const isBounded = changes && !place && !(field.name in QUOTA_EXEMPT);
+      const work = place ? notLarger(place, field.resolve) : field.resolve;
+      const resolve = isAudited ? audited(field, work) : work;
+      field.resolve = checkedFirst(check, isBounded ? withinQuota(resolve) : resolve);
     }
   }
 }
@@ -79,6 +79,15 @@ const withinQuota =
   async (root, args, context, info) => {
     await context.scope.of(Quotas).checkStorage();
     return (await resolve(root, args, context, info)) as unknown;
+  };
+
+/** Refuses an operation that makes a record larger if the organization's storage quota is used up. */
+const notLarger =
+  ({ argument, ...record }: Place, resolve: Resolve): Resolve =>
+  (root, args: Record<string, unknown>, context, info) => {
+    const id = at(args, argument) as string; // a required argument
+    const work = async () => (await resolve(root, args, context, info)) as unknown;
+    return context.scope.of(Quotas).resize({ ...record, id }, work);
   };
 
 const checkedFirst = <R extends GraphQLFieldResolver<unknown, Context>>(check: Check, resolve: R): R =>

@@ -70,8 +70,10 @@ export function problemsOf(
 
 function inList(type: GraphQLInputType, items: unknown[], path: string, rule: InputRule): Problem[] {
   const { minItems = 0, maxItems = Infinity } = rule;
-  if (items.length < minItems) return [{ path, message: `must have at least ${minItems} items` }];
-  if (items.length > maxItems) return [{ path, message: `must have at most ${maxItems} items` }];
+  if (items.length < minItems)
+    return [{ path, message: `must have at least ${minItems} items; got ${items.length}` }];
+  if (items.length > maxItems)
+    return [{ path, message: `must have at most ${maxItems} items; got ${items.length}` }];
   const ofItem = itemRule(rule);
   return items.flatMap((item, index) => problemsOf(type, item, `${path}.${index}`, ofItem));
 }
@@ -81,7 +83,8 @@ function wrongScalar(value: unknown, rule: InputRule): string | undefined {
   if (typeof value !== "number") return undefined;
   const { minimum = -Infinity, maximum = Infinity } = rule;
   if (value >= minimum && value <= maximum) return undefined;
-  return maximum === Infinity ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
+  const range = maximum === Infinity ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return `must be ${range}; got ${value}`;
 }
 
 /** Length in characters. Not counted exactly if any length is allowed, or if the text is too long in any case. */
@@ -103,9 +106,7 @@ function wrongText(text: string, rule: InputRule): string | undefined {
   const length = lengthOf(text, maxLength);
   if (minLength > 0 && text.trim() === "") return "must not be empty";
   if (length < minLength || length > maxLength)
-    return minLength > 0
-      ? `must be ${minLength} to ${maxLength} characters long`
-      : `must be at most ${maxLength} characters long`;
+    return `must be ${minLength > 0 ? `${minLength} to` : "at most"} ${maxLength} characters long; got ${Array.from(text).length}`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
   if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor returned by a list";
   return maxLength === Infinity && Buffer.byteLength(text) > MAX_TEXT_BYTES

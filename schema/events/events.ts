@@ -154,7 +154,7 @@ export class EventResolver {
 export class DeliveryResolver {
   @FieldResolver(() => Event, { description: "Event to deliver." })
   async event(@Root() { eventId }: Delivery, @Ctx() { scope }: Context) {
-    return (await scope.of(Events).byId(eventId)) ?? missing("Event");
+    return (await scope.of(Events).byId(eventId)) ?? missing("Event", eventId);
   }
 
   @FieldResolver(() => WebhookDestination, { description: "Destination of the delivery." })

@@ -72,11 +72,11 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, NAME), "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new Error(
       error.code === "ENOENT"
-        ? `${folder} is not a complete backup: ${NAME} is missing.`
+        ? `${folder} is not a complete backup: ${NAME} is missing. Name a folder that \`npm run backup\` has written.`
         : `${join(folder, NAME)} cannot be read: ${error.message}`,
     );
   });
-  const damaged = new Error(`The backup in ${folder} is damaged: ${NAME} was changed.`);
+  const damaged = new Error(`The backup in ${folder} is damaged: ${NAME} was changed. Use another backup.`);
   let read: Manifest & { sha256?: unknown };
   try {
     read = JSON.parse(text) as typeof read; // its digest is checked below
@@ -104,5 +104,5 @@ export async function verifyPart(folder: string, { path, bytes, sha256 }: Part):
   });
   const found = digest.of(path);
   if (found.bytes !== bytes || found.sha256 !== sha256)
-    throw new Error(`The backup in ${folder} is damaged: ${path} was changed.`);
+    throw new Error(`The backup in ${folder} is damaged: ${path} was changed. Use another backup.`);
 }

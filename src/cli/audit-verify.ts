@@ -62,6 +62,8 @@ async function stored(
 function headOf(text: string): AuditHead {
   const [, position, hash] = /^(\d{1,15}):([\da-f]{64})$/.exec(text) ?? [];
   if (position === undefined || hash === undefined)
-    throw new Error("--head must be POSITION:HASH with 64 hexadecimal digits, such as 12:0d5f…");
+    throw new Error(
+      `--head must be POSITION:HASH with 64 hexadecimal digits, such as 12:0d5f…\nUsage: ${USAGE}`,
+    );
   return { position: Number(position), hash };
 }

@@ -69,7 +69,9 @@ export async function existingOrganization(database: Database, id: string | unde
   const known = await organizations.where({ id: found ?? "" });
   if (known.length === 0)
     throw new Error(
-      id === undefined ? "There is no default organization." : `No organization with id "${id}".`,
+      id === undefined
+        ? "There is no default organization. Start the server once, or name one with --organization ID."
+        : `No organization with id "${id}".`,
     );
   return found!;
 }

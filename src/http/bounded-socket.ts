@@ -10,7 +10,7 @@ export const CLOSE_TIMEOUT_MS = 5_000;
 /** WebSocket close code "try again later" (IANA registry); clients of graphql-ws reconnect after it. */
 const TRY_AGAIN_LATER = 1013;
 
-export const TOO_SLOW = "The client reads too slowly.";
+export const TOO_SLOW = "The client reads too slowly. Connect again.";
 export const TOO_MANY = "Too many connections or requests. Try again later.";
 
 /** A WebSocket with bounded buffering: it closes if the client reads too slowly. */

@@ -10,7 +10,7 @@ import { receiveMessage, type CallbackResult } from "../channels/calls/receive-m
 import { speak } from "../conversation/turns/spoken-turn";
 import type { Database } from "../platform/database/database";
 import { newId } from "../platform/database/ids";
-import { publicError } from "../platform/errors";
+import { isTransient } from "../platform/errors";
 import type { VoiceEngine } from "../platform/ports/voice-engine";
 import { completionAnswer, type CompletionAnswer } from "./completion-answer";
 import { readCompletion, type CompletionRequest } from "./completion-request";
@@ -42,8 +42,6 @@ const CALLBACK_STATUS = 201;
 /** Time for retries of a callback after transient errors, in ms: engines wait 20 s for the answer. */
 const RETRY_FOR_MS = 12_000;
 const RETRY_PAUSE_MS = 500;
-/** The database is unavailable, a statement timed out, or two transactions deadlocked. */
-const TRANSIENT: ReadonlySet<string> = new Set(["UNAVAILABLE", "TIMEOUT", "CONFLICT"]);
 const UNKNOWN_CALL = "I'm sorry, this call is not known here. Goodbye.";
 
 /**
@@ -197,7 +195,7 @@ async function retryTransient<R>(res: ServerResponse, work: () => Promise<R>): P
       return await work();
     } catch (error) {
       const isOver = res.closed || performance.now() - startedAt > RETRY_FOR_MS;
-      if (isOver || !TRANSIENT.has(publicError(error).code)) throw error;
+      if (isOver || !isTransient(error)) throw error;
       await sleep(RETRY_PAUSE_MS);
     }
 }

@@ -10,7 +10,7 @@ import { withDeclaredTypes } from "./multipart/declared-types";
 import { operationsTextOf } from "./multipart/operations-text";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
-import { toDomainError } from "./parser-errors";
+import { MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
 import type { SendError } from "./send-error";
 import { keepUncompressed, sendJson } from "./send-json";
 
@@ -26,7 +26,6 @@ export interface GraphQLHandlerOptions<Context extends BaseContext> {
   readonly sendError: SendError;
 }
 
-const MAX_JSON_BYTES = 8 * 1024 * 1024;
 const utf8 = new TextDecoder();
 /** Source text of bodies that may contain functions, whose JSON is stored verbatim. */
 const texts = new WeakMap<IncomingMessage, string>();
@@ -102,8 +101,7 @@ function requestOf({ method, headers, originalUrl }: Request, body: unknown): HT
 async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): Promise<unknown> {
   const maxBytes = MAX_JSON_BYTES + (isForm(req) ? maxFileBytes : 0);
   // Checked by the declared length, because the parsers would first read the whole body.
-  if (Number(req.headers["content-length"] ?? 0) > maxBytes)
-    throw new DomainError("PAYLOAD_TOO_LARGE", "The body is too large.");
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
   const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: MAX_JSON_BYTES };
   const body = isForm(req) ? await formOf(req, res, limits) : await jsonOf(req, res);
   const { query } = body as { query?: unknown };

@@ -43,7 +43,7 @@ function oneOperation(context: ValidationContext): ASTVisitor {
       const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
       if (operations.length > 1)
         context.reportError(
-          new GraphQLError("A document may contain only one operation.", { nodes: operations[1] }),
+          new GraphQLError("Name one operation with operationName.", { nodes: operations[1] }),
         );
     },
   };
@@ -64,7 +64,12 @@ function oneCall(context: ValidationContext): ASTVisitor {
     OperationDefinition: (operation) => {
       if (operation.operation !== OperationTypeNode.MUTATION) return;
       const [, second] = placing(operation.selectionSet, []);
-      if (second) context.reportError(new GraphQLError("A request may place one call.", { nodes: second }));
+      if (second)
+        context.reportError(
+          new GraphQLError("A document may place only one call. Send a request for each call.", {
+            nodes: second,
+          }),
+        );
     },
   };
 }

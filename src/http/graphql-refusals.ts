@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from "graphql";
-import type { Problem } from "../platform/errors";
+import { quoted, type Problem } from "../platform/errors";
 import { withVariableDetails, problemsOfVariables } from "./graphql-problems";
 
 /** Adds a code to an error that has none. */
@@ -18,8 +18,8 @@ const withExtensions = (
 export const unknownOperation = (name: string | null | undefined) =>
   new GraphQLError(
     name == null
-      ? "The document contains no operation."
-      : `The document contains no operation "${name.slice(0, 100)}".`,
+      ? "The document contains no operation. Add a query, mutation or subscription."
+      : `The document contains no operation ${quoted(name)}.`,
     {
       extensions: { details: [{ path: "operationName", message: "must name an operation of the document" }] },
     },

@@ -132,7 +132,9 @@ async function answerOf<Context extends BaseContext>(
   return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
 }
 
-const overWebSocket = new GraphQLError("Subscriptions need a WebSocket (graphql-ws) on this path.");
+const overWebSocket = new GraphQLError(
+  "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",
+);
 
 type OperationResult = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
 

@@ -7,9 +7,12 @@ import { errorBody } from "./error-body";
 const MALFORMED: PublicError = { code: "BAD_USER_INPUT", message: "Malformed HTTP request." };
 const TOO_LONG: PublicError = {
   code: "PAYLOAD_TOO_LARGE",
-  message: "The request line and headers exceed 16 KiB.",
+  message: "The request line and headers exceed 16 KiB. Shorten the URL, or send fewer headers.",
 };
-const TOO_SLOW: PublicError = { code: "TIMEOUT", message: "The request did not arrive in time." };
+const TOO_SLOW: PublicError = {
+  code: "TIMEOUT",
+  message: "The request did not arrive in time. Send it again.",
+};
 
 /** Status and error by the code of Node's HTTP parser; other codes are a 400. */
 const STATUS: Readonly<Record<string, readonly [number, PublicError]>> = {

@@ -40,12 +40,12 @@ export function anonymousSettings(
   if (!hostIsOurs(req.headers.host, publicUrl))
     throw new DomainError(
       "FORBIDDEN",
-      "Without a credential the settings are available only under this service's own address.",
+      "Without a credential the settings are available only at this service's own address (PUBLIC_BASE_URL). Send X-API-Key to use another one.",
     );
   if (fromOtherSite(req, publicUrl))
     throw new DomainError(
       "FORBIDDEN",
-      "Without a credential the settings are not available to pages of other sites.",
+      "Without a credential the settings are not available to pages of other sites. Send X-API-Key.",
     );
   return { organizationId, kind: "ANONYMOUS" };
 }

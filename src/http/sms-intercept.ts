@@ -11,6 +11,7 @@ import { TelephonyConnections } from "../assistants/telephony/telephony-connecti
 import type { CallbackHandler } from "./engine-callbacks";
 import type { RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
+import { SIGNATURE_MISMATCH } from "./sms-status";
 import { smsStatus } from "./sms-status";
 
 interface Parts {
@@ -57,7 +58,7 @@ async function intercept(
   if (!found) {
     metrics.countSms("refused");
     // Does not reveal whether the number is connected.
-    throw new DomainError("FORBIDDEN", "The signature does not match this number's account.");
+    throw new DomainError("FORBIDDEN", SIGNATURE_MISMATCH);
   }
   const { scope, connectionId, own } = found;
   const received = auditOf(scope, sms, addressOf(req));

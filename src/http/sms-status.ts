@@ -15,6 +15,9 @@ interface Parts {
   readonly addressOf: (req: IncomingMessage) => string;
 }
 
+export const SIGNATURE_MISMATCH =
+  "The signature does not match this number's account. Check its auth token (updateTelephonyConnection) and PUBLIC_BASE_URL, which is part of the signed URL.";
+
 /** Handler for the telephony provider's delivery reports. The body is a form. */
 export const smsStatus = (parts: Parts): { readonly smsStatus: CallbackHandler } => ({
   smsStatus: (req, res, body) => take(parts, req, res, body as Parameters), // the route parses a form
@@ -38,7 +41,7 @@ async function take(
     line && typeof signature === "string" && provider.signed(line.authToken, signed, parameters, signature);
   if (!report || !scope || !isSigned) {
     metrics.countSmsStatus("refused");
-    throw new DomainError("FORBIDDEN", "The signature does not match this number's account.");
+    throw new DomainError("FORBIDDEN", SIGNATURE_MISMATCH);
   }
   const about = { operation: "smsStatus", recordType: "Message", address: addressOf(req) };
   const audited = scope.audited(callbackOf(scope, { ...about, fields: [{ name: "metadata.delivery" }] }));

@@ -49,9 +49,12 @@ const MAX_SUBSCRIPTIONS = { visitor: 10, others: 100 } as const;
 /** Maximum number of open sockets per visitor. */
 const MAX_VISITOR_SOCKETS = 20;
 const tooMany = (limit: number) =>
-  new GraphQLError(`A connection may have at most ${limit} simultaneous subscriptions.`, {
-    extensions: { code: "RATE_LIMITED" },
-  });
+  new GraphQLError(
+    `A connection may have at most ${limit} simultaneous subscriptions. Complete some first.`,
+    {
+      extensions: { code: "RATE_LIMITED" },
+    },
+  );
 const lowerCase = (payload: Payload) =>
   Object.fromEntries(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]));
 
@@ -160,7 +163,7 @@ async function connect(
   if (!caller) return false;
   extra.caller = caller;
   extra.unwatch = watchCredential(options, caller, () =>
-    socket.close(CloseCode.Forbidden, "The credential is no longer valid."),
+    socket.close(CloseCode.Forbidden, "The credential is no longer valid. Connect again with another one."),
   );
   return true;
 }

@@ -67,42 +67,61 @@ export function invalid(problems: readonly Problem[]): DomainError {
   return new DomainError("BAD_USER_INPUT", message, problems);
 }
 
-const MISSING = {
-  Assistant: ["ASSISTANT_NOT_FOUND", "No assistant with this id."],
-  Chat: ["CHAT_NOT_FOUND", "No chat with this id."],
-  Log: ["LOG_NOT_FOUND", "No log with this id for this assistant."],
-  Key: ["KEY_NOT_FOUND", "No key with this id."],
-  PublicKey: ["KEY_NOT_FOUND", "The organization has no active PUBLIC key."],
-  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "No webhook destination with this id."],
-  Function: ["FUNCTION_NOT_FOUND", "The configuration declares no function with this name."],
-  Event: ["EVENT_NOT_FOUND", "No event with this id, or it has expired."],
-  Delivery: ["DELIVERY_NOT_FOUND", "No delivery with this id."],
-  Project: ["PROJECT_NOT_FOUND", "No project with this id."],
-  File: ["FILE_NOT_FOUND", "No file with this id."],
-  FileContent: ["FILE_CONTENT_MISSING", "The content of this file is missing from the file storage."],
-  Call: ["CALL_NOT_FOUND", "No call with this id."],
-  Workflow: ["WORKFLOW_NOT_FOUND", "No workflow with this id."],
-  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "No node with this id in this workflow."],
-  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "No edge with this id."],
-  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "No telephony connection with this id."],
-  Erasure: ["ERASURE_NOT_FOUND", "No erasure with this id."],
-  Export: ["EXPORT_NOT_FOUND", "No export with this id."],
-  Deployment: ["DEPLOYMENT_NOT_FOUND", "No deployment with this id."],
-} as const satisfies Record<string, readonly [ErrorCode, string]>;
+/** Longest part of a value that a message repeats, in characters. */
+const MAX_QUOTED = 60;
 
-/** The error for a record that does not exist or belongs to another organization; a client cannot tell the two apart. */
-export function notFound(what: keyof typeof MISSING): DomainError {
-  const [code, message] = MISSING[what];
-  return new DomainError(code, message);
+/** A value as sent, for a message: in quotes, shortened, and without control characters. Never use it for secrets. */
+export function quoted(value: string): string {
+  const text = JSON.stringify(value.slice(0, MAX_QUOTED));
+  return value.length > MAX_QUOTED ? `${text.slice(0, -1)}…"` : text;
 }
 
-/** The message of a code for missing records; undefined for other codes. */
-export const messageOfMissing = (wanted: ErrorCode): string | undefined =>
-  Object.values(MISSING).find(([code]) => code === wanted)?.[1];
+const MISSING = {
+  Assistant: ["ASSISTANT_NOT_FOUND", "No assistant with id {}."],
+  Chat: ["CHAT_NOT_FOUND", "No chat with id {}."],
+  Log: ["LOG_NOT_FOUND", "No log with id {} of this assistant."],
+  Key: ["KEY_NOT_FOUND", "No key with id {}."],
+  WebhookDestination: ["WEBHOOK_DESTINATION_NOT_FOUND", "No webhook destination with id {}."],
+  Function: ["FUNCTION_NOT_FOUND", "The channel's configuration declares no function {}."],
+  Event: ["EVENT_NOT_FOUND", "No event with id {}, or it has expired."],
+  Delivery: ["DELIVERY_NOT_FOUND", "No delivery with id {}."],
+  Project: ["PROJECT_NOT_FOUND", "No project with id {}."],
+  File: ["FILE_NOT_FOUND", "No file with id {}."],
+  FileContent: [
+    "FILE_CONTENT_MISSING",
+    "The content of file {} is missing from the file storage. Upload the file again.",
+  ],
+  Call: ["CALL_NOT_FOUND", "No call with id {}."],
+  Workflow: ["WORKFLOW_NOT_FOUND", "No workflow with id {}."],
+  WorkflowNode: ["WORKFLOW_NODE_NOT_FOUND", "No node with id {} in this workflow."],
+  WorkflowEdge: ["WORKFLOW_EDGE_NOT_FOUND", "No workflow edge with id {}."],
+  TelephonyConnection: ["TELEPHONY_CONNECTION_NOT_FOUND", "No telephony connection with id {}."],
+  Erasure: ["ERASURE_NOT_FOUND", "No erasure with id {}."],
+  Export: ["EXPORT_NOT_FOUND", "No export with id {}."],
+  Deployment: ["DEPLOYMENT_NOT_FOUND", "No deployment with id {}."],
+} as const satisfies Record<string, readonly [ErrorCode, string]>;
+
+/**
+ * The error for a record that does not exist or belongs to another organization; a client cannot tell the two apart.
+ * @param id as the client sent it
+ */
+export function notFound(what: keyof typeof MISSING, id: string): DomainError {
+  const [code, message] = MISSING[what];
+  return new DomainError(
+    code,
+    message.replace("{}", () => quoted(id)),
+  );
+}
+
+/** The message of a code for missing records, with an id; undefined for other codes. */
+export const messageOfMissing = (wanted: ErrorCode, id: string): string | undefined =>
+  Object.values(MISSING)
+    .find(([code]) => code === wanted)?.[1]
+    .replace("{}", quoted(id));
 
 /** @throws DomainError as made by `notFound` */
-export function missing(what: keyof typeof MISSING): never {
-  throw notFound(what);
+export function missing(what: keyof typeof MISSING, id: string): never {
+  throw notFound(what, id);
 }
 
 /** The part of an error that clients see. */
@@ -121,14 +140,45 @@ const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
   [UNREACHABLE, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],
   [/^25006$/, { code: "UNAVAILABLE", message: "The database is read-only. Try again shortly." }],
   [/^E[MN]FILE$/, { code: "UNAVAILABLE", message: "The server is out of file handles. Try again shortly." }],
-  [/^57014$/, { code: "TIMEOUT", message: "The request took too long and was canceled." }],
-  [/^(53100|ENOSPC|EDQUOT)$/, { code: "INSUFFICIENT_STORAGE", message: "The server's storage is full." }],
-  [/^22...$/, { code: "BAD_USER_INPUT", message: "The database cannot store one of the values sent." }],
+  [
+    /^57014$/,
+    {
+      code: "TIMEOUT",
+      message: "The request took too long and was canceled. Ask for less at once, or try again.",
+    },
+  ],
+  [
+    /^(53100|ENOSPC|EDQUOT)$/,
+    {
+      code: "INSUFFICIENT_STORAGE",
+      message: "The server's storage is full. The operator must free space on its disk.",
+    },
+  ],
+  [
+    /^22...$/,
+    {
+      code: "BAD_USER_INPUT",
+      message: "The database cannot store one of the values sent. Check its numbers, dates and characters.",
+    },
+  ],
   [
     /^(40001|40P01|23...)$/,
-    { code: "CONFLICT", message: "The request conflicts with another record or request." },
+    {
+      code: "CONFLICT",
+      message:
+        "The request conflicts with another record or request. Read the record again, then repeat the request.",
+    },
   ],
 ];
+
+/** SQLSTATEs of transactions that lost to another one: serialization_failure and deadlock_detected. */
+const LOST_TO_ANOTHER = /^(40001|40P01)$/;
+
+/** Whether the same work can succeed a moment later: the database was away or busy, or two transactions collided. */
+export function isTransient(error: unknown): boolean {
+  const { code } = Object(error) as { code?: unknown };
+  return ["UNAVAILABLE", "TIMEOUT"].includes(publicError(error).code) || LOST_TO_ANOTHER.test(String(code));
+}
 
 /** The public form of an error: a domain error unchanged, a database or system error by its code, anything else INTERNAL. */
 export function publicError(error: unknown): PublicError {
@@ -140,5 +190,8 @@ export function publicError(error: unknown): PublicError {
   for (const [pattern, mapped] of MAPPED_CODES)
     if (typeof code === "string" && pattern.test(code)) return mapped;
   if (typeof message === "string" && UNREACHABLE_MESSAGE.test(message)) return MAPPED_CODES[0]![1];
-  return { code: "INTERNAL", message: "Internal server error." };
+  return {
+    code: "INTERNAL",
+    message: "Internal server error. The server's log has the cause under the requestId.",
+  };
 }

@@ -30,7 +30,9 @@ export class GivenUp {
   /** Ends all such jobs. Never throws: the next sweep finds what this one missed. */
   sweep(): Promise<void> {
     this.sweeping ??= this.sweepAll()
-      .catch((error: unknown) => this.options.logger.warn({ err: error }, "jobs were not given up"))
+      .catch((error: unknown) =>
+        this.options.logger.warn({ err: error }, "jobs without attempts left could not be concluded"),
+      )
       .finally(() => (this.sweeping = undefined));
     return this.sweeping;
   }
@@ -80,7 +82,10 @@ export class GivenUp {
       await pool.query("select graphile_worker.complete_jobs(array[$1::bigint])", [id]);
       await pool.query("delete from job_deaths where job_id = $1", [id]);
     } catch (error) {
-      logger.error({ err: error, task, jobId: id }, "the consequence of a job that was given up failed");
+      logger.error(
+        { err: error, task, jobId: id },
+        "the failure of a job that was given up could not be stored",
+      );
     }
   }
 }

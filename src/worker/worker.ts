@@ -70,7 +70,9 @@ export async function startWorker({
   const beat = () =>
     Promise.all([heartbeat(pool, ids(), (takeoverMs * 2) / 3), immediate.requeueUnconfirmed()])
       .then(() => givenUp.sweep())
-      .catch((error: unknown) => logger.warn({ err: error }, "no heartbeat"));
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, "the heartbeat of this server was not recorded"),
+      );
   await Promise.all(runners.map((runner) => runner.start()));
   await Promise.all([beat(), calendar.start()]);
   const timer = setInterval(() => void beat(), takeoverMs / 6).unref();

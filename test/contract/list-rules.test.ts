@@ -38,14 +38,14 @@ const ROWS: Readonly<Record<keyof ItemRule, Row>> = {
     type: GraphQLString,
     right: "ab",
     wrong: "a",
-    message: "must be 2 to 3 characters long",
+    message: "must be 2 to 3 characters long; got 1",
   },
   maxLength: {
     rule: { maxLength: 3 },
     type: GraphQLString,
     right: "🎉🎉🎉",
     wrong: "abcd",
-    message: "must be at most 3 characters long",
+    message: "must be at most 3 characters long; got 4",
   },
   format: {
     rule: { format: "uri" },
@@ -54,13 +54,19 @@ const ROWS: Readonly<Record<keyof ItemRule, Row>> = {
     wrong: "ftp://example.com",
     message: "must be a URL that begins with http:// or https://",
   },
-  minimum: { rule: { minimum: 1 }, type: GraphQLFloat, right: 1, wrong: 0, message: "must be at least 1" },
+  minimum: {
+    rule: { minimum: 1 },
+    type: GraphQLFloat,
+    right: 1,
+    wrong: 0,
+    message: "must be at least 1; got 0",
+  },
   maximum: {
     rule: { minimum: 1, maximum: 2 },
     type: GraphQLFloat,
     right: 2,
     wrong: 3,
-    message: "must be from 1 to 2",
+    message: "must be from 1 to 2; got 3",
   },
 };
 const KINDS: readonly (readonly [string, Row])[] = [
@@ -207,7 +213,9 @@ describe("a rule on a list applies to each item:", () => {
     const { graphql, rest } = interfaces(typeOf(2, GraphQLString), { minItems: 1, maxItems: 2 });
     const list = [[], ["a", "b", "c"]];
     expect([rest({ list }), graphql({ list, input: { list } })]).toEqual([[], []]);
-    expect(rest({ list: [] })).toEqual([{ path: "list", message: "must have at least 1 items" }]);
-    expect(rest({ list: [[], [], []] })).toEqual([{ path: "list", message: "must have at most 2 items" }]);
+    expect(rest({ list: [] })).toEqual([{ path: "list", message: "must have at least 1 items; got 0" }]);
+    expect(rest({ list: [[], [], []] })).toEqual([
+      { path: "list", message: "must have at most 2 items; got 3" },
+    ]);
   });
 });

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { QUOTA_EXEMPT } from "../../schema/core/quota-exempt";
+import { QUOTA_EXEMPT, RESIZED } from "../../schema/core/quota-exempt";
 import { measureSizes } from "../../src/account/organization/measure-sizes";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 import { endChat, newAssistant, newChat, quietAssistant, say } from "../support/factories";
-import { textOf } from "../support/targets";
+import { callerOf, targets, textOf } from "../support/targets";
 import { VisitorClient } from "../support/visitor";
+import { buildWorld, type World } from "../support/world";
 
 const MOST = 3_000_000;
 /** Measured when a test requests it. */
@@ -130,6 +131,85 @@ describe("stored bytes", () => {
     expect(error.extensions.code).toBe("QUOTA_EXCEEDED");
     const text = "select 1 from messages where chat_id = $1 and role = 'USER'";
     expect(await running.database.query(text, [id])).toEqual([]);
+  });
+});
+
+/** Changes of one text of a record by the mutations that replace its values. */
+const CHANGES: Readonly<Record<string, (world: World, text: string) => Record<string, unknown>>> = {
+  setModelCredential: (_world, apiKey) => ({ input: { provider: "OPENAI", apiKey } }),
+  setModelMapping: (_world, name) => ({ input: { model: "GPT_4_O", provider: "OPENAI", name } }),
+  updateAllowedOrigins: ({ assistantId }, name) => ({ assistantId, origins: [`https://${name}.example`] }),
+  updateAssistant: ({ assistantId: id }, description) => ({ id, input: { description } }),
+  updateChatConfiguration: ({ assistantId }, prompt) => ({ assistantId, input: { prompt } }),
+  updateProject: ({ projectId: id }, description) => ({ id, input: { description } }),
+  updateRagSettings: ({ assistantId }, ragTriggerTopics) => ({
+    ...{ assistantId, channel: "SMS", input: { ragTriggerTopics } },
+  }),
+  updateSmsConfiguration: ({ assistantId }, prompt) => ({ assistantId, input: { prompt } }),
+  updateThemeConfiguration: ({ assistantId }, title) => ({ assistantId, input: { theme: { title } } }),
+  updateVoiceConfiguration: ({ assistantId }, prompt) => ({ assistantId, input: { prompt } }),
+  updateWebhookDestination: ({ destinationId: id }, name) => ({ id, input: { name } }),
+  updateWidgetChat: ({ visitorChatId: chatId }, text) => ({ input: { chatId, metadata: { text } } }),
+  updateWorkflow: ({ workflowId: id }, description) => ({ id, input: { description } }),
+  updateWorkflowEdge: ({ edgeId: id }, description) => ({ id, input: { description } }),
+  updateWorkflowNode: ({ nodeId: id }, name) => ({ id, input: { name } }),
+};
+
+describe("over the limit, a record may become smaller, but not larger:", () => {
+  const exhaust = async () => {
+    await running.database.query(
+      `insert into stored_sizes (organization_id, bytes) values ($1, $2)
+       on conflict (organization_id) do update set bytes = $2`,
+      [organizationId, MOST],
+    );
+    forgetMemo();
+  };
+  const [long, longer, short] = ["x".repeat(50), "x".repeat(60), "x"];
+
+  test.each(Object.keys(RESIZED))("%s", async (name) => {
+    const world = await buildWorld(api);
+    const caller = callerOf(
+      targets.find((target) => target.name === name)!,
+      api,
+      world,
+    );
+    const change = (text: string) => caller.graphql(textOf(name), CHANGES[name]!(world, text));
+    expect((await change(long)).body.errors).toBeUndefined();
+    await exhaust();
+    expect((await change(longer)).body.errors?.[0]?.extensions.code).toBe("QUOTA_EXCEEDED");
+    expect((await change(long)).body.errors).toBeUndefined();
+    expect((await change(short)).body.errors).toBeUndefined();
+    expect((await change(long)).body.errors?.[0]?.extensions.code).toBe("QUOTA_EXCEEDED");
+  });
+
+  test.each([
+    ["", "description"],
+    ["/voice", "prompt"],
+    ["/sms", "prompt"],
+    ["/chat", "prompt"],
+    ["/theme", "theme"],
+  ])("PATCH /rest/v1/assistants/{id}%s", async (path, field) => {
+    const id = await newAssistant(api);
+    const change = (text: string) =>
+      api.request("PATCH", `/rest/v1/assistants/${id}${path}`, {
+        [field]: field === "theme" ? { title: text } : text,
+      });
+    expect((await change(long)).status).toBe(200);
+    await exhaust();
+    expect((await change(longer)).body.code).toBe("QUOTA_EXCEEDED");
+    expect((await change(short)).status).toBe(200);
+    const read = await api.get(`/rest/v1/assistants/${id}${path}`, 200);
+    expect(JSON.stringify(read[field])).toContain(short);
+  });
+
+  test("a switch can be turned off and on, and an optional value removed", async () => {
+    const id = await newAssistant(api, { name: "Ada", description: "some" });
+    await exhaust();
+    for (const chatMode of [false, true])
+      await api.patch(`/rest/v1/assistants/${id}/chat`, { chatMode }, 200);
+    await api.patch(`/rest/v1/assistants/${id}`, { description: null }, 200);
+    const CLEAR = 'mutation { setModelMapping(input: { model: "GPT_4_O" }) { model } }';
+    await api.gql(CLEAR);
   });
 });
 

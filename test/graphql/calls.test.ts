@@ -132,7 +132,7 @@ describe("a request that would place several calls", () => {
     const { status, body } = await api.graphql(text.replaceAll('"x"', JSON.stringify(assistantId)));
     expect([status, body.errors.map(({ message }: { message: string }) => message)]).toEqual([
       400,
-      ["A request may place one call."],
+      ["A document may place only one call. Send a request for each call."],
     ]);
     expect((await api.gql("{ calls { nodes { id } } }")).calls.nodes).toEqual([]);
   });

@@ -93,7 +93,7 @@ describe("the values of a configuration", () => {
       expect((await api.patch(path, { [name]: good }, 200))[name]).toBe(good);
       const { details } = await api.patch(path, { [name]: wrong }, 400);
       expect(details).toEqual([{ path: name, message: expect.stringMatching(/^must be one of /) }]);
-      const listed: string[] = details[0].message.replace("must be one of ", "").split(", ");
+      const listed: string[] = details[0].message.replaceAll(/^must be one of |; got .+$/g, "").split(", ");
       expect(listed).toHaveLength(count);
       for (const value of listed) expect((await api.patch(path, { [name]: value }, 200))[name]).toBe(value);
     },
@@ -135,7 +135,7 @@ describe("the values of a configuration", () => {
     const path = at(await newAssistant(running.api), "chat");
     for (const functions of ["[]", {}, 1, true])
       expect((await running.api.patch(path, { functions }, 400)).details).toEqual([
-        { path: "functions", message: "must be a list" },
+        { path: "functions", message: expect.stringMatching(/^must be a list; got an? /) },
       ]);
   });
 

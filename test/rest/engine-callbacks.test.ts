@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { startApp } from "../support/app";
 import { callOf, eventsOf, expectForward, FORWARD, said, speaker, statusesOf } from "../support/calls";
 import { COMPLETIONS, engineCallOf, MESSAGES, streamed, useEngine, type EngineCall } from "../support/engine";
+import { APP_ROLE } from "../support/database";
 import { expectError } from "../support/errors";
 import { newFlow } from "../support/flows";
 import { hostileJson, hostileValue } from "../support/hostile";
@@ -705,6 +706,41 @@ describe("an answer of the assistant in a call", () => {
       await model.stop();
     }
   }, 60_000);
+});
+
+describe("a callback whose change the database refuses", () => {
+  /** Refuses words of a test once per attempt; sequences keep counting when a transaction is rolled back. */
+  beforeAll(async () => {
+    for (const text of [
+      "create sequence attempts",
+      `grant usage on sequence attempts to ${APP_ROLE}`,
+      `create function refused(words text) returns boolean language plpgsql as $$
+        declare code text := substring(words from 'SQLSTATE (.....)');
+        begin
+          if code is not null and nextval('attempts') = 1 then
+            raise exception 'refused' using errcode = code;
+          end if;
+          return true;
+        end $$`,
+      "alter table messages add constraint refused check (refused(content))",
+    ])
+      await running.database.query(text);
+  });
+
+  test.each([
+    ["a deadlock", "40P01", 2],
+    ["a serialization failure", "40001", 2],
+    ["a unique key that is taken", "23505", 1],
+    ["a missing reference", "23503", 1],
+    ["a failed check", "23514", 1],
+  ])("is tried again after what a retry can mend: %s (%s) %i times", async (_what, code, attempts) => {
+    await running.database.query("alter sequence attempts restart");
+    const call = await newCall();
+    const said = { role: "user", transcriptType: "final", transcript: `SQLSTATE ${code}` };
+    expect((await call.tell("transcript", said)).status).toBe(201);
+    const [row] = await running.database.query<{ made: string }>("select last_value as made from attempts");
+    expect(Number(row!.made)).toBe(attempts);
+  });
 });
 
 test("the paths of callbacks follow the setting", async () => {

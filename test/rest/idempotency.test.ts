@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
 
 const running = useApp();
 const ASSISTANTS = "/rest/v1/assistants";
@@ -22,6 +23,20 @@ describe("Idempotency-Key", () => {
     expect([second.status, second.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
     expect(second.text).toBe(first.text);
     expect(await assistantCount()).toBe(count);
+  });
+
+  test("a replayed response has the warnings of the first one", async () => {
+    const assistantId = await newAssistant(running.api);
+    await running.api.patch(`${ASSISTANTS}/${assistantId}/chat`, { initialMessage: "Hello {name}" }, 200);
+    const start = (key: string) => post(key, { assistantId }, "/rest/v1/ai-chats?unknown=1");
+    const key = newKey();
+    const first = await start(key);
+    expect(first.headers.get("warning")).toMatch(/query parameter unknown.*name/);
+    const second = await start(key);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(second.headers.get("warning")).toBe(first.headers.get("warning"));
+    const other = await start(newKey());
+    expect(other.headers.get("warning")).toBe(first.headers.get("warning"));
   });
 
   test("another body or path with the same key returns 422", async () => {

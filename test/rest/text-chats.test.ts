@@ -79,7 +79,9 @@ describe("a text chat over REST alone", () => {
   test.each(["1", "yes", "TRUE", ""])("refuses wait=%s", async (value) => {
     const { id } = await running.api.post(CHATS, { assistantId: await assistant() }, 201);
     const { details } = await running.api.post(`${MESSAGES}?wait=${value}`, said(id, "Hello"), 400);
-    expect(details).toEqual([{ path: "wait", message: "must be true or false" }]);
+    expect(details).toEqual([
+      { path: "wait", message: expect.stringMatching(/^must be true or false; got "/) },
+    ]);
   });
 
   test("gives the same reply for a repeated Idempotency-Key", async () => {

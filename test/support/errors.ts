@@ -30,6 +30,10 @@ export function expectOpenToAnyOrigin({ headers }: Answer): void {
     expect(headers.get("access-control-allow-headers")?.toLowerCase()).toContain(name);
 }
 
+/** The same with `id` in place of the id of a record, which messages quote as it was sent. */
+export const withoutId = (outcome: unknown, id: string): unknown =>
+  JSON.parse(JSON.stringify(outcome).replaceAll(id, "id"));
+
 /** Everything of an answer that two requests for two missing records must have in common. */
 export function withoutRequest({ status, headers, body }: Answer): unknown {
   const { "x-request-id": _, date: __, ...kept } = Object.fromEntries(headers);

@@ -158,7 +158,7 @@ export const REFUSALS: readonly Refusal[] = [
     query("{ assistants(take: 0) { data { id } } }"),
     200,
     "BAD_USER_INPUT",
-    said("take", "must be from 1 to 100"),
+    said("take", "must be from 1 to 100; got 0"),
   ],
   [
     "an operation that costs too much",

@@ -94,7 +94,10 @@ export class Credentials {
   private async byKey(value: string): Promise<Caller> {
     const stored = await this.keyByValue(value);
     if (!stored || !isActive(stored))
-      throw new DomainError("UNAUTHENTICATED", "The API key is unknown, inactive or expired.");
+      throw new DomainError(
+        "UNAUTHENTICATED",
+        "The API key is unknown, inactive or expired. Check it, or create another: `npm run --silent key:create`.",
+      );
     this.touch(stored);
     const { organizationId, type: kind, id: keyId, expiresAt } = stored;
     return { organizationId, kind, keyId, ...(expiresAt && { expiresAt }), ...limitsPart(stored) };
@@ -103,14 +106,17 @@ export class Credentials {
   private async byBearer(authorization: string): Promise<Caller> {
     const token = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
     if (token === undefined)
-      throw new DomainError("UNAUTHENTICATED", "Authorization must be `Bearer <token>`.");
+      throw new DomainError(
+        "UNAUTHENTICATED",
+        "Authorization must be `Bearer <token>`. Send API keys in X-API-Key instead.",
+      );
     const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
     this.tokens.set(token, claims);
     const key = await this.keyById(claims.organizationId, claims.keyId);
     if (isExpired(claims) || !isActive(key))
       throw new DomainError(
         "UNAUTHENTICATED",
-        "The bearer token has expired, or the key behind it is no longer active.",
+        "The bearer token has expired, or the key behind it is no longer active. Request a new token.",
       );
     return { ...claims, ...limitsPart(key) };
   }

@@ -37,7 +37,10 @@ export function signToken(
 export async function verifyToken(crypto: Crypto, token: string): Promise<TokenClaims> {
   const verified = await verifyClaims<Payload, TokenClaims["kind"]>(crypto, token, KINDS);
   if (!verified)
-    throw new DomainError("UNAUTHENTICATED", "The bearer token is not valid, or it has expired.");
+    throw new DomainError(
+      "UNAUTHENTICATED",
+      "The bearer token is not valid, or it has expired. Request a new token.",
+    );
   const { org, key, sub, visitor, exp } = verified.claims;
   return {
     kind: verified.use,

@@ -42,7 +42,10 @@ const FORGET_BATCH_SIZE = 500;
 const MIN_TEXT_LENGTH = 4;
 const containsAny = (body: string, texts: readonly string[]) => texts.some((text) => body.includes(text));
 
-/** Stores answers to requests with an Idempotency-Key for a day. A repeated request gets the stored answer. */
+/**
+ * Stores answers to requests with an Idempotency-Key for a day. A repeated request gets the stored answer with its
+ * warnings.
+ */
 export class Idempotency {
   constructor(private readonly scope: Scope) {}
 
@@ -107,9 +110,13 @@ export class Idempotency {
     const [stored] = await scope.table("idempotency_keys").where({ key });
     const [claim] = await scope.table("idempotency_claims").where({ key });
     if ((stored ?? claim ?? { requestHash }).requestHash !== requestHash)
-      throw new DomainError("IDEMPOTENCY_KEY_REUSED", "This Idempotency-Key was used for another request.");
+      throw new DomainError(
+        "IDEMPOTENCY_KEY_REUSED",
+        "This Idempotency-Key was used for another request. Use a new key for each request.",
+      );
     if (stored) {
-      const { status, sealedBody, disclosed } = stored;
+      const { status, sealedBody, disclosed, warnings } = stored;
+      for (const warning of warnings ?? []) scope.warn(warning);
       return {
         status,
         body: JSON.parse(this.open(key, sealedBody)),
@@ -156,7 +163,8 @@ export class Idempotency {
   ): Promise<IdempotentAnswer> {
     const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), this.context(key));
     const { status, disclosed } = answer;
-    await scope.insert("idempotency_keys", { key, requestHash, status, sealedBody, disclosed });
+    const warnings = scope.warnings.length > 0 ? scope.warnings : null;
+    await scope.insert("idempotency_keys", { key, requestHash, status, sealedBody, disclosed, warnings });
     return { ...answer, replayed: false };
   }
 
@@ -170,4 +178,7 @@ export class Idempotency {
 }
 
 const inProgress = () =>
-  new DomainError("REQUEST_IN_PROGRESS", "A request with this Idempotency-Key is still running.");
+  new DomainError(
+    "REQUEST_IN_PROGRESS",
+    "A request with this Idempotency-Key is still running. Repeat it after a few seconds.",
+  );

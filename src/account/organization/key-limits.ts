@@ -9,7 +9,7 @@ import type { KeyInput } from "./keys";
 type NewLimits = Partial<LimitColumns> & { readonly expiresAt?: Date };
 
 const tooWide = (what: string) =>
-  new DomainError("FORBIDDEN", `A key cannot create a key with wider limits: ${what}.`);
+  new DomainError("FORBIDDEN", `A key cannot create a key with wider limits than its own: ${what}.`);
 
 /**
  * The limits of a new key: those in the input, else those of the key that creates it.
@@ -22,10 +22,16 @@ export async function limitsFor(
   caller: Caller | undefined,
 ): Promise<NewLimits> {
   if (caller && permissions?.includes("import"))
-    throw invalid([{ path: "permissions", message: "import can be granted on the command line only" }]);
+    throw invalid([
+      {
+        path: "permissions",
+        message:
+          'must not contain "import", which only the command line grants: `npm run --silent key:create -- --import`',
+      },
+    ]);
   const own = caller?.limits;
   const extra = permissions?.find((one) => own?.permissions && !own.permissions.includes(one));
-  if (extra !== undefined) throw tooWide(`it lacks the permission ${extra}`);
+  if (extra !== undefined) throw tooWide(`it lacks the permission "${extra}"`);
   for (const id of assistantIds ?? []) await checkAssistant(scope, id);
   const expiry = expiresAt ?? caller?.expiresAt;
   if (expiresAt) await checkEnd(scope, expiresAt, caller?.expiresAt);
@@ -52,7 +58,7 @@ const HAS_PASSED = statement<{ past: boolean }>(({ db, $ }) =>
 /** Rejects templates too: all organizations share them, so a key cannot be limited to one. */
 async function checkAssistant(scope: Scope, id: string): Promise<void> {
   const found = await scope.read(ASSISTANT_BY_ID, [id]);
-  if (found.length === 0) missing("Assistant");
+  if (found.length === 0) missing("Assistant", id);
 }
 
 async function checkEnd(scope: Scope, expiresAt: Date, latest: Date | undefined): Promise<void> {

@@ -5,7 +5,7 @@ import { isWithin, type LimitColumns, type Permission } from "../auth/limits";
 import { newId } from "../../platform/database/ids";
 import { NEWEST_FIRST } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
-import { missing } from "../../platform/errors";
+import { DomainError, missing } from "../../platform/errors";
 import { limitsFor } from "./key-limits";
 
 export type KeyStatus = "ACTIVE" | "INACTIVE";
@@ -53,7 +53,7 @@ export class Keys {
 
   async byId(id: string, caller: Caller): Promise<Key> {
     const [row] = await this.scope.table("api_keys").where({ id });
-    return this.toKey(row && isWithin(row, caller.limits) ? row : missing("Key"), caller);
+    return this.toKey(row && isWithin(row, caller.limits) ? row : missing("Key", id), caller);
   }
 
   /** Decrypts all keys. @throws Error if ENCRYPTION_KEYS lacks a key that was used */
@@ -71,7 +71,7 @@ export class Keys {
       .orderBy(NEWEST_FIRST);
     const assistantIds = caller.limits?.assistantIds;
     const row = rows.find((row) => isWithin(row, assistantIds && { assistantIds }));
-    return this.toKey(row ?? missing("PublicKey"), caller);
+    return this.toKey(row ?? withoutPublicKey(), caller);
   }
 
   /**
@@ -113,7 +113,7 @@ export class Keys {
     const row = await this.scope.transaction(async (scope) => {
       const [changed] = await write(scope);
       await scope.notify(KEYS_CHANNEL, { keyId: id });
-      return changed ?? missing("Key");
+      return changed ?? missing("Key", id);
     });
     this.scope.ports.forgetKey(id);
     await this.warnWhenLockedOut();
@@ -138,4 +138,11 @@ export class Keys {
   private context(id: string): string {
     return `${this.scope.organizationId}/api_keys/${id}`;
   }
+}
+
+function withoutPublicKey(): never {
+  throw new DomainError(
+    "KEY_NOT_FOUND",
+    "The organization has no active PUBLIC key. Create one of type PUBLIC.",
+  );
 }

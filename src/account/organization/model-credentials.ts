@@ -2,7 +2,7 @@ import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { invalid } from "../../platform/errors";
+import { invalid, quoted } from "../../platform/errors";
 import type { ModelEntry } from "../../platform/catalog/load-catalog";
 import type { ModelCredential } from "../../platform/ports/text-model";
 
@@ -41,8 +41,11 @@ export class ModelCredentials {
    */
   async set(provider: string, apiKey: string | null, baseUrl: string | null): Promise<StoredCredential> {
     const { catalog, outbound, crypto } = this.scope.ports;
-    if (!catalog.providers.some(({ id }) => id === provider))
-      throw invalid([{ path: "input.provider", message: "is not a provider in the catalog" }]);
+    const known = catalog.providers.map(({ id }) => id);
+    if (!known.includes(provider))
+      throw invalid([
+        { path: "input.provider", message: `must be one of ${known.join(", ")}; got ${quoted(provider)}` },
+      ]);
     const problem = baseUrl === null ? undefined : outbound.problemWith(baseUrl);
     if (problem) throw invalid([{ path: "input.baseUrl", message: problem }]);
     return this.scope.transaction(async (scope) => {

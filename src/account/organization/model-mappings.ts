@@ -3,7 +3,7 @@ import type { ModelEntry } from "../../platform/catalog/load-catalog";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { invalid } from "../../platform/errors";
+import { invalid, quoted } from "../../platform/errors";
 import type { ModelCredential } from "../../platform/ports/text-model";
 import { hintOf, ModelCredentials } from "./model-credentials";
 
@@ -120,13 +120,15 @@ export class ModelMappings {
     const refuse = (path: string, message: string) => {
       throw invalid([{ path: `input.${path}`, message }]);
     };
-    if (!catalog.models.some(({ id }) => id === model)) refuse("model", "is not a model in the catalog");
+    const among = (path: string, known: readonly { readonly id: string }[], value: string) =>
+      known.some(({ id }) => id === value) ||
+      refuse(path, `must be one of ${known.map(({ id }) => id).join(", ")}; got ${quoted(value)}`);
+    among("model", catalog.models, model);
     if (name == null && (provider ?? baseUrl ?? apiKey) != null)
       refuse("name", "is missing: name the model, or send only `model` to delete the mapping");
     if (name != null && (provider == null) === (baseUrl == null))
-      refuse("provider", "must be set if baseUrl is not, and only then");
-    if (provider != null && !catalog.providers.some(({ id }) => id === provider))
-      refuse("provider", "is not a provider in the catalog");
+      refuse("provider", "must be set if `baseUrl` is not, but not together with it");
+    if (provider != null) among("provider", catalog.providers, provider);
     const problem = baseUrl == null ? undefined : outbound.problemWith(baseUrl);
     if (problem) refuse("baseUrl", problem);
   }

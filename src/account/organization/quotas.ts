@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import type { TenantTable } from "../../platform/database/tables";
 import { growthOf } from "../../platform/database/growth";
 import { DomainError } from "../../platform/errors";
 import { StoredSize } from "./stored-size";
@@ -35,6 +36,14 @@ const FILES = statement<{ files: string; bytes: string }>(({ table, db }) =>
 const ARCHIVES = statement<{ bytes: string }>(({ table, db }) =>
   table("end_user_exports").whereNotNull("archiveId").select(db.raw("coalesce(sum(size), 0) as bytes")),
 );
+
+/** A record whose values an operation replaces, possibly in several tables. */
+export interface StoredRecord {
+  readonly tables: readonly TenantTable[];
+  /** Column of these tables that identifies the record. */
+  readonly key: string;
+  readonly id: string;
+}
 
 /** An organization this far below its limit is not counted again for `COUNT_LIFETIME_MS`. */
 const SPARE_RECORDS = 1_000;
@@ -96,6 +105,20 @@ export class Quotas {
     if ((await this.storedBytes()) >= limit) throw tooManyBytes(limit);
   }
 
+  /**
+   * Runs an operation that replaces values of a record. While the storage quota is used up, the record may become
+   * smaller but not larger. Must be called in the transaction of the operation.
+   * @throws QUOTA_EXCEEDED
+   */
+  async resize<R>(record: StoredRecord, work: () => Promise<R>): Promise<R> {
+    const limit = this.whole.ports.quotas.storedBytes;
+    if ((await this.storedBytes()) < limit) return work();
+    const before = await this.sizeOf(record);
+    const result = await work();
+    if ((await this.sizeOf(record)) > before) throw tooManyBytes(limit);
+    return result;
+  }
+
   /** A warning if the stored bytes are near the limit. */
   async warnings(): Promise<string[]> {
     const limit = this.whole.ports.quotas.storedBytes;
@@ -146,6 +169,18 @@ export class Quotas {
       }
     }
     return Readable.from(chunks(), { objectMode: false });
+  }
+
+  /** Bytes of a record; 0 if it does not exist. */
+  private async sizeOf({ tables, key, id }: StoredRecord): Promise<number> {
+    const { whole } = this;
+    const rows = tables.map((table) =>
+      whole
+        .table(table)
+        .where({ [key]: id } as never) // each of the tables has this column
+        .select<{ size: number }[]>(whole.sizeOf(table, "size")),
+    );
+    return (await Promise.all(rows)).flat().reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Whether there are at least `count` records. Reads at most that many index entries. */

@@ -2,7 +2,7 @@ import { currentTime } from "../../platform/clock";
 import { speaksForOrganization, type Caller } from "../auth/caller";
 import { signToken } from "../auth/tokens";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, invalid } from "../../platform/errors";
+import { DomainError, invalid, quoted } from "../../platform/errors";
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const MAX_LIFETIME_SECONDS = 30 * SECONDS.d;
@@ -27,7 +27,11 @@ export class Tokens {
     caller: Caller,
   ): Promise<IssuedToken> {
     const { organizationId, keyId, expiresAt: limit } = caller;
-    if (keyId === undefined) throw new DomainError("FORBIDDEN", "Only a key or a token can issue a token.");
+    if (keyId === undefined)
+      throw new DomainError(
+        "FORBIDDEN",
+        "Only a key or a token can issue a token: send X-API-Key, or Authorization: Bearer <token>.",
+      );
     const expiresAt = expiryOf(lifetimeSeconds(input.expiresIn ?? "1h"), limit);
     const user = input.userId != null && { userId: input.userId };
     const claims = { kind: "TOKEN", organizationId, keyId, expiresAt, ...user } as const;
@@ -62,9 +66,10 @@ function lifetimeSeconds(text: string): number {
     throw invalid([
       {
         path: "expiresIn",
-        message: "must be seconds such as 3600, or a duration such as 60s, 15m, 1h or 7d",
+        message: `must be seconds such as 3600, or a duration such as 60s, 15m, 1h or 7d; got ${quoted(text)}`,
       },
     ]);
-  if (seconds > MAX_LIFETIME_SECONDS) throw invalid([{ path: "expiresIn", message: "must be at most 30d" }]);
+  if (seconds > MAX_LIFETIME_SECONDS)
+    throw invalid([{ path: "expiresIn", message: `must be at most 30d; got ${quoted(text)}` }]);
   return seconds;
 }

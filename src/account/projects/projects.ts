@@ -24,7 +24,7 @@ export class Projects {
       const rows = await this.scope.table("projects").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));
     });
-    return (await loader.load(id)) ?? missing("Project");
+    return (await loader.load(id)) ?? missing("Project", id);
   }
 
   async create(input: ProjectInput): Promise<Project> {
@@ -36,7 +36,7 @@ export class Projects {
   async update(id: string, input: Partial<ProjectInput>): Promise<Project> {
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const [row] = await this.scope.table("projects").where({ id }).update(changes).returning("*");
-    return row ?? missing("Project");
+    return row ?? missing("Project", id);
   }
 
   /**
@@ -47,7 +47,7 @@ export class Projects {
     await this.scope.transaction(async (scope) => {
       for (const table of ["assistants", "workflows", "deployments"] as const)
         await scope.table(table).where({ projectId: id }).update({ projectId: null });
-      if ((await scope.table("projects").where({ id }).delete()) === 0) missing("Project");
+      if ((await scope.table("projects").where({ id }).delete()) === 0) missing("Project", id);
     });
     return { id };
   }

@@ -63,7 +63,7 @@ export class Assistants {
 
   /** @throws ASSISTANT_NOT_FOUND */
   async byId(id: string): Promise<Assistant> {
-    return (await this.findOwn(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant");
+    return (await this.findOwn(id)) ?? (await this.scope.of(Templates).find(id)) ?? missing("Assistant", id);
   }
 
   /**
@@ -77,7 +77,7 @@ export class Assistants {
       const found = new Map(rows.map((row) => [row.id, toAssistant(row)]));
       return ids.map((id) => found.get(id));
     });
-    return loader.load(id).then((assistant) => assistant ?? missing("Assistant"));
+    return loader.load(id).then((assistant) => assistant ?? missing("Assistant", id));
   }
 
   async list(query: AssistantQuery): Promise<Page<Assistant>> {
@@ -127,7 +127,7 @@ export class Assistants {
    */
   async lockForChat(id: string): Promise<void> {
     const locked = await this.live().select("id").where({ id }).forShare();
-    if (locked.length === 0) missing("Assistant");
+    if (locked.length === 0) missing("Assistant", id);
   }
 
   /**

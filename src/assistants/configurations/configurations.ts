@@ -107,6 +107,6 @@ export class Configurations {
   ): Promise<(Kinds[K] | Error)[]> {
     const rows = await this.scope.read(projection.rows, [ids]);
     const found = new Map(rows.map((row) => [row.assistantId, row]));
-    return ids.map((id) => found.get(id) ?? notFound("Assistant"));
+    return ids.map((id) => found.get(id) ?? notFound("Assistant", id));
   }
 }

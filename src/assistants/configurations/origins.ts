@@ -28,7 +28,7 @@ export function checkOrigin(allowedOrigins: readonly string[], origin: string | 
   if (origin === undefined || allowedOrigins.length === 0 || allowedOrigins.includes(origin)) return;
   throw new DomainError(
     "FORBIDDEN",
-    `Pages of ${origin.slice(0, 200)} cannot show this assistant: it is not one of its allowed origins.`,
+    `Pages of ${origin.slice(0, 200)} cannot show this assistant: add the origin with updateAllowedOrigins.`,
   );
 }
 

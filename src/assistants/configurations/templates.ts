@@ -42,7 +42,7 @@ export class Templates {
       const rows = await this.scope.shared("templates").whereIn("id", ids);
       return ids.map((id) => rows.find((row) => row.id === id));
     });
-    const { voice, sms, chat, theme } = (await loader.load(id)) ?? missing("Assistant");
+    const { voice, sms, chat, theme } = (await loader.load(id)) ?? missing("Assistant", id);
     return { voice, sms, chat, theme };
   }
 
@@ -53,6 +53,6 @@ export class Templates {
         "TEMPLATE_READ_ONLY",
         "This assistant is a template. Duplicate it, then change the copy.",
       );
-    return missing("Assistant");
+    return missing("Assistant", id);
   }
 }

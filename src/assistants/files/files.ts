@@ -57,7 +57,7 @@ export class Files {
   /** @throws FILE_NOT_FOUND */
   async byId(id: string): Promise<File> {
     const [row] = await this.scope.table("files").where({ id });
-    return toFile(row ?? missing("File"));
+    return toFile(row ?? missing("File", id));
   }
 
   /**
@@ -97,7 +97,7 @@ export class Files {
   /** @throws FILE_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
     await this.scope.transaction(async (scope) => {
-      if ((await scope.table("files").where({ id }).delete()) === 0) missing("File");
+      if ((await scope.table("files").where({ id }).delete()) === 0) missing("File", id);
     });
     await this.scope.ports.storage.remove(this.key(id));
     return { id };
@@ -118,7 +118,7 @@ export class Files {
     const { storage } = this.scope.ports;
     const content = await storage.get(this.key(id)).catch(async (error: unknown) => {
       if (error instanceof DomainError || (await storage.has(this.key(id)))) throw error;
-      return missing("FileContent");
+      return missing("FileContent", id);
     });
     return { file, content };
   }

@@ -156,7 +156,7 @@ export class AttachedFiles {
       throw invalid([
         {
           path: "fileId",
-          message: `exceeds the limit of ${MAX_FILES} files per assistant`,
+          message: `exceeds the limit of ${MAX_FILES} files per assistant: detach one first`,
         },
       ]);
   }

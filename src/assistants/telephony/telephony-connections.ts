@@ -42,7 +42,7 @@ export class TelephonyConnections {
 
   /** @throws TELEPHONY_CONNECTION_NOT_FOUND */
   async byId(id: string): Promise<TelephonyConnection> {
-    return (await this.find(id)) ?? missing("TelephonyConnection");
+    return (await this.find(id)) ?? missing("TelephonyConnection", id);
   }
 
   /** @returns undefined if it does not exist */
@@ -86,7 +86,7 @@ export class TelephonyConnections {
    * @throws TELEPHONY_CONNECTION_NOT_FOUND, and as `connect`
    */
   async update(id: string, input: UpdateTelephonyConnectionInput): Promise<TelephonyConnection> {
-    const row = (await this.row(id)) ?? missing("TelephonyConnection");
+    const row = (await this.row(id)) ?? missing("TelephonyConnection", id);
     const { assistantIds, ...changes } = input;
     if (assistantIds) await this.checkAssistants(assistantIds);
     const line = mergeLine(this.line(row), changes);
@@ -102,7 +102,7 @@ export class TelephonyConnections {
           messagingServiceSid: line.messagingServiceSid ?? null,
           updatedAt: currentDate(),
         });
-      if (changed === 0) missing("TelephonyConnection");
+      if (changed === 0) missing("TelephonyConnection", id);
       if (assistantIds) await own.setAssistants(id, assistantIds);
     });
     return this.byId(id);
@@ -114,7 +114,7 @@ export class TelephonyConnections {
    */
   async disconnect(id: string): Promise<{ id: string }> {
     const removed = await this.scope.table("telephony_connections").where({ id }).delete();
-    if (removed === 0) missing("TelephonyConnection");
+    if (removed === 0) missing("TelephonyConnection", id);
     return { id };
   }
 
@@ -234,5 +234,8 @@ const DUPLICATE = "23505";
 /** Does not reveal whether this or another organization has connected the number. */
 function rejectDuplicate(error: unknown): never {
   if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
-  throw new DomainError("CONFLICT", "This phone number is already connected.");
+  throw new DomainError(
+    "CONFLICT",
+    "This phone number is already connected. Disconnect it first (disconnectTelephony).",
+  );
 }

@@ -120,7 +120,7 @@ export class Calls {
       const found = new Map(rows.map((row) => [row.id, withLabel(row)]));
       return ids.map((one) => found.get(one));
     });
-    return (await loader.load(id)) ?? missing("Call");
+    return (await loader.load(id)) ?? missing("Call", id);
   }
 
   /** Lists calls, newest first. */
@@ -155,7 +155,7 @@ export class Calls {
     return this.scope.transaction(async (scope) => {
       await scope.of(Calls).byId(id);
       if (!(await scope.of(Chats).endIfLive(id, "cancelled")))
-        throw new DomainError("CHAT_ENDED", "The call has ended already.");
+        throw new DomainError("CHAT_ENDED", "The call has already ended.");
       scope.forget();
       return scope.of(Calls).byId(id);
     });

@@ -1,6 +1,6 @@
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
-import { CALLING_TYPES, type Deployment } from "../../conversation/workflows/deployments";
+import { CALLING_TYPES, DEPLOYMENT_OFF, type Deployment } from "../../conversation/workflows/deployments";
 import { resolve, type ResolvedTarget, type Target } from "../../conversation/workflows/target";
 
 /** The assistant, workflow or deployment that conducts a call. */
@@ -19,10 +19,10 @@ export const resolveTarget = (
   resolve(scope, target, variables ?? {}, { instead: "call with the copy", check: checkCallable });
 
 function checkCallable({ enabled, type }: Deployment): void {
-  if (!enabled) throw new DomainError("DEPLOYMENT_NOT_CALLABLE", "The deployment is switched off.");
+  if (!enabled) throw new DomainError("DEPLOYMENT_NOT_CALLABLE", DEPLOYMENT_OFF);
   if (!CALLING_TYPES.includes(type))
     throw new DomainError(
       "DEPLOYMENT_NOT_CALLABLE",
-      `Deployments of type ${type} can't place calls. Use one of type ${CALLING_TYPES.join(" or ")}.`,
+      `Deployments of type ${type} cannot place calls. Use one of type ${CALLING_TYPES.join(" or ")}.`,
     );
 }

@@ -61,7 +61,7 @@ async function checkPage(
   if (mode === "CHAT_ONLY")
     throw new DomainError(
       "CHANNEL_DISABLED",
-      "The assistant's theme has mode CHAT_ONLY, which excludes calls from web pages.",
+      "The assistant's theme has mode CHAT_ONLY, which excludes calls from web pages. Change it with updateThemeConfiguration.",
     );
 }
 

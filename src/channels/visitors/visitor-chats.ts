@@ -36,7 +36,7 @@ export class VisitorChats {
   /** @throws CHAT_NOT_FOUND */
   async byId(visitor: Visitor, id: string): Promise<Chat> {
     const [row] = await this.own(visitor).where({ id });
-    return withLabel(row ?? missing("Chat"));
+    return withLabel(row ?? missing("Chat", id));
   }
 
   /** The visitor's chats, newest first. */
@@ -96,7 +96,7 @@ export class VisitorChats {
     return this.scope.transaction(async (scope) => {
       const live = () => scope.table("chats").where({ id }).whereNot({ status: "ended" });
       const [row] = await live().forUpdate();
-      if (!row) throw new DomainError("CHAT_ENDED", "The chat has ended.");
+      if (!row) throw new DomainError("CHAT_ENDED", "The chat has ended. Start a new one.");
       const kept = row.workflowId === null ? {} : row.variables;
       const changes = {
         ...(variables && { variables: mergeVariables({ ...kept, ...variables }, setVariablesOf(row)) }),
@@ -129,11 +129,18 @@ export class VisitorChats {
 
   /** The target and the person of a new chat. @throws FORBIDDEN, CHANNEL_DISABLED */
   private async newChat(visitor: Visitor, channel: "TEXT" | "VOICE") {
-    if ("chatId" in visitor) throw new DomainError("FORBIDDEN", "This session is limited to one chat.");
+    if ("chatId" in visitor)
+      throw new DomainError(
+        "FORBIDDEN",
+        "This session is limited to one chat. Start a new session with startWidgetSession.",
+      );
     const { id: visitorId, target, uniqueId, signed } = visitor;
     const { textEnabled, voiceEnabled } = await this.scope.of(Widgets).of(target);
     if (!(channel === "TEXT" ? textEnabled : voiceEnabled))
-      throw new DomainError("CHANNEL_DISABLED", `The assistant's ${channel} channel is switched off.`);
+      throw new DomainError(
+        "CHANNEL_DISABLED",
+        `The widget does not offer the channel ${channel}. Change the mode of its theme, or the type of its deployment.`,
+      );
     // Signatures may have become mandatory since the session started.
     if (uniqueId !== undefined && !signed) await this.scope.of(EndUsers).checkIdentity(uniqueId, undefined);
     return {
@@ -148,7 +155,10 @@ export class VisitorChats {
   private async checkNotAtEngine(chatId: string): Promise<void> {
     const call = await this.scope.of(Calls).row(chatId);
     if (call && call.engine !== PAGE)
-      throw new DomainError("CONFLICT", "The voice engine hears this call itself: messages can't be posted.");
+      throw new DomainError(
+        "CONFLICT",
+        "The voice engine hears this call itself, so messages cannot be posted. Start a chat instead.",
+      );
   }
 
   private async sent(chatId: string, clientId: string): Promise<VisitorMessage | undefined> {

@@ -7,6 +7,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import { fill } from "../../conversation/functions/variables";
 import {
+  DEPLOYMENT_OFF,
   DEPLOYMENT_TYPES,
   Deployments,
   type Deployment,
@@ -99,7 +100,7 @@ export class Widgets {
 }
 
 function checkOnPage({ enabled, type }: Deployment): void {
-  if (!enabled) throw new DomainError("CHANNEL_DISABLED", "The deployment is switched off.");
+  if (!enabled) throw new DomainError("CHANNEL_DISABLED", DEPLOYMENT_OFF);
   if (!WEB_PAGE_TYPES.includes(type))
     throw new DomainError(
       "CHANNEL_DISABLED",

@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { invalid } from "../../platform/errors";
+import { invalid, quoted } from "../../platform/errors";
 
 export interface AnalyticsInput {
   readonly from?: Date | null;
@@ -32,7 +32,9 @@ export function periodOf({ from, to, timezone }: AnalyticsInput): Period {
   const end = to ?? currentDate();
   const start = from ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
   if (!ZONE_NAME.test(zone) || !isKnown(zone))
-    throw invalid([{ path: "input.timezone", message: "must be a name such as UTC or Europe/Zurich" }]);
+    throw invalid([
+      { path: "input.timezone", message: `must be a name such as UTC or Europe/Zurich; got ${quoted(zone)}` },
+    ]);
   if (start >= end) throw invalid([{ path: "input.from", message: "must lie before `to`" }]);
   if (end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
     throw invalid([{ path: "input.from", message: `must lie at most ${MAX_DAYS} days before \`to\`` }]);

@@ -122,7 +122,7 @@ export class Chats {
 
   /** @throws CHAT_NOT_FOUND */
   async byId(id: string): Promise<Chat> {
-    return withLabel((await this.row(id)) ?? missing("Chat"));
+    return withLabel((await this.row(id)) ?? missing("Chat", id));
   }
 
   /** The stored chat; undefined if it does not exist. */

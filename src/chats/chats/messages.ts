@@ -101,7 +101,7 @@ export class Messages {
     const message = await this.postIfLive(input);
     if (message) return message;
     await this.scope.of(Chats).byId(input.aiChatId);
-    throw new DomainError("CHAT_ENDED", "The chat has ended and accepts no more messages.");
+    throw new DomainError("CHAT_ENDED", "The chat has ended and accepts no more messages. Start a new one.");
   }
 
   /** Adds a message. @returns undefined if the chat does not exist, has ended, or its question was already answered */

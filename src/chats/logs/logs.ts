@@ -64,7 +64,7 @@ export class Logs {
   /** @throws LOG_NOT_FOUND, also for a log of another assistant */
   async byId(assistantId: string, id: string): Promise<Log> {
     const [row] = await this.scope.table("chats").where({ id, assistantId });
-    if (!row) return missing("Log");
+    if (!row) return missing("Log", id);
     const items = await this.scope.of(Messages).all(id);
     const { channel: type, recordingUrl, startedAt: createdAt } = row;
     return {

@@ -19,7 +19,7 @@ export async function testFunction(
   const assistant = await scope.of(Assistants).byId(assistantId);
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
   const functions = await declaredFunctions(scope, configuration, [assistant.variables]);
-  const declared = functions.find((one) => one.name === name) ?? missing("Function");
+  const declared = functions.find((one) => one.name === name) ?? missing("Function", name);
   const startedAt = performance.now();
   const { text, failed, request, status } = await callFunction(scope, declared, newId(), args);
   return {

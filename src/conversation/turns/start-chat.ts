@@ -13,7 +13,7 @@ import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
 import { Events } from "../../events/events/events";
 import { Quotas } from "../../account/organization/quotas";
-import { DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
+import { DEPLOYMENT_OFF, DEPLOYMENT_TYPES, type Deployment } from "../workflows/deployments";
 import { startOf } from "../workflows/flow";
 import { beginChat } from "../workflows/speaker";
 import { resolve, targetOf, type ResolvedTarget } from "../workflows/target";
@@ -107,14 +107,18 @@ export class ChatStart {
     const configuration: Partial<ChatConfiguration & SmsConfiguration> & ChannelConfiguration = await scope
       .of(Configurations)
       .of(KIND_OF[channel], assistant);
-    if (configuration.chatMode === false || configuration.smsMode === false)
-      throw new DomainError("CHANNEL_DISABLED", `The assistant's ${channel} channel is switched off.`);
+    const off = (["chatMode", "smsMode"] as const).find((field) => configuration[field] === false);
+    if (off !== undefined)
+      throw new DomainError(
+        "CHANNEL_DISABLED",
+        `The assistant's ${channel} channel is switched off. Set ${off} to true.`,
+      );
     await scope.of(Quotas).checkRoomFor("liveChats");
   }
 }
 
 function checkDeployment({ enabled, type }: Deployment, channel: Channel): void {
-  if (!enabled) throw new DomainError("CHANNEL_DISABLED", "The deployment is switched off.");
+  if (!enabled) throw new DomainError("CHANNEL_DISABLED", DEPLOYMENT_OFF);
   const channels: readonly Channel[] = DEPLOYMENT_TYPES[type];
   if (!channels.includes(channel))
     throw new DomainError(

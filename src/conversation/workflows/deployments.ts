@@ -26,6 +26,8 @@ export type DeploymentType = keyof typeof DEPLOYMENT_TYPES;
 /** Types that can place calls. */
 export const CALLING_TYPES: readonly DeploymentType[] = ["PHONE_OUTBOUND", "API"];
 
+export const DEPLOYMENT_OFF = "The deployment is switched off. Enable it with updateDeployment.";
+
 export interface Deployment {
   readonly id: string;
   readonly type: DeploymentType;
@@ -61,7 +63,7 @@ export class Deployments {
 
   /** @throws DEPLOYMENT_NOT_FOUND */
   async byId(id: string): Promise<Deployment> {
-    return (await this.find(id)) ?? missing("Deployment");
+    return (await this.find(id)) ?? missing("Deployment", id);
   }
 
   /** Loads a deployment; calls in the same tick share one statement. @returns undefined if it does not exist */
@@ -114,7 +116,7 @@ export class Deployments {
     return this.scope.transaction(async (scope) => {
       const deployment = () => scope.table("deployments").where({ id });
       const [old] = await deployment().forUpdate();
-      if (!old) return missing("Deployment");
+      if (!old) return missing("Deployment", id);
       const target = {
         assistantId: workflowId != null ? null : assistantId === undefined ? old.assistantId : assistantId,
         workflowId: assistantId != null ? null : workflowId === undefined ? old.workflowId : workflowId,
@@ -129,7 +131,7 @@ export class Deployments {
 
   /** @throws DEPLOYMENT_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
-    if ((await this.scope.table("deployments").where({ id }).delete()) === 0) missing("Deployment");
+    if ((await this.scope.table("deployments").where({ id }).delete()) === 0) missing("Deployment", id);
     return { id };
   }
 
@@ -148,7 +150,7 @@ function checkOne(assistantId: string | null, workflowId: string | null): void {
     throw invalid(
       ["assistantId", "workflowId"].map((path) => ({
         path,
-        message: "give one of assistantId and workflowId",
+        message: "must be set if the other of assistantId and workflowId is not, but not together with it",
       })),
     );
 }

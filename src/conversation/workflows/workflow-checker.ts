@@ -2,7 +2,7 @@ import { Assistants, type Assistant } from "../../assistants/assistants/assistan
 import { Configurations } from "../../assistants/configurations/configurations";
 import { declaredFunctions } from "../functions/functions";
 import type { Scope } from "../../platform/database/scope";
-import { DomainError, missing } from "../../platform/errors";
+import { DomainError } from "../../platform/errors";
 import type { Flow } from "./flow";
 import { problemsOf, type WorkflowProblem } from "./problems";
 import { firstSpeaker } from "./route";
@@ -41,7 +41,7 @@ export class WorkflowChecker {
         })),
       );
     const assistantId = firstSpeaker(flow, [variables])?.assistantId;
-    if (assistantId == null) return missing("Assistant"); // a workflow without problems has one
+    if (assistantId == null) throw new Error(`Workflow ${workflowId} has no assistant.`); // one without problems has
     return { flow, assistant: await this.scope.of(Assistants).byId(assistantId) };
   }
 

@@ -53,7 +53,7 @@ export class WorkflowEdges {
     return this.scope.transaction(async (scope) => {
       const edge = () => scope.table("workflow_edges").where({ id });
       const [old] = await edge().forUpdate();
-      if (!old) return missing("WorkflowEdge");
+      if (!old) return missing("WorkflowEdge", id);
       await scope.of(WorkflowEdges).check(old.workflowId, { ...old, ...withoutUndefined(input) });
       const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
       const [row] = await edge().update(changes).returning("*");
@@ -63,7 +63,7 @@ export class WorkflowEdges {
 
   /** @throws WORKFLOW_EDGE_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
-    if ((await this.scope.table("workflow_edges").where({ id }).delete()) === 0) missing("WorkflowEdge");
+    if ((await this.scope.table("workflow_edges").where({ id }).delete()) === 0) missing("WorkflowEdge", id);
     return { id };
   }
 
@@ -71,7 +71,7 @@ export class WorkflowEdges {
     const problems = problemsOf(edge);
     if (problems.length > 0) throw invalid(problems);
     const flow = await this.scope.of(Workflows).flow(workflowId);
-    for (const end of [edge.fromNodeId, edge.toNodeId]) if (!nodeOf(flow, end)) missing("WorkflowNode");
+    for (const end of [edge.fromNodeId, edge.toNodeId]) if (!nodeOf(flow, end)) missing("WorkflowNode", end);
   }
 }
 

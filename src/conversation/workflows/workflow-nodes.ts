@@ -65,12 +65,12 @@ export class WorkflowNodes {
     await this.check(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const rows = this.scope.table("workflow_nodes").where({ id }).update(changes).returning("*");
-    return (await rows)[0] ?? missing("WorkflowNode");
+    return (await rows)[0] ?? missing("WorkflowNode", id);
   }
 
   /** Deletes a node with its incoming and outgoing edges. @throws WORKFLOW_NODE_NOT_FOUND */
   async remove(id: string): Promise<{ id: string }> {
-    if ((await this.scope.table("workflow_nodes").where({ id }).delete()) === 0) missing("WorkflowNode");
+    if ((await this.scope.table("workflow_nodes").where({ id }).delete()) === 0) missing("WorkflowNode", id);
     return { id };
   }
 

@@ -26,7 +26,7 @@ export class Workflows {
 
   /** @throws WORKFLOW_NOT_FOUND */
   async byId(id: string): Promise<Workflow> {
-    return (await this.find(id)) ?? missing("Workflow");
+    return (await this.find(id)) ?? missing("Workflow", id);
   }
 
   /** Loads a workflow; calls in the same tick share one statement. @returns undefined if it does not exist */
@@ -65,7 +65,7 @@ export class Workflows {
     await this.checkProject(input);
     const changes = { ...encoded({ ...input }), updatedAt: currentDate() };
     const [row] = await this.scope.table("workflows").where({ id }).update(changes).returning("*");
-    return row ?? missing("Workflow");
+    return row ?? missing("Workflow", id);
   }
 
   /** Deletes a workflow with its nodes, edges and deployments, and ends its live chats. @throws WORKFLOW_NOT_FOUND */
@@ -73,7 +73,7 @@ export class Workflows {
     await this.scope.transaction(async (scope) => {
       const workflow = () => scope.table("workflows").where({ id });
       // Waits for transactions that start chats. Ends chats before the deletion: their events need the project.
-      if ((await workflow().forUpdate()).length === 0) missing("Workflow");
+      if ((await workflow().forUpdate()).length === 0) missing("Workflow", id);
       await scope.of(Chats).endAll({ workflowId: id }, "workflow-deleted");
       await workflow().delete();
     });
@@ -83,7 +83,7 @@ export class Workflows {
   /** Prevents deletion until the end of the transaction, which stores a chat. @throws WORKFLOW_NOT_FOUND */
   async lockForChat(id: string): Promise<void> {
     const locked = await this.scope.table("workflows").select("id").where({ id }).forShare();
-    if (locked.length === 0) missing("Workflow");
+    if (locked.length === 0) missing("Workflow", id);
   }
 
   private async checkProject({ projectId }: Partial<WorkflowInput>): Promise<void> {

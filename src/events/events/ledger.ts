@@ -77,6 +77,6 @@ export class Ledger {
     await sequence(this.scope).catch(unlessReadOnly);
     const { scope } = this;
     const [row] = await (id == null ? scope.read(END) : scope.read(POSITION_OF_EVENT, [id]));
-    return row ?? missing("Event");
+    return row ?? missing("Event", id ?? "");
   }
 }

@@ -74,7 +74,7 @@ export class Deliveries {
   async redeliver(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
       const [old] = await scope.table("deliveries").where({ id });
-      const { eventId, destinationId } = old ?? missing("Delivery");
+      const { eventId, destinationId } = old ?? missing("Delivery", id);
       return scope.of(Deliveries).add(eventId, destinationId);
     });
   }

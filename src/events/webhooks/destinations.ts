@@ -112,14 +112,14 @@ export class WebhookDestinations {
         .where({ id })
         .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
         .returning("*");
-      return this.withSecret(row ?? missing("WebhookDestination"));
+      return this.withSecret(row ?? missing("WebhookDestination", id));
     });
   }
 
   /** @returns the deleted destination. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async remove(id: string): Promise<WebhookDestination> {
     const [row] = await this.scope.table("webhook_destinations").where({ id }).delete("*");
-    return this.withSecret(row ?? missing("WebhookDestination"));
+    return this.withSecret(row ?? missing("WebhookDestination", id));
   }
 
   /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND */
@@ -188,7 +188,7 @@ export class WebhookDestinations {
 
   private async row(id: string): Promise<DestinationRow> {
     const [row] = await this.scope.read(DESTINATION_BY_ID, [id]);
-    return row ?? missing("WebhookDestination");
+    return row ?? missing("WebhookDestination", id);
   }
 
   private checkUrl(url: string): void {

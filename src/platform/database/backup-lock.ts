@@ -13,7 +13,8 @@ const LOCK_NOT_AVAILABLE = "55P03";
 export async function announceBackup(client: ClientBase): Promise<void> {
   await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query("select pg_advisory_lock($1)", [LOCK]).catch((error: unknown) => {
-    if (hasCode(error, LOCK_NOT_AVAILABLE)) throw new Error("Another backup of this database is running.");
+    if (hasCode(error, LOCK_NOT_AVAILABLE))
+      throw new Error("Another backup of this database is running. Wait until it has ended.");
     throw error;
   });
 }

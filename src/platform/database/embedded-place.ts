@@ -65,7 +65,7 @@ async function placeInDataDir(here: Place, before: RootWorkaround | undefined): 
   }
   if (!owner) return undefined;
   throw new Error(
-    `PostgreSQL cannot run as root, and the user "nobody" cannot enter ${here.cluster}. Give "nobody" access to that folder.`,
+    `PostgreSQL cannot run as root, and the user "nobody" cannot enter ${here.cluster}. Give "nobody" access to that folder, or start Parley as another user.`,
   );
 }
 
@@ -80,7 +80,7 @@ async function systemPlace(
   const cluster = kept ? before.cluster : join(STATE, randomBytes(6).toString("hex"), "postgres");
   if (kept && !(await exists(dirname(cluster)))) {
     throw new Error(
-      `The database of DATA_DIR ${dataDir} should be in ${cluster}, but that folder does not exist.`,
+      `The database of DATA_DIR ${dataDir} should be in ${cluster}, but that folder does not exist. Restore it, or set DATA_DIR to an empty folder.`,
     );
   }
   const place: Place = {
@@ -91,7 +91,9 @@ async function systemPlace(
   };
   await makeEnterable(dirname(cluster));
   if (!(await works(place)))
-    throw new Error(`PostgreSQL cannot run as root, and "nobody" cannot run it from ${CACHE} on ${STATE}.`);
+    throw new Error(
+      `PostgreSQL cannot run as root, and "nobody" cannot run it from ${CACHE} on ${STATE}. Start Parley as another user, or set DATABASE_URL.`,
+    );
   await own(place);
   log(
     `PostgreSQL cannot run as root and runs as "nobody", who cannot enter this folder: its programs are in ${CACHE}, the data of ${dataDir} in ${cluster}.`,

@@ -86,7 +86,10 @@ export async function liveServerOf(postmaster: Postmaster): Promise<number | und
 export async function freeCluster(cluster: string, dataDir: string): Promise<void> {
   const postmaster = await livePostmaster(cluster);
   const server = postmaster && (await liveServerOf(postmaster));
-  if (server) throw new Error(`DATA_DIR ${dataDir} is in use by another server (process ${server})`);
+  if (server)
+    throw new Error(
+      `DATA_DIR ${dataDir} is in use by another server (process ${server}). Stop that process, or set DATA_DIR to another folder.`,
+    );
   if (postmaster) await endPostmaster(cluster);
   const [pid] = await lockFile(cluster);
   // PostgreSQL mistakes any live process with the id in a stale file for itself (common in containers, where ids are
@@ -164,7 +167,7 @@ export async function endPostmaster(cluster: string): Promise<void> {
   for (const signal of ["SIGINT", "SIGQUIT"] as const) {
     if (await goneAfter(cluster, signal, 15_000)) return;
   }
-  throw new Error(`The PostgreSQL server on ${cluster} does not stop.`);
+  throw new Error(`The PostgreSQL server on ${cluster} does not stop. End its processes, then try again.`);
 }
 
 async function goneAfter(cluster: string, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {

@@ -193,7 +193,9 @@ async function readNote(dataDir: string): Promise<Note | undefined> {
 /** Generates the password. If two servers start on an empty folder at once, both use the one written first. */
 async function firstNote(dataDir: string): Promise<Note> {
   if (await stat(clusterOf(dataDir)).catch(() => undefined)) {
-    throw new Error(`DATA_DIR ${dataDir} has a database (postgres) but not its password (postgres.json)`);
+    throw new Error(
+      `DATA_DIR ${dataDir} has a database (postgres) but not its password (postgres.json). Restore that file, or set DATA_DIR to an empty folder.`,
+    );
   }
   const note: Note = { password: randomBytes(24).toString("hex") };
   const file = await writeBeside(dataDir, note);

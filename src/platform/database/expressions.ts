@@ -34,6 +34,11 @@ export abstract class Expressions {
     return this.db.raw("now() + ? * interval '1 millisecond'", [offset]);
   }
 
+  /** Bytes of a row without its time of change, uncompressed. */
+  sizeOf(table: string, name: string): Knex.Raw {
+    return this.db.raw("pg_column_size(to_jsonb(??) - 'updated_at') as ??", [table, name]);
+  }
+
   /** A column as text, for types without a JavaScript equivalent. */
   asText(column: string, name: string): Knex.Raw {
     return this.db.raw("??::text as ??", [column, name]);

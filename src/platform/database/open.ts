@@ -87,7 +87,8 @@ export async function keepEncryptionKeys(dataDir: string, keys: readonly string[
 /** Adds a new key before the stored ones. @returns the path of the key file */
 export async function addEncryptionKey(dataDir: string): Promise<string> {
   const kept = await keptEncryptionKeys(dataDir);
-  if (kept === undefined) throw new Error(`DATA_DIR ${dataDir} has no encryption keys yet.`);
+  if (kept === undefined)
+    throw new Error(`DATA_DIR ${dataDir} has no encryption keys yet. Start the server once first.`);
   const file = keysFile(dataDir);
   const keys = [randomBytes(32).toString("base64url"), ...kept];
   await writeFile(`${file}.new`, keys.join(","), { mode: 0o600, flush: true });

@@ -381,6 +381,7 @@ export interface Tables {
     sealedBody: Column<string>;
     createdAt: ColumnWithDefault<Date>;
     disclosed: NullableColumn<unknown>;
+    warnings: NullableColumn<unknown>;
   };
   job_deaths: {
     jobId: Column<string>;
@@ -726,7 +727,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   function_facts_kept: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
   holds: ["id", "reason", "note", "since", "finishedAt", "releasedAt"],
   idempotency_claims: ["organizationId", "key", "claim", "requestHash", "claimedAt"],
-  idempotency_keys: ["organizationId", "key", "requestHash", "status", "sealedBody", "createdAt", "disclosed"],
+  idempotency_keys: ["organizationId", "key", "requestHash", "status", "sealedBody", "createdAt", "disclosed", "warnings"],
   job_deaths: ["jobId", "deaths"],
   key_lookup: ["lookup", "organizationId", "keyId"],
   ledger_heads: ["organizationId", "position"],

@@ -1,14 +1,21 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { quoted } from "../errors";
+
+/** An error message that ends with the value. Not for settings that may hold a secret. */
+const withValue =
+  (expectation: string) =>
+  ({ input }: { readonly input?: unknown }): string =>
+    `${expectation}; got ${quoted(String(input))}`;
 
 export const flag = z
-  .enum(["true", "false", "on", "off", "1", "0"], { error: "must be true or false, or on or off" })
+  .enum(["true", "false", "on", "off", "1", "0"], { error: withValue("must be true or false, or on or off") })
   .transform((text) => ["true", "on", "1"].includes(text));
 export const whole = (minimum: number, maximum: number) =>
   z
     .string()
     .refine((text) => /^\d+$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
-      error: `must be a whole number from ${minimum} to ${maximum}`,
+      error: withValue(`must be a whole number from ${minimum} to ${maximum}`),
     })
     .transform(Number);
 export const url = (...protocols: string[]) =>
@@ -22,8 +29,10 @@ export function withoutTrailingSlashes(text: string): string {
   return text.slice(0, end);
 }
 export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
-  z.enum(values, { error: `must be one of ${values.join(", ")}` });
-export const word = z.string().regex(/^[a-z0-9-]+$/, "must be lower-case letters, digits and -");
+  z.enum(values, { error: withValue(`must be one of ${values.join(", ")}`) });
+export const word = z
+  .string()
+  .regex(/^[a-z0-9-]+$/, { error: withValue("must be lower-case letters, digits and -") });
 export const list = z.string().transform((text) =>
   text
     .split(",")

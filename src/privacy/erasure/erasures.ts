@@ -80,7 +80,7 @@ export class Erasures {
   /** Deletes one log at once. @throws LOG_NOT_FOUND; CHAT_LIVE if the conversation is live */
   async removeLog(assistantId: string, id: string): Promise<{ id: string }> {
     const [row] = await this.scope.table("chats").select("status").where({ id, assistantId });
-    if (!row) return missing("Log");
+    if (!row) return missing("Log", id);
     if (row.status !== "ended")
       throw new DomainError("CHAT_LIVE", "This conversation is live: end it before you delete its log.");
     await removeChats(this.scope, [id]);
@@ -95,7 +95,7 @@ export class Erasures {
   /** @throws ERASURE_NOT_FOUND */
   async byId(id: string): Promise<Erasure> {
     const [row] = await this.scope.table("erasures").where({ id });
-    return row ?? missing("Erasure");
+    return row ?? missing("Erasure", id);
   }
 
   /** Runs an erasure, or continues an interrupted one. */

@@ -88,7 +88,7 @@ export class EndUserExports {
    * removed
    */
   async content(id: string) {
-    const { size, archiveId } = (await this.archived(id)) ?? missing("Export");
+    const { size, archiveId } = (await this.archived(id)) ?? missing("Export", id);
     const content = await this.scope.ports.storage.get(archiveKey(this.scope, archiveId!));
     return { file: { name: `export-${id}.zip`, mimeType: "application/zip", size: Number(size) }, content };
   }
@@ -167,7 +167,7 @@ export class EndUserExports {
 
   private async row(id: string): Promise<ExportRow> {
     const [row] = await this.scope.table("end_user_exports").where({ id });
-    return row ?? missing("Export");
+    return row ?? missing("Export", id);
   }
 }
 
