@@ -3,7 +3,6 @@ import { admit } from "../schema/core/access";
 import type { Caller } from "../src/account/auth/caller";
 import { messageOfMissing, publicError, type ErrorCode, type PublicError } from "../src/platform/errors";
 import { bodyLimitMessage, FORM_EXPECTED, JSON_EXPECTED, MAX_BODY_BYTES, unreadable } from "./body";
-import { SIGNATURE_MISMATCH } from "../src/http/sms-status";
 import { authenticationRequired } from "./caller-for";
 import type { CompiledRoute, Operation } from "./compile";
 import { exampleOf } from "./examples";
@@ -19,9 +18,11 @@ const NOT_UTF8 = "%FF";
 const MESSAGES: Readonly<Record<string, string>> = {
   "getPublicKey.KEY_NOT_FOUND": "The organization has no active PUBLIC key. Create one of type PUBLIC.",
   REQUEST_IN_PROGRESS: "A request with this Idempotency-Key is still running. Repeat it after a few seconds.",
-  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request. Use a new key for each request.",
+  IDEMPOTENCY_KEY_REUSED:
+    "This Idempotency-Key was used for another request. Use a new key for each request.",
   RATE_LIMITED: "More than 600 requests in a second. Try again in a second.",
-  FORBIDDEN: SIGNATURE_MISMATCH,
+  FORBIDDEN:
+    "The signature does not match this number's account. Check its auth token (updateTelephonyConnection) and PUBLIC_BASE_URL, which is part of the signed URL.",
 };
 
 /** System errors that become these codes. */
@@ -71,7 +72,10 @@ export function exampleError(route: CompiledRoute, code: ErrorCode, valid: unkno
   const system = SYSTEM_ERRORS[code];
   if (system !== undefined) return publicError({ code: system });
   const message =
-    MESSAGES[`${id}.${code}`] ?? MESSAGES[code] ?? messageOfMissing(code, String(exampleOf("", "id"))) ?? refusalOf(route, code);
+    MESSAGES[`${id}.${code}`] ??
+    MESSAGES[code] ??
+    messageOfMissing(code, String(exampleOf("", "id"))) ??
+    refusalOf(route, code);
   return { code, message };
 }
 
