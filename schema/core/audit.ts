@@ -93,10 +93,10 @@ export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve)
   const row = AUDIT[field.name] ?? {};
   const { stored = "transaction", unless } = row;
   const idOf = idReader(field, row);
-  const begun = beginner(field, row);
+  const createEntry = entryFactory(field, row);
   return (root, args: Args, context, info) => {
     if (unless?.(args)) return resolve(root, args, context, info);
-    const operation = begun(args, context);
+    const operation = createEntry(args, context);
     operation.about(idOf(context.scope, args));
     const fresh = () => context.fresh().audited(operation);
     const work = async (scope: Scope) => {
@@ -113,8 +113,11 @@ export function audited(field: GraphQLField<unknown, Context>, resolve: Resolve)
   };
 }
 
-/** Creates the audit entry of an operation from the facts known before it runs. */
-function beginner({ name: operation, type, args: declared }: GraphQLField<unknown, Context>, row: AuditRow) {
+/** Returns a function that creates the audit entry of an operation from its arguments, before it runs. */
+function entryFactory(
+  { name: operation, type, args: declared }: GraphQLField<unknown, Context>,
+  row: AuditRow,
+) {
   const result = getNamedType(type).name;
   const recordType = row.record ?? (result === "Deleted" ? operation.replace(/^delete/, "") : result);
   const kind = row.discloses ? "DISCLOSURE" : "CHANGE";

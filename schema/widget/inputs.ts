@@ -51,16 +51,8 @@ export class WidgetSessionInput {
   visitorToken?: string;
 }
 
-@InputType({ description: "New chat of a visitor." })
-export class WidgetChatInput {
-  @NotNull
-  @Field(() => WidgetChannel, {
-    nullable: true,
-    defaultValue: "TEXT",
-    description:
-      "Channel. VOICE uses the browser's own speech and the assistant's voice configuration. Default: TEXT.",
-  })
-  channel?: "TEXT" | "VOICE";
+@InputType()
+abstract class ChatFields {
   @NotNull
   @Field(() => JSONObject, { nullable: true, description: VARIABLES })
   variables?: JsonObject;
@@ -69,15 +61,20 @@ export class WidgetChatInput {
   metadata?: JsonObject;
 }
 
-@InputType({ description: "New call of a visitor through the voice engine." })
-export class WidgetCallInput {
+@InputType({ description: "New chat of a visitor." })
+export class WidgetChatInput extends ChatFields {
   @NotNull
-  @Field(() => JSONObject, { nullable: true, description: VARIABLES })
-  variables?: JsonObject;
-  @NotNull
-  @Field(() => JSONObject, { nullable: true, description: METADATA })
-  metadata?: JsonObject;
+  @Field(() => WidgetChannel, {
+    nullable: true,
+    defaultValue: "TEXT",
+    description:
+      "Channel. VOICE uses the browser's own speech and the assistant's voice configuration. Default: TEXT.",
+  })
+  channel?: "TEXT" | "VOICE";
 }
+
+@InputType({ description: "New call of a visitor through the voice engine." })
+export class WidgetCallInput extends ChatFields {}
 
 @InputType({ description: "New message of a visitor." })
 export class WidgetMessageInput {

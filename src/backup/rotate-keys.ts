@@ -5,7 +5,7 @@ import type { AuditedOperation } from "../platform/database/audited-operation";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
 /** Rows re-encrypted in one transaction. */
-const BATCH = 200;
+const BATCH_SIZE = 200;
 
 /** Called after each batch. */
 export type Progress = (column: string, done: number) => void;
@@ -60,7 +60,7 @@ async function rotateSome(client: pg.Client, crypto: Crypto, column: SealedColum
   try {
     const { rows } = await client.query<Row>(
       `select ${organization} as organization_id, ${[...columns, column.column].join(", ")} from public.${column.table}
-       where split_part(${column.column}, '.', 1) <> $1 limit ${BATCH} for update`,
+       where split_part(${column.column}, '.', 1) <> $1 limit ${BATCH_SIZE} for update`,
       [crypto.ids[0]],
     );
     for (const row of rows) {

@@ -34,7 +34,7 @@ interface MappingRow extends Omit<StoredMapping, "keyHint"> {
 /** The model that answers for an identifier, and the credential to call it with. */
 export interface ChosenModel {
   readonly model: ModelEntry;
-  /** Undefined if nobody set one: the local model answers then. */
+  /** Undefined if none is set; the local model then answers. */
   readonly credential: ModelCredential | undefined;
 }
 

@@ -6,7 +6,7 @@ import { growthOf } from "../../platform/database/growth";
 import { DomainError } from "../../platform/errors";
 import { StoredSize } from "./stored-size";
 
-/** Records with a limit, and how to count them: each with a partial index of these records. */
+/** Records with a limit. `fromOffset` counts them with a partial index of these records. */
 const COUNTED_RECORDS = {
   assistants: {
     noun: "assistants",
@@ -130,7 +130,7 @@ export class Quotas {
     ];
   }
 
-  /** Maximum number of bytes that a new file can have. @throws QUOTA_EXCEEDED if no file is possible */
+  /** Maximum size of a new file, in bytes. @throws QUOTA_EXCEEDED if no file is possible */
   async roomForFile(): Promise<number> {
     const limits = this.whole.ports.quotas;
     const { files } = await this.usage();
@@ -138,7 +138,7 @@ export class Quotas {
     return this.roomForBytes();
   }
 
-  /** Maximum number of bytes that a new archive can have; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
+  /** Maximum size of a new archive, in bytes; archives are not files. @throws QUOTA_EXCEEDED if none is possible */
   async roomForBytes(): Promise<number> {
     const { organizationId, ports } = this.whole;
     const rows = (await this.whole.of(StoredSize).bytes()) + growthOf(organizationId);
@@ -157,7 +157,7 @@ export class Quotas {
     if (size > (await this.roomForBytes())) throw tooManyBytes(this.whole.ports.quotas.storedBytes);
   }
 
-  /** The same bytes. The stream fails with QUOTA_EXCEEDED after `limit` bytes. */
+  /** Passes the bytes on. The stream fails with QUOTA_EXCEEDED after `limit` bytes. */
   bounded(content: Readable, limit: number): Readable {
     const { storedBytes } = this.whole.ports.quotas;
     async function* chunks() {

@@ -76,11 +76,11 @@ export async function configurationWarnings(
   const { catalog, checker } = scope.ports;
   const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
   return withWhole(scope, assistant.variables, async (variables) => {
-    const surroundings = { variables, hasFiles: files.length > 0, catalog, mapped, problemOf };
+    const context = { variables, hasFiles: files.length > 0, catalog, mapped, problemOf };
     const each = [
-      warningsOf("VOICE", voice, surroundings),
-      warningsOf("SMS", sms, surroundings),
-      warningsOf("TEXT", chat, surroundings),
+      warningsOf("VOICE", voice, context),
+      warningsOf("SMS", sms, context),
+      warningsOf("TEXT", chat, context),
     ];
     return (await Promise.all(each)).flat();
   });

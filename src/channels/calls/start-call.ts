@@ -37,7 +37,7 @@ export async function startCall(scope: Scope, chatId: string): Promise<void> {
   if (claim) await dial(scope, claim, deadline);
 }
 
-/** @returns the claim if the engine is to be called now */
+/** Claims a call. @returns undefined if the engine must not be called now */
 async function claimCall(scope: Scope, chatId: string): Promise<Claim | undefined> {
   const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();
   const call = await scope.of(Calls).row(chatId);
@@ -113,8 +113,8 @@ async function dial(scope: Scope, claim: Claim, deadline: Deadline): Promise<voi
 }
 
 /**
- * Checked right before the engine is called: a stalled server's claim may have been taken over. @throws RequestNotSent if it
- * was
+ * Checks the claim right before the engine is called: if this server stalled, another one may have taken it over.
+ * @throws RequestNotSent if so
  */
 async function checkClaim(scope: Scope, { chat, attempt }: Claim): Promise<void> {
   const { timeoutMs } = scope.ports.voice;

@@ -88,7 +88,7 @@ export async function answerSms(
   return stopWaiting(scope, known);
 }
 
-const ANSWERS_BEHIND = statement<{ sequence: number }>(({ table, $, db }) => {
+const ANSWERS_AFTER = statement<{ sequence: number }>(({ table, $, db }) => {
   const rows = table("messages")
     .select("sequence")
     .where({ chatId: $(1), role: $(3) })
@@ -98,7 +98,7 @@ const ANSWERS_BEHIND = statement<{ sequence: number }>(({ table, $, db }) => {
 
 /** Whether an answer may exist; cheap check before the chat is locked. */
 async function hasAnswer(scope: Scope, { chatId, sequence }: Receipt): Promise<boolean> {
-  const rows = await scope.read(ANSWERS_BEHIND, [chatId, sequence, "ASSISTANT"]);
+  const rows = await scope.read(ANSWERS_AFTER, [chatId, sequence, "ASSISTANT"]);
   return rows.length > 0;
 }
 

@@ -3,7 +3,7 @@ import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 
 /** Rows deleted per table in one transaction. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 /**
  * Retention of the records of sent and received texts, in days. The provider repeats a text within minutes, and
  * uncertain sends are looked up within the hour; the messages themselves stay in the chat.
@@ -21,7 +21,7 @@ async function expireSome(scope: Scope): Promise<boolean> {
   const operation = jobOf("sms.expire", "Text", null);
   return scope.audited(operation).transaction(async (scope) => {
     const remove = async (table: "sms_received" | "sms_sent", key: string): Promise<number> => {
-      const old = scope.table(table).select(key).limit(BATCH);
+      const old = scope.table(table).select(key).limit(BATCH_SIZE);
       old.whereRaw("created_at < now() - ? * interval '1 day'", [RETENTION_DAYS]);
       return await scope.table(table).whereIn(key, old).delete();
     };
@@ -30,6 +30,6 @@ async function expireSome(scope: Scope): Promise<boolean> {
       sent: await remove("sms_sent", "id"),
     };
     operation.count(gone);
-    return Object.values(gone).includes(BATCH);
+    return Object.values(gone).includes(BATCH_SIZE);
   });
 }

@@ -52,8 +52,8 @@ export class OutgoingTexts {
   }
 
   /**
-   * Checked right before the provider is called: a stalled server's claim may have been taken over. @throws RequestNotSent
-   * if it was
+   * Checks the claim right before the provider is called: if this server stalled, another one may have taken it over.
+   * @throws RequestNotSent if so
    */
   async checkClaim({ id, attempts }: OutgoingTextRow, timeout: number): Promise<void> {
     const claimed = this.scope

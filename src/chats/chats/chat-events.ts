@@ -57,7 +57,7 @@ export async function chatEvents(
       stop();
     };
     const answer = { isShown: false };
-    const sendTransient = (event: Transient) => void send(transientEvent(chatId, event));
+    const sendTransient = (event: TransientEvent) => void send(transientEvent(chatId, event));
     const unsubscribe = subscribe(listener, { chatId, withActivity }, answer, { wake, sendTransient });
     void stop.then(() => ((stopped = true), wake()));
     while (!stopped) {
@@ -81,11 +81,11 @@ interface StreamCallbacks {
   /** Called when an event was stored. */
   readonly wake: () => void;
   /** Sends an event that is not stored. */
-  readonly sendTransient: (event: Transient) => void;
+  readonly sendTransient: (event: TransientEvent) => void;
 }
 
 /** An event that is not stored. */
-type Transient = Pick<ChatEvent, "name"> & Partial<Pick<ChatEvent, "text" | "activity">>;
+type TransientEvent = Pick<ChatEvent, "name"> & Partial<Pick<ChatEvent, "text" | "activity">>;
 
 /**
  * Subscribes to notifications about a chat.
@@ -132,7 +132,7 @@ const noEvents = (position: StreamPosition) => ({ events: [] as ChatEvent[], nex
 const EMPTY = { message: null, text: null, activity: null } as const;
 
 /** An event that is not stored, such as a part of an answer: readers that miss it get the text with the message. */
-const transientEvent = (chatId: string, event: Transient): ChatEvent => ({
+const transientEvent = (chatId: string, event: TransientEvent): ChatEvent => ({
   ...EMPTY,
   id: newId(),
   chatId,
