@@ -37,7 +37,7 @@ function encodingFor(request: Request, path: string): string | undefined {
   return encoding === "identity" ? undefined : encoding;
 }
 
-/** Sends a file of the build, or the copy of it that is compressed as the client likes best. */
+/** Sends a file of the build, or its compressed copy in the encoding that the client prefers. */
 export function send(
   request: Request,
   response: Response,
@@ -50,7 +50,7 @@ export function send(
   if (encoding !== undefined) response.set("Content-Encoding", encoding);
   const sent = file + (encoding === undefined ? "" : COPIES[encoding]);
   const stats = statSync(join(root, sent), { throwIfNoEntry: false });
-  if (stats) response.set("ETag", etag(stats)); // the setting of the app, which is for data, leaves it out
+  if (stats) response.set("ETag", etag(stats)); // the app's own setting omits it
   response.sendFile(sent, { root, cacheControl: false }, (error?: NodeJS.ErrnoException) => {
     if (!error || response.headersSent) return;
     for (const name of ["Content-Encoding", "ETag"]) response.removeHeader(name);

@@ -70,7 +70,7 @@ describe.each([
   });
 });
 
-test("every asset is served whole, for ever, and at most half as long if it is a long text", async () => {
+test("every asset is served completely and cached forever, and long texts are at most half as long", async () => {
   expect(assets.length).toBeGreaterThan(30);
   for (const [path, file] of assets) {
     const content = readFileSync(file);

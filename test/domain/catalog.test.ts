@@ -29,7 +29,7 @@ describe("the catalog", () => {
     for (const { id } of voices) expect(id).toMatch(/^[a-z]+$/);
   });
 
-  test("names a source and a day for every model that succeeds another, and none whose withdrawal has been announced for the past", () => {
+  test("names a source and a date for every model that succeeds another, and no model whose announced withdrawal is past", () => {
     const original: Readonly<Record<string, string>> = {
       GPT_4_O: "gpt-4o",
       GPT_3_5_TURBO: "gpt-3.5-turbo",

@@ -72,7 +72,7 @@ describe("deliveries", () => {
     ]);
   });
 
-  test("a failed try is retried after about five seconds with the same id and bytes", async () => {
+  test("a failed attempt is repeated after about five seconds with the same id and bytes", async () => {
     receiver.answer((res, _, number) => void (number === 1 ? res.writeHead(500).end("no") : res.end("yes")));
     await startChat();
     const [first, second] = await receiver.until(2, ({ body }) => body.event === "session-start", 15_000);

@@ -54,7 +54,7 @@ describe("events", () => {
     expect(await running.database.query("select id from deliveries")).toEqual([]);
   });
 
-  test("stay while a delivery is pending or was tried within these days", async () => {
+  test("stay while a delivery is pending or was attempted within these days", async () => {
     for (const days of [40, 50, 60]) await happened(days);
     await sent(60, 45, "PENDING");
     await sent(50, 3, "FAILED");

@@ -24,7 +24,7 @@ describe("the window of a page", () => {
     { page: 10_000_002, take: 1 },
     { page: 100_002, take: 100 },
     { page: 2_147_483_647, take: 100 },
-  ])("of %j is too far in", (query) => {
+  ])("of %j is beyond the limit", (query) => {
     expect(() => window(query)).toThrow(
       expect.objectContaining({
         code: "BAD_USER_INPUT",

@@ -67,7 +67,7 @@ function expectRetry(delivery: Delivery): void {
   expect(pause(delivery)).toBeLessThan(5.6);
 }
 
-describe("the result of a try is recorded, and the try repeated by schedule, if a receiver", () => {
+describe("the result of an attempt is recorded, and the attempt repeated by schedule, if a receiver", () => {
   test.each([400, 404, 500, 503])("answers %i", async (status) => {
     const { id } = await destination((res) => void res.writeHead(status).end("Not today."));
     const delivery = await tried(id);

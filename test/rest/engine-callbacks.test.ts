@@ -733,7 +733,7 @@ describe("a callback whose change the database refuses", () => {
     ["a unique key that is taken", "23505", 1],
     ["a missing reference", "23503", 1],
     ["a failed check", "23514", 1],
-  ])("is tried again after what a retry can mend: %s (%s) %i times", async (_what, code, attempts) => {
+  ])("is retried after errors that a retry can fix: %s (%s) %i times", async (_what, code, attempts) => {
     await running.database.query("alter sequence attempts restart");
     const call = await newCall();
     const said = { role: "user", transcriptType: "final", transcript: `SQLSTATE ${code}` };

@@ -7,7 +7,7 @@ const get = (path: string, accept = BROWSER, method = "GET") =>
   running.api.request(method, path, undefined, { Accept: accept });
 
 describe("the start page", () => {
-  test("tells browsers what this is and what is set up, and links to every page", async () => {
+  test("shows browsers what the server does, what is set up, and links to every page", async () => {
     const { status, headers, text } = await get("/");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -181,7 +181,7 @@ test("an answer is sent by the API if the request breaks off before", async () =
 });
 
 test(
-  "if more texts wait than requests are held for, the API sends the other answers, each once",
+  "if too many texts wait for answers, the API sends the other answers, each once",
   async () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));

@@ -180,7 +180,7 @@ describe("variables without a value", () => {
     expect(answer.extensions.warnings).toEqual([ALL]);
   });
 
-  test("of the prompt are not told to a web page, only those that the greeting shows", async () => {
+  test("of the prompt are not named to a web page, only those that the greeting shows", async () => {
     const assistantId = await speaker();
     const called = await page().request("POST", "/rest/v1/call/web", { assistantId });
     expect(called.headers.get("warning")).toBe(`299 parley "${GREETING}"`);

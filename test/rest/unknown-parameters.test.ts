@@ -27,12 +27,12 @@ describe("an unknown query parameter", () => {
     expect([status, body.meta.take]).toEqual([200, 1]);
   });
 
-  test("is named beside an error too", async () => {
+  test("is named with an error, too", async () => {
     const answer = await lists("/rest/v1/assistants?pge=2&take=0");
     expect([answer.status, answer.headers.get("warning")]).toEqual([400, expect.stringContaining("page")]);
   });
 
-  test.each(["take=5&page=1&order=asc", ""])("is not told of in %j, which has none", async (query) => {
+  test.each(["take=5&page=1&order=asc", ""])("is not mentioned in %j, which has none", async (query) => {
     expect(await warningOf(query)).toBeNull();
   });
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { expect } from "@jest/globals";
 import type { Answer } from "./api";
 
-/** An error as every path answers it: JSON of the decided shape, with the status and, if given, the code. */
+/** Expects an error as all paths return it: JSON with the usual fields, this status and, if given, this code. */
 export function expectError(answer: Answer, status: number, code?: string): void {
   const { body, headers, text } = answer;
   expect({ status: answer.status, text }).toEqual({ status, text });
@@ -19,7 +19,7 @@ export function expectError(answer: Answer, status: number, code?: string): void
     expect(detail).toEqual({ path: expect.any(String), message: expect.stringMatching(/\S/) });
 }
 
-/** Any page may read it, and none with cookies. */
+/** Expects that pages of any origin may read the answer, without cookies. */
 export function expectOpenToAnyOrigin({ headers }: Answer): void {
   expect(headers.get("access-control-allow-origin")).toBe("*");
   expect(headers.get("access-control-allow-credentials")).toBeNull();
@@ -30,11 +30,11 @@ export function expectOpenToAnyOrigin({ headers }: Answer): void {
     expect(headers.get("access-control-allow-headers")?.toLowerCase()).toContain(name);
 }
 
-/** The same with `id` in place of the id of a record, which messages quote as it was sent. */
+/** Like `withoutRequest`, with `id` in place of a record's id, which messages quote as sent. */
 export const withoutId = (outcome: unknown, id: string): unknown =>
   JSON.parse(JSON.stringify(outcome).replaceAll(id, "id"));
 
-/** Everything of an answer that two requests for two missing records must have in common. */
+/** The part of an answer that must be the same for two missing records. */
 export function withoutRequest({ status, headers, body }: Answer): unknown {
   const { "x-request-id": _, date: __, ...kept } = Object.fromEntries(headers);
   return { status, headers: kept, body: { ...body, requestId: "" } };

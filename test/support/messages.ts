@@ -3,7 +3,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { each, sourceFiles } from "./source";
 
-/** A text of the source that a person may read: an error, a problem of a value, a line of a command or of the log. */
+/** A text in the source that people may read: an error, a problem of a value, output of a command, or a log line. */
 export interface Message {
   readonly place: string;
   readonly kind: "error" | "problem" | "setting" | "output" | "log" | "text";
@@ -29,7 +29,7 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   UnreadableDocument: 0,
   UnsupportedPattern: 0,
 };
-/** Classes whose messages their constructors compose, or that nobody sees. */
+/** Classes whose constructors compose the message, or whose messages nobody sees. */
 const WITHOUT_MESSAGE: readonly string[] = ["BoundExceeded", "AlreadyAnswered", "CallAlreadyOpen"];
 const isErrorClass = (name: string) => /Error$/.test(name) || name in ERROR_CLASSES;
 
@@ -44,7 +44,7 @@ const SQL =
 const GRAPHQL = /^\s*((query|mutation|subscription|fragment)\b|\{|#|")/;
 const WORDS = /[a-z]{2,}[,:;]? +[a-z]{2,}/i;
 
-/** Files whose texts are no messages of the service. */
+/** Files whose texts are not messages of the service. */
 const OTHER_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^src\/web\//, "pages of the browser, tested in browsers"],
   [/^src\/platform\/database\/migrations\//, "SQL"],
@@ -62,7 +62,7 @@ export function messages(): Message[] {
     .flatMap(messagesOf);
 }
 
-/** Errors that the table cannot see: of classes without a row, and thrown values that are no errors. */
+/** Errors that are missing from the table: of classes without a row, and thrown values that are not errors. */
 export function unseenErrors(): string[] {
   const found: string[] = [];
   for (const file of [...sourceFiles("src", "schema", "rest-compat"), ...programs()])
@@ -128,7 +128,7 @@ const isSentence = (text: string) => WORDS.test(text) && !SQL.test(text) && !GRA
 
 type Context = Pick<Message, "kind" | "code">;
 
-/** What becomes of a text: the nearest call, property, variable or function around it. */
+/** The use of a text: the nearest call, property, variable or function around it. */
 function contextOf(node: ts.Node): Context | undefined {
   let child = node;
   for (let parent = node.parent; parent; child = parent, parent = parent.parent) {
