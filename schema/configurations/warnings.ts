@@ -22,6 +22,12 @@ const CODES = {
     description:
       "The resources are longer than 16,000 characters, and isRagEnabled is false, so the model gets only the beginning.",
   },
+  THEME_VALUE_IGNORED: {
+    description: "A value of the theme is invalid: the widget ignores it and shows its default.",
+  },
+  THEME_VALUE_CUT: {
+    description: "A value of the theme is longer or larger than what the widget shows of it.",
+  },
 } as const;
 const WarningCode = Object.fromEntries(Object.keys(CODES).map((id) => [id, id]));
 registerEnumType(WarningCode, {
@@ -35,11 +41,11 @@ registerEnumType(WarningCode, {
   simpleResolvers: true,
 })
 export class ConfigurationWarning {
-  @Field(() => Channel, { description: "Channel of the configuration." })
+  @Field(() => Channel, { description: "Channel of the configuration; TEXT for the theme of the widget." })
   channel!: string;
   @Field({
     description:
-      "Path of the field in the configuration; list items by index, for example functions.2.description.",
+      "Path of the field in the configuration; list items by index, for example functions.2.description or theme.primaryColor.",
   })
   path!: string;
   @Field(() => WarningCode, { description: "Kind of the warning." })

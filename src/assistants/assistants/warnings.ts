@@ -17,6 +17,7 @@ import {
   type VoiceConfiguration,
 } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
+import { themeProblems } from "../configurations/theme-values";
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
 
@@ -34,7 +35,9 @@ export interface ConfigurationWarning {
     | "FUNCTION_NOT_UNDERSTOOD"
     | "FUNCTION_WITHOUT_SERVER"
     | "FILES_WITHOUT_RAG"
-    | "RESOURCES_CUT";
+    | "RESOURCES_CUT"
+    | "THEME_VALUE_IGNORED"
+    | "THEME_VALUE_CUT";
   readonly message: string;
 }
 
@@ -65,10 +68,11 @@ export async function configurationWarnings(
   assistant: Subject,
 ): Promise<ConfigurationWarning[]> {
   const configurations = scope.of(Configurations);
-  const [voice, sms, chat, files, mappings] = await Promise.all([
+  const [voice, sms, chat, { theme }, files, mappings] = await Promise.all([
     configurations.stored("voice", assistant),
     configurations.stored("sms", assistant),
     configurations.stored("chat", assistant),
+    configurations.stored("theme", assistant),
     scope.of(AttachedFiles).of(assistant.id),
     scope.of(ModelMappings).read(),
   ]);
@@ -82,9 +86,21 @@ export async function configurationWarnings(
       warningsOf("SMS", sms, context),
       warningsOf("TEXT", chat, context),
     ];
-    return (await Promise.all(each)).flat();
+    return [...(await Promise.all(each)).flat(), ...themeWarnings(theme)];
   });
 }
+
+/** Warnings about the theme, which belongs to the widget: the channel of its chats stands for it. */
+const themeWarnings = (theme: JsonObject): ConfigurationWarning[] =>
+  themeProblems(theme).map(({ key, effect, reason }) => ({
+    channel: "TEXT",
+    path: `theme.${key}`,
+    code: `THEME_VALUE_${effect}`,
+    message:
+      effect === "IGNORED"
+        ? `${key} ${reason}. The widget ignores the value and shows its default.`
+        : `${key} ${reason}.`,
+  }));
 
 /** Checks the configuration of one channel. */
 async function warningsOf(

@@ -16,7 +16,7 @@ import {
 import { warnOfUnresolved } from "../../conversation/turns/unresolved-variables";
 import { resolve, type ResolvedTarget } from "../../conversation/workflows/target";
 import type { JsonObject } from "../../platform/json/json-object";
-import { publicTheme } from "./theme";
+import { publicTheme } from "../../assistants/configurations/theme-values";
 
 /** An assistant as a web page shows it. */
 export interface Widget {

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../protocol";
 import { colorOf, hex, INK, legible, luminance, mix, readableOn, WHITE, type Color } from "./color";
 
-/** The validated theme; invalid values are replaced by defaults. */
+/**
+ * The validated theme; invalid values are replaced by defaults. The service omits them
+ * (src/assistants/configurations/theme-values.ts); this check keeps the frame safe by itself.
+ */
 export interface Theme {
   readonly primary: Color;
   readonly background?: Color;
@@ -33,12 +36,12 @@ function pixels(value: unknown): number {
     : 16;
 }
 
-/** An https URL, or one of the service itself. */
+/** An https URL. */
 function address(value: unknown): string | undefined {
-  if (typeof value !== "string" || value === "") return undefined;
+  if (typeof value !== "string") return undefined;
   try {
-    const url = new URL(value, location.href);
-    return url.protocol === "https:" || url.origin === location.origin ? url.href : undefined;
+    const url = new URL(value);
+    return url.protocol === "https:" ? url.href : undefined;
   } catch {
     return undefined;
   }
