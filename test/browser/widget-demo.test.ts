@@ -42,4 +42,70 @@ describe("the demo page", () => {
     await page.frameLocator("#companion-container iframe").getByText("I am Bea.").waitFor();
     expect(await page.getByRole("combobox").locator("option:checked").innerText()).toBe("Bea");
   });
+
+  describe.each([
+    [360, 740],
+    [768, 1024],
+    [1000, 640],
+    [1440, 900],
+    [1440, 640],
+  ])("in a window of %i × %i pixels", (width, height) => {
+    test("has nothing below the bubble, at every scroll position", async () => {
+      const id = await site.assistant({ theme: { launcherText: "Talk to Ada" } });
+      const { page, launcher } = await site.open(`/widget/demo?assistantId=${id}`, {
+        viewport: { width, height },
+      });
+      await launcher.waitFor();
+      await page.frameLocator("#companion-container iframe").getByRole("textbox").waitFor();
+      const { covered, seen, positions } = (await page.evaluate(COVERED_BY_BUBBLE)) as Covered;
+      expect(covered).toEqual([]);
+      expect(positions).toBeGreaterThan(1);
+      expect(seen).toBeGreaterThan(10);
+    });
+  });
 });
+
+interface Covered {
+  /** Texts and boxes that intersect the bubble. */
+  readonly covered: string[];
+  /** Texts and boxes that were compared, over all scroll positions. */
+  readonly seen: number;
+  /** Scroll positions. */
+  readonly positions: number;
+}
+
+/** Scrolls through the page and compares the bubble with each visible line of text, field, button and frame. */
+const COVERED_BY_BUBBLE = `(() => {
+  const launcher = document.querySelector("#companion-widget").shadowRoot.querySelector("button");
+  const main = document.querySelector("main");
+  const isInside = main.scrollHeight > main.clientHeight + 1;
+  const scroller = isInside ? main : document.documentElement;
+  const boxes = () => {
+    const found = [];
+    const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(walker.currentNode);
+      for (const rect of range.getClientRects()) found.push([walker.currentNode.textContent, rect]);
+    }
+    for (const element of main.querySelectorAll("iframe, button, select, input, pre"))
+      found.push([element.tagName, element.getBoundingClientRect()]);
+    return found;
+  };
+  const covered = new Set();
+  let [seen, positions] = [0, 0];
+  for (let top = 0; ; top += 40) {
+    scroller.scrollTop = top;
+    positions++;
+    const { top: low, bottom: high } = isInside ? main.getBoundingClientRect() : { top: 0, bottom: innerHeight };
+    const bubble = launcher.getBoundingClientRect();
+    for (const [what, rect] of boxes()) {
+      const [from, to] = [Math.max(rect.top, low), Math.min(rect.bottom, high)];
+      if (to <= from || rect.width === 0) continue;
+      seen++;
+      if (rect.left < bubble.right && rect.right > bubble.left && from < bubble.bottom && to > bubble.top)
+        covered.add(what.slice(0, 60) + " at " + top);
+    }
+    if (scroller.scrollTop < top) return { covered: [...covered], seen, positions };
+  }
+})()`;
