@@ -21,7 +21,7 @@ import { FileResolver } from "./files/files";
 import { FunctionResolver } from "./functions/functions";
 import { KeyResolver } from "./keys/keys";
 import { AllLogsResolver } from "./logs/all-logs";
-import { LogResolver } from "./logs/logs";
+import { LogLengthResolver, LogResolver } from "./logs/logs";
 import { ModelCredentialResolver } from "./organization/model-credentials";
 import { ModelMappingResolver } from "./organization/model-mappings";
 import { OrganizationResolver } from "./organization/organization";
@@ -42,6 +42,7 @@ const RESOLVERS: NonEmptyArray<new () => object> = [
   ConfigurationResolver,
   AllowedOriginsResolver,
   LogResolver,
+  LogLengthResolver,
   AllLogsResolver,
   ChatResolver,
   AssistantChatResolver,

@@ -11,6 +11,10 @@ export const milliseconds = (description: string) =>
     description: `${description}, in milliseconds; null if there is none.`,
   });
 
+/** How the length of a conversation is measured; migration 039 computes it. */
+export const LENGTH_RULE =
+  "A call lasts from its answer to its end. A chat or SMS conversation lasts from its start to its last message with text, without gaps of more than 5 minutes.";
+
 export const UnansweredReason = { NOT_KNOWN: "NOT_KNOWN", ERROR: "ERROR", NO_ANSWER: "NO_ANSWER" } as const;
 registerEnumType(UnansweredReason, {
   name: "UnansweredReason",
@@ -78,7 +82,7 @@ export class AnalyticsSummary {
   averageMessages!: number | null;
   @Field(() => Float, {
     nullable: true,
-    description: "Average duration of ended conversations, in seconds; null if none has ended.",
+    description: `Average length of ended conversations without idle time, in seconds; null if none has ended. ${LENGTH_RULE}`,
   })
   averageSeconds!: number | null;
   @count("Number of messages from end users that have text.")
@@ -86,7 +90,7 @@ export class AnalyticsSummary {
   @count("Number of unanswered questions: the sum of notKnown, errors and noAnswer.")
   unanswered!: number;
   @count(
-    "Number of questions to which the assistant said that it doesn't know. Recognized by phrases such as \"I don't know\" in English, German, French, Spanish, Italian, Portuguese and Dutch.",
+    "Number of questions to which the assistant said that it doesn't know. Recognized by phrases such as \"I don't know\" in the languages of the widget: Arabic, Chinese, Dutch, English, French, German, Hebrew, Italian, Japanese, Korean, Polish, Portuguese, Spanish and Turkish.",
   )
   notKnown!: number;
   @count("Number of questions for which generating the answer failed and the assistant apologized.")
@@ -151,7 +155,7 @@ export class AnalyticsLengths {
   })
   messages!: readonly AnalyticsBucket[];
   @Field(() => [AnalyticsBucket], {
-    description: "Length in seconds, with the bounds 15, 30, 60, 120, 300, 600, 1800, 3600.",
+    description: `Length without idle time, in seconds, with the bounds 15, 30, 60, 120, 300, 600, 1800, 3600. ${LENGTH_RULE}`,
   })
   seconds!: readonly AnalyticsBucket[];
 }

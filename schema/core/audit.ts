@@ -54,6 +54,7 @@ export const AUDIT: Readonly<Record<string, AuditRow>> = {
   startWebCall: NEW_CALL,
   updateOrganization: { record: "Organization" },
   issueToken: { ...ORGANIZATION, stored: "after" },
+  issueAnalyticsToken: { ...ORGANIZATION, stored: "after" },
   generateWebhookSecret: { ...ORGANIZATION, stored: "after" },
   identitySecret: ORGANIZATION,
   updateKey: { stored: "service" },

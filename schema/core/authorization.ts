@@ -144,6 +144,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   organization: "data",
   updateOrganization: "organization",
   issueToken: "organization",
+  issueAnalyticsToken: "analytics",
   keys: "organization",
   key: "organization",
   publicKey: "data",

@@ -59,6 +59,7 @@ export const QUOTA_EXEMPT: Readonly<Record<string, string>> = {
   generateWebhookSecret: STORES_NOTHING,
   identitySecret: STORES_NOTHING,
   issueToken: STORES_NOTHING,
+  issueAnalyticsToken: STORES_NOTHING,
   startWidgetSession: STORES_NOTHING,
   testFunction: STORES_NOTHING,
   testModel: STORES_NOTHING,

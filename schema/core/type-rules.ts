@@ -38,6 +38,7 @@ export const TYPES: Readonly<Record<string, Rule>> = {
   AnalyticsFunction: "analytics",
   AnalyticsLengths: "analytics",
   AnalyticsSummary: "analytics",
+  AnalyticsToken: "analytics",
   AnswerTimes: "analytics",
   DeliveryDay: "analytics",
   FailingDestination: "analytics",

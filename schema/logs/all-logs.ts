@@ -1,6 +1,8 @@
 import { Args, ArgsType, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { Assistants } from "../../src/assistants/assistants/assistants";
+import { Lengths } from "../../src/chats/analytics/lengths";
 import { AllLogs } from "../../src/chats/logs/all-logs";
+import { LENGTH_RULE } from "../analytics/types";
 import { ConnectionArgs, ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Query, Root } from "../core/decorators";
@@ -18,7 +20,10 @@ export class LogEntry extends LogListItem {
   endedReason!: string | null;
   @Field(() => Int, { description: "Number of messages of all roles." })
   messageCount!: number;
-  @Field(() => Int, { description: "Duration in seconds; until now for a live chat." })
+  @Field(() => Int, {
+    description:
+      "Time from the start to the end, in seconds, including idle time; until now for a live chat.",
+  })
   durationSeconds!: number;
 }
 
@@ -56,6 +61,14 @@ export class AllLogsResolver {
   })
   logs(@Args() { filter, ...query }: AllLogsArgs, @Ctx() { scope }: Context) {
     return scope.of(AllLogs).list(query, filter ?? {});
+  }
+
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: `Length without idle time, in seconds; null while the chat is live. ${LENGTH_RULE}`,
+  })
+  lengthSeconds(@Root() { id }: LogEntry, @Ctx() { scope }: Context) {
+    return scope.of(Lengths).of(id);
   }
 
   @FieldResolver(() => String, { description: "Name of the assistant." })

@@ -1,6 +1,8 @@
-import { Arg, Args, ArgsType, Ctx, ID, ObjectType, Resolver } from "type-graphql";
+import { Arg, Args, ArgsType, Ctx, ID, Int, ObjectType, Resolver } from "type-graphql";
+import { Lengths } from "../../src/chats/analytics/lengths";
 import { Logs } from "../../src/chats/logs/logs";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { LENGTH_RULE } from "../analytics/types";
 import { Assistant } from "../assistants/assistants";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Query, Root } from "../core/decorators";
@@ -86,5 +88,16 @@ export class LogResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Logs).byId(assistant.id, id);
+  }
+}
+
+@Resolver(() => Log)
+export class LogLengthResolver {
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: `Length without idle time, in seconds; null while the chat is live. ${LENGTH_RULE}`,
+  })
+  lengthSeconds(@Root() { id }: Log, @Ctx() { scope }: Context) {
+    return scope.of(Lengths).of(id);
   }
 }

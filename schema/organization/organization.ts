@@ -1,5 +1,6 @@
-import { Arg, Ctx, ID, InputType, ObjectType, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { Organizations } from "../../src/account/organization/organizations";
+import { AnalyticsTokens } from "../../src/account/organization/analytics-tokens";
 import { Tokens } from "../../src/account/organization/tokens";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Query } from "../core/decorators";
@@ -62,6 +63,27 @@ export class IssueTokenInput {
   expiresIn?: string;
 }
 
+@ObjectType({
+  description: "Bearer token of the analytics page. It can read the data of this page and nothing else.",
+  simpleResolvers: true,
+})
+export class AnalyticsToken {
+  @Field({ description: "Value of the token." })
+  token!: string;
+  @Field({
+    description:
+      "Expiry time, at most 15 minutes from now. The token expires earlier if its key expires, is deactivated or is deleted.",
+  })
+  expiresAt!: Date;
+  @Field(() => Int, { description: "Time until it expires, in seconds." })
+  expiresIn!: number;
+  @Field({
+    description:
+      "End of the session: issueAnalyticsToken renews the token until then, 12 hours after the first token.",
+  })
+  renewableUntil!: Date;
+}
+
 @Resolver(() => Organization)
 export class OrganizationResolver {
   @Query(() => Organization, { description: "Returns the caller's organization." })
@@ -87,12 +109,21 @@ export class OrganizationResolver {
   ) {
     return scope.of(Tokens).issue(input, caller!);
   }
+
+  @Mutation(() => AnalyticsToken, {
+    description:
+      "Issues a token of the analytics page, which lives for 15 minutes. The page renews its token with it: a caller with such a token gets one for the same session, which ends 12 hours after its first token.",
+  })
+  issueAnalyticsToken(@Ctx() { scope, caller }: Context) {
+    return scope.of(AnalyticsTokens).issue(caller!);
+  }
+
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      "Link to the analytics page. It works for 15 minutes without any other credential; each read returns a new link. null unless the caller uses a SECRET key or a token without userId.",
+      "Link to the analytics page. It works for 15 minutes without any other credential, and an open page stays signed in for up to 12 hours; each read returns a new link. null unless the caller uses a SECRET key or a token without userId.",
   })
   analyticUrl(@Ctx() { scope, caller }: Context) {
-    return scope.of(Tokens).analyticsLink(caller!);
+    return scope.of(AnalyticsTokens).link(caller!);
   }
 }

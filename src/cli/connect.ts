@@ -1,8 +1,7 @@
 import { commandOf } from "../account/audit/note";
-import type { NewOrganization } from "../account/organization/bootstrap";
 import { askOnce, TEST_MESSAGE } from "../account/organization/test-model";
 import type { Ports } from "../platform/ports/ports";
-import { command, existingOrganization } from "./command";
+import { command, existingOrganization, newKeys } from "./command";
 import { askTarget, targetOf } from "./connect/ask-target";
 import { storeForOrganization, storeInEnv } from "./connect/store";
 import { isPrivate, type Target } from "./connect/target";
@@ -42,10 +41,6 @@ command(
     );
   },
 );
-
-/** The keys of an organization that this command has created. The server would have shown them at its first start. */
-const newKeys = ({ secretKey, publicKey }: NewOrganization): string =>
-  `New keys of the default organization (not shown again):\n\n  SECRET  ${secretKey}\n  PUBLIC  ${publicKey}\n`;
 
 /** Whether the target is stored in `.env`. @throws Error for a private address that is to be stored for an organization */
 async function goesToEnv({ baseUrl }: Target, store: string | undefined): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:net";
 import type { Config } from "../platform/settings/config";
+import { localUrl } from "../platform/settings/local-url";
 
 type Address = Pick<Config, "HOST" | "PORT">;
 
@@ -27,6 +28,5 @@ export async function tryAddress(address: Address): Promise<void> {
 export function addressOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return `http://${name}:${port}`;
+  return localUrl(host, port);
 }

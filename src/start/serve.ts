@@ -6,6 +6,7 @@ import { serverDatabase, type OpenDatabase } from "../platform/database/open";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
 import { settingsAccess } from "../http/settings-access";
+import { AnalyticsTokens } from "../account/organization/analytics-tokens";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { answeredBy } from "../account/organization/answered-by";
 import type { Database } from "../platform/database/database";
@@ -37,6 +38,7 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
         config.PUBLIC_BASE_URL ?? addressOf(app.server, config.HOST),
         created,
         await answers(app.database),
+        created && (await app.database.scope(created.organizationId).of(AnalyticsTokens).operatorLink()),
       ),
     );
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
@@ -75,7 +77,13 @@ async function answers(database: Database): Promise<string> {
 }
 
 /** The message printed after startup. */
-function welcome(config: Config, url: string, created: NewOrganization | undefined, answers: string): string {
+function welcome(
+  config: Config,
+  url: string,
+  created: NewOrganization | undefined,
+  answers: string,
+  analytics: string | undefined,
+): string {
   const hasOwnKeys = config.BOOTSTRAP_SECRET_KEY !== undefined;
   const access = settingsAccess(config);
   const lines = ["Parley is ready.", "", ...addressesOf(config, url, answers), ""];
@@ -87,6 +95,7 @@ function welcome(config: Config, url: string, created: NewOrganization | undefin
   if (created && !hasOwnKeys) {
     lines.push("New keys of the default organization (not shown again):", "");
     lines.push(`  SECRET  ${created.secretKey}`, `  PUBLIC  ${created.publicKey}`, "");
+    lines.push("Analytics (the link works for 15 minutes):", "", `  ${analytics}`, "");
     lines.push(
       "Try it:",
       "",
@@ -114,6 +123,7 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
     `  GraphQL        ${url}/graphql   (open in a browser for the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
     `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
+    `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
     `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL at DATABASE_URL"}`,
     `  Answers        ${answers}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,

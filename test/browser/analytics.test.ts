@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
+import { signToken, verifyToken } from "../../src/account/auth/tokens";
 import { launchBrowser, observe, type PageActivity } from "../support/browser";
-import { newAssistant } from "../support/factories";
+import { newAssistant, newChat, quietAssistant, say } from "../support/factories";
 import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
 import { until } from "../support/until";
 
@@ -11,6 +12,8 @@ jest.setTimeout(60_000);
 
 const app = useApp();
 const NOTHING = { elsewhere: [], errors: [], failed: [] };
+/** As Chromium spells it. */
+const BROWSER_ZONE = "Asia/Katmandu";
 const EVIL = `<img src=x onerror="globalThis.hacked = true"> & <script>globalThis.hacked = true</script>`;
 let browser: Browser;
 let page: Page;
@@ -41,7 +44,7 @@ async function newPage(options: object = {}) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     reducedMotion: "reduce",
-    timezoneId: "Asia/Kathmandu",
+    timezoneId: BROWSER_ZONE,
     locale: "en-GB",
     ...options,
   });
@@ -83,7 +86,7 @@ test("shows the figures of GraphQL by days of the browser's time zone, without r
   for (const { startedAt } of history)
     perDay.set(day.format(startedAt), (perDay.get(day.format(startedAt)) ?? 0) + 1);
   const [head, ...lines] = await csvOf("Conversations by day");
-  expect(head).toBe("Day,Chat,Voice,SMS,All,Messages");
+  expect(head).toBe(`Day (${BROWSER_ZONE}),Chat,Voice,SMS,All,Messages`);
   expect(lines).toHaveLength(30);
   for (const line of lines) {
     const [date, chat, voice, sms, all] = line.split(",");
@@ -158,7 +161,7 @@ test("filters by assistant, channel and days, and stores the filters in the URL"
   await choice("Period").selectOption("custom");
   await page.getByLabel("From").fill("2030-01-01");
   await page.getByRole("alert").getByText("The first day must not be after the last one.").waitFor();
-  await page.getByLabel("To").fill("2030-01-02");
+  await page.getByLabel("To", { exact: true }).fill("2030-01-02");
   await page.getByRole("heading", { name: "No conversations like these in this period" }).waitFor();
   expect(observed.errors).toEqual([]);
 });
@@ -211,26 +214,185 @@ test("escapes markup in names, labels, reasons and messages, and formulas in CSV
   expect(observed).toEqual(NOTHING);
 });
 
-describe("an invalid link", () => {
-  test("explains that it has expired and how to get a new one, which works in the same tab", async () => {
+const EXPIRED = "Your session has ended";
+const SIGN_IN = "Sign in to analytics";
+const heading = (name: string) => page.getByRole("heading", { name });
+const storedToken = (): Promise<string> => page.evaluate(`sessionStorage.getItem("parley-analytics-token")`);
+/** Breaks the token, as if it had expired while the computer slept. */
+const breakToken = () =>
+  page.evaluate(`{
+    const [head, , signature] = sessionStorage.getItem("parley-analytics-token").split(".");
+    sessionStorage.setItem("parley-analytics-token", head + ".e30." + signature);
+  }`);
+
+const nextRenewal = () =>
+  page.waitForResponse((response) => /IssueAnalyticsToken/.test(response.request().postData() ?? ""));
+
+async function signInWith(key: string) {
+  await page.getByLabel("SECRET key").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+describe("without a valid token, the page", () => {
+  test("explains how to sign in, and another link works in the same tab", async () => {
     await open();
-    await page.evaluate(`{
-      const [head, , signature] = sessionStorage.getItem("parley-analytics-token").split(".");
-      sessionStorage.setItem("parley-analytics-token", head + ".e30." + signature);
-    }`);
+    await breakToken();
     await choice("Period").selectOption("7");
-    await page.getByRole("heading", { name: "This link has expired" }).waitFor();
-    expect(await page.locator("pre").innerText()).toContain(`${app.url}/rest/v1/organization`);
+    await heading(EXPIRED).waitFor();
+    expect(await page.locator("pre").innerText()).toBe("npm run analytics:link");
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
     const link = await linkOf();
     await page.evaluate(`location.hash = ${JSON.stringify(new URL(link).hash)}`);
     await rows().first().waitFor();
   });
 
-  test("explains how to open the page if it has no token", async () => {
+  test("takes a SECRET key, sends it once and does not store it", async () => {
     await page.goto(`${app.url}/analytics`);
-    await page.getByRole("heading", { name: "You need a link to view analytics" }).waitFor();
+    await heading(SIGN_IN).waitFor();
+    await signInWith(app.publicKey);
+    await page.getByRole("alert").getByText("PUBLIC key").waitFor();
+    await signInWith(`${app.secretKey}x`);
+    await page.getByRole("alert").getByText("The API key is unknown, inactive or expired.").waitFor();
+    const sent: string[] = [];
+    page.on("request", (request) => {
+      if (JSON.stringify(request.headers()).includes(app.secretKey)) sent.push(request.url());
+    });
+    await signInWith(` ${app.secretKey} `);
+    await rows().first().waitFor();
+    expect(sent).toEqual([`${app.url}/graphql`]);
+    const kept = await page.evaluate(
+      "[document.cookie, location.href, document.body.innerHTML, ...Object.values(localStorage), ...Object.values(sessionStorage)].join()",
+    );
+    expect(kept).not.toContain(app.secretKey);
   });
+
+  test("asks for one when the computer wakes up after the token has expired", async () => {
+    await page.clock.install();
+    await open();
+    await page.waitForLoadState("networkidle");
+    await breakToken();
+    await page.clock.fastForward("00:59:00");
+    await heading(EXPIRED).waitFor();
+    expect(await rows().count()).toBe(0);
+  });
+});
+
+describe("while it is open, the page", () => {
+  test("renews its token before it expires", async () => {
+    await page.clock.install();
+    await open();
+    await page.waitForLoadState("networkidle");
+    for (let round = 0; round < 4; round++) {
+      const [renewal] = await Promise.all([nextRenewal(), page.clock.fastForward("10:01")]);
+      const { data } = (await renewal.json()) as { data: { issueAnalyticsToken: { token: string } } };
+      await until(async () => (await storedToken()) === data.issueAnalyticsToken.token);
+    }
+    expect(await rows().count()).toBeGreaterThan(0);
+  });
+
+  test("tries again when the server could not be reached", async () => {
+    await page.clock.install();
+    await open();
+    await page.waitForLoadState("networkidle");
+    await page.route("**/graphql", (route) => route.abort());
+    await Promise.all([page.waitForEvent("requestfailed"), page.clock.fastForward("10:01")]);
+    await page.unroute("**/graphql");
+    await Promise.all([nextRenewal(), page.clock.fastForward("00:21")]);
+    expect(await rows().count()).toBeGreaterThan(0);
+  });
+
+  test("says when its session has ended", async () => {
+    const { hash } = new URL(await linkOf());
+    const crypto = app.app.database.scope("").ports.crypto;
+    const claims = await verifyToken(crypto, hash.replace("#token=", ""));
+    const soon = new Date(Date.now() + 6_000);
+    const token = await signToken(crypto, { ...claims, expiresAt: soon, renewableUntil: soon });
+    await open(`${app.url}/analytics#token=${token}`);
+    await heading(EXPIRED).waitFor();
+    await signInWith(app.secretKey);
+    await rows().first().waitFor();
+  });
+
+  test("ends with the key of its link", async () => {
+    const { id, value } = await app.api.post("/rest/v1/organization/keys", {}, 200);
+    await page.clock.install();
+    await open(await linkOf(app.api.as({ "X-API-Key": value })));
+    await page.waitForLoadState("networkidle");
+    await app.api.patch(`/rest/v1/organization/keys/${id}`, { status: "INACTIVE" }, 200);
+    await page.clock.fastForward("10:01");
+    await heading(EXPIRED).waitFor();
+  });
+});
+
+describe("time zones:", () => {
+  const countByDay = async () => {
+    const [head, ...lines] = await csvOf("Conversations by day");
+    return { head, days: new Map(lines.map((line) => [line.split(",")[0]!, Number(line.split(",")[4])])) };
+  };
+  const expectedIn = (timeZone: string) => {
+    const day = new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" });
+    const days = history.map(({ startedAt }) => day.format(startedAt));
+    return (date: string) => days.filter((one) => one === date).length;
+  };
+
+  test("the page names the browser's, and shows days, times and files in the chosen one", async () => {
+    await open();
+    await page.getByText(`Days and times in ${BROWSER_ZONE} (GMT+5:45)`).waitFor();
+    expect(await choice("Time zone").inputValue()).toBe(BROWSER_ZONE);
+    for (const timeZone of ["Pacific/Kiritimati", "America/Los_Angeles", "UTC"]) {
+      await Promise.all([
+        page.waitForResponse((response) => response.request().postData()?.includes(timeZone) ?? false),
+        choice("Time zone").selectOption(timeZone),
+      ]);
+      await page.locator("main[aria-busy=false]").waitFor();
+      const { head, days } = await countByDay();
+      expect(head).toBe(`Day (${timeZone}),Chat,Voice,SMS,All,Messages`);
+      const expected = expectedIn(timeZone);
+      expect([...days]).toEqual([...days.keys()].map((date) => [date, expected(date)]));
+      const { startedAt } = history.toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())[0]!;
+      const time = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone });
+      await rows().first().getByText(time.format(startedAt)).waitFor();
+    }
+    await choice("Time zone").selectOption("America/Los_Angeles");
+    await page.waitForURL(/timezone=America%2FLos_Angeles/);
+    await page.reload();
+    await page.getByText("Days and times in America/Los_Angeles").waitFor();
+    expect(await choice("Time zone").inputValue()).toBe("America/Los_Angeles");
+  });
+
+  test("an unknown one in the URL is ignored", async () => {
+    await page.goto(`${app.url}/analytics?timezone=Mars/Olympus`);
+    await page.evaluate(`location.hash = ${JSON.stringify(new URL(await linkOf()).hash)}`);
+    await page.getByText(`Days and times in ${BROWSER_ZONE}`).waitFor();
+  });
+
+  test.each([
+    ["Africa/Cairo", "2026-04-24", "2026-04-23T22:00:00.000Z"],
+    ["America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z"],
+    ["Asia/Kathmandu", "2026-01-01", "2025-12-31T18:15:00.000Z"],
+  ])("in %s, %s starts at its first moment, also when clocks change then", async (timezone, day, start) => {
+    const { hash } = new URL(await linkOf());
+    const query = new URLSearchParams({ timezone, first: day, last: day });
+    const [request] = await Promise.all([
+      page.waitForRequest((one) => one.postData()?.includes("ReadStatistics") ?? false),
+      page.goto(`${app.url}/analytics?${query.toString()}${hash}`),
+    ]);
+    const { variables } = request.postDataJSON() as { variables: { now: { from: string; to: string } } };
+    expect(variables.now.from).toBe(start);
+  });
+});
+
+test("marks answers that were looked up without a model", async () => {
+  const { api } = await app.otherOrganization();
+  const chat = await newChat(api, await quietAssistant(api, { name: "Shop" }));
+  const local = await say(api, chat, "We open at nine.");
+  await say(api, chat, "Written by a person.");
+  await app.database.query(`update messages set metadata = '{"local": true}' where id = $1`, [local]);
+  await open(await linkOf(api));
+  await rows().first().getByRole("button").click();
+  const marked = page.getByRole("dialog").locator("li", { has: page.getByText("Local", { exact: true }) });
+  await marked.first().waitFor();
+  expect(await marked.locator(".words").allInnerTexts()).toEqual(["We open at nine."]);
 });
 
 test("shows an empty state for an organization without conversations, and no data of others", async () => {
@@ -269,7 +431,7 @@ describe.each([
     expect(await problems()).toEqual([]);
     await page.evaluate("sessionStorage.clear()");
     await page.reload();
-    await page.getByRole("heading", { name: "You need a link to view analytics" }).waitFor();
+    await heading(SIGN_IN).waitFor();
     expect(await problems()).toEqual([]);
   });
 });

@@ -30,10 +30,11 @@ beforeAll(async () => {
 const DISCLOSING = ["fileDownload", "endUserExportDownload"];
 /** Operations that are refused here. */
 const REFUSED = ["startWidgetCall"];
+const TOKENS = ["issueToken", "issueAnalyticsToken"];
 /** Operations that only disclose a secret. */
-const TELLS = ["identitySecret", "generateWebhookSecret", "issueToken", "startWidgetSession", ...DISCLOSING];
+const TELLS = ["identitySecret", "generateWebhookSecret", ...TOKENS, "startWidgetSession", ...DISCLOSING];
 /** Operations whose record is the organization itself. */
-const OF_ORGANIZATION = ["identitySecret", "generateWebhookSecret", "issueToken", "updateOrganization"];
+const OF_ORGANIZATION = ["identitySecret", "generateWebhookSecret", ...TOKENS, "updateOrganization"];
 
 type Values = Readonly<Record<string, unknown>>;
 

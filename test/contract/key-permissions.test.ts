@@ -36,6 +36,7 @@ test("queries need read and mutations need write, except for calls, keys and web
       .filter((operation) => needed(operation) === permission)
       .map(({ name }) => name)
       .sort();
+  expect(by("read")).toEqual(["issueAnalyticsToken"]);
   expect({ calls: by("calls"), keys: by("keys"), webhooks: by("webhooks") }).toEqual({
     calls: ["cancelCall", "placeAssistantCall", "placeWorkflowCall", "startWebCall", "startWidgetCall"],
     keys: ["createKey", "deleteKey", "identitySecret", "issueToken", "key", "keys", "updateKey"],

@@ -66,6 +66,10 @@ const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow>
     },
     expected: { recordType: "ModelMapping" },
   },
+  "analytics:link": {
+    run: on("analytics:link", "--days", "7"),
+    expected: { kind: "DISCLOSURE", recordType: "Organization", fields: [{ name: "analyticUrl" }] },
+  },
   "files:adopt": { run: on("files:adopt") },
   "keys:rotate": {
     run: on("keys:rotate"),
@@ -94,7 +98,7 @@ const RECORDED: Readonly<Record<string, { run: Run; expected?: Partial<AuditRow>
 
 /** Number of organizations that a command affects: `org:create` seals values with the new key from the start. */
 const concernedBy = (operation: string, organizations: number): number =>
-  ["key:create", "connect", "keys:rotate"].includes(operation) ? 1 : organizations;
+  ["key:create", "connect", "analytics:link", "keys:rotate"].includes(operation) ? 1 : organizations;
 
 test("every command that changes data is tested here, except those with a stated reason", () => {
   expect([...Object.keys(RECORDED), ...Object.keys(WITHOUT_RECORD)].sort()).toEqual(

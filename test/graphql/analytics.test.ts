@@ -3,7 +3,7 @@ import { keepFacts } from "../../src/chats/analytics/keep-facts";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
 import { endChat, newAssistant, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
-import { randomFrom, randomHistory, store, type PastChat } from "../support/history";
+import { randomFrom, randomHistory, store, type PastChat, type PastMessage } from "../support/history";
 
 const running = useApp();
 
@@ -84,9 +84,7 @@ function expected(chats: readonly PastChat[]) {
   const times = questions.flatMap(({ ms }) => (ms === undefined ? [] : [ms]));
   const because = (wanted: string) => questions.filter(({ reason }) => reason === wanted).length;
   const ended = chats.filter(({ endedAt }) => endedAt);
-  const seconds = ended.map(({ startedAt, endedAt }) =>
-    Math.round((endedAt!.getTime() - startedAt.getTime()) / 1000),
-  );
+  const seconds = ended.map((chat) => lengthOf(chat, spoken(chat)));
   const messages = chats.flatMap(spoken).length;
   return {
     conversations: chats.length,
@@ -110,6 +108,14 @@ function expected(chats: readonly PastChat[]) {
     seconds,
     unansweredIds: questions.filter(({ reason }) => reason).map(({ messageId }) => messageId),
   };
+}
+
+/** Without pauses of more than 5 minutes and the time after the last message, except for calls. In seconds. */
+function lengthOf({ channel, startedAt, endedAt }: PastChat, spoken: readonly PastMessage[]): number {
+  if (channel === "VOICE") return Math.round((endedAt!.getTime() - startedAt.getTime()) / 1_000);
+  const times = [startedAt, ...spoken.map(({ createdAt }) => createdAt)].map((at) => at.getTime());
+  const gaps = times.slice(1).map((at, index) => at - times[index]!);
+  return Math.round(gaps.filter((gap) => gap <= 300_000).reduce((sum, gap) => sum + gap, 0) / 1_000);
 }
 
 interface AnswerTimeSpread {

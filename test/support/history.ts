@@ -76,7 +76,7 @@ function randomMessages(random: () => number, chat: string, startedAt: Date): Pa
   const messages: PastMessage[] = [];
   let at = startedAt.getTime();
   const add = (message: Omit<PastMessage, "id" | "createdAt" | "metadata"> & { metadata?: object }) => {
-    at += Math.floor(random() ** 4 * 150_000);
+    at += Math.floor(random() ** 4 * 600_000); // some pauses are longer than 5 minutes
     const id = `${chat}-${messages.length + 1}`;
     messages.push({ id, createdAt: new Date(at), metadata: {}, ...message } as PastMessage);
   };

@@ -78,9 +78,28 @@ export function commandOf(
   fields: readonly AuditedField[] = [],
   creates?: RecordTable,
 ): AuditedOperation {
-  const note = { kind: "CHANGE", actor: "OPERATOR", interface: "COMMAND" } as const;
-  return new AuditedOperation({ ...note, operation, recordType, fields }, creates);
+  return new AuditedOperation({ ...COMMAND, kind: "CHANGE", operation, recordType, fields }, creates);
 }
+
+/** An operation of the command line that discloses a secret of an organization. */
+export function disclosingCommandOf(
+  operation: string,
+  organizationId: string,
+  field: string,
+): AuditedOperation {
+  const fields = [{ name: field }];
+  const disclosing = new AuditedOperation({
+    ...COMMAND,
+    kind: "DISCLOSURE",
+    operation,
+    recordType: "Organization",
+    fields,
+  });
+  disclosing.about(organizationId);
+  return disclosing;
+}
+
+const COMMAND = { actor: "OPERATOR", interface: "COMMAND" } as const;
 
 /**
  * An operation of a job that no request asked for, such as retention.

@@ -16,6 +16,8 @@ export interface Caller {
   readonly visitor?: Visitor;
   /** Expiry of the token or the key. */
   readonly expiresAt?: Date;
+  /** Set for ANALYTICS: when the last renewal of the token expires. */
+  readonly renewableUntil?: Date;
   /** Limits of the key; undefined without limits. */
   readonly limits?: Limits;
 }

@@ -11,24 +11,29 @@ export interface TokenClaims extends Pick<Caller, "organizationId" | "userId" | 
   readonly kind: (typeof KINDS)[number];
   readonly keyId: string;
   readonly expiresAt: Date;
+  /** Of a token of the analytics page: when its last renewal expires. */
+  readonly renewableUntil?: Date;
 }
 
 interface Payload extends JWTPayload, Pick<Caller, "visitor"> {
   readonly org: string;
   readonly key: string;
   readonly exp: number;
+  /** In seconds, as `exp`. */
+  readonly until?: number;
 }
 
 /** Signs a bearer token, or a session token of a web page or the analytics page. */
 export function signToken(
   crypto: Crypto,
-  { kind, organizationId, keyId, userId, visitor, expiresAt }: TokenClaims,
+  { kind, organizationId, keyId, userId, visitor, expiresAt, renewableUntil }: TokenClaims,
 ): Promise<string> {
   const claims = {
     org: organizationId,
     key: keyId,
     ...(userId !== undefined && { sub: userId }),
     ...(visitor && { visitor }),
+    ...(renewableUntil && { until: Math.floor(renewableUntil.getTime() / 1_000) }),
   };
   return signClaims(crypto, kind, claims, expiresAt);
 }
@@ -41,7 +46,7 @@ export async function verifyToken(crypto: Crypto, token: string): Promise<TokenC
       "UNAUTHENTICATED",
       "The bearer token is not valid, or it has expired. Request a new token.",
     );
-  const { org, key, sub, visitor, exp } = verified.claims;
+  const { org, key, sub, visitor, exp, until } = verified.claims;
   return {
     kind: verified.use,
     organizationId: org,
@@ -49,5 +54,6 @@ export async function verifyToken(crypto: Crypto, token: string): Promise<TokenC
     expiresAt: new Date(exp * 1_000),
     ...(sub !== undefined && { userId: sub }),
     ...(visitor && { visitor }),
+    ...(until !== undefined && { renewableUntil: new Date(until * 1_000) }),
   };
 }

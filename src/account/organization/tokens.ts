@@ -1,12 +1,11 @@
 import { currentTime } from "../../platform/clock";
-import { speaksForOrganization, type Caller } from "../auth/caller";
+import type { Caller } from "../auth/caller";
 import { signToken } from "../auth/tokens";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError, invalid, quoted } from "../../platform/errors";
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const MAX_LIFETIME_SECONDS = 30 * SECONDS.d;
-const ANALYTICS_LINK_SECONDS = 15 * SECONDS.m;
 
 export interface IssuedToken {
   readonly token: string;
@@ -37,23 +36,10 @@ export class Tokens {
     const claims = { kind: "TOKEN", organizationId, keyId, expiresAt, ...user } as const;
     return { token: await signToken(this.scope.ports.crypto, claims), expiresAt };
   }
-
-  /**
-   * A link to the analytics page, valid for 15 minutes; undefined if the caller does not act for the organization. The
-   * token is in the fragment, which browsers do not send to servers.
-   */
-  async analyticsLink(caller: Caller): Promise<string | undefined> {
-    const { organizationId, keyId, expiresAt: limit } = caller;
-    if (keyId === undefined || !speaksForOrganization(caller)) return undefined;
-    const { crypto, publicUrl } = this.scope.ports;
-    const expiresAt = expiryOf(ANALYTICS_LINK_SECONDS, limit);
-    const token = await signToken(crypto, { kind: "ANALYTICS", organizationId, keyId, expiresAt });
-    return `${publicUrl()}/analytics#token=${token}`;
-  }
 }
 
 /** The expiry of a token: `seconds` from now, but not after the expiry of its issuer. */
-function expiryOf(seconds: number, limit: Date | undefined): Date {
+export function expiryOf(seconds: number, limit: Date | undefined): Date {
   const requested = new Date((Math.floor(currentTime() / 1000) + seconds) * 1000);
   return limit !== undefined && limit < requested ? limit : requested;
 }

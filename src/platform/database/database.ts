@@ -75,6 +75,12 @@ export class Database {
     return row?.parleyKeepFacts ?? 0;
   }
 
+  /** Measures at most `most` chats again whose facts were stored by earlier rules. @returns whether any are left */
+  async recountFacts(most: number): Promise<boolean> {
+    const [row] = await this.rowsOf<{ parleyRecountFacts: number }>("parley_recount_facts(?)", [most]);
+    return (row?.parleyRecountFacts ?? 0) > 0;
+  }
+
   /** Ids of all organizations. */
   async organizationIds(): Promise<string[]> {
     const rows = await this.knex<{ id: string }>("organizations").select("id").orderBy("id");

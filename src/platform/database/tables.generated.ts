@@ -437,6 +437,7 @@ export interface Tables {
     requireSignedIdentity: ColumnWithDefault<boolean>;
     sealedIdentitySecret: NullableColumn<string>;
     sealedErasureKey: NullableColumn<string>;
+    recountFactsAfter: NullableColumn<string>;
   };
   passages: {
     organizationId: Column<string>;
@@ -734,7 +735,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId"],
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
   model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],
-  organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey"],
+  organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey", "recountFactsAfter"],
   passages: ["organizationId", "id", "fileId", "ordinal", "content", "words", "page", "assistantId", "language", "terms"],
   projects: ["organizationId", "id", "name", "description", "createdAt", "updatedAt"],
   provider_erasures: ["organizationId", "id", "erasureId", "kind", "sealedTarget", "createdAt"],

@@ -1,6 +1,7 @@
 import { Crypto } from "../crypto";
 import { loadCatalog } from "../catalog/load-catalog";
 import type { Config } from "../settings/config";
+import { localUrl } from "../settings/local-url";
 import { BoundedAnswers } from "../outbound/bounds";
 import { outbound } from "../outbound/http";
 import { childReader } from "./child-reader";
@@ -31,7 +32,7 @@ export function offlinePorts(config: Config): Ports {
     voice: openVoice(config, { publicUrl: () => "", ownUrl: () => "" }, answers),
     telephone: openTelephony(config, () => "", answers),
     listener: { on: () => () => undefined, onRenewed: () => () => undefined },
-    publicUrl: () => config.PUBLIC_BASE_URL ?? "",
+    publicUrl: () => config.PUBLIC_BASE_URL ?? localUrl(config.HOST, config.PORT),
     retention: openRetention(config),
     jobSlot: () => undefined,
     forgetKey: () => undefined,

@@ -9,18 +9,33 @@ interface Answer<T> {
   readonly errors?: readonly { readonly message: string }[];
 }
 
-/** Runs an operation. @throws ExpiredTokenError; Error with a sentence for the viewer */
+/** Runs an operation with the token. @throws ExpiredTokenError; Error with a sentence for the viewer */
 export async function graphql<T, V>(query: TypedDocument<T, V>, variables: NoInfer<V>): Promise<T> {
   const bearer = token();
   if (bearer === null) throw new ExpiredTokenError();
-  const response = await fetch("/graphql", {
+  const answer = await send(query, variables, { Authorization: `Bearer ${bearer}` });
+  if (answer.status === 401) throw new ExpiredTokenError();
+  return dataOf(answer);
+}
+
+/** Runs an operation with an API key. @throws Error with a sentence for the viewer */
+export const graphqlByKey = async <T, V>(
+  key: string,
+  query: TypedDocument<T, V>,
+  variables: NoInfer<V>,
+): Promise<T> => dataOf(await send(query, variables, { "X-API-Key": key }));
+
+function send(query: unknown, variables: unknown, credential: Record<string, string>): Promise<Response> {
+  return fetch("/graphql", {
     method: "POST",
-    headers: { "Content-Type": "application/json", Authorization: `Bearer ${bearer}` },
+    headers: { "Content-Type": "application/json", ...credential },
     body: JSON.stringify({ query, variables }),
   }).catch(() => {
     throw new Error("The server cannot be reached. Try again shortly.");
   });
-  if (response.status === 401) throw new ExpiredTokenError();
+}
+
+async function dataOf<T>(response: Response): Promise<T> {
   const { data, errors } = (await response.json().catch(() => ({}))) as Answer<T>;
   if (errors?.[0]) throw new Error(errors[0].message);
   if (!data) throw new Error(`The server answered with status ${response.status}.`);

@@ -134,8 +134,8 @@ export const Lengths = ({ lengths, totals }: Of<"lengths" | "totals">) => (
       whole
     />
     <Spread
-      name="Duration of conversations"
-      note={`${seconds(totals.averageSeconds)} on average`}
+      name="Length of conversations"
+      note={`${totals.averageSeconds === null ? "Without" : `${seconds(totals.averageSeconds)} on average, without`} pauses of more than 5 minutes`}
       unit="Conversations"
       buckets={lengths.seconds}
       write={seconds}

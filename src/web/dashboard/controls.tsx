@@ -1,6 +1,7 @@
 import { CHANNEL_NAMES, CHANNELS } from "./data";
 import { daysOf, PRESETS, type Choice, type Preset } from "./filters";
 import type { Channel, ReadStatistics } from "./operations.generated";
+import { BROWSER_ZONE, chooseZone, ZONES } from "./zone";
 
 interface ControlsProps {
   readonly choice: Choice;
@@ -32,8 +33,22 @@ export function Controls({ choice, assistants, choose, problem }: ControlsProps)
         ]}
         choose={(channel) => choose({ ...choice, channel: channel as Channel | "" })}
       />
+      <Select
+        name="Time zone"
+        value={choice.timezone}
+        options={ZONE_OPTIONS}
+        choose={(timezone) => choose(inZone(choice, timezone))}
+      />
     </form>
   );
+}
+
+const ZONE_OPTIONS = ZONES.map((name) => [name, name === BROWSER_ZONE ? `${name} (browser)` : name] as const);
+
+/** The same choice in another time zone, where today may be another day. */
+function inZone(choice: Choice, timezone: string): Choice {
+  chooseZone(timezone);
+  return { ...choice, ...(choice.preset !== "custom" && daysOf(choice.preset)), timezone };
 }
 
 type Days = Exclude<Preset, "custom">;

@@ -9,11 +9,14 @@ import { milliseconds } from "./format";
 import { Assistants, Questions, type Open } from "./lists";
 import { Logs } from "./logs";
 import type { ReadStatistics } from "./operations.generated";
-import { Ended, Failed, Nothing, Waiting } from "./notices";
+import { Failed, Nothing, Waiting } from "./notices";
+import { keepSignedIn } from "./renewal";
 import { forgetToken, onNewLink, token } from "./session";
+import { SignIn } from "./sign-in";
 import { Tiles } from "./tiles";
 import { Transcript, type OpenedLog } from "./transcript";
 import { Webhooks } from "./webhooks";
+import { zoneWithOffset } from "./zone";
 
 /** Statistics for the filters; while they load, those of the previous filters. */
 function useStatistics(filters: Filters | undefined, failed: (error: Error) => void) {
@@ -47,7 +50,10 @@ function Dashboard({ expire }: { expire: () => void }) {
   return (
     <>
       <header class="top">
-        <h1>Analytics</h1>
+        <div>
+          <h1>Analytics</h1>
+          <p class="zone">Days and times in {zoneWithOffset(choice.timezone)}</p>
+        </div>
         <Controls
           choice={choice}
           choose={choose}
@@ -92,12 +98,13 @@ function Page() {
   const [ended, end] = useState(token() === null);
   const [hadOne, had] = useState(token() !== null);
   useEffect(() => onNewLink(() => (token(), location.reload())), []);
+  useEffect(() => (ended ? undefined : keepSignedIn(expire)), [ended]);
   const expire = () => {
     forgetToken();
     had(true);
     end(true);
   };
-  return ended ? <Ended hadOne={hadOne} /> : <Dashboard expire={expire} />;
+  return ended ? <SignIn hadSession={hadOne} enter={() => end(false)} /> : <Dashboard expire={expire} />;
 }
 
 render(<Page />, document.getElementById("dashboard")!);

@@ -9,14 +9,13 @@ import {
   type ReadLog,
   type ReadStatistics,
 } from "./operations.generated";
+import { zone } from "./zone";
 
 export const CHANNELS: readonly Channel[] = ["TEXT", "VOICE", "SMS"];
 export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = { TEXT: "Chat", VOICE: "Voice", SMS: "SMS" };
 
-const timezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 export function statistics({ from, to, assistantId, channel }: Filters): Promise<ReadStatistics> {
-  const rest = { assistantId, channel, timezone: timezone() };
+  const rest = { assistantId, channel, timezone: zone() };
   return graphql(READ_STATISTICS, {
     now: { from, to, ...rest },
     before: { ...before({ from, to }), ...rest },
@@ -35,7 +34,7 @@ export interface LogMessage {
   readonly id: string;
   readonly role: "ASSISTANT" | "TOOL" | "USER" | "SYSTEM";
   readonly content?: string;
-  readonly metadata?: { readonly failed?: boolean; readonly error?: boolean };
+  readonly metadata?: { readonly failed?: boolean; readonly error?: boolean; readonly local?: boolean };
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: unknown }[];
   readonly toolCallId?: string;
   readonly createdAt: string;
@@ -46,7 +45,6 @@ export type Log = Omit<ReadLog["log"], "messages" | "metadata"> & {
   readonly metadata: {
     readonly status: string;
     readonly endedReason?: string;
-    readonly durationSeconds: number;
     readonly phoneNumber?: string;
   };
 };

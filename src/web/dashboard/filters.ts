@@ -1,8 +1,9 @@
 import type { Channel } from "./operations.generated";
+import { BROWSER_ZONE, chooseZone, dayOf, isZone, startOf, zone } from "./zone";
 
 /** The selected filters. They are stored in the address, so that they survive a reload. */
 export interface Filters {
-  /** ISO 8601 times; each is the start of a day in the viewer's time zone. */
+  /** ISO 8601 times; each is the start of a day in the time zone of the page. */
   readonly from: string;
   readonly to: string;
   readonly assistantId?: string;
@@ -20,27 +21,20 @@ export interface Choice {
   readonly last: string;
   readonly assistantId: string;
   readonly channel: Channel | "";
+  /** IANA name. */
+  readonly timezone: string;
 }
-
-const two = (number: number) => String(number).padStart(2, "0");
-export const dayOf = (date: Date) =>
-  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-/** Start of a day, or of a day so many days later, in the viewer's time zone. */
-const beginning = (day: string, later = 0) => {
-  const [year, month, date] = day.split("-").map(Number) as [number, number, number];
-  return new Date(year, month - 1, date + later);
-};
 
 /** Days of a preset, including today. */
 export function daysOf(preset: Exclude<Preset, "custom">): Pick<Choice, "preset" | "first" | "last"> {
   const last = dayOf(new Date());
-  return { preset, first: dayOf(beginning(last, 1 - Number(preset))), last };
+  return { preset, first: dayOf(startOf(last, 1 - Number(preset))), last };
 }
 
 export function filtersOf({ first, last, assistantId, channel }: Choice): Filters {
   return {
-    from: beginning(first).toISOString(),
-    to: beginning(last, 1).toISOString(),
+    from: startOf(first).toISOString(),
+    to: startOf(last, 1).toISOString(),
     ...(assistantId !== "" && { assistantId }),
     ...(channel !== "" && { channel }),
   };
@@ -56,13 +50,15 @@ const isDay = (text: string | null): text is string => text !== null && /^\d{4}-
 /** Why a choice is invalid; undefined if it is valid. */
 export function problemWith({ first, last }: Choice): string | undefined {
   if (!isDay(first) || !isDay(last)) return "Choose both days.";
-  const days = (beginning(last, 1).getTime() - beginning(first).getTime()) / DAY_MS;
+  const days = (startOf(last, 1).getTime() - startOf(first).getTime()) / DAY_MS;
   if (days <= 0) return "The first day must not be after the last one.";
   return days > 399 ? "Choose at most 399 days." : undefined;
 }
 
 export function readAddress(): Choice {
   const parameters = new URLSearchParams(location.search);
+  const timezone = parameters.get("timezone") ?? "";
+  if (isZone(timezone)) chooseZone(timezone);
   const first = parameters.get("first");
   const last = parameters.get("last");
   const preset = parameters.get("period") ?? "30";
@@ -73,12 +69,14 @@ export function readAddress(): Choice {
     ...(custom ?? daysOf(known)),
     assistantId: parameters.get("assistant") ?? "",
     channel: ["TEXT", "VOICE", "SMS"].includes(channel) ? (channel as Channel) : "",
+    timezone: zone(),
   };
 }
 
-export function writeAddress({ preset, first, last, assistantId, channel }: Choice): void {
+export function writeAddress({ preset, first, last, assistantId, channel, timezone }: Choice): void {
   const parameters = new URLSearchParams(preset === "custom" ? { first, last } : { period: preset });
   if (assistantId !== "") parameters.set("assistant", assistantId);
   if (channel !== "") parameters.set("channel", channel);
+  if (timezone !== BROWSER_ZONE) parameters.set("timezone", timezone);
   history.replaceState(null, "", `${location.pathname}?${parameters.toString()}`);
 }

@@ -1,9 +1,9 @@
+import { zone } from "./zone";
+
 const whole = new Intl.NumberFormat();
 const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
 export const NONE = "–";
 export const number = (value: number | null) => (value === null ? NONE : whole.format(value));
@@ -12,8 +12,10 @@ export const share = (part: number, all: number) => (all === 0 ? NONE : percent.
 export const change = (ratio: number) => percent.format(Math.abs(ratio));
 /** Formats a day such as 2026-01-31. */
 export const day = (date: string) => dayAndMonth.format(new Date(date));
-export const time = (iso: string) => moment.format(new Date(iso));
-export const timeOfDay = (iso: string) => clock.format(new Date(iso));
+export const time = (iso: string) => written(iso, { dateStyle: "medium", timeStyle: "short" });
+export const timeOfDay = (iso: string) => written(iso, { timeStyle: "short" });
+const written = (iso: string, style: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat(undefined, { ...style, timeZone: zone() }).format(new Date(iso));
 
 export function milliseconds(value: number | null): string {
   if (value === null) return NONE;

@@ -95,14 +95,14 @@ const sheetOf = (found: readonly LogEntry[]): Sheet => ({
     CHANNEL_NAMES[log.type],
     log.assistantName,
     log.messageCount,
-    log.durationSeconds,
+    log.lengthSeconds,
     endOf(log),
     log.id,
   ]),
 });
 
-const COLUMNS = ["Who", "Channel", "Assistant", "Started", "Messages", "Duration", "End"];
-const NUMBERS = ["Messages", "Duration"];
+const COLUMNS = ["Who", "Channel", "Assistant", "Started", "Messages", "Length", "End"];
+const NUMBERS = ["Messages", "Length"];
 
 const LogTable = ({ found, open }: { found: readonly LogEntry[]; open: Open }) => (
   <div class="scroll" tabIndex={0} role="region" aria-label="Table: Recent logs">
@@ -134,7 +134,7 @@ const LogTable = ({ found, open }: { found: readonly LogEntry[]; open: Open }) =
             <td class="name">{log.assistantName}</td>
             <td class="nowrap">{time(log.createdAt)}</td>
             <td class="number">{number(log.messageCount)}</td>
-            <td class="number nowrap">{seconds(log.durationSeconds)}</td>
+            <td class="number nowrap">{seconds(log.lengthSeconds)}</td>
             <td>
               <span class={log.status === "ended" ? "badge" : "badge good"}>{endOf(log)}</span>
             </td>

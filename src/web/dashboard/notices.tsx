@@ -1,23 +1,3 @@
-/** Shown if the page has no valid token. @param hadOne whether it had one that has expired */
-export const Ended = ({ hadOne }: { hadOne: boolean }) => (
-  <main class="notice">
-    <h1>{hadOne ? "This link has expired" : "You need a link to view analytics"}</h1>
-    <p>
-      {hadOne
-        ? "A link to the analytics page works for 15 minutes."
-        : "The page shows data of an organization. The link contains a token that gives access."}{" "}
-      Get a new one with a SECRET key of the organization:
-    </p>
-    <pre tabIndex={0}>
-      <code>{`curl -H "X-API-Key: $KEY" ${location.origin}/rest/v1/organization`}</code>
-    </pre>
-    <p>
-      The link is the field <code>analyticUrl</code> of the response. With GraphQL:{" "}
-      <code>{"{ organization { analyticUrl } }"}</code>
-    </p>
-  </main>
-);
-
 export const Failed = ({ message, again }: { message: string; again: () => void }) => (
   <div class="failure" role="alert">
     <p>{message}</p>

@@ -175,7 +175,7 @@ export type LogEntry = {
   readonly status: string;
   readonly endedReason: string | null;
   readonly messageCount: number;
-  readonly durationSeconds: number;
+  readonly lengthSeconds: number | null;
 };
 
 export type LogPage = {
@@ -202,9 +202,21 @@ export type ReadLog = {
     readonly recordingUrl: string;
     readonly messages: Readonly<Record<string, unknown>>;
     readonly metadata: Readonly<Record<string, unknown>>;
+    readonly lengthSeconds: number | null;
     readonly createdAt: string;
   };
 };
+
+export type AnalyticsToken = {
+  readonly token: string;
+  readonly expiresAt: string;
+  readonly expiresIn: number;
+  readonly renewableUntil: string;
+};
+
+export type IssueAnalyticsTokenVariables = Exact<{ [key: string]: never }>;
+
+export type IssueAnalyticsToken = { readonly issueAnalyticsToken: AnalyticsToken };
 
 export const READ_STATISTICS =
   "query ReadStatistics($now:AnalyticsInput!$before:AnalyticsInput!$everyone:AnalyticsInput!){now:analytics(input:$now){totals{conversations live messages averageMessages averageSeconds questions unanswered answerTimes{count p50Ms p95Ms buckets{from to count}}}functions{name calls succeeded failed}webhooks{deliveries delivered failed pending retried medianMs}days{date conversations messages answerTimes{count p50Ms p95Ms}channels{channel conversations}}assistants{assistantId name deleted conversations messages questions unanswered}endReasons{reason conversations}lengths{messages{from to count}seconds{from to count}}unansweredQuestions(first:10){messageId chatId assistantId channel question answer reason askedAt}webhooks{days{date deliveries delivered failed pending retried medianMs}}failingDestinations{id name host enabled failingSince failures}}before:analytics(input:$before){totals{conversations live messages averageMessages averageSeconds questions unanswered answerTimes{count p50Ms p95Ms buckets{from to count}}}functions{name calls succeeded failed}webhooks{deliveries delivered failed pending retried medianMs}}everyone:analytics(input:$everyone){assistants{assistantId name}}}" as TypedDocument<
@@ -213,13 +225,19 @@ export const READ_STATISTICS =
   >;
 
 export const READ_LOGS =
-  "query ReadLogs($first:Int$after:String$filter:LogFilter){logs(first:$first after:$after filter:$filter){nodes{id type label createdAt assistantId assistantName status endedReason messageCount durationSeconds}pageInfo{hasNextPage endCursor}}}" as TypedDocument<
+  "query ReadLogs($first:Int$after:String$filter:LogFilter){logs(first:$first after:$after filter:$filter){nodes{id type label createdAt assistantId assistantName status endedReason messageCount lengthSeconds}pageInfo{hasNextPage endCursor}}}" as TypedDocument<
     ReadLogs,
     ReadLogsVariables
   >;
 
 export const READ_LOG =
-  "query ReadLog($assistantId:ID!$id:ID!){log(assistantId:$assistantId id:$id){type recordingUrl messages metadata createdAt}}" as TypedDocument<
+  "query ReadLog($assistantId:ID!$id:ID!){log(assistantId:$assistantId id:$id){type recordingUrl messages metadata lengthSeconds createdAt}}" as TypedDocument<
     ReadLog,
     ReadLogVariables
+  >;
+
+export const ISSUE_ANALYTICS_TOKEN =
+  "mutation IssueAnalyticsToken{issueAnalyticsToken{token expiresAt expiresIn renewableUntil}}" as TypedDocument<
+    IssueAnalyticsToken,
+    IssueAnalyticsTokenVariables
   >;

@@ -7,12 +7,13 @@ const STORAGE_KEY = "parley-analytics-token";
 export function token(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token !== null) {
-    sessionStorage.setItem(STORAGE_KEY, token);
+    storeToken(token);
     history.replaceState(null, "", location.pathname + location.search);
   }
   return sessionStorage.getItem(STORAGE_KEY);
 }
 
+export const storeToken = (token: string) => sessionStorage.setItem(STORAGE_KEY, token);
 export const forgetToken = () => sessionStorage.removeItem(STORAGE_KEY);
 
 /** Opening another link in the same tab changes only the fragment. */

@@ -1,3 +1,5 @@
+import { zone } from "./zone";
+
 export type Cell = string | number | null;
 
 /** Data of a chart or list as a table, for screen readers and CSV download. */
@@ -17,9 +19,12 @@ function written(cell: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** In a file, the name of a column with days says in which time zone they begin. */
+const withZone = (column: string) => (column === "Day" ? `Day (${zone()})` : column);
+
 /** Formats a table as CSV (RFC 4180). */
 export const csv = ({ columns, rows }: Sheet) =>
-  [columns, ...rows].map((row) => row.map(written).join(",")).join("\r\n") + "\r\n";
+  [columns.map(withZone), ...rows].map((row) => row.map(written).join(",")).join("\r\n") + "\r\n";
 
 /** Downloads a table as a CSV file. */
 export function download(sheet: Sheet): void {

@@ -33,7 +33,7 @@ const MEASURES: readonly Measure[] = [
   },
   {
     name: "Length",
-    hint: "on average",
+    hint: "average, without pauses",
     write: ({ totals }) => seconds(totals.averageSeconds),
     value: ({ totals }) => totals.averageSeconds,
     more: "neutral",

@@ -56,12 +56,12 @@ export function Transcript({ log: opened, close, failed }: TranscriptProps) {
   );
 }
 
-function About({ log: { type, createdAt, metadata, recordingUrl } }: { log: Log }) {
-  const { status, endedReason, durationSeconds, phoneNumber } = metadata;
+function About({ log: { type, createdAt, lengthSeconds, metadata, recordingUrl } }: { log: Log }) {
+  const { status, endedReason, phoneNumber } = metadata;
   const parts = [
     CHANNEL_NAMES[type],
     time(createdAt),
-    seconds(durationSeconds),
+    lengthSeconds !== null && seconds(lengthSeconds),
     status === "ended" ? words(endedReason ?? "ended") : "Live",
     phoneNumber,
   ];
@@ -105,6 +105,11 @@ function Spoken({ message, answers }: { message: LogMessage; answers: Map<string
           <p class="who">
             {WHO[role]} <time dateTime={createdAt}>{timeOfDay(createdAt)}</time>
             {metadata?.error && <span class="badge bad">Error</span>}
+            {metadata?.local && (
+              <span class="badge" title="Looked up in the assistant’s texts, without a model">
+                Local
+              </span>
+            )}
           </p>
           <p class="words">{content}</p>
         </li>
