@@ -17,37 +17,28 @@ const NAMES = new Set(
 );
 
 const HEX = /^#(?:[\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/;
-const NUMBER = String.raw`[+-]?(?:\d{1,9}|\d{0,9}\.\d{1,9})`;
-const PERCENTAGE = `${NUMBER}%`;
-const ANGLE = `${NUMBER}(?:deg|grad|rad|turn)?`;
-const ANY = `${NUMBER}%?`;
+const FUNCTION = /^([a-z]{3,5})\(([^()]*)\)$/;
+const NUMBER = /^[+-]?(?:\d{1,9}|\d{0,9}\.\d{1,9})$/;
+const PERCENTAGE = /^[+-]?(?:\d{1,9}|\d{0,9}\.\d{1,9})%$/;
+const EITHER = /^[+-]?(?:\d{1,9}|\d{0,9}\.\d{1,9})%?$/;
+const ANGLE = /^[+-]?(?:\d{1,9}|\d{0,9}\.\d{1,9})(?:deg|grad|rad|turn)?$/;
 
-/** Functions with the forms of their three components: with commas, or else with spaces and a slash. */
-const FUNCTIONS: readonly (readonly [
-  name: string,
-  forms: readonly (readonly string[])[],
-  commas: boolean,
-])[] = [
-  [
-    "rgba?",
-    [
-      [NUMBER, NUMBER, NUMBER],
-      [PERCENTAGE, PERCENTAGE, PERCENTAGE],
-    ],
-    true,
-  ],
-  ["hsla?", [[ANGLE, PERCENTAGE, PERCENTAGE]], true],
-  ["hwb", [[ANGLE, PERCENTAGE, PERCENTAGE]], false],
-  ["(?:ok)?lab", [[ANY, ANY, ANY]], false],
-  ["(?:ok)?lch", [[ANY, ANY, ANGLE]], false],
+type Form = readonly [RegExp, RegExp, RegExp];
+const RGB: readonly Form[] = [
+  [NUMBER, NUMBER, NUMBER],
+  [PERCENTAGE, PERCENTAGE, PERCENTAGE],
 ];
+const HSL: readonly Form[] = [[ANGLE, PERCENTAGE, PERCENTAGE]];
+const LAB: readonly Form[] = [[EITHER, EITHER, EITHER]];
+const LCH: readonly Form[] = [[EITHER, EITHER, ANGLE]];
 
-const PATTERNS = FUNCTIONS.flatMap(([name, forms, commas]) =>
-  forms.flatMap((components) => [
-    new RegExp(`^${name}\\( ?${components.join(" ")}(?: ?/ ?${ANY})? ?\\)$`),
-    ...(commas ? [new RegExp(`^${name}\\( ?${components.join(" ?, ?")}(?: ?, ?${ANY})? ?\\)$`)] : []),
-  ]),
-);
+/** Functions with the forms of their components, which spaces separate, with a slash before the opacity. */
+const FUNCTIONS: Readonly<Record<string, readonly Form[]>> = {
+  ...{ rgb: RGB, rgba: RGB, hsl: HSL, hsla: HSL, hwb: HSL },
+  ...{ lab: LAB, oklab: LAB, lch: LCH, oklch: LCH },
+};
+/** Functions whose components may also be separated by commas. */
+const WITH_COMMAS = ["rgb", "rgba", "hsl", "hsla"];
 
 /** In characters. */
 const MAX_LENGTH = 100;
@@ -55,6 +46,24 @@ const MAX_LENGTH = 100;
 /** Whether a value is a CSS color that browsers parse without a document: no variables, and no colors of the system. */
 export function isColor(value: unknown): boolean {
   if (typeof value !== "string" || value.length > MAX_LENGTH) return false;
-  const color = value.trim().toLowerCase().replace(/\s+/g, " ");
-  return NAMES.has(color) || HEX.test(color) || PATTERNS.some((pattern) => pattern.test(color));
+  const color = value.trim().toLowerCase();
+  if (NAMES.has(color) || HEX.test(color)) return true;
+  const [, name = "", list = ""] = FUNCTION.exec(color) ?? [];
+  const components = componentsOf(name, list);
+  if (!components || !Object.hasOwn(FUNCTIONS, name)) return false;
+  const [parts, opacity] = components;
+  return (
+    parts.length === 3 &&
+    (opacity === undefined || EITHER.test(opacity)) &&
+    FUNCTIONS[name]!.some((form) => form.every((fits, index) => fits.test(parts[index]!)))
+  );
+}
+
+function componentsOf(name: string, list: string): readonly [string[], string?] | undefined {
+  if (list.includes(",")) {
+    const parts = list.split(",").map((part) => part.trim());
+    return WITH_COMMAS.includes(name) && parts.length <= 4 ? [parts.slice(0, 3), parts[3]] : undefined;
+  }
+  const [parts = "", opacity, ...more] = list.split("/").map((part) => part.trim());
+  return more.length === 0 ? [parts.split(/\s+/), opacity] : undefined;
 }
