@@ -11,7 +11,7 @@ export const milliseconds = (description: string) =>
     description: `${description}, in milliseconds; null if there is none.`,
   });
 
-/** How the length of a conversation is measured; migration 039 computes it. */
+/** How the length of a conversation is measured; migration 040 computes it. */
 export const LENGTH_RULE =
   "A call lasts from its answer to its end. A chat or SMS conversation lasts from its start to its last message with text, without gaps of more than 5 minutes.";
 
