@@ -152,13 +152,13 @@ const unknownOf = (fields: ReadonlyMap<string, string>): Problem[] =>
 
 function metadataOf(text: string | undefined, problems: Problem[]): { metadata?: unknown } {
   if (text === undefined || text === "") return {};
-  const metadata = parsed(text);
+  const metadata = parseJson(text);
   if (metadata === null) problems.push({ path: "metadata", message: "must be a text with a JSON object" });
   return { metadata };
 }
 
 /** Parses JSON; null if the text is null or invalid. */
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

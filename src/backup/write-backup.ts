@@ -44,9 +44,9 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     for (const table of shapes)
       tables.push({
         ...table,
-        ...(await packed(folder, `tables/${table.name}.copy.gz`, snapshot.read(table))),
+        ...(await writePart(folder, `tables/${table.name}.copy.gz`, snapshot.read(table))),
       });
-    const jobs = await packed(folder, "jobs.copy.gz", snapshot.readJobs());
+    const jobs = await writePart(folder, "jobs.copy.gz", snapshot.readJobs());
     const facts = await factsOf(snapshot);
     // The storage deletes nothing while the snapshot is open; see backupRuns.
     const { files, missingFiles } = await writeFiles(snapshot, options);
@@ -98,7 +98,7 @@ const STORED = "select organization_id || '/' || id as key from public.files ord
 const accept = (stream: Writable, text: string): Promise<void> =>
   new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
 
-async function packed(folder: string, path: string, content: Readable): Promise<Part> {
+async function writePart(folder: string, path: string, content: Readable): Promise<Part> {
   return written(folder, path, content, true);
 }
 

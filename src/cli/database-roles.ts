@@ -24,7 +24,7 @@ operator(async (config) => {
   const servingUrl = config.DATABASE_OWNER_URL === undefined ? undefined : config.DATABASE_URL;
   const serving = urlFor(owner, servingUrl, values.serving);
   const jobs = urlFor(owner, config.DATABASE_JOBS_URL, values.jobs);
-  const existingRoles = await existing(owner, [serving, jobs]);
+  const existingRoles = await findExisting(owner, [serving, jobs]);
   if (servingUrl === undefined) keepPassword(serving, existingRoles);
   if (config.DATABASE_JOBS_URL === undefined) keepPassword(jobs, existingRoles);
   const roles: Roles = { owner: userOf(owner), serving: userOf(serving), jobs: userOf(jobs) };
@@ -69,7 +69,7 @@ function keepPassword(url: URL, existingRoles: ReadonlySet<string>): void {
 }
 
 /** The roles that already exist on the server; they keep their passwords. */
-async function existing(owner: string, urls: readonly URL[]): Promise<ReadonlySet<string>> {
+async function findExisting(owner: string, urls: readonly URL[]): Promise<ReadonlySet<string>> {
   const client = new pg.Client({ connectionString: owner });
   await client.connect();
   const text = "select rolname as name from pg_roles where rolname = any($1)";

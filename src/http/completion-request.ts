@@ -70,10 +70,12 @@ function callOf(item: unknown): ModelCall[] {
   const { id, function: called } = object(item);
   const { name, arguments: args } = object(called);
   const known = Object.entries(NAMES).find(([, pattern]) => pattern.test(text(name)))?.[0] ?? text(name);
-  return text(id) === "" || known === "" ? [] : [{ id: text(id), name: known, arguments: parsed(args) }];
+  return text(id) === "" || known === ""
+    ? []
+    : [{ id: text(id), name: known, arguments: parseArguments(args) }];
 }
 
-function parsed(value: unknown): unknown {
+function parseArguments(value: unknown): unknown {
   try {
     return typeof value === "string" ? (JSON.parse(value) as unknown) : object(value);
   } catch {

@@ -43,7 +43,7 @@ export function subscriptionOf(
   const { schema, introspection } = options;
   if (Buffer.byteLength(query) > MAX_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
-  const document = parsed(query);
+  const document = parseQuery(query);
   if (document instanceof GraphQLError) return [document];
   const problems = validate(schema, document, rules).map((error) => withValueDetails(error, document));
   if (problems.length > 0)
@@ -66,7 +66,7 @@ export function subscriptionOf(
   return { schema, document, operationName, variableValues: sent };
 }
 
-function parsed(query: string): DocumentNode | GraphQLError {
+function parseQuery(query: string): DocumentNode | GraphQLError {
   try {
     return parse(query, { maxTokens: MAX_TOKENS });
   } catch (error) {

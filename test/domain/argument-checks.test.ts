@@ -57,28 +57,28 @@ describe("a schema", () => {
     ],
   ])("%s", async (_what, schema, problem) => {
     expect(await checker.problemOf("one", schema)).toEqual(problem);
-    const misfit = await checker.misfit("one", schema, {});
-    expect(misfit).toEqual(
+    const violation = await checker.violation("one", schema, {});
+    expect(violation).toEqual(
       problem === undefined ? undefined : expect.stringMatching(/^The function's parameters .+\.$/),
     );
   });
 
   test("is checked again after it was valid", async () => {
     const schema = { type: "object", properties: { day: { type: "string" } }, required: ["day"] };
-    for (const [args, misfit] of [
+    for (const [args, violation] of [
       [{ day: "Monday" }, undefined],
       [{ day: 1 }, "The arguments are wrong: /day must be string"],
       [{}, "The arguments are wrong: arguments must have required property 'day'"],
       [[], "The arguments are wrong: arguments must be object"],
       [undefined, "The arguments are wrong: arguments must be object"],
     ])
-      expect(await checker.misfit("one", schema, args)).toBe(misfit);
+      expect(await checker.violation("one", schema, args)).toBe(violation);
   });
 
   test("runs every pattern in linear time", async () => {
     const schema = { properties: { a: { type: "string", pattern: "^(a+)+$" } } };
-    const misfit = await checker.misfit("one", schema, { a: `${"a".repeat(100_000)}!` });
-    expect(misfit).toBe('The arguments are wrong: /a must match pattern "^(a+)+$"');
+    const violation = await checker.violation("one", schema, { a: `${"a".repeat(100_000)}!` });
+    expect(violation).toBe('The arguments are wrong: /a must match pattern "^(a+)+$"');
   });
 });
 
@@ -87,21 +87,21 @@ describe("arguments that take too long to check", () => {
   const many = (length: number) => ({ list: Array.from({ length }, (_, at) => ({ at })) });
 
   test("are refused; the schema stays in use if they were large", async () => {
-    expect(await checker.misfit("two", UNIQUE, many(20_000))).toBe(`The arguments ${SLOW}.`);
+    expect(await checker.violation("two", UNIQUE, many(20_000))).toBe(`The arguments ${SLOW}.`);
     expect(await checker.problemOf("two", UNIQUE)).toBeUndefined();
-    expect(await checker.misfit("two", UNIQUE, many(3))).toBeUndefined();
+    expect(await checker.violation("two", UNIQUE, many(3))).toBeUndefined();
   });
 
   test("disable a schema that is slow on small arguments", async () => {
     const { $defs } = exponential(30, "small") as { $defs: object };
     const schema = { $defs, properties: { a: { $ref: "#/$defs/d30" } } };
     expect(await checker.problemOf("three", schema)).toBeUndefined();
-    expect(await checker.misfit("three", schema, { a: {} })).toBe(`The arguments ${SLOW}.`);
+    expect(await checker.violation("three", schema, { a: {} })).toBe(`The arguments ${SLOW}.`);
     expect(await checker.problemOf("three", schema)).toBe(SLOW);
   });
 
   test("are refused when they are too long", async () => {
-    expect(await checker.misfit("four", {}, { a: "x".repeat(270_000) })).toContain("longer than");
+    expect(await checker.violation("four", {}, { a: "x".repeat(270_000) })).toContain("longer than");
   });
 });
 

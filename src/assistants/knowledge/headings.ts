@@ -30,7 +30,7 @@ function labeled(line: string, labels: ReadonlySet<string>): string | undefined 
 }
 
 /** Divides a passage: a question and its answer, or a short first line and the lines below. */
-export function headed(passage: string): HeadedText {
+export function splitHeading(passage: string): HeadedText {
   const [line = "", ...below] = passage.split("\n").map((one) => one.trim());
   const question = labeled(line, QUESTION_LABELS);
   const answer = labeled(below[0] ?? "", ANSWER_LABELS);
@@ -41,7 +41,7 @@ export function headed(passage: string): HeadedText {
   if (text === "" || !isHeading) return { text: passage };
   const heading = unmarked(line.split(PATH_SEPARATOR).at(-1)!);
   // Markdown's heading above a question and its answer
-  const inner = labeled(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : headed(text);
+  const inner = labeled(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : splitHeading(text);
   return heading === "" ? inner : { heading, ...inner };
 }
 

@@ -2,7 +2,7 @@ import type { ChannelConfiguration } from "../configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { Embeddings } from "./embeddings";
-import { headed } from "./headings";
+import { splitHeading } from "./headings";
 import { split } from "./split";
 import { byScore, searchFiles, searchTexts, type MatchScore } from "./word-search";
 
@@ -18,7 +18,7 @@ export interface Passage {
 
 const MAX_PASSAGES = 4;
 /** Passages taken from each search before the results are fused. */
-const CANDIDATES = 12;
+const MAX_CANDIDATES = 12;
 /** Constant k of reciprocal rank fusion: larger values give the first ranks less weight. */
 const FUSION_CONSTANT = 60;
 
@@ -37,7 +37,7 @@ export class Knowledge {
   async find(question: string, assistantId: string, { resources }: Resources): Promise<Passage[]> {
     const [byWords, byMeaning] = await Promise.all([
       this.findByWords(question, assistantId, { resources }),
-      this.scope.of(Embeddings).findNearest(question, assistantId, split(resources), CANDIDATES),
+      this.scope.of(Embeddings).findNearest(question, assistantId, split(resources), MAX_CANDIDATES),
     ]);
     return fuse([byWords.map(({ passage }) => passage), byMeaning]).slice(0, MAX_PASSAGES);
   }
@@ -49,8 +49,8 @@ export class Knowledge {
     { resources }: Resources,
   ): Promise<(MatchScore & { readonly passage: Passage })[]> {
     const [own, files] = await Promise.all([
-      searchTexts(this.scope, question, split(resources), CANDIDATES),
-      searchFiles(this.scope, question, assistantId, CANDIDATES),
+      searchTexts(this.scope, question, split(resources), MAX_CANDIDATES),
+      searchFiles(this.scope, question, assistantId, MAX_CANDIDATES),
     ]);
     const found = [
       ...own.map(({ text, ...fit }) => ({ ...fit, passage: { text, source: "resources" } })),
@@ -59,7 +59,7 @@ export class Knowledge {
         passage: { text, source, fileId, ...(page !== null && { page }) },
       })),
     ].sort(byScore);
-    return found.slice(0, CANDIDATES);
+    return found.slice(0, MAX_CANDIDATES);
   }
 
   /**
@@ -70,7 +70,7 @@ export class Knowledge {
     const [best] = await this.findByWords(question, assistantId, resources);
     if (!best || best.coverage + best.inHeading / 2 < MIN_COVERAGE) return undefined;
     const { passage, coverage } = best;
-    const { heading, text } = headed(passage.text);
+    const { heading, text } = splitHeading(passage.text);
     const paragraphs = text.length > MAX_QUOTE_LENGTH ? text.split(/\n\n/) : [];
     const [paragraph] = await searchTexts(this.scope, question, paragraphs, 1);
     const quoted = paragraph?.text ?? text;
@@ -91,7 +91,7 @@ export class Knowledge {
       ...split(resources),
       ...files.map(({ text }) => text),
     ];
-    return [...new Set(texts.flatMap((text) => headed(text).heading ?? []))];
+    return [...new Set(texts.flatMap((text) => splitHeading(text).heading ?? []))];
   }
 }
 
@@ -113,5 +113,5 @@ const BEGINNINGS = statement<{ text: string }>(({ db }) =>
   join passages on passages.organization_id = $1 and passages.file_id = assistant_files.file_id
   where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2
     and passages.ordinal < ${MAX_PASSAGES}
-  order by passages.ordinal, assistant_files.created_at limit ${CANDIDATES}`),
+  order by passages.ordinal, assistant_files.created_at limit ${MAX_CANDIDATES}`),
 );

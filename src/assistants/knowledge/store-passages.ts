@@ -2,7 +2,7 @@ import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
 import type { DocumentPassage } from "../../platform/ports/document-reader";
-import { indexed } from "./word-search";
+import { indexPassages } from "./word-search";
 
 /** Passages per statement: few, because detecting their languages blocks the process. */
 const BATCH_SIZE = 100;
@@ -24,7 +24,7 @@ export async function storePassages(
 ): Promise<void> {
   for (let at = 0; at < passages.length; at += BATCH_SIZE) {
     const batch = passages.slice(at, at + BATCH_SIZE);
-    const words = await indexed(batch.map(({ text }) => text));
+    const words = await indexPassages(batch.map(({ text }) => text));
     await scope.write(STORE, [
       fileId,
       batch.map(() => newId()),

@@ -3,7 +3,7 @@ import type { Scope } from "../../platform/database/scope";
 import { unprepared } from "../../platform/database/statement";
 import { detectLanguage, LANGUAGES, type Language } from "../../platform/language/detect-language";
 import { configurationOf, indexedWords, questionWords } from "../../platform/language/search-words";
-import { headed } from "./headings";
+import { splitHeading } from "./headings";
 
 /** Best matches by rank, which are then sorted by the share of the question's words that they contain. */
 const MAX_COMPARED = 48;
@@ -51,13 +51,13 @@ async function languageOf(text: string): Promise<{ language: Language; isReliabl
 const SAMPLE_LENGTH = 2_000;
 
 /** Prepares passages of one text for the search, each in its language. */
-export async function indexed(passages: readonly string[]): Promise<IndexedPassage[]> {
+export async function indexPassages(passages: readonly string[]): Promise<IndexedPassage[]> {
   const whole = await languageOf(passages.join("\n").slice(0, SAMPLE_LENGTH));
   return Promise.all(
     passages.map(async (passage) => {
       const own = passage.length < MIN_DETECTABLE_LENGTH ? whole : await languageOf(passage);
       const { language } = own.isReliable ? own : whole;
-      const { heading = "", text } = headed(passage);
+      const { heading = "", text } = splitHeading(passage);
       return {
         language,
         configuration: configurationOf(language),
@@ -80,7 +80,7 @@ export async function searchTexts(
   limit: number,
 ): Promise<FoundText[]> {
   if (passages.length === 0 || question.trim() === "") return [];
-  const prepared = await indexed(passages);
+  const prepared = await indexPassages(passages);
   const rows = await scope.read(IN_TEXTS, [
     prepared.map(({ language }) => language),
     ...queriesOf(question),

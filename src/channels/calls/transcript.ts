@@ -30,7 +30,7 @@ export class Transcript {
   async addConversation(told: readonly Utterance[]): Promise<void> {
     if (this.call.transcribed) return;
     const stored = blocksOf((await this.spoken()).map(toUtterance));
-    for (const said of beyond(stored, blocksOf(told))) await this.add(said, FROM_CONVERSATION);
+    for (const said of partAfter(stored, blocksOf(told))) await this.add(said, FROM_CONVERSATION);
   }
 
   private async add({ role, text }: Utterance, metadata: Record<string, unknown> = {}): Promise<void> {
@@ -66,16 +66,16 @@ function covers(messages: readonly Message[], { role, text }: Utterance): boolea
 }
 
 /** The part of `told` after `stored`; nothing if the two disagree about the speakers. */
-function beyond(stored: readonly Utterance[], told: readonly Utterance[]): Utterance[] {
+function partAfter(stored: readonly Utterance[], told: readonly Utterance[]): Utterance[] {
   const same = stored.every(({ role }, index) => told[index]?.role === role);
   if (!same) return [];
   const last = stored.at(-1);
-  const grown = last ? rest(last.text, told[stored.length - 1]!.text) : "";
+  const grown = last ? restAfter(last.text, told[stored.length - 1]!.text) : "";
   return [...(last && grown !== "" ? [{ role: last.role, text: grown }] : []), ...told.slice(stored.length)];
 }
 
 /** The rest of `text` after the words of `beginning`; empty if `text` does not begin with them. */
-function rest(beginning: string, text: string): string {
+function restAfter(beginning: string, text: string): string {
   const known = wordsOf(beginning);
   const found = [...text.matchAll(/[\p{L}\p{N}']+/gu)];
   const begins = known.every((word, index) => found[index]?.[0].toLowerCase() === word);

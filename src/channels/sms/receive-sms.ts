@@ -166,7 +166,7 @@ async function route(scope: Scope, { connection, sms }: IncomingText): Promise<R
   const assistants = await scope.of(TelephonyConnections).assistants(connection.id);
   const answering = [
     ...assistants.map((assistant) => ({ assistant })),
-    ...(await deployed(scope, connection.id)),
+    ...(await deployedAssistants(scope, connection.id)),
   ];
   const candidates = await Promise.all(
     answering.map(async ({ assistant, ...by }) => {
@@ -183,7 +183,7 @@ async function route(scope: Scope, { connection, sms }: IncomingText): Promise<R
 }
 
 /** The assistants of the number's SMS deployments; deployments that cannot run now are skipped. */
-async function deployed(scope: Scope, connectionId: string) {
+async function deployedAssistants(scope: Scope, connectionId: string) {
   const purpose = { instead: "text with the copy", check: () => undefined };
   const found = await Promise.all(
     (await scope.of(Deployments).ofNumber(connectionId, "SMS")).map(({ id: deploymentId }) =>

@@ -52,7 +52,7 @@ export async function chatEvents(
     const signal = new Signal();
     const wake = () => signal.notify();
     const send = async (event: ChatEvent) => {
-      if (stopped || (await pushed(push, event))) return;
+      if (stopped || (await tryPush(push, event))) return;
       tooSlow();
       stop();
     };
@@ -115,7 +115,7 @@ function subscribe(
 }
 
 /** Resolves when the reader has taken the event. @returns false if the reader's queue (1,024 events) was full */
-async function pushed(push: (event: ChatEvent) => Promise<unknown>, event: ChatEvent): Promise<boolean> {
+async function tryPush(push: (event: ChatEvent) => Promise<unknown>, event: ChatEvent): Promise<boolean> {
   try {
     await push(event); // throws if the queue is full
     return true;

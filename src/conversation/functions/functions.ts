@@ -91,8 +91,8 @@ export async function callFunction(
   callId: string,
   args: unknown,
 ): Promise<FunctionAnswer> {
-  const misfit = await ports.checker.misfit(organizationId, declared.parameters, args);
-  if (misfit !== undefined) return { failed: true, text: misfit };
+  const violation = await ports.checker.violation(organizationId, declared.parameters, args);
+  if (violation !== undefined) return { failed: true, text: violation };
   const { name, serverUrl: url, secretKey } = declared;
   if (url === undefined)
     return {

@@ -3,7 +3,7 @@ import type { ClientBase } from "pg";
 import { hasCode } from "./embedded-place";
 
 /** Key of the advisory lock that a running backup holds. */
-const LOCK = 7_265_781_214;
+const LOCK_KEY = 7_265_781_214;
 /** Time that a backup waits for the lock, in ms; others hold it for one statement only. */
 const LOCK_TIMEOUT_MS = 5_000;
 
@@ -12,7 +12,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 /** Announces a backup before its snapshot is taken. The announcement ends with the connection. */
 export async function announceBackup(client: ClientBase): Promise<void> {
   await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
-  await client.query("select pg_advisory_lock($1)", [LOCK]).catch((error: unknown) => {
+  await client.query("select pg_advisory_lock($1)", [LOCK_KEY]).catch((error: unknown) => {
     if (hasCode(error, LOCK_NOT_AVAILABLE))
       throw new Error("Another backup of this database is running. Wait until it has ended.");
     throw error;
@@ -26,7 +26,7 @@ export async function announceBackup(client: ClientBase): Promise<void> {
 export async function backupRuns(db: Knex): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { free: boolean }[] }>(
     "select pg_try_advisory_xact_lock_shared(?) as free",
-    [LOCK],
+    [LOCK_KEY],
   );
   return !rows[0]!.free;
 }

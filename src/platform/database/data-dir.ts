@@ -19,9 +19,9 @@ export async function checkOwnership(dataDir: string): Promise<void> {
   const foreign: ForeignFile[] = [];
   for (const path of await contents(dataDir)) {
     const owner = (await stat(path).catch(() => undefined))?.uid;
-    if (owner !== undefined && owner !== uid && !(await usable(path))) foreign.push({ path, uid: owner });
+    if (owner !== undefined && owner !== uid && !(await isUsable(path))) foreign.push({ path, uid: owner });
   }
-  if (foreign.length > 0) throw new Error(messageOf(foreign, await roots(dataDir, foreign)));
+  if (foreign.length > 0) throw new Error(messageOf(foreign, await foldersToOwn(dataDir, foreign)));
 }
 
 /**
@@ -44,7 +44,7 @@ async function clusterElsewhere(dataDir: string): Promise<string[]> {
 /**
  * Whether this user can use a path. PostgreSQL must own its folder; everything else must be readable and writable.
  */
-async function usable(path: string): Promise<boolean> {
+async function isUsable(path: string): Promise<boolean> {
   const { R_OK, W_OK, X_OK } = constants;
   const needed = (await stat(path)).isDirectory() ? R_OK | W_OK | X_OK : R_OK | W_OK;
   return access(path, needed).then(
@@ -54,7 +54,7 @@ async function usable(path: string): Promise<boolean> {
 }
 
 /** Folders to change the owner of: DATA_DIR, and a cluster outside it. */
-async function roots(dataDir: string, foreign: readonly ForeignFile[]): Promise<string[]> {
+async function foldersToOwn(dataDir: string, foreign: readonly ForeignFile[]): Promise<string[]> {
   const elsewhere = await clusterElsewhere(dataDir);
   return [dataDir, ...elsewhere.filter((cluster) => foreign.some(({ path }) => path === cluster))];
 }

@@ -34,7 +34,7 @@ export async function findPlace(
   const here: Place = { programs: join(native, "bin"), cluster: before.cluster };
   if (process.getuid?.() !== 0) return here;
   const place = before.wayAsRoot === "system" ? undefined : await placeInDataDir(here, before.wayAsRoot);
-  if (place) await own(place);
+  if (place) await takeOwnership(place);
   return place ?? systemPlace(native, dataDir, before, log);
 }
 
@@ -61,7 +61,7 @@ async function placeInDataDir(here: Place, before: RootWorkaround | undefined): 
   if (before === "unshare") ways.reverse();
   if (owner && owner.uid !== 0) ways.unshift(as(owner));
   for (const place of ways) {
-    if (await works(place)) return place;
+    if (await isUsable(place)) return place;
   }
   if (!owner) return undefined;
   throw new Error(
@@ -90,11 +90,11 @@ async function systemPlace(
     wayAsRoot: "system",
   };
   await makeEnterable(dirname(cluster));
-  if (!(await works(place)))
+  if (!(await isUsable(place)))
     throw new Error(
       `PostgreSQL cannot run as root, and "nobody" cannot run it from ${CACHE} on ${STATE}. Start Parley as another user, or set DATABASE_URL.`,
     );
-  await own(place);
+  await takeOwnership(place);
   log(
     `PostgreSQL cannot run as root and runs as "nobody", who cannot enter this folder: its programs are in ${CACHE}, the data of ${dataDir} in ${cluster}.`,
   );
@@ -140,7 +140,7 @@ async function makeEnterable(folder: string): Promise<void> {
 }
 
 /** Tries everything that PostgreSQL needs: enter, own, write, run. */
-async function works(place: Place): Promise<boolean> {
+async function isUsable(place: Place): Promise<boolean> {
   const folder = await mkdtemp(join(dirname(place.cluster), ".probe-"));
   try {
     if (place.user) await chown(folder, place.user.uid, place.user.gid);
@@ -155,7 +155,7 @@ async function works(place: Place): Promise<boolean> {
 }
 
 /** Changes the owner of an existing cluster if the user that runs it has changed. */
-async function own({ cluster, user }: Place): Promise<void> {
+async function takeOwnership({ cluster, user }: Place): Promise<void> {
   const { uid, gid } = user ?? { uid: 0, gid: 0 };
   const found = await stat(cluster).catch(() => undefined);
   if (found && found.uid !== uid) await run("chown", ["-hR", `${uid >>> 0}:${gid >>> 0}`, cluster]);

@@ -2,14 +2,19 @@ import { createHash } from "node:crypto";
 import type { Knex } from "knex";
 
 /** Characters of a text that its index contains: PostgreSQL limits index entries to 2,704 bytes. */
-export const INDEXED = 255;
+export const INDEXED_LENGTH = 255;
 
 /** Adds a condition on a column of possibly long texts, which is indexed by their first characters. */
 export const whereText = (rows: Knex.QueryBuilder, column: string, value: string): Knex.QueryBuilder =>
-  rows.whereRaw(`left(??, ${INDEXED}) = left(?, ${INDEXED}) and ?? = ?`, [column, value, column, value]);
+  rows.whereRaw(`left(??, ${INDEXED_LENGTH}) = left(?, ${INDEXED_LENGTH}) and ?? = ?`, [
+    column,
+    value,
+    column,
+    value,
+  ]);
 
 /** The indexed form of an identifier, as in unique keys: itself, or a digest if it is long. */
 export const indexable = (identifier: string): string =>
-  identifier.length <= INDEXED
+  identifier.length <= INDEXED_LENGTH
     ? identifier
     : `sha256:${createHash("sha256").update(identifier).digest("hex")}`;

@@ -7,7 +7,7 @@ import { migrations } from "./migrations";
 const MIN_VERSION = 15;
 
 /** Key of the advisory lock that serializes migrations. */
-const LOCK = 7_265_781_213;
+const LOCK_KEY = 7_265_781_213;
 
 /** Migrations by name without file extension, so that compiled and uncompiled servers agree. */
 export const migrationSource: Knex.MigrationSource<string> = {
@@ -67,7 +67,7 @@ export async function whileOthersWait(url: string, work: (db: Knex) => Promise<v
   }
   const db = connect(url, { pool: 2 });
   try {
-    await lock.query("select pg_advisory_lock($1)", [LOCK]);
+    await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
     await work(db);
   } finally {

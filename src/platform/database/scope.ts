@@ -23,7 +23,7 @@ interface Parts {
 }
 
 /** Rows per insert statement: PostgreSQL accepts 65,535 values per statement. */
-const INSERT_BATCH = 500;
+const INSERT_BATCH_SIZE = 500;
 /** Access to the data of one organization. Tenant tables are reached only through a scope. */
 export class Scope extends Expressions {
   private readonly made = new Map<unknown, unknown>();
@@ -78,8 +78,8 @@ export class Scope extends Expressions {
 
   /** Inserts many rows in batches. */
   async insertAll<T extends TenantTable>(name: T, rows: readonly New<T>[]): Promise<void> {
-    for (let at = 0; at < rows.length; at += INSERT_BATCH)
-      await this.stored(name, rows.slice(at, at + INSERT_BATCH));
+    for (let at = 0; at < rows.length; at += INSERT_BATCH_SIZE)
+      await this.stored(name, rows.slice(at, at + INSERT_BATCH_SIZE));
   }
 
   /** The payload of a job or notification, with the organization's id. */

@@ -18,6 +18,6 @@ export interface ArgumentChecker {
   /** Why a schema cannot be used, as the end of "The function has parameters that …"; undefined if it can. */
   problemOf(organizationId: string, schema: object): Promise<string | undefined>;
   /** Why arguments are refused, as a sentence; undefined if they match the schema. */
-  misfit(organizationId: string, schema: object, args: unknown): Promise<string | undefined>;
+  violation(organizationId: string, schema: object, args: unknown): Promise<string | undefined>;
   close(): Promise<void>;
 }

@@ -73,7 +73,7 @@ async function* parts(
     if (withdrawn) yield { type: "withdrawn" };
     if (text !== "") yield { type: "text", text };
     if (part.type === "tool-call")
-      yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: parsed(part.input) };
+      yield { type: "call", id: part.toolCallId, name: part.toolName, arguments: parseArguments(part.input) };
     if (part.type === "finish") reason = CUT[part.finishReason.unified];
     usable = (usable && !withdrawn) || text !== "" || part.type === "tool-call";
   }
@@ -111,7 +111,7 @@ function vendorRequest(request: ModelRequest): VendorRequest {
 }
 
 /** Parses arguments. Invalid JSON stays text, which the check of arguments then refuses. */
-function parsed(input: string): unknown {
+function parseArguments(input: string): unknown {
   try {
     return JSON.parse(input === "" ? "{}" : input);
   } catch {

@@ -27,7 +27,7 @@ export const localModel: TextModel = {
     }
     yield* words(await reply(request, said));
   },
-  suggest: async ({ topics, messages }) => unsaid(await topics(), messages),
+  suggest: async ({ topics, messages }) => unmentioned(await topics(), messages),
 };
 
 /** Topics that an answer names at most. */
@@ -38,7 +38,7 @@ const MAX_CLOSING_LENGTH = 5;
 async function reply({ messages, quote, topics }: ModelRequest, said: string): Promise<string> {
   const { remarks, rest, language } = await understand(said, messages);
   const say = PHRASES[language];
-  const offer = async () => offerOf(unsaid(await topics(), messages), language);
+  const offer = async () => offerOf(unmentioned(await topics(), messages), language);
   const isClosing = (remarks.has("thanks") || remarks.has("bye")) && !/[?？؟]/.test(rest);
   if (remarks.has("who"))
     return `${remarks.has("hello") ? say.hello : ""} ${say.ask} ${await offer()}`.trim();
@@ -71,7 +71,7 @@ const QUOTES: Partial<Readonly<Record<Language, readonly [string, string]>>> = {
 };
 
 /** Topics that were not named yet; all if every one was. */
-function unsaid(topics: readonly string[], messages: readonly ModelMessage[]): readonly string[] {
+function unmentioned(topics: readonly string[], messages: readonly ModelMessage[]): readonly string[] {
   const short = topics.filter((topic) => topic.length <= MAX_TOPIC_LENGTH);
   const fresh = short.filter((topic) => !messages.some(({ content }) => content.includes(topic)));
   return fresh.length > 0 ? fresh : short;

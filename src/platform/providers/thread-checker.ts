@@ -48,7 +48,7 @@ class ThreadChecker implements ArgumentChecker {
     return this.problemOfText(organizationId, JSON.stringify(schema));
   }
 
-  async misfit(organizationId: string, schema: object, args: unknown): Promise<string | undefined> {
+  async violation(organizationId: string, schema: object, args: unknown): Promise<string | undefined> {
     const [text, given] = [JSON.stringify(schema), JSON.stringify(args ?? null)];
     const problem = await this.problemOfText(organizationId, text);
     if (problem !== undefined) return `The function's parameters ${problem}.`;

@@ -38,7 +38,7 @@ export async function understand(said: string, messages: readonly ModelMessage[]
   let rest = said.normalize("NFKC").replaceAll("’", "'");
   if (rest.length <= MAX_REMARK_LENGTH)
     for (const phrase of ALL) {
-      const without = removed(rest, phrase);
+      const without = withoutPhrase(rest, phrase);
       if (without === undefined) continue;
       // The same words in other languages only add to the languages that it may be.
       found.push(...ALL.filter(({ text }) => text === phrase.text));
@@ -51,7 +51,7 @@ export async function understand(said: string, messages: readonly ModelMessage[]
 }
 
 /** The text without a phrase; undefined if it does not contain it as whole words. */
-function removed(text: string, { text: phrase, remark }: Phrase): string | undefined {
+function withoutPhrase(text: string, { text: phrase, remark }: Phrase): string | undefined {
   const lower = text.toLowerCase();
   const at = lower.indexOf(phrase);
   if (at < 0 || lower.length !== text.length) return undefined;

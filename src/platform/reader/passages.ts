@@ -4,7 +4,7 @@ import type { Block } from "./block";
 /** Longest passage in characters, without the headings above it. */
 const MAX_LENGTH = 1_000;
 /** Longest sentence, in characters, that is repeated at the beginning of the next passage. */
-const MAX_OVERLAP = 150;
+const MAX_OVERLAP_LENGTH = 150;
 const MAX_HEADING_LENGTH = 120;
 /** Headings that begin a passage, innermost last. */
 const MAX_HEADINGS = 3;
@@ -22,7 +22,7 @@ interface Section {
  */
 export function passagesOf(blocks: readonly Block[]): DocumentPassage[] {
   return sectionsOf(blocks).flatMap(({ path, page, paragraphs }) => {
-    const texts = paragraphs.length === 0 ? [""] : packed(paragraphs.flatMap(pieces));
+    const texts = paragraphs.length === 0 ? [""] : joinShortParts(paragraphs.flatMap(pieces));
     return texts.map((text) => ({
       text: [path, text].filter(Boolean).join("\n"),
       ...(page !== undefined && { page }),
@@ -71,7 +71,7 @@ const clean = (text: string): string =>
     .trimEnd();
 
 /** Joins short paragraphs up to MAX_LENGTH. */
-function packed(parts: readonly string[]): string[] {
+function joinShortParts(parts: readonly string[]): string[] {
   const texts: string[] = [];
   for (const part of parts) {
     const last = texts.at(-1);
@@ -107,5 +107,5 @@ function cutPosition(text: string): number {
 function overlapOf(text: string): string {
   const start = [...text.trimEnd().matchAll(SENTENCE_END)].at(-1);
   const sentence = start ? text.slice(start.index + start[0].length) : "";
-  return sentence.length <= MAX_OVERLAP ? sentence : "";
+  return sentence.length <= MAX_OVERLAP_LENGTH ? sentence : "";
 }

@@ -17,10 +17,10 @@ import {
   type Person,
   type Reach,
 } from "../people/person";
-import { CHAT_BATCH, removeChats, type Count, type RemovedChat } from "./remove-chats";
+import { CHAT_BATCH_SIZE, removeChats, type Count, type RemovedChat } from "./remove-chats";
 
 /** Live chats ended per round. */
-const LIVE_BATCH = 50;
+const LIVE_BATCH_SIZE = 50;
 
 /** A running erasure. */
 interface RunningErasure {
@@ -46,8 +46,8 @@ export async function erasePerson(
   await scope.of(Idempotency).forget([...names, ...ids]);
   await scope.write(FORGET_JOBS, [ids, person.kind === "phoneNumber" ? person.value : null]);
   await removeFiles(scope, reach, count);
-  for (let at = 0; at < ids.length; at += CHAT_BATCH)
-    await removeChats(scope, ids.slice(at, at + CHAT_BATCH), {
+  for (let at = 0; at < ids.length; at += CHAT_BATCH_SIZE)
+    await removeChats(scope, ids.slice(at, at + CHAT_BATCH_SIZE), {
       count,
       erasureId,
       also: (scope, removed) => forgetFacts(scope, namesIn(removed), until, count),
@@ -78,7 +78,10 @@ const namesIn = (chats: readonly RemovedChat[]): string[] => [
 
 async function endLive(scope: Scope, person: Person, until: string): Promise<void> {
   for (;;) {
-    const live = chatsOf(scope, person, until).whereNot({ status: "ended" }).select("id").limit(LIVE_BATCH);
+    const live = chatsOf(scope, person, until)
+      .whereNot({ status: "ended" })
+      .select("id")
+      .limit(LIVE_BATCH_SIZE);
     const ids = (await live).map(({ id }) => id);
     if (ids.length === 0) return;
     for (const id of ids) await scope.transaction((scope) => scope.of(Chats).endIfLive(id, "erased"));

@@ -12,7 +12,7 @@ import { removeChats, type Count, type Counts, type RemoveOptions } from "./remo
 import { COUNTED, settle } from "./settle";
 
 /** Logs removed per round. */
-const LOG_BATCH = 100;
+const LOG_BATCH_SIZE = 100;
 
 export type ErasureStatus = "PENDING" | "RUNNING" | "DONE";
 export type ErasureSubject = (typeof SUBJECTS)[IdentifierKind] | "LOGS";
@@ -159,7 +159,7 @@ async function eraseLogs(
   options: RemoveOptions,
 ): Promise<void> {
   for (;;) {
-    const found = await scope.of(AllLogs).ended(filter, until).select("id").limit(LOG_BATCH);
+    const found = await scope.of(AllLogs).ended(filter, until).select("id").limit(LOG_BATCH_SIZE);
     if (found.length === 0) return;
     await removeChats(
       scope,

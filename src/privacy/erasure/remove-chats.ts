@@ -39,10 +39,10 @@ export type RemovedChat = Pick<
 >;
 
 /** Events per statement (their deliveries are deleted with them), and messages per statement. */
-const EVENT_BATCH = 500;
-const MESSAGE_BATCH = 2_000;
+const EVENT_BATCH_SIZE = 500;
+const MESSAGE_BATCH_SIZE = 2_000;
 /** Chats removed per transaction. */
-export const CHAT_BATCH = 20;
+export const CHAT_BATCH_SIZE = 20;
 /** How long after the end of a chat a running turn may still write events, in ms. */
 const TURN_GRACE_MS = 900_000;
 
@@ -56,8 +56,8 @@ export async function removeChats(
   options: RemoveOptions = {},
 ): Promise<void> {
   const { count: add = () => Promise.resolve(), operation } = options;
-  for (let at = 0; at < chatIds.length; at += CHAT_BATCH) {
-    const some = chatIds.slice(at, at + CHAT_BATCH);
+  for (let at = 0; at < chatIds.length; at += CHAT_BATCH_SIZE) {
+    const some = chatIds.slice(at, at + CHAT_BATCH_SIZE);
     const batch = operation?.();
     const count: Count = async (scope, counts) => {
       batch?.count(counts);
@@ -69,8 +69,8 @@ export async function removeChats(
       await keepAggregates(scope, ids);
       return ids;
     });
-    await deleteInBatches(scope, "events", ended, EVENT_BATCH, count);
-    await deleteInBatches(scope, "messages", ended, MESSAGE_BATCH, count);
+    await deleteInBatches(scope, "events", ended, EVENT_BATCH_SIZE, count);
+    await deleteInBatches(scope, "messages", ended, MESSAGE_BATCH_SIZE, count);
     const recorded = batch ? scope.audited(batch) : scope;
     await recorded.transaction((scope) => removeRows(scope, ended, { ...options, count }));
   }
@@ -80,7 +80,7 @@ export async function removeChats(
 export async function sweepChat(scope: Scope, chatId: string): Promise<void> {
   const chats = await scope.table("chats").select("id").where({ id: chatId });
   if (chats.length === 0)
-    await deleteInBatches(scope, "events", [chatId], EVENT_BATCH, () => Promise.resolve());
+    await deleteInBatches(scope, "events", [chatId], EVENT_BATCH_SIZE, () => Promise.resolve());
 }
 
 function lockEnded(scope: Scope, ids: readonly string[]): Promise<RemovedChat[]> {

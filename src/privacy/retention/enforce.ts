@@ -7,8 +7,8 @@ import { Retention } from "./retention";
 import { expireRecordings } from "./expire-recordings";
 
 /** Logs and texts deleted per organization in each round. */
-const LOG_BATCH = 100;
-const TEXT_BATCH = 500;
+const LOG_BATCH_SIZE = 100;
+const TEXT_BATCH_SIZE = 500;
 /** Time limit of one run, in ms; the next run continues, so that other slow jobs are not blocked. */
 const MAX_RUN_MS = 120_000;
 
@@ -55,13 +55,13 @@ async function expireLogs(scope: Scope, days: number): Promise<boolean> {
     .whereRaw("started_at < now() - ? * interval '1 day'", [days])
     .whereRaw("ended_at < now() - ? * interval '1 day'", [days])
     .orderBy("startedAt")
-    .limit(LOG_BATCH);
+    .limit(LOG_BATCH_SIZE);
   await removeChats(
     scope,
     old.map(({ id }) => id),
     { keepsExports: true, operation: () => retentionOf("Log") },
   );
-  return old.length === LOG_BATCH;
+  return old.length === LOG_BATCH_SIZE;
 }
 
 /** Deletes old texts outside any conversation. */
@@ -86,9 +86,9 @@ async function expireOf(
       .select(key)
       .whereNull("chatId")
       .whereRaw("created_at < now() - ? * interval '1 day'", [days])
-      .limit(TEXT_BATCH);
+      .limit(TEXT_BATCH_SIZE);
     const texts = await scope.table(table).whereIn(key, old).delete();
     operation.count({ texts });
-    return texts === TEXT_BATCH;
+    return texts === TEXT_BATCH_SIZE;
   });
 }

@@ -10,7 +10,7 @@ const MAX_REASON_LENGTH = 300;
 
 export const list = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-export function parsed(text: string): Readonly<Record<string, unknown>> {
+export function parseBody(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {

@@ -7,7 +7,7 @@ import type {
   TelephonyLine,
 } from "../../ports/telephony";
 import { SmsDelayed, SmsRefused, TextRefused } from "../../ports/telephony";
-import { expectOk, list, parsed, reasonOf, type Answer } from "./answers";
+import { expectOk, list, parseBody, reasonOf, type Answer } from "./answers";
 import { readSms } from "./read-sms";
 import { readStatus } from "./read-status";
 import { isSigned } from "./signature";
@@ -35,7 +35,7 @@ const FORMS: readonly (readonly [keyof TelephonyLine, RegExp, string])[] = [
 /** Page size for the senders of a messaging service; only one page is read. */
 const SENDERS_PAGE_SIZE = 1_000;
 /** Number of recent texts that are searched for a sent one. */
-const SEARCHED_TEXTS = 100;
+const MAX_SEARCHED_TEXTS = 100;
 /** Tolerance for differences between Twilio's clock and ours. */
 const CLOCK_TOLERANCE_MS = 60_000;
 /** Page size of the list of texts to delete. */
@@ -143,7 +143,11 @@ class TwilioApi {
     { since, known }: { readonly since: Date; readonly known: readonly string[] },
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const query = new URLSearchParams({ To: to, From: line.phoneNumber, PageSize: String(SEARCHED_TEXTS) });
+    const query = new URLSearchParams({
+      To: to,
+      From: line.phoneNumber,
+      PageSize: String(MAX_SEARCHED_TEXTS),
+    });
     const url = `${this.accountUrl(line)}/Messages.json?${query.toString()}`;
     const messages = list(expectOk(await this.ask(line, signal, url)).body.messages) as ListedMessage[];
     const from = since.getTime() - CLOCK_TOLERANCE_MS;
@@ -232,6 +236,6 @@ class TwilioApi {
     const retryAfterSeconds = Number.isFinite(seconds)
       ? Math.min(Math.max(seconds, 1), MAX_RETRY_PAUSE_SECONDS)
       : RETRY_PAUSE_SECONDS;
-    return { status: answer.status, retryAfterSeconds, body: parsed(await answer.text()) };
+    return { status: answer.status, retryAfterSeconds, body: parseBody(await answer.text()) };
   }
 }

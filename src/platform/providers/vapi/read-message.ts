@@ -115,11 +115,11 @@ function toolCallsOf({ toolCallList, toolCalls }: Json): ToolCall[] {
     const id = word(call.id);
     const name = word(declared.name ?? call.name);
     if (id === undefined || name === undefined) return [];
-    return [{ id, name, arguments: parsed(declared.arguments ?? call.arguments ?? call.parameters) }];
+    return [{ id, name, arguments: parseArguments(declared.arguments ?? call.arguments ?? call.parameters) }];
   });
 }
 
-function parsed(value: unknown): unknown {
+function parseArguments(value: unknown): unknown {
   if (typeof value !== "string") return value ?? {};
   try {
     return JSON.parse(value);
