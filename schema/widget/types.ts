@@ -68,6 +68,8 @@ export class WidgetMessage {
   quickReplies!: readonly string[];
   @Field({ description: "Whether the message is an apology because generating an answer failed." })
   failed!: boolean;
+  @Field({ description: "Whether the message was looked up in texts of the assistant, without a model." })
+  local!: boolean;
   @Field(() => String, {
     nullable: true,
     description: "The page's own id for the message; null if it gave none.",

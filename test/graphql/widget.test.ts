@@ -106,14 +106,20 @@ describe("a visitor of a web page", () => {
     await add("TOOL", "what a function told");
     await add("ASSISTANT", null);
     await add("ASSISTANT", "Yes?", { quickReplies: ["Yes", 7, "No"], model: "GPT_4_O" });
+    await add("ASSISTANT", "We open at nine.", { local: true });
     await add("ASSISTANT", "Sorry.", { error: true });
     const { messages } = await visitor.chat(chat.id);
     expect(messages).toEqual([
-      expect.objectContaining({ content: "Yes?", quickReplies: ["Yes", "No"], failed: false }),
-      expect.objectContaining({ content: "Sorry.", quickReplies: [], failed: true }),
+      expect.objectContaining({ content: "Yes?", quickReplies: ["Yes", "No"], failed: false, local: false }),
+      expect.objectContaining({ content: "We open at nine.", failed: false, local: true }),
+      expect.objectContaining({ content: "Sorry.", quickReplies: [], failed: true, local: false }),
     ]);
     const events = await visitor.events(chat.id, "0", (seen) => seen.at(-1)?.message?.failed === true);
-    expect(events.flatMap(({ message }) => message?.content ?? [])).toEqual(["Yes?", "Sorry."]);
+    expect(events.flatMap(({ message }) => message?.content ?? [])).toEqual([
+      "Yes?",
+      "We open at nine.",
+      "Sorry.",
+    ]);
   });
 
   test("sends a message again after the network dropped, and it is stored once", async () => {

@@ -6,7 +6,7 @@ const START = `mutation ($input: WidgetSessionInput!) { startWidgetSession(input
   token expiresAt visitorToken historyAvailable
   widget { assistantId name mode theme greeting textEnabled voiceEnabled engineVoice } } }`;
 const CHAT = "id channel status label startedAt endedAt endedReason";
-const MESSAGE = "id role content createdAt quickReplies failed clientId";
+const MESSAGE = "id role content createdAt quickReplies failed local clientId";
 
 export interface Session {
   readonly token: string;
@@ -21,6 +21,7 @@ export interface WidgetMessage {
   readonly content: string;
   readonly quickReplies: readonly string[];
   readonly failed: boolean;
+  readonly local: boolean;
   readonly clientId: string | null;
 }
 export interface WidgetChat {

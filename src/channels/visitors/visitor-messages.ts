@@ -10,6 +10,8 @@ export interface VisitorMessage {
   readonly quickReplies: readonly string[];
   /** Whether the message reports that no answer could be generated. */
   readonly failed: boolean;
+  /** Whether the message was looked up in texts of the assistant, without a model. */
+  readonly local: boolean;
   readonly createdAt: Date;
 }
 
@@ -30,6 +32,7 @@ export function visibleMessage(message: Message): VisitorMessage | undefined {
       ? quickReplies.filter((reply): reply is string => typeof reply === "string")
       : [],
     failed: metadata.error === true,
+    local: metadata.local === true,
     createdAt,
   };
 }

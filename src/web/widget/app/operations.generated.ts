@@ -118,6 +118,7 @@ export type Message = {
   readonly createdAt: string;
   readonly quickReplies: ReadonlyArray<string>;
   readonly failed: boolean;
+  readonly local: boolean;
   readonly clientId: string | null;
 };
 
@@ -211,13 +212,13 @@ export const READ_WIDGET =
   >;
 
 export const START_CHAT =
-  "mutation StartChat($input:WidgetChatInput!){result:startWidgetChat(input:$input){id channel status label startedAt messages{id role content createdAt quickReplies failed clientId}}}" as TypedDocument<
+  "mutation StartChat($input:WidgetChatInput!){result:startWidgetChat(input:$input){id channel status label startedAt messages{id role content createdAt quickReplies failed local clientId}}}" as TypedDocument<
     StartChat,
     StartChatVariables
   >;
 
 export const READ_CHAT =
-  "query ReadChat($id:ID!$after:ID){result:widgetChat(id:$id){id channel status label startedAt messages(after:$after){id role content createdAt quickReplies failed clientId}}}" as TypedDocument<
+  "query ReadChat($id:ID!$after:ID){result:widgetChat(id:$id){id channel status label startedAt messages(after:$after){id role content createdAt quickReplies failed local clientId}}}" as TypedDocument<
     ReadChat,
     ReadChatVariables
   >;
@@ -229,7 +230,7 @@ export const READ_CHATS =
   >;
 
 export const POST_MESSAGE =
-  "mutation PostMessage($input:WidgetMessageInput!){result:postWidgetMessage(input:$input){id role content createdAt quickReplies failed clientId}}" as TypedDocument<
+  "mutation PostMessage($input:WidgetMessageInput!){result:postWidgetMessage(input:$input){id role content createdAt quickReplies failed local clientId}}" as TypedDocument<
     PostMessage,
     PostMessageVariables
   >;
@@ -252,7 +253,7 @@ export const START_CALL =
   >;
 
 export const WATCH_CHAT =
-  "subscription WatchChat($chatId:ID!$after:ID){result:widgetChatEvents(chatId:$chatId after:$after){id name text status activity message{id role content createdAt quickReplies failed clientId}}}" as TypedDocument<
+  "subscription WatchChat($chatId:ID!$after:ID){result:widgetChatEvents(chatId:$chatId after:$after){id name text status activity message{id role content createdAt quickReplies failed local clientId}}}" as TypedDocument<
     WatchChat,
     WatchChatVariables
   >;

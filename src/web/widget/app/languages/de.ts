@@ -23,6 +23,7 @@ export const de: Words = {
   failed: "Etwas ist schiefgegangen. Bitte versuchen Sie es noch einmal.",
   busy: "Das war viel auf einmal. Bitte warten Sie einen Moment.",
   ended: "Diese Unterhaltung ist beendet.",
+  local: "Nachgeschlagen, ohne KI",
   suggestions: "Antwortvorschläge",
   talk: "Sprechen",
   startTalking: "Gespräch beginnen",

@@ -22,6 +22,7 @@ export const en: Words = {
   failed: "Something went wrong. Please try again.",
   busy: "Too many messages at once. Please wait a moment.",
   ended: "This conversation has ended.",
+  local: "Looked up, without AI",
   suggestions: "Suggested replies",
   talk: "Talk",
   startTalking: "Start talking",

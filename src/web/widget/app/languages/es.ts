@@ -22,6 +22,7 @@ export const es: Words = {
   failed: "Algo ha fallado. Inténtalo de nuevo.",
   busy: "Han sido muchos mensajes a la vez. Espera un momento.",
   ended: "Esta conversación ha terminado.",
+  local: "Consultado en textos, sin IA",
   suggestions: "Respuestas sugeridas",
   talk: "Hablar",
   startTalking: "Empezar a hablar",

@@ -22,6 +22,7 @@ export const fr: Words = {
   failed: "Une erreur est survenue. Veuillez réessayer.",
   busy: "Cela fait beaucoup d’un coup. Veuillez patienter un instant.",
   ended: "Cette conversation est terminée.",
+  local: "Trouvé dans des textes, sans IA",
   suggestions: "Réponses suggérées",
   talk: "Parler",
   startTalking: "Commencer à parler",

@@ -22,6 +22,7 @@ export const it: Words = {
   failed: "Qualcosa è andato storto. Riprova.",
   busy: "Erano troppi messaggi insieme. Attendi un momento.",
   ended: "Questa conversazione è terminata.",
+  local: "Cercato nei testi, senza IA",
   suggestions: "Risposte suggerite",
   talk: "Parla",
   startTalking: "Inizia a parlare",

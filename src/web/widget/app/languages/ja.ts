@@ -22,6 +22,7 @@ export const ja: Words = {
   failed: "問題が発生しました。もう一度お試しください。",
   busy: "一度に多くのメッセージが送られました。少しお待ちください。",
   ended: "この会話は終了しました。",
+  local: "文章の検索による回答（AI 不使用）",
   suggestions: "返信の候補",
   talk: "話す",
   startTalking: "会話を始める",

@@ -22,6 +22,7 @@ export const ko: Words = {
   failed: "문제가 발생했습니다. 다시 시도해 주세요.",
   busy: "한 번에 너무 많이 보냈습니다. 잠시 기다려 주세요.",
   ended: "이 대화는 종료되었습니다.",
+  local: "글에서 찾은 답변 (AI 미사용)",
   suggestions: "추천 답변",
   talk: "말하기",
   startTalking: "대화 시작",

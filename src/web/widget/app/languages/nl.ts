@@ -22,6 +22,7 @@ export const nl: Words = {
   failed: "Er ging iets mis. Probeer het opnieuw.",
   busy: "Dat was veel tegelijk. Wacht even.",
   ended: "Dit gesprek is beëindigd.",
+  local: "Opgezocht, zonder AI",
   suggestions: "Voorgestelde antwoorden",
   talk: "Praten",
   startTalking: "Begin te praten",

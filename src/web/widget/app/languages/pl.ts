@@ -22,6 +22,7 @@ export const pl: Words = {
   failed: "Coś poszło nie tak. Spróbuj ponownie.",
   busy: "To dużo naraz. Poczekaj chwilę.",
   ended: "Ta rozmowa została zakończona.",
+  local: "Wyszukano w tekstach, bez AI",
   suggestions: "Proponowane odpowiedzi",
   talk: "Rozmawiaj",
   startTalking: "Zacznij mówić",

@@ -22,6 +22,7 @@ export const pt: Words = {
   failed: "Algo deu errado. Tente novamente.",
   busy: "Foram muitas mensagens de uma vez. Aguarde um momento.",
   ended: "Esta conversa terminou.",
+  local: "Procurado em textos, sem IA",
   suggestions: "Respostas sugeridas",
   talk: "Falar",
   startTalking: "Começar a falar",

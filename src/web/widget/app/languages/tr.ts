@@ -22,6 +22,7 @@ export const tr: Words = {
   failed: "Bir şeyler ters gitti. Lütfen tekrar deneyin.",
   busy: "Bir anda çok fazla oldu. Lütfen biraz bekleyin.",
   ended: "Bu sohbet sona erdi.",
+  local: "Metinlerde arandı, yapay zekâ olmadan",
   suggestions: "Önerilen yanıtlar",
   talk: "Konuş",
   startTalking: "Konuşmaya başla",

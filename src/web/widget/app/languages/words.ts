@@ -21,6 +21,8 @@ export interface Words {
   readonly failed: string;
   readonly busy: string;
   readonly ended: string;
+  /** Under an answer that was looked up without a model. */
+  readonly local: string;
   readonly suggestions: string;
   readonly talk: string;
   readonly startTalking: string;

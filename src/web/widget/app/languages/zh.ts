@@ -22,6 +22,7 @@ export const zh: Words = {
   failed: "出了点问题，请重试。",
   busy: "消息太多了，请稍等片刻。",
   ended: "此对话已结束。",
+  local: "查找文字所得，未使用 AI",
   suggestions: "建议的回复",
   talk: "语音",
   startTalking: "开始说话",

@@ -25,9 +25,9 @@ function displayedMessages({ conversation, widget }: Application): readonly Disp
     ? [{ key: "first", role: "ASSISTANT", content: greeting, state: "stored" }]
     : [];
   const visible = messages.value.filter(({ role }) => VISIBLE_ROLES.includes(role));
-  const stored = visible.map(({ id, clientId, role, content, failed }, index): DisplayedMessage => {
+  const stored = visible.map(({ id, clientId, role, content, failed, local }, index): DisplayedMessage => {
     const key = index === 0 && role === "ASSISTANT" ? "first" : (clientId ?? id);
-    return { key, role, content, state: failed ? "failed" : "stored" };
+    return { key, role, content, state: failed ? "failed" : "stored", local };
   });
   const unsent = outbox.items.value.map(({ clientId, content, refused }): DisplayedMessage => {
     return { key: clientId, role: "USER", content, state: refused ? "refused" : "pending" };

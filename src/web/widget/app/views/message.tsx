@@ -8,6 +8,8 @@ export interface DisplayedMessage {
   readonly role: string;
   readonly content: string;
   readonly state: "stored" | "pending" | "refused" | "failed";
+  /** Whether the message was looked up without a model. */
+  readonly local?: boolean;
 }
 
 interface BubbleProps {
@@ -17,7 +19,7 @@ interface BubbleProps {
   readonly retry?: () => void;
 }
 
-export function MessageBubble({ message: { role, content, state }, speaker, retry }: BubbleProps) {
+export function MessageBubble({ message: { role, content, state, local }, speaker, retry }: BubbleProps) {
   const own = role === "USER";
   return (
     <div class={`message ${own ? "own" : "theirs"} ${state}`}>
@@ -25,6 +27,7 @@ export function MessageBubble({ message: { role, content, state }, speaker, retr
       <div class="bubble" dir="auto">
         {own ? content : <Markdown text={content} />}
       </div>
+      {local && <p class="origin">{say("local")}</p>}
       {retry && (
         <p class="note">
           {state === "refused" && say("notSent")}{" "}
