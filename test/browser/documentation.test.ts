@@ -65,6 +65,18 @@ test.each(["light", "dark"] as const)(
   },
 );
 
+test("examples for clients name the server that shows them, and a proxy's configuration its upstream", async () => {
+  await page.goto(`${app.url}/docs/graphql-clients`);
+  const clients = await page.locator("main").textContent();
+  expect(clients).toContain(`"${app.url}/graphql"`);
+  expect(clients).toContain(`"${app.url.replace("http", "ws")}/graphql"`);
+  expect(clients).not.toContain("127.0.0.1:4000");
+  await page.goto(`${app.url}/docs/deployment`);
+  expect(await page.locator("code.language-nginx").textContent()).toContain(
+    "proxy_pass http://127.0.0.1:4000",
+  );
+});
+
 test("the search finds a section and opens it", async () => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(`${app.url}/docs`);

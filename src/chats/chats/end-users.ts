@@ -168,10 +168,15 @@ export class EndUsers {
     const expected = createHmac("sha256", await this.identitySecret())
       .update(uniqueId)
       .digest("hex");
-    if (signature == null || !sameText(expected, signature.toLowerCase()))
+    if (signature == null)
       throw new DomainError(
         "FORBIDDEN",
         "uniqueId must be signed: send uniqueIdSignature, its HMAC-SHA-256 with the organization's identity secret, in hexadecimal.",
+      );
+    if (!sameText(expected, signature.toLowerCase()))
+      throw new DomainError(
+        "FORBIDDEN",
+        "uniqueIdSignature does not match uniqueId: it must be the HMAC-SHA-256 of uniqueId with the organization's identity secret, in hexadecimal.",
       );
   }
 

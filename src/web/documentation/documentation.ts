@@ -73,6 +73,22 @@ menu.addEventListener("click", () => {
   menu.setAttribute("aria-expanded", String(isOpen));
 });
 
+/** Address of the service in examples for clients. A proxy's configuration has it too, as the address of its upstream. */
+const EXAMPLE = "127.0.0.1:4000";
+const CLIENT_CODE = "code:not(.language-nginx, .language-caddyfile, .language-ini)";
+
+/** Names the server that shows this page, so that examples work as they are. */
+function nameServer(code: Node): void {
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode as Text;
+    text.data = text.data
+      .replaceAll(`http://${EXAMPLE}`, location.origin)
+      .replaceAll(`ws://${EXAMPLE}`, location.origin.replace("http", "ws"));
+  }
+}
+
+document.querySelectorAll(CLIENT_CODE).forEach(nameServer);
 for (const block of document.querySelectorAll("pre")) {
   const button = document.createElement("button");
   button.type = "button";
