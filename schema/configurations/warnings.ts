@@ -26,7 +26,7 @@ const CODES = {
     description: "A value of the theme is invalid: the widget ignores it and shows its default.",
   },
   THEME_VALUE_CUT: {
-    description: "A value of the theme is longer or larger than what the widget shows of it.",
+    description: "A value of the theme is longer or larger than the widget can show.",
   },
 } as const;
 const WarningCode = Object.fromEntries(Object.keys(CODES).map((id) => [id, id]));

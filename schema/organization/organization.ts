@@ -112,7 +112,7 @@ export class OrganizationResolver {
 
   @Mutation(() => AnalyticsToken, {
     description:
-      "Issues a token of the analytics page, which lives for 15 minutes. The page renews its token with it: a caller with such a token gets one for the same session, which ends 12 hours after its first token.",
+      "Issues a token of the analytics page, valid for 15 minutes. The page uses it to renew its token: a caller with a token of the page gets another for the same session, which ends 12 hours after its first token.",
   })
   issueAnalyticsToken(@Ctx() { scope, caller }: Context) {
     return scope.of(AnalyticsTokens).issue(caller!);

@@ -12,7 +12,7 @@ jest.setTimeout(60_000);
 
 const app = useApp();
 const NOTHING = { elsewhere: [], errors: [], failed: [] };
-/** As Chromium spells it. */
+/** Chromium's name for Asia/Kathmandu. */
 const BROWSER_ZONE = "Asia/Katmandu";
 const EVIL = `<img src=x onerror="globalThis.hacked = true"> & <script>globalThis.hacked = true</script>`;
 let browser: Browser;
@@ -218,7 +218,7 @@ const EXPIRED = "Your session has ended";
 const SIGN_IN = "Sign in to analytics";
 const heading = (name: string) => page.getByRole("heading", { name });
 const storedToken = (): Promise<string> => page.evaluate(`sessionStorage.getItem("parley-analytics-token")`);
-/** Breaks the token, as if it had expired while the computer slept. */
+/** Makes the token invalid, as if it had expired while the computer slept. */
 const breakToken = () =>
   page.evaluate(`{
     const [head, , signature] = sessionStorage.getItem("parley-analytics-token").split(".");
@@ -266,7 +266,7 @@ describe("without a valid token, the page", () => {
     expect(kept).not.toContain(app.secretKey);
   });
 
-  test("asks for one when the computer wakes up after the token has expired", async () => {
+  test("asks the viewer to sign in when the computer wakes up after the token has expired", async () => {
     await page.clock.install();
     await open();
     await page.waitForLoadState("networkidle");
@@ -313,7 +313,7 @@ describe("while it is open, the page", () => {
     await rows().first().waitFor();
   });
 
-  test("ends with the key of its link", async () => {
+  test("ends the session when the key of its link has been deactivated", async () => {
     const { id, value } = await app.api.post("/rest/v1/organization/keys", {}, 200);
     await page.clock.install();
     await open(await linkOf(app.api.as({ "X-API-Key": value })));

@@ -50,7 +50,7 @@ describe("the demo page", () => {
     [1440, 900],
     [1440, 640],
   ])("in a window of %i × %i pixels", (width, height) => {
-    test("has nothing below the bubble, at every scroll position", async () => {
+    test("has nothing under the bubble, at every scroll position", async () => {
       const id = await site.assistant({ theme: { launcherText: "Talk to Ada" } });
       const { page, launcher } = await site.open(`/widget/demo?assistantId=${id}`, {
         viewport: { width, height },

@@ -14,7 +14,7 @@ type Theme = Readonly<Record<string, unknown>>;
 /** A value, and what the widget shows for it. */
 type Shown = readonly [value: unknown, shown: string];
 interface Key {
-  /** Shown without a value, and for each invalid value. */
+  /** What the widget shows without a value, and for each invalid value. */
   readonly normal: string;
   readonly valid: readonly Shown[];
   readonly cut?: readonly Shown[];
@@ -133,7 +133,7 @@ const KEYS: Readonly<Record<string, Key>> = {
   },
 };
 
-/** The i-th value of each key; keys with fewer values begin again. */
+/** The i-th value of each key; keys with fewer values start over. */
 const round = (values: (key: Key) => readonly unknown[], index: number): Theme =>
   Object.fromEntries(
     Object.entries(KEYS).flatMap(([name, key]) => {
@@ -147,7 +147,7 @@ const rounds = (values: (key: Key) => readonly unknown[]) => {
 };
 
 /** Stores a theme through one interface. @returns what both interfaces return */
-async function stores(theme: Theme, by: "REST" | "GraphQL"): Promise<unknown[]> {
+async function storeTheme(theme: Theme, by: "REST" | "GraphQL"): Promise<unknown[]> {
   const path = `/rest/v1/assistants/${assistantId}/theme`;
   const UPDATE = `mutation ($id: ID!, $theme: JSONObject) {
     updateThemeConfiguration(assistantId: $id, input: { theme: $theme }) { theme } }`;
@@ -174,7 +174,7 @@ async function warnings(): Promise<Warning[]> {
 const codes = async () => Object.fromEntries((await warnings()).map(({ path, code }) => [path, code]));
 
 /** What the widget shows for each key. */
-async function look(): Promise<Record<string, string>> {
+async function readShown(): Promise<Record<string, string>> {
   await widget.page.reload();
   await widget.launcher.waitFor();
   await untilIn(widget.inside(), "document.querySelector('h1') !== null");
@@ -228,7 +228,7 @@ test("the keys tested are those that the widget understands", async () => {
   const theme = Object.fromEntries(
     ["mode", "note", ...Object.keys(KEYS)].map((name) => [name, { no: "value" }]),
   );
-  await stores(theme, "REST");
+  await storeTheme(theme, "REST");
   expect(Object.keys(await codes()).sort()).toEqual(
     Object.keys(KEYS)
       .map((name) => `theme.${name}`)
@@ -240,7 +240,7 @@ const invalid = ({ invalid }: Key) => invalid;
 describe.each(rounds(invalid))("invalid values, set %#", (index) => {
   test("are stored and returned as sent, ignored by the widget and listed in the warnings", async () => {
     const theme = { ...round(invalid, index), own: { kept: [null, index] } };
-    for (const returned of await stores(theme, by(index))) expect(returned).toEqual(theme);
+    for (const returned of await storeTheme(theme, by(index))) expect(returned).toEqual(theme);
     expect(await codes()).toEqual(
       Object.fromEntries(Object.keys(KEYS).map((name) => [`theme.${name}`, "THEME_VALUE_IGNORED"])),
     );
@@ -248,7 +248,7 @@ describe.each(rounds(invalid))("invalid values, set %#", (index) => {
       expect(message).toMatch(
         new RegExp(`^${path.slice(6)} must be .+\\. The widget ignores the value and shows its default\\.$`),
       );
-    expect(await look()).toEqual(NORMAL);
+    expect(await readShown()).toEqual(NORMAL);
   });
 });
 
@@ -256,22 +256,22 @@ const valid = ({ valid }: Key) => valid.map(([value]) => value);
 describe.each(rounds(valid))("valid values, set %#", (index) => {
   test("are shown by the widget without a warning", async () => {
     const theme = round(valid, index);
-    for (const returned of await stores(theme, by(index))) expect(returned).toEqual(theme);
+    for (const returned of await storeTheme(theme, by(index))) expect(returned).toEqual(theme);
     expect(await codes()).toEqual({});
-    const shown = await look();
+    const shown = await readShown();
     expect(shown).toEqual(expectedOf(theme, ({ valid }) => valid));
   });
 });
 
 const cut = ({ cut = [] }: Key) => cut.map(([value]) => value);
-describe.each(rounds(cut))("values beyond what is shown, set %#", (index) => {
+describe.each(rounds(cut))("values that are too long or too large, set %#", (index) => {
   test("are cut by the widget and listed in the warnings", async () => {
     const theme = round(cut, index);
-    for (const returned of await stores(theme, by(index))) expect(returned).toEqual(theme);
+    for (const returned of await storeTheme(theme, by(index))) expect(returned).toEqual(theme);
     expect(await codes()).toEqual(
       Object.fromEntries(Object.keys(theme).map((name) => [`theme.${name}`, "THEME_VALUE_CUT"])),
     );
-    expect(await look()).toEqual({ ...NORMAL, ...expectedOf(theme, ({ cut = [] }) => cut) });
+    expect(await readShown()).toEqual({ ...NORMAL, ...expectedOf(theme, ({ cut = [] }) => cut) });
   });
 });
 
@@ -280,7 +280,7 @@ test.each([
   ["null for each key", Object.fromEntries(Object.keys(KEYS).map((name) => [name, null]))],
   ["an empty text for each key", Object.fromEntries(Object.keys(KEYS).map((name) => [name, ""]))],
 ])("a theme with %s has the defaults and no warnings", async (_, theme) => {
-  await stores(theme, "REST");
+  await storeTheme(theme, "REST");
   expect(await codes()).toEqual({});
-  expect(await look()).toEqual(NORMAL);
+  expect(await readShown()).toEqual(NORMAL);
 });

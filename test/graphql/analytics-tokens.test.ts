@@ -64,7 +64,7 @@ test("the last token of a session expires with it", async () => {
   expect(await renew(bearer(renewed.token))).toMatchObject({ expiresAt: renewed.expiresAt });
 });
 
-test("a token without the end of its session, of an earlier version, is not prolonged", async () => {
+test("a token of an earlier version, without the end of its session, is not extended", async () => {
   const expiresAt = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 30_000);
   const renewed = await renew(bearer(await tokenWith({ expiresAt })));
   expect(new Date(renewed.expiresAt)).toEqual(expiresAt);
@@ -78,7 +78,7 @@ test("a session ends with the token that issued its link", async () => {
   expect(renewed).toMatchObject({ expiresAt: issueToken.expiresAt, renewableUntil: issueToken.expiresAt });
 });
 
-describe("a token dies with its key:", () => {
+describe("a token becomes invalid with its key:", () => {
   test.each([
     ["deactivated", (id: string) => running.api.patch(`${KEYS}/${id}`, { status: "INACTIVE" }, 200)],
     ["deleted", (id: string) => running.api.delete(`${KEYS}/${id}`, 200)],

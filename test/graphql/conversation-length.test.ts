@@ -26,7 +26,7 @@ interface Course extends Partial<Pick<PastChat, "channel">> {
 const after = (seconds: number) => new Date(START.getTime() + seconds * 1_000);
 let stored = 0;
 
-async function past(api: Api, organizationId: string, { said, end, channel = "TEXT" }: Course) {
+async function storePast(api: Api, organizationId: string, { said, end, channel = "TEXT" }: Course) {
   const assistantId = await newAssistant(api);
   const id = `1e9-${++stored}`;
   const messages = said.map(({ at, role = "USER", content = "Hi." }, index) => ({
@@ -48,7 +48,7 @@ const READ = `query ($input: AnalyticsInput!, $assistantId: ID!, $id: ID!) {
   log(assistantId: $assistantId, id: $id) { lengthSeconds metadata } }`;
 const INPUT = { from: "2026-03-10T00:00:00Z", to: "2026-03-11T00:00:00Z" };
 
-/** Every place that tells the length of the only conversation of an organization. */
+/** The length of an organization's only conversation, in every place that reports it. */
 async function lengths(api: Api, chat: { assistantId: string; id: string }) {
   const { analytics, logs, log } = await api.gql(READ, { input: INPUT, ...chat });
   return {
@@ -99,11 +99,11 @@ describe.each<[string, Course, number | null, number | null]>([
 ])("the length of a conversation that %s", (_name, course, seconds, longest) => {
   test("is the same in all figures, before and after its facts are stored", async () => {
     const { api, organizationId } = await running.otherOrganization();
-    const past_ = await past(api, organizationId, course);
+    const conversation = await storePast(api, organizationId, course);
     const expected = { average: seconds, day: seconds, entry: seconds, log: seconds, longest };
-    expect(await lengths(api, past_)).toMatchObject(expected);
+    expect(await lengths(api, conversation)).toMatchObject(expected);
     await keepFacts(running.app.database);
-    const found = await lengths(api, past_);
+    const found = await lengths(api, conversation);
     expect(found).toMatchObject(expected);
     if (course.end !== null) expect(found.whole).toBe(course.end);
   });
@@ -111,7 +111,7 @@ describe.each<[string, Course, number | null, number | null]>([
 
 test("a call lasts from its answer, without the time in the queue", async () => {
   const { api, organizationId } = await running.otherOrganization();
-  const call = await past(api, organizationId, { said: chat, end: 20 * MINUTE, channel: "VOICE" });
+  const call = await storePast(api, organizationId, { said: chat, end: 20 * MINUTE, channel: "VOICE" });
   await running.database.query(
     `insert into calls (organization_id, chat_id, kind, engine, sealed_secret, answered_at)
      values ($1, $2, 'PHONE', 'vapi', '', $3)`,
@@ -123,8 +123,8 @@ test("a call lasts from its answer, without the time in the queue", async () => 
 test("conversations stored by earlier rules are measured again, except those that have lost messages", async () => {
   const { database, app } = running;
   const { api, organizationId } = await running.otherOrganization();
-  const whole = await past(api, organizationId, { said: chat, end: 1_800 });
-  const gone = await past(api, organizationId, { said: chat, end: 1_800 });
+  const whole = await storePast(api, organizationId, { said: chat, end: 1_800 });
+  const gone = await storePast(api, organizationId, { said: chat, end: 1_800 });
   await keepFacts(app.database);
   const old = "update conversation_facts_kept set seconds = 1800 where organization_id = $1";
   await database.query(old, [organizationId]);
@@ -151,14 +151,14 @@ test("conversations stored by earlier rules are measured again, except those tha
 describe.each(LANGUAGES)("in the language %s", (language) => {
   const { unknown, heard: _, ...others }: Phrases = PHRASES[language];
 
-  test("a local answer that knows nothing counts as not known, and no other local answer does", async () => {
+  test("a local answer that says it does not know counts as not known, and no other local answer does", async () => {
     const { api, organizationId } = await running.otherOrganization();
     const answered = Object.values(others).filter((text): text is string => typeof text === "string");
     const said = [unknown, ...answered].flatMap((content, index): Said[] => [
       { at: 2 * index },
       { at: 2 * index + 1, role: "ASSISTANT", content },
     ]);
-    const conversation = await past(api, organizationId, { said, end: 100 });
+    const conversation = await storePast(api, organizationId, { said, end: 100 });
     const { analytics } = await api.gql(READ, { input: INPUT, ...conversation });
     expect(analytics.totals).toMatchObject({ notKnown: 1, questions: answered.length + 1 });
   });

@@ -7,7 +7,7 @@ import { signToken } from "../auth/tokens";
 import { expiryOf } from "./tokens";
 
 const TOKEN_SECONDS = 15 * 60;
-/** How long after its link the page can renew its token. */
+/** How long after a link was made its page can renew the token. */
 const SESSION_SECONDS = 12 * 3_600;
 
 /** Periods that the page offers, in days. */
@@ -27,7 +27,7 @@ export interface AnalyticsToken {
 export class AnalyticsTokens {
   constructor(private readonly scope: Scope) {}
 
-  /** Issues a token. The page renews its own token with it. @throws FORBIDDEN for a caller without a key */
+  /** Issues a token. The page uses it to renew its own. @throws FORBIDDEN for a caller without a key */
   async issue({ kind, organizationId, keyId, expiresAt, renewableUntil }: Caller): Promise<AnalyticsToken> {
     if (keyId === undefined) throw new DomainError("FORBIDDEN", "Only a key or a token can issue a token.");
     const until =

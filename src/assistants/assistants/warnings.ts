@@ -90,7 +90,7 @@ export async function configurationWarnings(
   });
 }
 
-/** Warnings about the theme, which belongs to the widget: the channel of its chats stands for it. */
+/** Warnings about the theme. The theme belongs to the widget, so they have the channel of its chats. */
 const themeWarnings = (theme: JsonObject): ConfigurationWarning[] =>
   themeProblems(theme).map(({ key, effect, reason }) => ({
     channel: "TEXT",

@@ -32,7 +32,7 @@ const HSL: readonly Form[] = [[ANGLE, PERCENTAGE, PERCENTAGE]];
 const LAB: readonly Form[] = [[EITHER, EITHER, EITHER]];
 const LCH: readonly Form[] = [[EITHER, EITHER, ANGLE]];
 
-/** Functions with the forms of their components, which spaces separate, with a slash before the opacity. */
+/** Functions and the forms of their components. Spaces separate components; a slash precedes the opacity. */
 const FUNCTIONS: Readonly<Record<string, readonly Form[]>> = {
   ...{ rgb: RGB, rgba: RGB, hsl: HSL, hsla: HSL, hwb: HSL },
   ...{ lab: LAB, oklab: LAB, lch: LCH, oklch: LCH },
@@ -43,7 +43,7 @@ const WITH_COMMAS = ["rgb", "rgba", "hsl", "hsla"];
 /** In characters. */
 const MAX_LENGTH = 100;
 
-/** Whether a value is a CSS color that browsers parse without a document: no variables, and no colors of the system. */
+/** Whether a value is a CSS color that browsers parse without a document: no variables or system colors. */
 export function isColor(value: unknown): boolean {
   if (typeof value !== "string" || value.length > MAX_LENGTH) return false;
   const color = value.trim().toLowerCase();

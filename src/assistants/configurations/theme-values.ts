@@ -6,7 +6,7 @@ export interface ThemeProblem {
   readonly key: string;
   /** IGNORED: the widget shows its default instead. CUT: it shows a part of the text, or the nearest size. */
   readonly effect: "IGNORED" | "CUT";
-  /** Predicate of a sentence about the value. */
+  /** The predicate of a sentence about the value. */
   readonly reason: string;
 }
 
@@ -23,7 +23,7 @@ const color: Check = (value) =>
 /** Longer texts are not sent to web pages. In characters. */
 const MAX_LENGTH = 500;
 
-/** @param shown characters that the widget shows */
+/** @param shown how many characters the widget shows */
 const text =
   (shown: number): Check =>
   (value) => {
@@ -40,7 +40,7 @@ const position: Check = (value) =>
 /** A font name: words, or anything without special characters in quotes. */
 const FONT_NAME =
   /^(?:"[\p{L}\p{N} _-]+"|'[\p{L}\p{N} _-]+'|-?[\p{L}_][\p{L}\p{N}_-]*(?: [\p{L}_][\p{L}\p{N}_-]*)*)$/u;
-const NO_FONT_NAME = /^(?:inherit|initial|unset|revert|revert-layer|default)$/i;
+const CSS_KEYWORD = /^(?:inherit|initial|unset|revert|revert-layer|default)$/i;
 const MAX_FONTS_LENGTH = 200;
 
 const fonts: Check = (value) =>
@@ -49,7 +49,7 @@ const fonts: Check = (value) =>
   value
     .split(",")
     .map((name) => name.trim())
-    .every((name) => FONT_NAME.test(name) && !NO_FONT_NAME.test(name))
+    .every((name) => FONT_NAME.test(name) && !CSS_KEYWORD.test(name))
     ? undefined
     : ignored(
         `must be font names, separated by commas, of at most ${MAX_FONTS_LENGTH} characters; names with digits or signs at the beginning of a word need quotes`,

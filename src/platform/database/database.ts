@@ -75,7 +75,7 @@ export class Database {
     return row?.parleyKeepFacts ?? 0;
   }
 
-  /** Measures at most `most` chats again whose facts were stored by earlier rules. @returns whether any are left */
+  /** Measures again at most `most` chats whose facts were stored by earlier rules. @returns whether any are left */
   async recountFacts(most: number): Promise<boolean> {
     const [row] = await this.rowsOf<{ parleyRecountFacts: number }>("parley_recount_facts(?)", [most]);
     return (row?.parleyRecountFacts ?? 0) > 0;

@@ -12,7 +12,7 @@ export async function signIn(key: string): Promise<void> {
   storeToken(issueAnalyticsToken.token);
 }
 
-/** Renews the token at once and then before it expires. @returns a function that ends this */
+/** Renews the token at once and then before it expires. @returns a function that stops this */
 export function keepSignedIn(expire: () => void): () => void {
   let timer = 0;
   let dueAt = 0;
@@ -45,7 +45,10 @@ export function keepSignedIn(expire: () => void): () => void {
   };
 }
 
-/** The last token of a session cannot be renewed: the page asks again when it has expired. */
+/**
+ * Time until the next renewal. The last token of a session cannot be renewed: the attempt after its expiry ends the
+ * session.
+ */
 function pauseOf({ expiresAt, expiresIn, renewableUntil }: AnalyticsToken): number {
   const isLast = expiresAt >= renewableUntil;
   return (isLast ? expiresIn + 1 : expiresIn * RENEWAL_SHARE) * 1_000;

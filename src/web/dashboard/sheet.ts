@@ -12,19 +12,19 @@ export interface Sheet {
 /** Spreadsheets treat a text with such a beginning as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-function written(cell: Cell): string {
+function writeCell(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
   const text = FORMULA.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** In a file, the name of a column with days says in which time zone they begin. */
+/** Adds the time zone to the header of a column of days, for files. */
 const withZone = (column: string) => (column === "Day" ? `Day (${zone()})` : column);
 
 /** Formats a table as CSV (RFC 4180). */
 export const csv = ({ columns, rows }: Sheet) =>
-  [columns.map(withZone), ...rows].map((row) => row.map(written).join(",")).join("\r\n") + "\r\n";
+  [columns.map(withZone), ...rows].map((row) => row.map(writeCell).join(",")).join("\r\n") + "\r\n";
 
 /** Downloads a table as a CSV file. */
 export function download(sheet: Sheet): void {

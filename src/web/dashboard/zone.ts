@@ -2,13 +2,13 @@
 export const BROWSER_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 let chosen = BROWSER_ZONE;
-/** The time zone of all days and times on the page: an IANA name. */
+/** The time zone of all days and times on the page, as an IANA name. */
 export const zone = () => chosen;
 export const chooseZone = (name: string) => void (chosen = name);
 
 export function isZone(name: string): boolean {
   try {
-    // An offset such as +02:00 is none of the names that the server knows.
+    // The server knows names only, no offsets such as +02:00.
     return /^[A-Za-z]/.test(name) && Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
   } catch {
     return false;
@@ -38,7 +38,7 @@ export const dayOf = (at: Date): string =>
 
 const STEP_MS = 900_000;
 
-/** Start of a day, or of a day so many days later. Where the clock changes at midnight, a day starts at 01:00. */
+/** Start of a day, or of the day `later` days after it. Where the clock changes at midnight, a day starts at 01:00. */
 export function startOf(day: string, later = 0): Date {
   const midnight = new Date(Date.parse(day) + later * 86_400_000);
   const wanted = midnight.toISOString().slice(0, 10);
@@ -49,7 +49,7 @@ export function startOf(day: string, later = 0): Date {
   return new Date(at);
 }
 
-/** How far the clocks of the time zone are ahead of UTC. */
+/** How far the chosen time zone is ahead of UTC. */
 function offsetMs(at: Date): number {
   const parts = new Intl.DateTimeFormat("en", {
     timeZone: chosen,

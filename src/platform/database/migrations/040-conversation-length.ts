@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** In milliseconds. As in 009: stored facts depend on them. */
+/** In milliseconds. The same as in 009, because stored facts depend on them. */
 const ANSWER_BOUNDS = [250, 500, 1000, 2000, 3000, 5000, 8000, 13000, 20000, 30000, 60000, 120000];
 const BUCKETS = ANSWER_BOUNDS.map((_, index) => index).concat(ANSWER_BOUNDS.length);
 
@@ -30,7 +30,7 @@ const NOT_KNOWN = [
 ].join("|");
 
 /** Messages of a person and the assistant's answers. */
-const QUESTION_OUTCOMES = (pattern: string) => `
+const questionOutcomes = (pattern: string) => `
   create or replace view question_outcomes with (security_invoker = true) as
   select m.organization_id, m.id, m.chat_id, c.assistant_id, c.channel, c.started_at,
     m.content as question, m.created_at as asked_at, answer.content as answer,
@@ -50,8 +50,8 @@ const QUESTION_OUTCOMES = (pattern: string) => `
   ) answer on true
   where m.role = 'USER' and m.content <> ''`;
 
-/** Gaps of the conversation up to this long count, longer ones do not. In minutes. */
-const MAX_GAP = 5;
+/** Longer pauses of a conversation do not count. */
+const MAX_GAP_MINUTES = 5;
 
 /**
  * A call lasts from its answer to its end. A text conversation lasts from its start to its last message, without the
@@ -64,7 +64,7 @@ const SECONDS = `
     )))::integer
     else said.seconds end`;
 
-const CONVERSATION_FACTS = () => {
+const conversationFacts = () => {
   const times = BUCKETS.map(
     (bucket) => `count(*) filter (where width_bucket(timed.ms, bounds.list) = ${bucket})::integer`,
   );
@@ -78,7 +78,7 @@ const CONVERSATION_FACTS = () => {
   from chats c
   cross join lateral (
     select count(*)::integer as messages,
-      coalesce(round(sum(extract(epoch from gap)) filter (where gap between interval '0' and interval '${MAX_GAP} minutes')), 0)::integer
+      coalesce(round(sum(extract(epoch from gap)) filter (where gap between interval '0' and interval '${MAX_GAP_MINUTES} minutes')), 0)::integer
         as seconds
     from (
       select m.created_at - lag(m.created_at, 1, c.started_at) over (order by m.created_at) as gap
@@ -101,12 +101,12 @@ const CONVERSATION_FACTS = () => {
 };
 
 /**
- * Changes how conversations are measured. A job measures those of earlier again, in batches: `recount_facts_after` is
+ * Changes how conversations are measured. A job measures earlier ones again, in batches: `recount_facts_after` is
  * the last chat that it has reached, null when it has finished.
  */
 export async function up(db: Knex): Promise<void> {
-  await db.raw(QUESTION_OUTCOMES(NOT_KNOWN).replaceAll("?", "\\?")); // Knex replaces a bare one by a value
-  await db.raw(CONVERSATION_FACTS());
+  await db.raw(questionOutcomes(NOT_KNOWN).replaceAll("?", "\\?")); // Knex takes a bare ? for a parameter
+  await db.raw(conversationFacts());
   await db.raw(`alter table organizations add column recount_facts_after text collate "C"`);
   await db.raw(`update organizations set recount_facts_after = ''`);
   // Facts whose chat has been erased, or has lost messages, stay as they are.
@@ -131,7 +131,7 @@ export async function up(db: Knex): Promise<void> {
     end $$`);
 }
 
-/** The views stay: their columns are those of before, and facts were stored with them. */
+/** The views stay: they have the same columns as before, and facts were stored with them. */
 export async function down(db: Knex): Promise<void> {
   await db.raw(`drop function parley_recount_facts(integer)`);
   await db.raw(`alter table organizations drop column recount_facts_after`);
