@@ -396,6 +396,18 @@ describe("webhook deliveries", () => {
   });
 });
 
+test("the database knows every time zone that browsers offer", async () => {
+  const zones = Intl.supportedValuesOf("timeZone");
+  expect(zones.length).toBeGreaterThan(300);
+  const known = await running.database.query(
+    "select now() at time zone name from unnest($1::text[]) zones (name)",
+    [zones],
+  );
+  expect(known).toHaveLength(zones.length);
+  const input = { timezone: zones.find((name) => name.includes("Argentina/")) };
+  expect((await report(input)).days.length).toBeGreaterThan(0);
+});
+
 describe("invalid input is refused:", () => {
   const refused = (input: object) =>
     running.api.gqlError("query ($input: AnalyticsInput!) { analytics(input: $input) { from } }", { input });

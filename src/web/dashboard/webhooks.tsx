@@ -22,7 +22,11 @@ export function Webhooks({
     }),
     [days],
   );
-  const note = `${number(webhooks.deliveries)} made, ${number(webhooks.retried)} tried more than once, median ${milliseconds(webhooks.medianMs)}. Of all assistants and channels`;
+  const scope = "Of all assistants and channels";
+  const note =
+    webhooks.deliveries === 0
+      ? scope
+      : `${number(webhooks.deliveries)} made, ${number(webhooks.retried)} tried more than once, median ${milliseconds(webhooks.medianMs)}. ${scope}`;
   return (
     <Card
       wide

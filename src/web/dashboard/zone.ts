@@ -24,7 +24,7 @@ export const ZONES: readonly string[] = [
 export function zoneWithOffset(name: string): string {
   const format = new Intl.DateTimeFormat("en", { timeZone: name, timeZoneName: "shortOffset" });
   const offset = format.formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value;
-  return offset === undefined || offset === name ? name : `${name} (${offset})`;
+  return offset === undefined || name === "UTC" ? name : `${name} (${offset})`;
 }
 
 /** The day on which a time falls, such as 2026-01-31. */
