@@ -35,8 +35,15 @@ function pathOf(source) {
 }
 
 const escape = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+/** Lets long names in a table break, so that its columns fit. */
+const breakable = (html) =>
+  html.replace(
+    /<code>([^<]*)<\/code>/g,
+    (_, code) => `<code>${code.replace(/[/_.](?=\w)|[a-z](?=[A-Z])/g, "$&<wbr>")}</code>`,
+  );
 const plain = (html) =>
   html
+    .replaceAll("<wbr>", "")
     .replace(/<[^>]+>/g, " ")
     .replace(
       /&(amp|lt|gt|quot|#39);/g,
@@ -75,9 +82,9 @@ function render(source, text, known) {
         },
         table(token) {
           const cells = (row, tag) =>
-            row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("");
+            row.map((cell) => `<${tag}>${breakable(this.parser.parseInline(cell.tokens))}</${tag}>`).join("");
           const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
-          return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, "th")}</tr></thead><tbody>${rows}</tbody></table></div>`;
+          return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(token.header, "th")}</tr></thead><tbody>${rows}</tbody></table></div>`;
         },
         code({ text: code, lang, escaped }) {
           return `<pre tabindex="0"><code class="language-${escape(lang ?? "text")}">${escaped ? code : escape(code)}</code></pre>`;

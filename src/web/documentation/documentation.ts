@@ -7,9 +7,9 @@ const EXCERPT_BEFORE = 40;
 const EXCERPT_AFTER = 120;
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
-const query = element<HTMLInputElement>("query");
-const results = element("results");
-const menu = element("menu");
+const query = element<HTMLInputElement>("searchField");
+const results = element("searchResults");
+const menu = element("menuButton");
 
 let index: Promise<MiniSearch<Section>> | undefined;
 
@@ -65,7 +65,7 @@ document.addEventListener("keydown", ({ key, target }) => {
   if (key === "Enter" && target === query) results.querySelector("a")?.click();
 });
 document.addEventListener("click", ({ target }) => {
-  if (!(target as Element).closest("search") || (target as Element).closest("#results a"))
+  if (!(target as Element).closest("search") || (target as Element).closest("#searchResults a"))
     results.hidden = true;
 });
 menu.addEventListener("click", () => {
