@@ -62,12 +62,12 @@ export class Components {
       const keepsNull = nullable.includes(name);
       const { "x-extension": extension } = ruleOf(field);
       // A field of the object's own type, such as Message.reply, is a component of its own.
-      const ofField = getNamedType(field.type) === bare ? capitalized(name) : undefined;
+      const ofField = getNamedType(field.type) === bare ? capitalize(name) : undefined;
       const schema: JsonSchema = {
         ...this.output(field.type, node.selectionSet, nullable, ofField),
         ...(extension && { "x-extension": extension }),
       };
-      properties[name] = described(
+      properties[name] = withDescription(
         keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
         field.description,
         componentName ?? bare.name,
@@ -94,8 +94,8 @@ export class Components {
       if (omit.includes(field.name)) continue;
       const { nullable, ...rule } = ruleOf(field);
       const clears = !isNonNullType(field.type) && nullable !== false;
-      const schema = ruled(this.input(field.type, []), rule);
-      properties[field.name] = described(
+      const schema = withRule(this.input(field.type, []), rule);
+      properties[field.name] = withDescription(
         clears ? orNull(schema) : schema,
         field.description,
         bare.name,
@@ -142,14 +142,14 @@ export function leaf(type: GraphQLType): JsonSchema {
 }
 
 /** Adds a rule to a schema; rules about the items of a list go to the schema of its items. */
-function ruled(schema: JsonSchema, rule: InputRule): JsonSchema {
+function withRule(schema: JsonSchema, rule: InputRule): JsonSchema {
   if (schema.type !== "array") return { ...schema, ...rule };
   const ofItems = itemRule(rule);
   const ofList = Object.entries(rule).filter(([word]) => !(word in ofItems));
-  return { ...schema, ...Object.fromEntries(ofList), items: ruled(schema.items as JsonSchema, ofItems) };
+  return { ...schema, ...Object.fromEntries(ofList), items: withRule(schema.items as JsonSchema, ofItems) };
 }
 
-const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+const capitalize = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 const orNull = (schema: JsonSchema): JsonSchema => ({
   ...schema,
@@ -159,7 +159,7 @@ const orNull = (schema: JsonSchema): JsonSchema => ({
 
 const about = (description: string | null | undefined) => (description ? { description } : {});
 
-function described(
+function withDescription(
   schema: JsonSchema,
   description: string | null | undefined,
   type: string,

@@ -46,7 +46,7 @@ export interface Route {
   readonly omit?: readonly string[];
   /** Response fields that are `null` if empty, instead of being omitted. */
   readonly nullable?: readonly string[];
-  /** Whether the operation waits for external HTTP requests: no database transaction is open meanwhile. */
+  /** Whether the operation waits for external HTTP requests: no database transaction is open in the meantime. */
   readonly waits?: true;
   /** Boolean query parameter with which the operation waits, as if `waits` were set. */
   readonly waitsIf?: string;

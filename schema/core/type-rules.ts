@@ -124,7 +124,7 @@ export function nestedAccess(schema: GraphQLSchema): Map<Field, readonly Access[
   const readers = new Map(types.map((type) => [type.name, accessesOf(schema, type)]));
   for (const root of roots)
     for (const field of Object.values(root.getFields()))
-      for (const type of reached(schema, field))
+      for (const type of reachableTypes(schema, field))
         readers.get(type.name)?.push(accessOf(field.name, root === schema.getMutationType()));
   const checked = new Map<Field, readonly Access[]>();
   for (const type of types)
@@ -143,7 +143,7 @@ export const rootsOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => !!type);
 
 /** Object types that a field may return; for a page or connection also the types of its records. */
-function reached(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedType[] {
+function reachableTypes(schema: GraphQLSchema, { type }: Field): readonly GraphQLNamedType[] {
   const named = getNamedType(type);
   if (isLeafType(named)) return [];
   const content = contentOf(named);

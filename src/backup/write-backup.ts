@@ -83,7 +83,7 @@ async function writeFiles(
       missingFiles.push(key);
       continue;
     }
-    const file: StoredFile = { key, ...(await written(folder, `files/${key}`, content)) };
+    const file: StoredFile = { key, ...(await writeContent(folder, `files/${key}`, content)) };
     await accept(digest, `${JSON.stringify(file)}\n`);
     count++;
   }
@@ -99,10 +99,10 @@ const accept = (stream: Writable, text: string): Promise<void> =>
   new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
 
 async function writePart(folder: string, path: string, content: Readable): Promise<Part> {
-  return written(folder, path, content, true);
+  return writeContent(folder, path, content, true);
 }
 
-async function written(folder: string, path: string, content: Readable, pack = false): Promise<Part> {
+async function writeContent(folder: string, path: string, content: Readable, pack = false): Promise<Part> {
   const target = join(folder, path);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const digest = new Digest();

@@ -20,14 +20,14 @@ command(
       throw new Error("--head applies to one organization: add --organization ID, or --file EXPORT.");
     const verdicts =
       file === undefined
-        ? await stored(database, organization, published)
-        : [await exported(file, published)];
+        ? await verifyStored(database, organization, published)
+        : [await verifyExport(file, published)];
     if (verdicts.some(({ problem }) => problem)) process.exitCode = 1;
     return verdicts.map((verdict) => ({ verdict: verdict.problem ? "BROKEN" : "UNBROKEN", ...verdict }));
   },
 );
 
-async function exported(file: string, published: readonly AuditHead[]): Promise<AuditVerdict> {
+async function verifyExport(file: string, published: readonly AuditHead[]): Promise<AuditVerdict> {
   const { rows, heads } = readExport(readFileSync(file, "utf8").split("\n"));
   const verdict = await verifyChain(rows, [...heads, ...published]);
   if (verdict.problem || heads.length > 0) return verdict;
@@ -38,7 +38,7 @@ async function exported(file: string, published: readonly AuditHead[]): Promise<
   };
 }
 
-async function stored(
+async function verifyStored(
   database: Database,
   organization: string | undefined,
   published: readonly AuditHead[],

@@ -19,7 +19,7 @@ export interface Head {
   readonly status: number;
 }
 
-const created = () => Math.floor(currentTime() / 1_000);
+const unixTime = () => Math.floor(currentTime() / 1_000);
 const toolCall = ({ id, name, arguments: args }: ModelCall) => ({
   id,
   type: "function",
@@ -30,7 +30,7 @@ export const completionAnswer = (res: ServerResponse, head: Head, stream: boolea
   stream ? streamingAnswer(res, head) : singleAnswer(res, head);
 
 function streamingAnswer(res: ServerResponse, { id, model, status }: Head): CompletionAnswer {
-  const at = created();
+  const at = unixTime();
   let hasStarted = false;
   let calls = 0;
   let finish: "stop" | CutReason = "stop";
@@ -77,7 +77,7 @@ function singleAnswer(res: ServerResponse, { id, model, status }: Head): Complet
       };
       const choices = [{ index: 0, message, finish_reason: calls.length > 0 ? "tool_calls" : finish }];
       res.writeHead(status, { "Content-Type": "application/json; charset=utf-8" });
-      res.end(JSON.stringify({ id, object: "chat.completion", created: created(), model, choices }));
+      res.end(JSON.stringify({ id, object: "chat.completion", created: unixTime(), model, choices }));
     },
   };
 }

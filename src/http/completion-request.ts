@@ -30,7 +30,7 @@ export function readCompletion(body: unknown): CompletionRequest {
     model: text(model) || "parley",
     history: historyOf(list(messages).slice(-MAX_MESSAGES)),
     toEngineCall: (call) =>
-      translated(
+      translateCall(
         list(tools).map((tool) => object(object(tool).function)),
         call,
       ),
@@ -83,7 +83,7 @@ function parseArguments(value: unknown): unknown {
   }
 }
 
-function translated(tools: readonly Json[], call: ModelCall): ModelCall {
+function translateCall(tools: readonly Json[], call: ModelCall): ModelCall {
   const pattern = (NAMES as Readonly<Record<string, RegExp>>)[call.name];
   const defaultName = (DEFAULT_NAMES as Readonly<Record<string, string>>)[call.name];
   if (!pattern || defaultName === undefined) return call;

@@ -75,7 +75,7 @@ async function receive(
     const found =
       known ?? ((await openInbound(database, request, parts.addressOf(req))) ? await findCall() : undefined);
     return found
-      ? receiveMessage(audited(parts, req, found, "engineServerMessages"), body)
+      ? receiveMessage(withAudit(parts, req, found, "engineServerMessages"), body)
       : { outcome: "refused" };
   };
   const { type } = engine.read(body);
@@ -88,7 +88,7 @@ async function receive(
 }
 
 /** The call with a scope that records the engine's changes in the audit log. */
-function audited(
+function withAudit(
   { addressOf }: Parts,
   req: IncomingMessage,
   { scope, ...found }: FoundCall,
@@ -132,7 +132,7 @@ async function complete(
   );
   if (live)
     await withFallback(parts, undefined, () =>
-      converse(audited(parts, req, live, "engineChatCompletions"), request, body, answer, res),
+      converse(withAudit(parts, req, live, "engineChatCompletions"), request, body, answer, res),
     );
   else answer.text(UNKNOWN_CALL);
   answer.end();

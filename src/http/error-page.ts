@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ErrorBody } from "./error-body";
-import { escaped, sendPlainPage } from "./plain-page";
+import { escapeHtml, sendPlainPage } from "./plain-page";
 
 /** Whether a request came from the address bar of a browser, outside the interfaces for programs. */
 export const wantsErrorPage = ({ url = "", headers }: IncomingMessage): boolean =>
@@ -12,8 +12,8 @@ export const sendErrorPage = (res: ServerResponse, body: ErrorBody): void =>
     res,
     body.statusCode,
     `${body.statusCode} ${body.error}`,
-    `<h1>${escaped(body.error)}</h1>
-<p>${escaped(body.message)}</p>
+    `<h1>${escapeHtml(body.error)}</h1>
+<p>${escapeHtml(body.message)}</p>
 <p><a href="/">Start page</a></p>
-<p class="muted">Status ${body.statusCode}, code <code>${body.code}</code>, request <code>${escaped(body.requestId)}</code></p>`,
+<p class="muted">Status ${body.statusCode}, code <code>${body.code}</code>, request <code>${escapeHtml(body.requestId)}</code></p>`,
   );

@@ -111,9 +111,9 @@ async function answerOf<Context extends BaseContext>(
   const { document, queryHash, contextValue } = request;
   const operation = request.operation as OperationDefinitionNode | undefined; // Apollo also calls this without an operation
   const { operationName } = request;
-  if (!operation) return failed([unknownOperation(request.request.operationName)], "BAD_USER_INPUT");
+  if (!operation) return refusal([unknownOperation(request.request.operationName)], "BAD_USER_INPUT");
   if (operation.operation === OperationTypeNode.SUBSCRIPTION)
-    return failed([overWebSocket], "BAD_USER_INPUT");
+    return refusal([overWebSocket], "BAD_USER_INPUT");
   const key = `${queryHash} ${operationName ?? ""}`;
   const known: CachedDocument<Context> =
     documents.get(key) ?? options.compile(document, operationName ?? undefined);
@@ -121,15 +121,15 @@ async function answerOf<Context extends BaseContext>(
   const sent = request.request.variables ?? {};
   const { errors: refused, coerced } = known.coerce(sent);
   if (refused) {
-    return failed(refusedVariables(options, operation, sent, refused), "BAD_USER_INPUT");
+    return refusal(refusedVariables(options, operation, sent, refused), "BAD_USER_INPUT");
   }
   // Raw values: the cost function coerces them itself, and an Upload can be coerced only once.
   const counted = known.cost ?? costOf(options.schema, document, operationName ?? undefined, sent);
   if (!operation.variableDefinitions?.length) known.cost = counted;
-  if (counted.refusal) return failed([withValueDetails(counted.refusal, document)], "BAD_USER_INPUT");
+  if (counted.refusal) return refusal([withValueDetails(counted.refusal, document)], "BAD_USER_INPUT");
   const { cost, problem } = counted;
-  if (problem) return failed([problem], "COST_LIMIT");
-  return answered(options, request, await settled(known.run(contextValue, coerced ?? {})), { cost });
+  if (problem) return refusal([problem], "COST_LIMIT");
+  return answered(options, request, await catchFailure(known.run(contextValue, coerced ?? {})), { cost });
 }
 
 const overWebSocket = new GraphQLError(
@@ -139,7 +139,7 @@ const overWebSocket = new GraphQLError(
 type OperationResult = { readonly data?: unknown; readonly errors?: readonly GraphQLError[] };
 
 /** Timeouts and a lost database connection fail the whole operation. */
-const settled = (run: Promise<OperationResult>): Promise<OperationResult> =>
+const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =>
   run.catch((error: unknown) => ({
     data: null,
     errors: [new GraphQLError(publicError(error).message, { originalError: error as Error })],
@@ -163,7 +163,7 @@ function answered<Context extends BaseContext>(
 }
 
 /** Response to an operation that is refused before it runs. The handler adds the request id. */
-function failed(errors: readonly GraphQLError[], code: string): GraphQLResponse {
+function refusal(errors: readonly GraphQLError[], code: string): GraphQLResponse {
   const singleResult = { errors: errors.map((error) => withCode(error, code).toJSON()) };
   return { http: { status: 400, headers: new HeaderMap() }, body: { kind: "single", singleResult } };
 }

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 import type { Ports } from "../platform/ports/ports";
-import { escaped, sendPlainPage } from "./plain-page";
+import { escapeHtml, sendPlainPage } from "./plain-page";
 
 const PATHS = {
   graphql: "/graphql",
@@ -30,7 +30,7 @@ export function home(setup: Setup): RequestHandler {
     const links = LINKS.map(
       ([path, name, description]) => `<li><a href="${path}">${name}</a><span>${description}</span></li>`,
     );
-    const facts = factsOf(setup).map(([name, fact]) => `<dt>${name}</dt><dd>${escaped(fact)}</dd>`);
+    const facts = factsOf(setup).map(([name, fact]) => `<dt>${name}</dt><dd>${escapeHtml(fact)}</dd>`);
     sendPlainPage(
       res,
       200,

@@ -40,7 +40,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** A text within HTML. */
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
 
 /** Sends a page without scripts. @param content HTML */
 export function sendPlainPage(res: ServerResponse, status: number, title: string, content: string): void {
@@ -49,7 +49,7 @@ export function sendPlainPage(res: ServerResponse, status: number, title: string
   res.statusCode = status;
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title><style>${STYLE}</style></head><body><main>${content}</main></body></html>
+<title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body><main>${content}</main></body></html>
 `;
   res.setHeader("Content-Type", "text/html; charset=utf-8");
   res.setHeader("Content-Length", Buffer.byteLength(html));

@@ -47,7 +47,7 @@ afterAll(closeRaw);
 
 const headersOf = (target: Target) => callerOf(target, running.api, world).headers;
 
-/** Sends any body to the target. Expects that the service stays live meanwhile. */
+/** Sends any body to the target. Expects that the service stays live in the meantime. */
 async function attack(target: Target, body: string, type: string): Promise<RawAnswer> {
   const headers = { ...headersOf(target), "Content-Type": type };
   const path = target.path(world);

@@ -32,7 +32,7 @@ describe("a turn with a model", () => {
     expect((await say("And now?")).content).toBe("Still.");
     const [first, second] = model.asked;
     expect(first).toMatchObject({ model: "gpt-4o-mini", temperature: 0.3, max_tokens: 77 });
-    // A value is inserted once: placeholders inside of it stay.
+    // A value is inserted once: placeholders inside it stay.
     expect(first!.messages[0]).toMatchObject({
       role: "system",
       content: expect.stringContaining("of Rome and {city}."),

@@ -22,7 +22,7 @@ import { LONG } from "../support/suite";
 const HOUR = 3_600_000;
 const PRELOAD = resolve(__dirname, "../support/skewed-clock.cjs");
 
-/** A server whose own clock differs from the database's by so many milliseconds. */
+/** A server whose own clock differs from the database's by `milliseconds`. */
 const skewed = (env: Env, milliseconds: number, over = afterTest): Promise<ServerProcess> =>
   startServer({ ...env, NODE_OPTIONS: `--require ${PRELOAD}`, CLOCK_SKEW_MS: String(milliseconds) }, over);
 

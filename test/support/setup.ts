@@ -64,7 +64,7 @@ export default async function setup({ testPathPattern }: JestConfig): Promise<vo
   Object.assign(globalThis, { stopTestPostgres });
 }
 
-/** Replaces the template by a restored and released copy, to run the tests on restored data. */
+/** Replaces the template with a restored and released copy, to run the tests on restored data. */
 async function restoreOver(postgres: string, template: URL, dataDir: string): Promise<void> {
   const original = new URL(template);
   original.pathname = "/original";

@@ -20,7 +20,7 @@ export interface ModelAsked {
  * status; an incomplete stream; or other content.
  */
 export type Reply =
-  /** `after` so many milliseconds. */
+  /** `after` is a delay in ms. */
   | { readonly text: readonly string[]; readonly after?: number }
   | { readonly call: string; readonly arguments: string }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly error?: object }

@@ -42,7 +42,7 @@ export class AuditLog {
 
   private async sealBatch(): Promise<AuditHead | "nothing" | "lost"> {
     const { scope } = this;
-    // Reads the head first: if another server chains a row meanwhile, the row is gone or `advance` fails.
+    // Reads the head first: if another server chains a row in the meantime, the row is gone or `advance` fails.
     const head = await this.head();
     const waiting = await scope
       .table("audit_outbox")

@@ -80,7 +80,7 @@ export class Quotas {
     }
     const { noun, setting, remedy } = COUNTED_RECORDS[kind];
     const check = async () => {
-      if (await this.hasAtLeast(kind, limit)) throw exceeded(limit, noun, setting, remedy);
+      if (await this.hasAtLeast(kind, limit)) throw quotaExceeded(limit, noun, setting, remedy);
     };
     await check();
     await this.whole.lock(LOCK);
@@ -134,7 +134,7 @@ export class Quotas {
   async roomForFile(): Promise<number> {
     const limits = this.whole.ports.quotas;
     const { files } = await this.usage();
-    if (files >= limits.files) throw exceeded(limits.files, "files", "QUOTA_FILES", "Delete some");
+    if (files >= limits.files) throw quotaExceeded(limits.files, "files", "QUOTA_FILES", "Delete some");
     return this.roomForBytes();
   }
 
@@ -202,9 +202,9 @@ function remainingBytes(bytes: number, limit: number): number {
   return limit - bytes;
 }
 
-const tooManyBytes = (limit: number) => exceeded(limit, "stored bytes", "QUOTA_STORED_BYTES", REMEDY);
+const tooManyBytes = (limit: number) => quotaExceeded(limit, "stored bytes", "QUOTA_STORED_BYTES", REMEDY);
 
-const exceeded = (limit: number, noun: string, setting: string, remedy: string) =>
+const quotaExceeded = (limit: number, noun: string, setting: string, remedy: string) =>
   new DomainError(
     "QUOTA_EXCEEDED",
     `The organization's limit is ${limit} ${noun} (${setting}). ${remedy}, or ask the operator to raise the limit.`,

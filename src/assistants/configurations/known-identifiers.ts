@@ -18,8 +18,8 @@ function identifiersOf(catalog: Catalog): Readonly<Record<ConfigurationKind, Ide
 }
 
 /**
- * Replaces identifiers that the catalog no longer has, after a change of CATALOG_FILE, by the first one of the catalog,
- * because the GraphQL enums lack them. Warnings show the stored identifiers.
+ * Replaces identifiers that the catalog no longer has, after a change of CATALOG_FILE, with the first one of the
+ * catalog, because the GraphQL enums lack them. Warnings show the stored identifiers.
  */
 export function withKnownIdentifiers<C extends object>(
   kind: ConfigurationKind,

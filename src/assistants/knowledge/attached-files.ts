@@ -101,7 +101,7 @@ export class AttachedFiles {
     await this.scope.table("passages").where({ assistantId }).delete();
   }
 
-  /** Stores the result of reading a file, unless the file was detached meanwhile. */
+  /** Stores the result of reading a file, unless the file was detached in the meantime. */
   async storeResult(fileId: string, reading: ReadResult): Promise<void> {
     await this.scope.transaction(async (scope) => {
       const attached = scope.of(AttachedFiles);

@@ -51,7 +51,7 @@ const OF_ASSISTANT = ofOwner(`(passages.assistant_id = $2 or passages.file_id in
   select assistant_files.file_id from assistant_files
   where assistant_files.organization_id = $1 and assistant_files.assistant_id = $2))`);
 
-/** Stores vectors, except for passages that were deleted meanwhile. */
+/** Stores vectors, except for passages that were deleted in the meantime. */
 async function store(
   scope: Scope,
   passages: readonly PassageText[],

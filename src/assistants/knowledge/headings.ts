@@ -23,7 +23,7 @@ const ANSWER_LABELS = new Set(
 const LABEL = /^[*_]{0,2}([\p{L}\p{M}]{1,10})[*_]{0,2} ?[:：][*_]{0,2}/u;
 
 /** The text of a line after a label of the set; undefined if it has none. */
-function labeled(line: string, labels: ReadonlySet<string>): string | undefined {
+function textAfterLabel(line: string, labels: ReadonlySet<string>): string | undefined {
   const [label, name] = LABEL.exec(line) ?? [];
   if (label === undefined || !labels.has(name!.toLowerCase())) return undefined;
   return line.slice(label.length).trim();
@@ -32,16 +32,16 @@ function labeled(line: string, labels: ReadonlySet<string>): string | undefined 
 /** Divides a passage: a question and its answer, or a short first line and the lines below. */
 export function splitHeading(passage: string): HeadedText {
   const [line = "", ...below] = passage.split("\n").map((one) => one.trim());
-  const question = labeled(line, QUESTION_LABELS);
-  const answer = labeled(below[0] ?? "", ANSWER_LABELS);
+  const question = textAfterLabel(line, QUESTION_LABELS);
+  const answer = textAfterLabel(below[0] ?? "", ANSWER_LABELS);
   const text = below.join("\n").trim();
   if (question !== undefined && answer !== undefined)
     return { heading: question, text: [answer, ...below.slice(1)].join("\n").trim() };
   const isHeading = line.includes(PATH_SEPARATOR) || isMarked(line) || isShortTitle(line, text);
   if (text === "" || !isHeading) return { text: passage };
-  const heading = unmarked(line.split(PATH_SEPARATOR).at(-1)!);
+  const heading = withoutMarks(line.split(PATH_SEPARATOR).at(-1)!);
   // Markdown's heading above a question and its answer
-  const inner = labeled(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : splitHeading(text);
+  const inner = textAfterLabel(below[0] ?? "", QUESTION_LABELS) === undefined ? { text } : splitHeading(text);
   return heading === "" ? inner : { heading, ...inner };
 }
 
@@ -49,8 +49,8 @@ export function splitHeading(passage: string): HeadedText {
 export function questionsIn(paragraph: string): string[] {
   const lines = paragraph.split("\n");
   const begins = (at: number) =>
-    labeled(lines[at]!.trim(), QUESTION_LABELS) !== undefined &&
-    labeled(lines[at + 1]?.trim() ?? "", ANSWER_LABELS) !== undefined;
+    textAfterLabel(lines[at]!.trim(), QUESTION_LABELS) !== undefined &&
+    textAfterLabel(lines[at + 1]?.trim() ?? "", ANSWER_LABELS) !== undefined;
   const starts = lines.flatMap((_, at) => (at === 0 || begins(at) ? [at] : []));
   return starts.map((start, index) => lines.slice(start, starts[index + 1]).join("\n"));
 }
@@ -63,7 +63,7 @@ const isShortTitle = (line: string, text: string): boolean =>
   line.length <= MAX_HEADING_LENGTH && !/[.!,;。！،]$|^[-*>|\d]/u.test(line) && !/^\p{Ll}/u.test(text);
 
 /** A heading without the marks of Markdown and a colon at its end. */
-const unmarked = (heading: string): string =>
+const withoutMarks = (heading: string): string =>
   heading
     .trim()
     .replace(/^#{1,6} /, "")

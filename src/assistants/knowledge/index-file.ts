@@ -17,7 +17,7 @@ export async function indexFile(scope: Scope, fileId: string, lastAttempt: boole
     if (!isReadable(file.detectedType)) return void content.destroy();
     await attached.storeResult(fileId, await scope.ports.reader.read(file.detectedType, content));
   } catch (error) {
-    if (error instanceof DomainError && error.code === "FILE_NOT_FOUND") return; // deleted meanwhile
+    if (error instanceof DomainError && error.code === "FILE_NOT_FOUND") return; // deleted in the meantime
     if (lastAttempt) await giveUpIndexing(scope, fileId);
     throw error;
   }

@@ -54,7 +54,7 @@ export async function receiveMessage(found: FoundCall, body: unknown): Promise<C
     case "assistant-request":
       return sendAssistant(found);
     case "transfer-request":
-      return answered(found, { type: "no-transfer", message: NO_TRANSFER });
+      return applyWithAnswer(found, { type: "no-transfer", message: NO_TRANSFER });
     case "hang":
       return recordDelay(found, body);
     case "other":
@@ -89,7 +89,7 @@ async function sendAssistant(found: FoundCall): Promise<CallbackResult> {
   const { scope, chat, call } = found;
   const speaker = await speakerOf(scope, chat);
   if (!("ending" in speaker))
-    return answered(found, { type: "assistant", order: await orderOf(scope, speaker, call) });
+    return applyWithAnswer(found, { type: "assistant", order: await orderOf(scope, speaker, call) });
   await conclude(scope, chat, speaker.ending);
   return APPLIED;
 }
@@ -197,7 +197,7 @@ const once = (found: FoundCall, body: unknown, work: (scope: Scope, call: CallRo
 const digestOf = (body: unknown): string =>
   createHash("sha256").update(JSON.stringify(body)).digest("base64url");
 
-const answered = ({ scope }: FoundCall, answer: EngineAnswer): CallbackResult => ({
+const applyWithAnswer = ({ scope }: FoundCall, answer: EngineAnswer): CallbackResult => ({
   outcome: "applied",
   answer: scope.ports.voice.engine.answer(answer),
 });

@@ -134,7 +134,7 @@ async function releaseClaim(scope: Scope, { chat, call, attempt }: Claim): Promi
   if (changed > 0) await enqueueStart(scope, chat.id);
 }
 
-/** Stores the engine's answer. A call that has ended meanwhile is hung up. */
+/** Stores the engine's answer. A call that has ended in the meantime is hung up. */
 async function storePlacedCall(
   scope: Scope,
   chatId: string,

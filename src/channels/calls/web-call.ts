@@ -109,7 +109,7 @@ async function pageUrl(scope: Scope, chatId: string, keyId: string): Promise<str
   return `${ports.publicUrl()}/widget/voice?chat=${chatId}#token=${token}`;
 }
 
-/** Stores the engine's answer. A call that has ended meanwhile is hung up. */
+/** Stores the engine's answer. A call that has ended in the meantime is hung up. */
 async function storeOpenedCall(scope: Scope, chatId: string, engineCallId: string): Promise<void> {
   const ended = await scope.transaction(async (scope) => {
     const [chat] = await scope.table("chats").where({ id: chatId }).forUpdate();

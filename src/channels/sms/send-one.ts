@@ -69,7 +69,7 @@ async function send(
       await sent.releaseClaim(row);
       return currentDate();
     }
-    return failed(scope, { ...row, attempts: row.attempts + 1 }, error as Error);
+    return handleFailure(scope, { ...row, attempts: row.attempts + 1 }, error as Error);
   }
 }
 
@@ -78,7 +78,7 @@ function uncertainSince({ via, askedAt, createdAt }: OutgoingTextRow): Date | un
   return via === "TWIML" ? createdAt : (askedAt ?? undefined);
 }
 
-async function failed(scope: Scope, row: OutgoingTextRow, error: Error): Promise<Date | undefined> {
+async function handleFailure(scope: Scope, row: OutgoingTextRow, error: Error): Promise<Date | undefined> {
   if (error instanceof SmsRefused) return giveUp(scope, row, error);
   if (!(error instanceof SmsDelayed)) return retryAt(scope, row, error, row.attempts - 1);
   await scope.of(OutgoingTexts).change([row.id], { askedAt: null });

@@ -48,9 +48,9 @@ export interface NewMessage extends PostMessageInput {
   readonly unanswered?: boolean;
   /** Id that the web page has chosen; unique in the chat. */
   readonly clientId?: string;
-  /** The conversation as just read: saves a read unless it has changed meanwhile. */
+  /** The conversation as just read: saves a read unless it has changed in the meantime. */
   readonly known?: Conversation;
-  /** Sequences of the messages that this one answers. It is not stored if they were answered meanwhile. */
+  /** Sequences of the messages that this one answers. It is not stored if they were answered in the meantime. */
   readonly answers?: { readonly since: number; readonly upTo: number };
   /** The part not yet streamed: subscribers get it before the message is announced as complete. */
   readonly unshown?: string;

@@ -32,7 +32,7 @@ export async function storeMessage(scope: Scope, input: NewMessage): Promise<Mes
     const message = { ...identity, ...columns };
     const cause = { ...causeOf(message, input), jobs: jobsOf(input, chat) };
     if (await scope.of(Events).conversationUpdated(chat, [message, ...chat.messages], cause)) return message;
-    // Another message was stored meanwhile, or the chat has ended: retry with the current state.
+    // Another message was stored in the meantime, or the chat has ended: retry with the current state.
   }
 }
 

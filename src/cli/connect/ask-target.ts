@@ -72,13 +72,13 @@ async function askAddress(
 ): Promise<Target> {
   const apiKey = key || undefined;
   const models = await modelsAt(baseUrl, apiKey);
-  if (models.length > 1) console.log(`Models there: ${listed(models)}`);
+  if (models.length > 1) console.log(`Models there: ${listModels(models)}`);
   const name = given ?? (await questions.ask("Model", models[0] ?? ""));
   if (name === "") throw new Error(noModel(baseUrl));
   return { baseUrl, name, chosen: true, ...(apiKey !== undefined && { apiKey }) };
 }
 
-const listed = (models: readonly string[]): string =>
+const listModels = (models: readonly string[]): string =>
   models.slice(0, MAX_LISTED).join(", ") +
   (models.length > MAX_LISTED ? ` and ${models.length - MAX_LISTED} more` : "");
 
@@ -87,7 +87,7 @@ const noModel = (baseUrl: string): string =>
 
 function onlyOne(baseUrl: string, models: readonly string[]): string {
   if (models.length === 0) throw new Error(noModel(baseUrl));
-  if (models.length > 1) throw new Error(`Name one of the models with --model: ${listed(models)}.`);
+  if (models.length > 1) throw new Error(`Name one of the models with --model: ${listModels(models)}.`);
   return models[0]!;
 }
 

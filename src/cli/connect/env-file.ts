@@ -11,7 +11,7 @@ export function writeEnv(
   const kept = before
     .split("\n")
     .filter((line) => !names.has(/^\s*(?:export\s+)?([A-Z0-9_]+)\s*=/.exec(line)?.[1] ?? ""));
-  const added = Object.entries(values).map(([name, value]) => `${name}=${quoted(value)}`);
+  const added = Object.entries(values).map(([name, value]) => `${name}=${quoteValue(value)}`);
   const text = [...kept.join("\n").trim().split("\n"), ...added].filter((line, at) => at > 0 || line !== "");
   const draft = `${file}.new`;
   writeFileSync(draft, `${text.join("\n")}\n`, { mode: 0o600 }); // it holds keys
@@ -19,7 +19,7 @@ export function writeEnv(
 }
 
 /** @throws Error for a value that no quotes can hold */
-function quoted(value: string): string {
+function quoteValue(value: string): string {
   if (/^[\w.:/@+-]*$/.test(value)) return value;
   const quote = ["'", '"', "`"].find((one) => !value.includes(one));
   if (quote === undefined || /[\r\n]/.test(value)) throw new Error("The value cannot be written to .env.");

@@ -4,8 +4,8 @@ type Values = Readonly<Record<string, unknown>> | null;
 const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_.]*)\}/g;
 
 /**
- * Replaces each `{name}` by the value of the first source that has the name. Names start with a letter or `_`. Unknown
- * names stay as written. Placeholders inside of values are not replaced.
+ * Replaces each `{name}` with the value of the first source that has the name. Names start with a letter or `_`.
+ * Unknown names stay as written. Placeholders inside values are not replaced.
  */
 export function fill(text: string, sources: readonly Values[]): string {
   return text.replace(PLACEHOLDER, (placeholder, name: string) => {

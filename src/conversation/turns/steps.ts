@@ -111,7 +111,7 @@ export interface TurnMessage {
   readonly unshown?: string;
 }
 
-/** Posts a message to the chat. @returns false if the chat has ended or its question was answered meanwhile */
+/** Posts a message to the chat. @returns false if the chat has ended or its question was answered in the meantime */
 export async function postMessage(
   scope: Scope,
   { chat, metadata }: Pick<PreparedTurn, "chat" | "metadata">,

@@ -44,7 +44,7 @@ interface Answer {
 
 /**
  * Answers the messages of a chat since the last answer. Runs as a job, one at a time per chat; a message that arrives
- * meanwhile causes another turn. No transaction is open during requests to models and functions.
+ * in the meantime causes another turn. No transaction is open during requests to models and functions.
  * @param lastAttempt apologize instead of throwing if the database is unavailable, because the job is not retried
  */
 export async function takeTurn(scope: Scope, chatId: string, lastAttempt: boolean): Promise<void> {

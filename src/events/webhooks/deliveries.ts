@@ -188,7 +188,7 @@ export class Deliveries {
 const firstKibibyte = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, 1_024), { stream: true }).replaceAll("\0", "\ufffd");
 
-const succeeded = (outcome: Outcome): boolean =>
+const hasSucceeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 
 /** The status of a delivery after an attempt, and the pause before the next one. */
@@ -196,7 +196,7 @@ function nextAttempt(
   recordedAttempts: number,
   outcome: Outcome,
 ): { status: DeliveryStatus; pauseMs?: number } {
-  if (succeeded(outcome)) return { status: "DELIVERED" };
+  if (hasSucceeded(outcome)) return { status: "DELIVERED" };
   const pauseSeconds = RETRY_SECONDS[recordedAttempts];
   if (pauseSeconds === undefined) return { status: "FAILED" };
   const retryAfter = outcome.kind === "answered" ? retryAfterSeconds(outcome.headers["retry-after"]) : 0;

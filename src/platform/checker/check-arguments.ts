@@ -28,7 +28,7 @@ export function checkArguments({ schema, args }: CheckQuestion): CheckAnswer {
   try {
     // Without arguments the schema is tried on an empty object: some schemas take exponential time or never end on any value.
     const fits = check(args === undefined ? {} : JSON.parse(args));
-    return fits || args === undefined ? {} : { wrong: described(check.errors ?? []) };
+    return fits || args === undefined ? {} : { wrong: describeErrors(check.errors ?? []) };
   } catch {
     return args === undefined
       ? { unusable: "refer to themselves without end" }
@@ -63,16 +63,15 @@ function linearPatterns() {
       return compiled;
     } catch (error) {
       if (!(error instanceof UnsupportedPattern)) throw error;
-      throw new UnsupportedPattern(`hold the pattern "${shortened(pattern)}", which ${error.message}`);
+      throw new UnsupportedPattern(`hold the pattern "${shorten(pattern)}", which ${error.message}`);
     }
   };
   return Object.assign(make, { code: "linearPattern" });
 }
 
-const shortened = (text: string): string =>
-  (text.length > 60 ? `${text.slice(0, 60)}…` : text).toWellFormed();
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text).toWellFormed();
 
-const described = (errors: readonly ErrorObject[]): string =>
+const describeErrors = (errors: readonly ErrorObject[]): string =>
   errors
     .slice(0, MAX_ERRORS)
     .map(({ instancePath, message }) =>

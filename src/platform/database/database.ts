@@ -51,7 +51,7 @@ export class Database {
     return this.rowsOf("parley_due_destinations()");
   }
 
-  /** Chats of all organizations without a message for so many minutes; at most 500. */
+  /** Chats of all organizations without a message for this long; at most 500. */
   idleChats(minutes: number): Promise<OwnedRecord<"chatId">[]> {
     return this.rowsOf("parley_idle_chats(now() - ? * interval '1 minute')", [minutes]);
   }
@@ -61,7 +61,7 @@ export class Database {
     return this.organizationsOf("parley_unplaced_events()");
   }
 
-  /** Organizations with records of texts older than so many days. */
+  /** Organizations with records of texts older than this. */
   expiredTexts(days: number): Promise<string[]> {
     return this.organizationsOf("parley_expired_texts(now() - ? * interval '1 day')", [days]);
   }
@@ -146,9 +146,9 @@ export class Database {
     return this.organizationsOf("parley_unmeasured(?)", [large]);
   }
 
-  /** Unfinished erasures of all organizations without progress for so many seconds. */
-  unfinishedErasures(silence: number): Promise<OwnedRecord<"erasureId">[]> {
-    return this.rowsOf("parley_unfinished_erasures(? * interval '1 second')", [silence]);
+  /** Unfinished erasures of all organizations without progress for this long. */
+  unfinishedErasures(silenceSeconds: number): Promise<OwnedRecord<"erasureId">[]> {
+    return this.rowsOf("parley_unfinished_erasures(? * interval '1 second')", [silenceSeconds]);
   }
 
   /** Exports of all organizations with expired archives. */

@@ -121,7 +121,7 @@ function keepAlive(launch: Launch, first: ChildProcess, port: number): () => Pro
 
 /**
  * Starts PostgreSQL on its previous port if that is free; retries if another process takes the port or cluster
- * meanwhile.
+ * in the meantime.
  */
 async function start(launch: Launch, formerPort?: number): Promise<{ child: ChildProcess; port: number }> {
   let wanted = formerPort;

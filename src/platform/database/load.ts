@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { copied, JOB_COLUMNS, type Shape, type TableShape } from "./snapshot";
+import { copyTarget, JOB_COLUMNS, type Shape, type TableShape } from "./snapshot";
 
 /** The source of a load: rows of tables, and jobs. */
 export interface Source {
@@ -32,7 +32,7 @@ export async function load(url: string, source: Source): Promise<string[]> {
       await client.query(`delete from public.${pg.escapeIdentifier(table.name)}`); // rows inserted by migrations
     }
     for (const table of [...order].reverse())
-      await pipeline(source.read(table), client.query(copyFrom(`copy ${copied(table)} from stdin`)));
+      await pipeline(source.read(table), client.query(copyFrom(`copy ${copyTarget(table)} from stdin`)));
     await loadJobs(client, source.readJobs());
     await setSequences(client, source.shape.sequences);
     await client.query("commit");

@@ -21,7 +21,7 @@ export interface Shape {
   readonly at: string;
 }
 
-/** A consistent view of a database at one moment, whatever is written meanwhile. */
+/** A consistent view of a database at one moment, whatever is written in the meantime. */
 export interface Snapshot {
   readonly shape: Shape;
   /** Rows of a table in the text format of COPY. Read one table at a time. */
@@ -57,12 +57,12 @@ const TABLES = `
 
 const BEGUN = `select task, payload, null, begun_at, 0, 6, null, 0 from public.begun_jobs`;
 
-const quoted = (names: readonly string[]): string =>
+const quoteAll = (names: readonly string[]): string =>
   names.map((name) => pg.escapeIdentifier(name)).join(", ");
 
 /** A table with its columns, for COPY in either direction. */
-export const copied = ({ name, columns }: TableShape): string =>
-  `public.${pg.escapeIdentifier(name)} (${quoted(columns)})`;
+export const copyTarget = ({ name, columns }: TableShape): string =>
+  `public.${pg.escapeIdentifier(name)} (${quoteAll(columns)})`;
 
 /**
  * Opens a snapshot: one connection announces the backup and exports the snapshot, the other reads in it.
@@ -86,7 +86,7 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
     ].join(" union all ");
     return {
       shape,
-      read: (table) => reader.query(copyTo(`copy ${copied(table)} to stdout`)),
+      read: (table) => reader.query(copyTo(`copy ${copyTarget(table)} to stdout`)),
       readJobs: () => reader.query(copyTo(`copy (${jobs || "select where false"}) to stdout`)),
       rows: async <R extends pg.QueryResultRow>(text: string) => (await reader.query<R>(text)).rows,
       close: () => close(holder, reader),

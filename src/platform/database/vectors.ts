@@ -10,7 +10,7 @@ const TABLE = "passage_embeddings";
  */
 export async function prepareVectors(db: Knex): Promise<void> {
   // Fails if the role may not install it; then it is either installed already or not available.
-  if (await offered(db)) await db.raw("create extension if not exists vector").catch(() => undefined);
+  if (await isAvailable(db)) await db.raw("create extension if not exists vector").catch(() => undefined);
   if (!(await exists(db, "to_regtype", "vector")) || (await hasVectors(db))) return;
   await createTenantTable(
     db,
@@ -27,7 +27,7 @@ export async function prepareVectors(db: Knex): Promise<void> {
 /** Whether the database can store embeddings. */
 export const hasVectors = (db: Knex): Promise<boolean> => exists(db, "to_regclass", TABLE);
 
-async function offered(db: Knex): Promise<boolean> {
+async function isAvailable(db: Knex): Promise<boolean> {
   const found = (await db("pg_available_extensions").where({ name: "vector" })) as unknown[];
   return found.length > 0;
 }

@@ -15,7 +15,7 @@ export interface SoleJob {
 export type Entry = "entered" | "left" | "later";
 
 /**
- * Runs work once at a time per name, across processes. A request that arrives meanwhile causes one more run.
+ * Runs work once at a time per name, across processes. A request that arrives in the meantime causes one more run.
  * No worker waits for another, and no database lock is held. Named queues of graphile-worker are no alternative: every
  * worker that looks for a job locks all queues, and workers that look at the same time find nothing.
  * @returns `later` if the work was not done and has to be requested again

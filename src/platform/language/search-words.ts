@@ -26,7 +26,7 @@ const HIRAGANA = /\p{Script=Hiragana}+/gu;
 const WORD = /\p{L}+/gu;
 
 /** In lower case, with spaces for punctuation, which some databases take for letters. */
-const normalized = (text: string): string =>
+const normalize = (text: string): string =>
   text
     .toWellFormed()
     .normalize("NFKC")
@@ -35,21 +35,21 @@ const normalized = (text: string): string =>
 
 /** A text of the knowledge as PostgreSQL indexes it: Japanese, Chinese and Korean as single characters and pairs. */
 export function indexedWords(text: string, language: Language): string {
-  const spaced = normalized(text).replace(UNSPACED, (run) => ` ${[...run, ...grams(run, 2)].join(" ")} `);
-  return reduced(spaced, language);
+  const spaced = normalize(text).replace(UNSPACED, (run) => ` ${[...run, ...grams(run, 2)].join(" ")} `);
+  return stem(spaced, language);
 }
 
 /** The words of a question as PostgreSQL looks them up, without those that any question has. */
 export function questionWords(question: string, language: Language): string {
-  const asked = withoutQuestionWords(normalized(question), language);
+  const asked = withoutQuestionWords(normalize(question), language);
   // Japanese writes most nouns without hiragana, and endings with it.
   const nouns = language === "ja" ? asked.replace(HIRAGANA, " ") : asked;
   const words = /[\p{L}\p{N}]/u.test(nouns) ? nouns : asked;
   const spaced = words.replace(UNSPACED, (run) => ` ${grams(run, 2).join(" ")} `);
-  return reduced(spaced, language);
+  return stem(spaced, language);
 }
 
-function reduced(text: string, language: Language): string {
+function stem(text: string, language: Language): string {
   if (language === "pl")
     return text.replace(WORD, (word) => Array.from(word).slice(0, POLISH_STEM_LENGTH).join(""));
   // Hebrew joins articles and prepositions to the word.

@@ -44,7 +44,7 @@ async function feed(child: ConfinedProcess, content: Readable): Promise<void> {
   try {
     for await (const chunk of content) {
       if (child.stdin.destroyed || child.exitCode !== null || child.signalCode !== null) return;
-      if (!child.stdin.write(chunk)) await drained(child);
+      if (!child.stdin.write(chunk)) await untilDrained(child);
     }
     child.stdin.end();
   } catch (error) {
@@ -53,7 +53,7 @@ async function feed(child: ConfinedProcess, content: Readable): Promise<void> {
   }
 }
 
-const drained = (child: ConfinedProcess): Promise<void> =>
+const untilDrained = (child: ConfinedProcess): Promise<void> =>
   new Promise((resolve) => {
     child.stdin.once("drain", resolve).once("close", resolve);
     child.once("close", resolve);

@@ -106,7 +106,7 @@ function blocksOf(lines: readonly Line[], body: number, page: number): Block[] {
       before &&
       depth === last.depth &&
       Math.abs(before.y - line.y) <= Math.max(before.height, line.height) * MAX_LINE_DISTANCE;
-    if (continues) last.text = joined(last.text, line.text);
+    if (continues) last.text = joinLines(last.text, line.text);
     else blocks.push({ text: line.text.trim(), page, ...(depth !== undefined && { depth }) });
     before = line;
   }
@@ -121,7 +121,7 @@ function depthOf({ height, text }: Line, body: number): number | undefined {
 }
 
 /** Joins two lines; a word hyphenated at the line end becomes one word again. */
-const joined = (text: string, next: string): string =>
+const joinLines = (text: string, next: string): string =>
   /\p{L}-$/u.test(text) && /^\s*\p{Ll}/u.test(next)
     ? text.slice(0, -1) + next.trim()
     : `${text}\n${next.trim()}`;

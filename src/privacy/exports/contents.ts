@@ -151,7 +151,7 @@ export class Contents {
     yield { path: "files.ndjson", content: Readable.from(list.map(lineOf)) };
   }
 
-  /** The content of a file; undefined if it is missing, or if the file was deleted meanwhile. */
+  /** The content of a file; undefined if it is missing, or if the file was deleted in the meantime. */
   private async contentOf({ id }: { readonly id: string }): Promise<Readable | undefined> {
     try {
       return (await this.scope.of(Files).content(id)).content;

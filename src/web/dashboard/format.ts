@@ -12,9 +12,9 @@ export const share = (part: number, all: number) => (all === 0 ? NONE : percent.
 export const change = (ratio: number) => percent.format(Math.abs(ratio));
 /** Formats a day such as 2026-01-31. */
 export const day = (date: string) => dayAndMonth.format(new Date(date));
-export const time = (iso: string) => written(iso, { dateStyle: "medium", timeStyle: "short" });
-export const timeOfDay = (iso: string) => written(iso, { timeStyle: "short" });
-const written = (iso: string, style: Intl.DateTimeFormatOptions) =>
+export const time = (iso: string) => formatTime(iso, { dateStyle: "medium", timeStyle: "short" });
+export const timeOfDay = (iso: string) => formatTime(iso, { timeStyle: "short" });
+const formatTime = (iso: string, style: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(undefined, { ...style, timeZone: zone() }).format(new Date(iso));
 
 export function milliseconds(value: number | null): string {

@@ -6,7 +6,7 @@ const NAMESPACE = "parley-explorer:";
 const ours = (storage: globalThis.Storage) =>
   Object.keys(storage).filter((name) => name.startsWith(NAMESPACE));
 
-/** GraphiQL saves its state half a second after typing, even if it was cleared meanwhile. */
+/** GraphiQL saves its state half a second after typing, even if it was cleared in the meantime. */
 let isCleared = false;
 
 /** Keeps GraphiQL's state, including keys, until the browser tab is closed. */

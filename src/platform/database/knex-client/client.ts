@@ -92,7 +92,7 @@ export function inOnePacket<R>(connection: PoolClient, work: () => R): R {
   }
 }
 
-/** Replaces `*` by the columns that the query context's `all` lists. */
+/** Replaces `*` with the columns that the query context's `all` lists. */
 class Compiler extends PostgresCompiler {
   override columns(): string {
     const { all } = (this.builder.queryContext() ?? {}) as { all?: (table: string) => string };

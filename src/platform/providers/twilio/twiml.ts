@@ -3,7 +3,7 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 
 const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-const escaped = (text: string): string =>
+const escapeXml = (text: string): string =>
   text
     .toWellFormed()
     .replace(NOT_XML, "")
@@ -12,5 +12,5 @@ const escaped = (text: string): string =>
 /** A TwiML document with zero or more texts for Twilio to send back. */
 export const twiml = (texts: readonly string[]): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Response>${texts
-    .map((text) => `<Message>${escaped(text)}</Message>`)
+    .map((text) => `<Message>${escapeXml(text)}</Message>`)
     .join("")}</Response>`;

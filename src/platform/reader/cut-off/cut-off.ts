@@ -22,7 +22,7 @@ function disarm(kind: string, handle: unknown): void {
 }
 
 /** Values that an object of Node stores under symbols. */
-const hidden = (owner: object): unknown[] =>
+const symbolValues = (owner: object): unknown[] =>
   Object.getOwnPropertySymbols(owner).map((symbol) => (owner as Record<symbol, unknown>)[symbol]);
 
 const refuse = (): never => {
@@ -46,7 +46,7 @@ disarm("ChannelWrap", (new dns.Resolver() as unknown as Native)._handle);
 const stream = new net.Socket().connect({ host: "nowhere", port: 1, lookup: () => undefined });
 disarm("TCP", (stream as unknown as Native)._handle);
 const datagrams = dgram.createSocket("udp4");
-const state = hidden(datagrams).find((value): value is Native =>
+const state = symbolValues(datagrams).find((value): value is Native =>
   Object.hasOwn(Object(value) as object, "handle"),
 );
 disarm("UDP", state?.handle);

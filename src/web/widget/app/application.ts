@@ -142,7 +142,7 @@ export class Application {
     this.readAt = Date.now();
     const { variables } = this.pageData;
     const widget = await this.session.run(READ_WIDGET, { variables });
-    if (variables !== this.pageData.variables) return this.read(); // the variables changed meanwhile
+    if (variables !== this.pageData.variables) return this.read(); // the variables changed in the meantime
     this.widget.value = widget;
     this.hasHistory.value ||= this.session.historyAvailable;
   }

@@ -179,7 +179,7 @@ export class Conversation {
     const item = this.outbox.next;
     this.awaiting.value = false;
     if (codeOf(error) === "CHAT_ENDED" && this.chat.value) {
-      // The chat has ended meanwhile: the message starts the next chat.
+      // The chat has ended in the meantime: the message starts the next chat.
       this.chat.value = { ...this.chat.value, status: "ended" };
       this.later(0);
     } else if (isTransient(error)) {

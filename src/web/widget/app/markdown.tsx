@@ -13,7 +13,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&#39;": "'",
   "&nbsp;": "\u00a0",
 };
-const decoded = (text: string) =>
+const decodeEntities = (text: string) =>
   text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity]!);
 
 function Link({ href, children }: { href: string; children: ComponentChildren }) {
@@ -32,7 +32,7 @@ function Link({ href, children }: { href: string; children: ComponentChildren })
 }
 
 const inside = (token: { tokens?: Token[]; text?: string }): ComponentChildren =>
-  token.tokens ? token.tokens.map(node) : decoded(token.text ?? "");
+  token.tokens ? token.tokens.map(node) : decodeEntities(token.text ?? "");
 
 const list = ({ ordered, start, items }: Tokens.List) => {
   const children = items.map((item, index) => (
@@ -106,7 +106,7 @@ export const spoken = (text: string): string =>
     .map(function words(token: Token): string {
       const { tokens, items, text } = token as { tokens?: Token[]; items?: Token[]; text?: string };
       if (token.type === "html" || token.type === "code") return "";
-      return (tokens ?? items)?.map(words).join(items ? ". " : "") ?? decoded(text ?? "");
+      return (tokens ?? items)?.map(words).join(items ? ". " : "") ?? decodeEntities(text ?? "");
     })
     .join(" ")
     .replace(/\s+/g, " ")

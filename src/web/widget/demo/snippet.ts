@@ -6,7 +6,8 @@ export interface WidgetTarget {
   readonly deploymentId?: string;
 }
 
-const escaped = (text: string) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+const escapeAttribute = (text: string) =>
+  text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 
 /** The script tag to copy into a page. */
 function snippet(
@@ -14,15 +15,15 @@ function snippet(
   appearance: "bubble" | "iframe",
 ): string {
   const target = deploymentId
-    ? `data-deployment-id="${escaped(deploymentId)}"`
-    : `data-assistant-id="${escaped(assistantId ?? "")}"`;
+    ? `data-deployment-id="${escapeAttribute(deploymentId)}"`
+    : `data-assistant-id="${escapeAttribute(assistantId ?? "")}"`;
   const container = appearance === "iframe" ? `<div id="companion-container"></div>\n` : "";
   const look = appearance === "iframe" ? `\n  data-appearance="iframe"` : "";
   return `${container}<script
   id="companion-widget-script"
   src="${new URL("companion-widget.js", location.href).href}"
   ${target}
-  data-public-key="${escaped(publicKey)}"${look}
+  data-public-key="${escapeAttribute(publicKey)}"${look}
   async
 ></script>`;
 }

@@ -25,7 +25,7 @@ function icon(className: string, path: string): SVGElement {
 }
 
 /** Style sheets constructed by script are allowed even if the page's content security policy forbids inline styles. */
-function styled(root: ShadowRoot): void {
+function addStyles(root: ShadowRoot): void {
   if (!("replaceSync" in CSSStyleSheet.prototype)) {
     const style = element("style");
     style.textContent = LAUNCHER_STYLE;
@@ -53,7 +53,7 @@ export class Bubble {
     closed: () => void,
   ) {
     const root = this.host.attachShadow({ mode: "open" });
-    styled(root);
+    addStyles(root);
     this.host.id = "companion-widget";
     this.dialog = element("dialog", "", frame);
     this.launcher = element(
