@@ -1,9 +1,7 @@
 import "./start/production";
-import { existsSync } from "node:fs";
 import { loadCatalog } from "./platform/catalog/load-catalog";
 import { modelAccess } from "./platform/providers/model-access";
-import { readConfig } from "./platform/settings/config";
-import { misspelledSettings } from "./platform/settings/misspelled";
+import { loadSettings } from "./platform/settings/load-settings";
 import { checkOwnership } from "./platform/database/data-dir";
 import { withEncryptionKeys } from "./platform/database/open";
 import { tryAddress } from "./http/address";
@@ -11,9 +9,7 @@ import { tryAddress } from "./http/address";
 async function main(): Promise<void> {
   // A closed output, as after its terminal has closed, must not end the service.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-  if (existsSync(".env")) process.loadEnvFile(".env");
-  for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
-  const settings = readConfig(process.env);
+  const { settings } = loadSettings();
   // Invalid models and an address in use are reported before the database is touched: keys created by a failed first
   // start would never be shown.
   modelAccess(settings, loadCatalog(settings.CATALOG_FILE));

@@ -1,4 +1,5 @@
 import { connect } from "../platform/database/connect";
+import { databaseName } from "../platform/database/database-name";
 import { newId } from "../platform/database/ids";
 import { migrate } from "../platform/database/migrate";
 import { openSnapshot } from "../platform/database/snapshot";
@@ -26,7 +27,7 @@ export async function moveDatabase(
       throw new Error(
         "A server is running on the database. Stop all servers first: anything written during a move is lost. Nothing was changed.",
       );
-    const hold = { id: newId(), reason: "MOVED", note: nameOf(to) };
+    const hold = { id: newId(), reason: "MOVED", note: databaseName(to) };
     await db("holds").insert(hold);
     const snapshot = await openSnapshot(from);
     try {
@@ -42,10 +43,4 @@ export async function moveDatabase(
   } finally {
     await db.destroy();
   }
-}
-
-/** Host, port and name of a database, without credentials. */
-function nameOf(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname}${port === "" ? "" : `:${port}`}${pathname}`;
 }

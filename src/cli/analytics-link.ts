@@ -10,7 +10,7 @@ const CONNECT_MS = 1_000;
 /** Prints a link that opens the analytics page of the default organization, or of another one by its id. */
 command(
   { usage: USAGE, options: ["organization", "days"] },
-  async (database, { organization, days }, created) => {
+  async (database, { organization, days }, { created }) => {
     if (days !== undefined && !isPeriod(days))
       throw new Error(`--days must be one of ${LINK_PERIODS.join(", ")}; got "${days}".\nUsage: ${USAGE}`);
     if (created) console.error(newKeys(created));

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import type { NewOrganization } from "../account/organization/bootstrap";
-import { readConfig } from "../platform/settings/config";
-import { misspelledSettings } from "../platform/settings/misspelled";
+import { loadSettings } from "../platform/settings/load-settings";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { checkOwnership } from "../platform/database/data-dir";
@@ -22,9 +20,15 @@ export interface CommandSyntax {
 type CommandWork = (
   database: Database,
   options: Readonly<Record<string, string | undefined>>,
-  /** The default organization, if the command has created it. */
-  created: NewOrganization | undefined,
+  start: CommandStart,
 ) => Promise<unknown>;
+
+export interface CommandStart {
+  /** The default organization, if the command has created it. */
+  readonly created: NewOrganization | undefined;
+  /** Names of the variables that were in the environment, where they take precedence over `.env`. */
+  readonly environment: ReadonlySet<string>;
+}
 
 /**
  * Runs a command on the database of the installation and prints its result, if any, as one line of JSON. Prints
@@ -45,16 +49,14 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
     ]),
   });
   const values = Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, String(value)]));
-  if (existsSync(".env")) process.loadEnvFile(".env");
-  for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
-  const settings = readConfig(process.env);
+  const { settings, environment } = loadSettings();
   await checkOwnership(settings.DATA_DIR);
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {
     const config = await withEncryptionKeys(settings);
     const created = await prepare(config, url);
-    const answer = await work(new Database(knex, offlinePorts(config)), values, created);
+    const answer = await work(new Database(knex, offlinePorts(config)), values, { created, environment });
     if (answer !== undefined) console.log(JSON.stringify(answer));
   } finally {
     await knex.destroy();

@@ -1,9 +1,11 @@
+import { statSync } from "node:fs";
 import { commandOf } from "../account/audit/note";
 import { askOnce, TEST_MESSAGE } from "../account/organization/test-model";
 import type { Ports } from "../platform/ports/ports";
 import { command, existingOrganization, newKeys } from "./command";
 import { askTarget, targetOf } from "./connect/ask-target";
-import { storeForOrganization, storeInEnv } from "./connect/store";
+import { envChange } from "./connect/env-change";
+import { storeForOrganization, storeInSettings } from "./connect/store";
 import { isPrivate, type Target } from "./connect/target";
 
 const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDRESS] [--key KEY] [--model NAME]
@@ -11,10 +13,13 @@ const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDR
 Without options it asks. The key can also come from OPENAI_API_KEY, GROQ_API_KEY and so on.`;
 const OPTIONS = ["provider", "url", "key", "model", "store", "organization"] as const;
 
+/** Matches messages of servers that refuse a request without a key. */
+const NEEDS_KEY = /\bkey\b|auth|credential|forbidden|token/i;
+
 /** Connects a model: tests it with one request, then stores it for an organization or in `.env`. */
 command(
   { usage: USAGE, options: OPTIONS },
-  async (database, { store, organization, ...options }, created) => {
+  async (database, { store, organization, ...options }, { created, environment }) => {
     if (store !== undefined && store !== "organization" && store !== "env")
       throw new Error(`--store must be organization or env; got "${store}".\nUsage: ${USAGE}`);
     if (options.provider !== undefined && options.url !== undefined)
@@ -25,22 +30,28 @@ command(
     if (isOpen && !process.stdin.isTTY) throw new Error(`Name a provider or an address.\nUsage: ${USAGE}`);
     const find = isOpen ? askTarget : targetOf;
     const target = await find(options, ports.catalog, ports.models.credentials);
-    const inEnv = await goesToEnv(target, store);
+    const change = (await goesToEnv(target, store)) ? envChange(target, environment, ".env") : undefined;
     await test(ports, target);
     const organizationId = await existingOrganization(database, organization);
     const name = target.provider ?? target.baseUrl!;
-    const operation = commandOf("connect", "ModelMapping", [{ name: inEnv ? "env" : "organization" }]);
+    const operation = commandOf("connect", "ModelMapping", [{ name: change ? "env" : "organization" }]);
     operation.about(name);
     const scope = database.scope(organizationId).audited(operation);
-    if (inEnv) await storeInEnv(scope, target, ".env");
+    if (change) await storeInSettings(scope, change);
     else await storeForOrganization(scope, target);
     console.log(
-      inEnv
-        ? "Stored in .env, for all organizations. Start Parley again to use it: npm start"
+      change
+        ? `${change.advice}${change.isStored ? ownedByRoot(change.file) : ""}`
         : `Stored for ${organization === undefined ? "the default organization" : `the organization ${organization}`}. A running server uses it from the next answer on.`,
     );
   },
 );
+
+/** A hint for a server that runs as another user than root. */
+const ownedByRoot = (file: string): string =>
+  process.getuid?.() === 0 && statSync(file).uid === 0
+    ? `\n${file} belongs to root. If the server runs as another user, make the file readable: chown USER '${file}'`
+    : "";
 
 /** Whether the target is stored in `.env`. @throws Error for a private address that is to be stored for an organization */
 async function goesToEnv({ baseUrl }: Target, store: string | undefined): Promise<boolean> {
@@ -70,6 +81,8 @@ async function test({ models }: Ports, { provider, baseUrl, apiKey, name }: Targ
   };
   console.log(`Asking ${name} at ${where} …`);
   const { text, error, durationMs } = await askOnce(models.remote, { model, credential }, TEST_MESSAGE);
-  if (error !== null) throw new Error(`${where} did not answer; nothing was stored.\n  ${error}`);
+  const hint =
+    apiKey === undefined && NEEDS_KEY.test(error ?? "") ? "\n  No key was given: use --key KEY." : "";
+  if (error !== null) throw new Error(`${where} did not answer; nothing was stored.\n  ${error}${hint}`);
   console.log(`It answered in ${durationMs} ms: ${text!.trim()}`);
 }

@@ -1,6 +1,8 @@
 import pg from "pg";
 import { randomText } from "../platform/crypto";
 import { creation, grants, userOf, type Roles } from "../platform/database/roles";
+import { describeDatabase } from "../platform/database/database-name";
+import { refuseMoved } from "../platform/database/refuse-moved";
 import { migrate } from "../platform/database/migrate";
 import { installJobs } from "../platform/jobs/install";
 import { parseArguments } from "./arguments";
@@ -21,6 +23,8 @@ operator(async (config) => {
     throw new Error(
       "Set DATABASE_URL to the URL of the role that owns your database. The embedded PostgreSQL has a single role.",
     );
+  console.error(`Database: ${describeDatabase(config)}`);
+  await refuseMoved(owner, config);
   const servingUrl = config.DATABASE_OWNER_URL === undefined ? undefined : config.DATABASE_URL;
   const serving = urlFor(owner, servingUrl, values.serving);
   const jobs = urlFor(owner, config.DATABASE_JOBS_URL, values.jobs);
@@ -84,7 +88,7 @@ const NOT_ALLOWED = "42501";
 function refuse(error: unknown, owner: string): never {
   if ((error as { code?: unknown }).code !== NOT_ALLOWED) throw error;
   throw new Error(
-    `The role "${owner}" may not do this: ${(error as Error).message}. Run the command without --apply, and ask an administrator to run the printed SQL (psql as a superuser).`,
+    `The role "${owner}" may not do this: ${(error as Error).message}. Run the command without --apply, and have a superuser run the printed SQL with psql: see "Database roles" in docs/operations.md.`,
     { cause: error },
   );
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readConfig, type Config } from "../platform/settings/config";
-import { misspelledSettings } from "../platform/settings/misspelled";
+import type { Config } from "../platform/settings/config";
+import { loadSettings } from "../platform/settings/load-settings";
 
 /**
  * Runs a command for operators, with the settings of this installation. Prints errors to standard error and sets exit
@@ -15,9 +15,7 @@ export function operator(work: (config: Config) => Promise<void>): void {
 }
 
 async function run(work: (config: Config) => Promise<void>): Promise<void> {
-  if (existsSync(".env")) process.loadEnvFile(".env");
-  for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
-  await work(readConfig(process.env));
+  await work(loadSettings().settings);
 }
 
 /** The version of this program. */

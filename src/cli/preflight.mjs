@@ -6,7 +6,11 @@ import { dirname, resolve } from "node:path";
 
 /** Ends the process with instructions if the server could not start. */
 export async function preflight() {
-  if (existsSync(".env")) process.loadEnvFile(".env");
+  try {
+    if (existsSync(".env")) process.loadEnvFile(".env");
+  } catch {
+    return; // the server says that this user cannot read it
+  }
   const problem = folderProblem(resolve(setting("DATA_DIR") ?? ".data")) ?? (await addressProblem());
   if (problem === undefined) return;
   console.error(problem);

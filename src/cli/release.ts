@@ -11,7 +11,7 @@ const USAGE = "npm run release -- [--drop]";
 
 operator(async (settings) => {
   const { values } = parseArguments(USAGE, { options: { drop: { type: "boolean", default: false } } });
-  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
+  const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line), true);
   const db = connect(url, { pool: 2 });
   try {
     const config = await withEncryptionKeys(settings);

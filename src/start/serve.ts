@@ -1,6 +1,7 @@
 import pino from "pino";
 import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
+import { describeDatabase } from "../platform/database/database-name";
 import { holdMessage } from "../platform/database/holds";
 import { serverDatabase, type OpenDatabase } from "../platform/database/open";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
@@ -125,7 +126,7 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
     `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
     `  Documentation  ${url}/docs`,
     `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
-    `  Data           ${config.embedded ? `embedded PostgreSQL in ${config.DATA_DIR}` : "PostgreSQL at DATABASE_URL"}`,
+    `  Data           ${describeDatabase(config)}, row-level security ${config.ROW_LEVEL_SECURITY ? "on" : "off"}`,
     `  Answers        ${answers}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
     `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,

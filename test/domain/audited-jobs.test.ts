@@ -210,10 +210,10 @@ async function verifyOwn() {
 }
 
 describe("the heads of the audit log", () => {
-  const logged = (level: string) => {
+  const logged = (level: string, isTerminal = false) => {
     const lines: { msg: string; level: number; heads: Record<string, string> }[] = [];
     const logger = pino({ level }, { write: (line) => void lines.push(JSON.parse(line)) });
-    return { lines, sealer: new AuditSealer(running.app.database, logger) };
+    return { lines, sealer: new AuditSealer(running.app.database, logger, isTerminal) };
   };
 
   test("are logged in one line at the default level, in the format of audit:verify", async () => {
@@ -226,8 +226,12 @@ describe("the heads of the audit log", () => {
     expect(lines[0]!.heads).toMatchObject({ [other]: `${position}:${hash}` });
   });
 
-  test("are not logged at level error", async () => {
-    const { lines, sealer } = logged("error");
+  test.each([
+    ["level error", "error", false],
+    ["the default level on a terminal", "warn", true],
+  ])("are not logged at %s", async (_, level, isTerminal) => {
+    const { lines, sealer } = logged(level, isTerminal);
+    await running.otherOrganization();
     await until(async () => (await auditWaiting()) === 0);
     await sealer.stop();
     expect(lines).toEqual([]);

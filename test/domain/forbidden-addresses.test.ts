@@ -83,7 +83,8 @@ const RESERVED = [
 /** Addresses that cannot be recognized when they are saved: names are not resolved then. */
 const NAMES = ["localhost", "LocalHost", "localhost.", "LOCALHOST."];
 
-const PRIVATE = "must not be a private, local or reserved address";
+const PRIVATE =
+  "must not be a private, local or reserved address, unless the operator lists it in OUTBOUND_ALLOW";
 const to = (host: string) => `http://${host}:${port}/`;
 const redirecting = () => `http://127.0.0.2:${(redirects.address() as AddressInfo).port}/`;
 
@@ -164,7 +165,7 @@ describe("a forbidden address is never reached", () => {
         const rule = url.includes("@")
           ? "must not hold a user name or password"
           : NAMES.some((name) => url === to(name))
-            ? "The address may not be reached."
+            ? "The address is private and not in OUTBOUND_ALLOW."
             : PRIVATE;
         expect({ url, ...attempt }).toMatchObject({ url, status: null, error: rule });
       }
@@ -229,7 +230,7 @@ describe("a forbidden address is never reached", () => {
     expect(closed.problemWith(url)).toBeUndefined();
     expect(await closed.post({ ...request, url })).toEqual({
       kind: "failed",
-      error: "The address may not be reached.",
+      error: "The address is private and not in OUTBOUND_ALLOW.",
       timedOut: false,
     });
     await expect(closed.fetch(url)).rejects.toThrow();
@@ -245,7 +246,10 @@ describe("a forbidden address is never reached", () => {
     const request = { body: "{}", headers: {}, timeoutMs: 5_000, readBytes: 100 };
     const post = (port: number) => rebinding.post({ ...request, url: `http://rebound.example:${port}/` });
     expect(await post(other)).toMatchObject({ kind: "answered", status: 307 });
-    expect(await post(port)).toMatchObject({ kind: "failed", error: "The address may not be reached." });
+    expect(await post(port)).toMatchObject({
+      kind: "failed",
+      error: "The address is private and not in OUTBOUND_ALLOW.",
+    });
     await rebinding.close();
     expect(hits).toBe(0);
   });

@@ -53,9 +53,12 @@ describe("npm run connect", () => {
     "stores a provider for the default organization of a running server, which says so at its next start",
     async () => {
       const model = await serverWith({ text: ["At nine."] });
-      const env = { ...(await installation()), OPENAI_BASE_URL: model.url };
+      const env: Env = { ...(await installation()), OPENAI_BASE_URL: model.url };
       const server = await startServer({ ...env, OPENAI_BASE_URL: "" });
       expect(answersOf(server.stdout())).toBe("looked up locally; run `npm run connect` to use a model");
+      expect(server.stdout()).toContain(
+        `PostgreSQL at ${new URL(env.DATABASE_URL!).host}${new URL(env.DATABASE_URL!).pathname}, row-level security off`,
+      );
       await server.end("SIGTERM");
       const again = await startServer(env);
       const { code, stdout, stderr } = await runToEnd(
@@ -66,7 +69,8 @@ describe("npm run connect", () => {
         "--key",
         "sk-1",
       );
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const { host, pathname } = new URL(env.DATABASE_URL!);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: `Database: PostgreSQL at ${host}${pathname}\n` });
       expect(stdout).toMatch(/It answered in \d+ ms: At nine\.\nStored for the default organization\./);
       for (const [identifier, name] of [
         ["GPT_4_O_MINI", "gpt-4o-mini"],

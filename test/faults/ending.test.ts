@@ -141,7 +141,8 @@ describe("a server on the embedded database", () => {
       expect(data).toHaveLength(6);
 
       const { code, stdout, stderr } = await runToEnd("cli/org-create", env, "--name", "Beside");
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const stated = `Database: embedded PostgreSQL in ${env.DATA_DIR}\n`;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: stated });
       const { secretKey } = JSON.parse(stdout) as { secretKey: string };
       await new Api(server.url, { "X-API-Key": secretKey }).get("/rest/v1/assistants", 200);
       await api.get("/rest/v1/assistants", 200);

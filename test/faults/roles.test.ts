@@ -76,6 +76,41 @@ test(
   LONG,
 );
 
+test(
+  "a superuser runs the printed SQL for a role that may not create roles, as the deployment guide creates it",
+  async () => {
+    const superuser = await emptyDatabase();
+    const role = await newRole("");
+    const names = [unique("serving"), unique("jobs")] as const;
+    afterTest(async () => {
+      await statement(superuser, `reassign owned by ${role} to current_user`);
+      for (const name of [...names, role]) {
+        await statement(superuser, `drop owned by ${name}`);
+        await statement(superuser, `drop role ${name}`);
+      }
+    });
+    await statement(superuser, `alter database ${new URL(superuser).pathname.slice(1)} owner to ${role}`);
+    await statement(superuser, `alter schema public owner to ${role}`);
+    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: as(superuser, role) };
+    await (await startServer(env)).end("SIGTERM");
+    const options = ["--serving", names[0], "--jobs", names[1]];
+    const refused = await runToEnd("cli/database-roles", env, "--apply", ...options);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("have a superuser run the printed SQL with psql"),
+    });
+    const { stdout } = await runToEnd("cli/database-roles", env, ...options);
+    await statement(superuser, stdout);
+    const settings = Object.fromEntries(
+      [...stdout.matchAll(/^-- ([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+    );
+    const server = await startServer({ ...env, ...settings });
+    expect(server.stdout()).toContain("row-level security on");
+    expect(server.stdout()).not.toContain(new URL(settings.DATABASE_URL!).password);
+  },
+  LONG,
+);
+
 test.each([
   ["a superuser", "superuser", "", /is a superuser/],
   ["one that bypasses row-level security", "bypassrls", "", /has BYPASSRLS/],

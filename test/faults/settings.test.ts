@@ -200,7 +200,11 @@ describe("org:create", () => {
     const folder = emptyFolder();
     const { code, stdout, stderr } = await runToEnd("cli/org-create", { DATA_DIR: folder }, "--name", "Lost");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(lines(stderr)).toEqual([expect.stringContaining(`DATA_DIR ${folder} has no database yet`)]);
+    expect(lines(stderr).slice(0, 3)).toEqual([
+      `Database: embedded PostgreSQL in ${folder}`,
+      `DATA_DIR ${folder} has no database yet, and DATABASE_URL is not set.`,
+      expect.stringContaining("run the command with the server's environment"),
+    ]);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

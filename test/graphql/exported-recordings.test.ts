@@ -76,5 +76,5 @@ test("a recording at an internal address is not downloaded", async () => {
   const state = await exportPerson(running, { userId: "inside" });
   expect(state).toMatchObject({ status: "DONE", absent: 1 });
   const [row] = rowsIn((await archiveOf(running, state.id))["recordings.ndjson"]);
-  expect(row).toMatchObject({ problem: "The address may not be reached." });
+  expect(row).toMatchObject({ problem: "The address is private and not in OUTBOUND_ALLOW." });
 });

@@ -68,14 +68,28 @@ export function emptyFolder(over = afterTest): string {
   return folder;
 }
 
+/** Where and as whom a program runs; by default in an empty folder, which has no .env, as the current user. */
+export interface Place {
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** Starts a program of dist/ with only these settings. */
-function run(program: string, env: Env, options: readonly string[] = [], over = afterTest) {
+function run(
+  program: string,
+  env: Env,
+  options: readonly string[] = [],
+  over = afterTest,
+  place: Place = {},
+) {
   const file = join(PROGRAMS, `${program}.js`);
   if (!existsSync(file)) throw new Error("These tests run what is built: `npm run build`.");
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
   const child = spawn(process.execPath, [file, ...options], {
     env: { PATH, HOME, TMPDIR, ...env },
-    cwd: emptyFolder(over), // has no .env
+    cwd: emptyFolder(over),
+    ...place,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };
@@ -100,6 +114,14 @@ async function end(child: ChildProcess, ended: Promise<ProcessResult>): Promise<
 /** Runs a program until it ends. */
 export const runToEnd = (program: string, env: Env, ...options: string[]): Promise<ProcessResult> =>
   run(program, env, options).ended;
+
+/** Runs a program in a folder, and as a user, until it ends. */
+export const runAt = (
+  place: Place,
+  program: string,
+  env: Env,
+  ...options: string[]
+): Promise<ProcessResult> => run(program, env, options, afterTest, place).ended;
 
 /** Starts a server, for the test or for all tests of the file, and waits until it is ready. */
 export async function startServer(env: Env, over = afterTest): Promise<ServerProcess> {

@@ -43,17 +43,14 @@ export async function askTarget(options: Options, catalog: Catalog, known: Known
       ...providers,
       "Another OpenAI-compatible address (Ollama, vLLM, OpenRouter, …)",
     ];
-    const choice = (await questions.choose("Which model answers?", choices)) - (ollama ? 1 : 0);
+    const chosen = await questions.choose("Which model answers?", choices);
+    if (typeof chosen === "string") return await askKeyAndModel(questions, baseUrlOf(chosen), options.model);
+    const choice = chosen - (ollama ? 1 : 0);
     if (choice < 0) return await askAddress(questions, ollama!.baseUrl, "", options.model);
     const provider = providers[choice];
     if (provider === undefined) {
-      const baseUrl = baseUrlOf(await questions.ask("Address", "http://127.0.0.1:11434/v1"));
-      return await askAddress(
-        questions,
-        baseUrl,
-        await questions.askSecret("Key (empty if none)"),
-        options.model,
-      );
+      const address = await questions.ask("Address", "http://127.0.0.1:11434/v1");
+      return await askKeyAndModel(questions, baseUrlOf(address), options.model);
     }
     const typed = await questions.askSecret(
       `Key of ${provider}${known[provider]?.apiKey ? " (empty: the one in the settings)" : ""}`,
@@ -63,6 +60,9 @@ export async function askTarget(options: Options, catalog: Catalog, known: Known
     questions.close();
   }
 }
+
+const askKeyAndModel = async (questions: Questions, baseUrl: string, model?: string): Promise<Target> =>
+  askAddress(questions, baseUrl, await questions.askSecret("Key (empty if none)"), model);
 
 async function askAddress(
   questions: Questions,

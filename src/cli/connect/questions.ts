@@ -36,13 +36,17 @@ export class Questions {
     }
   }
 
-  /** Asks for one of several choices. @returns its index */
-  async choose(question: string, choices: readonly string[]): Promise<number> {
+  /** Asks for one of several choices. @returns its index, or the address that was typed instead */
+  async choose(question: string, choices: readonly string[]): Promise<number | string> {
     console.log(`${question}\n${choices.map((choice, at) => `  ${at + 1}  ${choice}`).join("\n")}`);
     for (;;) {
-      const answer = Number(await this.ask("Number", "1"));
+      const typed = await this.ask("Number", "1");
+      const answer = Number(typed);
       if (Number.isInteger(answer) && answer >= 1 && answer <= choices.length) return answer - 1;
-      console.log(`Type a number from 1 to ${choices.length}.`);
+      if (/[:/]/.test(typed)) return typed;
+      console.log(
+        `Type a number from 1 to ${choices.length}, or an address such as http://127.0.0.1:8000/v1.`,
+      );
     }
   }
 

@@ -1,11 +1,9 @@
 import { ModelCredentials } from "../../account/organization/model-credentials";
 import { ModelMappings } from "../../account/organization/model-mappings";
 import type { Scope } from "../../platform/database/scope";
-import { prefixOf } from "../../platform/providers/model-access";
+import type { EnvChange } from "./env-change";
 import { writeEnv } from "./env-file";
 import type { Target } from "./target";
-
-const FALLBACK = ["MODEL_NAME", "MODEL_BASE_URL", "MODEL_API_KEY", "MODEL_PROVIDER"];
 
 /**
  * Stores the target for an organization. An address, and a model that was chosen, answer for every identifier. Otherwise
@@ -25,14 +23,15 @@ export async function storeForOrganization(scope: Scope, target: Target): Promis
   });
 }
 
-/** Writes the target to `.env`, and removes the mappings of the organization, which would take precedence. */
-export async function storeInEnv(scope: Scope, target: Target, file: string): Promise<void> {
-  const { provider, baseUrl, apiKey, name } = target;
-  const values: Record<string, string> =
-    provider === undefined
-      ? { MODEL_NAME: name, MODEL_BASE_URL: baseUrl!, ...(apiKey !== undefined && { MODEL_API_KEY: apiKey }) }
-      : { [`${prefixOf(provider)}_API_KEY`]: apiKey!, MODEL_NAME: name, MODEL_PROVIDER: provider };
+/**
+ * Makes the settings answer for every identifier: removes the mappings of the organization, which would take
+ * precedence, and writes the settings to `.env` unless they must be changed in the environment.
+ */
+export async function storeInSettings(
+  scope: Scope,
+  { file, values, unset, isStored }: EnvChange,
+): Promise<void> {
   const { models } = scope.ports.catalog;
   await scope.transaction((scope) => scope.of(ModelMappings).clear(models.map(({ id }) => id)));
-  writeEnv(file, values, FALLBACK);
+  if (isStored) writeEnv(file, values, unset);
 }

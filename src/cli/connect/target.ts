@@ -48,23 +48,27 @@ export async function isPrivate(baseUrl: string): Promise<boolean> {
   return addresses.some(({ address }) => !ONLY_PUBLIC.permits(address, host));
 }
 
-/** Names of the models at a server with OpenAI's protocol; none if it does not list them. */
+/**
+ * Names of the models at a server with OpenAI's protocol; none if it does not list them.
+ * @throws Error if the server refuses the key, or its absence
+ */
 export async function modelsAt(
   baseUrl: string,
   apiKey?: string,
   timeoutMs = LIST_TIMEOUT_MS,
 ): Promise<string[]> {
-  try {
-    const answer = await fetch(`${baseUrl}/models`, {
-      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const { data } = (await answer.json()) as { data?: { id?: unknown }[] };
-    return (data ?? []).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
-  } catch {
-    return [];
-  }
+  const request = fetch(`${baseUrl}/models`, {
+    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const answer = await request.catch(() => undefined);
+  if (answer?.status === 401 || answer?.status === 403)
+    throw new Error(
+      `${baseUrl} does not list its models (${answer.status}): ${apiKey === undefined ? "no key was given: use --key KEY" : "it refused the key"}.`,
+    );
+  const { data } = ((await answer?.json().catch(() => undefined)) ?? {}) as { data?: { id?: unknown }[] };
+  return Array.isArray(data) ? data.flatMap((one) => (typeof one?.id === "string" ? [one.id] : [])) : [];
 }
 
 /** Base URL and models of Ollama on its usual port; undefined if it does not run there. @param address another place to look */

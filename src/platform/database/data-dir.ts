@@ -1,5 +1,6 @@
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { thisUser } from "../settings/this-user";
 
 /** Maximum number of files named in the message. */
 const MAX_NAMED = 8;
@@ -10,12 +11,15 @@ interface ForeignFile {
 }
 
 /**
- * Checks that this user can access the content of DATA_DIR: files created by root may be inaccessible to others.
- * @throws Error naming the files and the command that changes their owner
+ * Checks that this user can access DATA_DIR and its content: files created by root may be inaccessible to others.
+ * @throws Error naming the folder or the files, and the command that changes their owner
  */
 export async function checkOwnership(dataDir: string): Promise<void> {
   const uid = process.getuid?.();
   if (uid === undefined || uid === 0) return;
+  await stat(dataDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EACCES") throw new Error(unreachable(dataDir), { cause: error });
+  });
   const foreign: ForeignFile[] = [];
   for (const path of await contents(dataDir)) {
     const owner = (await stat(path).catch(() => undefined))?.uid;
@@ -58,6 +62,9 @@ async function foldersToOwn(dataDir: string, foreign: readonly ForeignFile[]): P
   const elsewhere = await clusterElsewhere(dataDir);
   return [dataDir, ...elsewhere.filter((cluster) => foreign.some(({ path }) => path === cluster))];
 }
+
+const unreachable = (dataDir: string): string =>
+  `DATA_DIR ${dataDir} cannot be entered by the user ${thisUser()}, because a folder above it does not permit this. Set DATA_DIR to a folder of that user, or let the user enter all folders above it.`;
 
 function messageOf(foreign: readonly ForeignFile[], folders: readonly string[]): string {
   const named = foreign.slice(0, MAX_NAMED).map(({ path, uid }) => `  ${path} (owner: ${nameOf(uid)})`);

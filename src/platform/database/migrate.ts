@@ -51,12 +51,15 @@ export async function unmigrate(db: Knex): Promise<void> {
   for (const table of ["knex_migrations", "knex_migrations_lock"]) await db.schema.dropTableIfExists(table);
 }
 
+/** @throws Error naming the setting */
+export function refuseToConnect(error: unknown): never {
+  throw new Error(`Cannot connect to the database (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
+}
+
 /** Runs `work` under the migration lock. */
 export async function whileOthersWait(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
-  await lock.connect().catch((error: unknown) => {
-    throw new Error(`Cannot connect to the database (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
-  });
+  await lock.connect().catch(refuseToConnect);
   const { rows } = await lock.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",
   );

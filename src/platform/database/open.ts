@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../settings/config";
+import { describeDatabase } from "./database-name";
 import { hasEmbedded, runningEmbedded, startEmbedded } from "./embedded";
 import { makeDataDir } from "./embedded-place";
+import { refuseMoved } from "./refuse-moved";
 
 /** An open database: its URLs, and a function that releases it. */
 export interface OpenDatabase {
@@ -34,19 +36,37 @@ export async function serverDatabase(
 
 /**
  * Opens the database for a command: that of a running server, or an embedded one that is started for the command.
- * @throws Error if there is no database yet, because the keys from its first start would never be shown
+ * @throws Error if there is no database yet, because the keys from its first start would never be shown, or if the
+ * database was moved elsewhere
  */
-export async function commandDatabase(config: Config, log: (line: string) => void): Promise<OpenDatabase> {
-  if (config.embedded && !(await hasEmbedded(config.DATA_DIR)))
-    throw new Error(
-      `DATA_DIR ${config.DATA_DIR} has no database yet: run \`npm start\` first, or set DATA_DIR to the folder of the running server.`,
-    );
+export async function commandDatabase(
+  config: Config,
+  log: (line: string) => void,
+  acceptsMoved = false,
+): Promise<OpenDatabase> {
+  log(`Database: ${describeDatabase(config)}`);
+  if (config.embedded && !(await hasEmbedded(config.DATA_DIR))) throw new Error(noDatabase(config));
   const running = config.embedded ? await runningEmbedded(config.DATA_DIR) : undefined;
-  return running === undefined ? serverDatabase(config, log) : { ...forAll(running), stop: nothing };
+  const database =
+    running === undefined ? await serverDatabase(config, log) : { ...forAll(running), stop: nothing };
+  if (acceptsMoved) return database;
+  await refuseMoved(database.ownerUrl, config).catch(async (error: unknown) => {
+    await database.stop();
+    throw error;
+  });
+  return database;
 }
+
+const noDatabase = ({ DATA_DIR: dataDir }: Config): string =>
+  [
+    `DATA_DIR ${dataDir} has no database yet, and DATABASE_URL is not set.`,
+    "  - If a server runs: run the command with the server's environment, and as its user. See docs/operations.md.",
+    "  - Otherwise run `npm start` first.",
+  ].join("\n");
 
 /** Opens the database for a restore: that of DATABASE_URL, or an embedded one without a running server. */
 export async function restoreDatabase(config: Config, log: (line: string) => void): Promise<OpenDatabase> {
+  log(`Database: ${describeDatabase(config)}`);
   if (config.embedded && (await runningEmbedded(config.DATA_DIR)) !== undefined)
     throw new Error(`A server is running on DATA_DIR ${config.DATA_DIR}: restore into an empty folder.`);
   return serverDatabase(config, log);

@@ -44,7 +44,7 @@ export interface Outbound {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time for one of several addresses before the next one is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
-const REFUSED = "The address may not be reached.";
+const REFUSED = "The address is private and not in OUTBOUND_ALLOW.";
 
 /** Resolves a host name to its addresses. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -133,7 +133,7 @@ function problemWith(text: string, rules: AddressRules): string | undefined {
   if (url.username || url.password) return "must not hold a user name or password";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return isIP(host) && !rules.permits(host, host)
-    ? "must not be a private, local or reserved address"
+    ? "must not be a private, local or reserved address, unless the operator lists it in OUTBOUND_ALLOW"
     : undefined;
 }
 

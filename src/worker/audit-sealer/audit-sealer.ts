@@ -24,9 +24,12 @@ export class AuditSealer {
   constructor(
     private readonly database: Database,
     private readonly logger: SealerLogger,
+    isTerminal = process.stderr.isTTY,
   ) {
-    // Logged heads later prove that no entry was changed, so they are written even at the default level, `warn`.
-    this.notices = logger.isLevelEnabled("warn") ? logger.child({}, { level: "info" }) : logger;
+    // Logged heads later prove that no entry was changed, so they are written even at the default level, `warn`. A
+    // terminal keeps nothing.
+    const writes = logger.isLevelEnabled("warn") && !isTerminal;
+    this.notices = writes ? logger.child({}, { level: "info" }) : logger;
   }
 
   /** Stops sealing and logs the remaining heads. */
