@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { useApp } from "../support/app";
+import { eventsOf, FAST, FORWARD, place, speaker, type Event } from "../support/calls";
+import { Receiver } from "../support/receiver";
+import { talk } from "../support/talk";
+import { until } from "../support/until";
+
+const page = readFileSync(join(__dirname, "../../docs/events.md"), "utf8");
+/** The text of the page before the events, which describes what they share. */
+const [introduction = "", ...parts] = page.split(/^## /m);
+/** The sections of the page: the name of an event, its text with an example. */
+const sections = parts.map((part) => {
+  const [name = ""] = part.split("\n", 1);
+  const [, example = ""] = /```json\n([^]*?)```/.exec(part) ?? [];
+  return { name, text: part.replace(example, ""), example: JSON.parse(example) as Event["payload"] };
+});
+
+const running = useApp(FAST);
+const happened: Event[] = [];
+let receiver: Receiver;
+
+/** A conversation with a function and a simulated call: together they cause every event. */
+beforeAll(async () => {
+  receiver = await new Receiver((res) => res.end("{}")).start();
+  const functions = [
+    {
+      name: "find_order",
+      parameters: { type: "object", properties: { number: { type: "string" } } },
+      serverUrl: receiver.url,
+    },
+  ];
+  const replies = [{ call: "find_order", arguments: '{"number":"7"}' }, { text: ["It has been sent."] }];
+  const configuration = { functions, initialMessage: "Hello! How can I help you today?" };
+  const { api } = running;
+  const { model, chatId, say } = await talk(running, replies, {
+    configuration,
+    start: { channel: "TEXT", userId: "user-1" },
+  });
+  await say("Where is my order?");
+  await api.post(`/rest/v1/ai-chats/${chatId}/end`, undefined, 200);
+  await model.stop();
+  happened.push(...(await eventsOf(api, chatId)));
+  const callId = await place(api, await speaker(api), "+12025550100");
+  await until(async () => (await eventsOf(api, callId)).some(({ name }) => name === "call-recording"));
+  happened.push(...(await eventsOf(api, callId)));
+});
+afterAll(() => receiver?.stop());
+
+/** A value with types in place of texts and numbers, except for the name of the event and the channel. */
+function shape(value: unknown, key = ""): unknown {
+  if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shape(item))))];
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner, name)]));
+  if (["event", "type"].includes(key)) return value;
+  if (typeof value !== "string") return typeof value;
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return "time";
+  return /^https?:/.test(value) ? "URL" : "text";
+}
+
+const ofName = (name: string) => happened.filter((event) => event.name === name);
+
+test("docs/events.md has a section for each event and no other", () => {
+  expect(sections.map(({ name }) => name).sort()).toEqual([...EVENT_NAMES].sort());
+});
+
+describe.each(sections)("the section of $name", ({ name, text, example }) => {
+  test("shows a payload with exactly the fields and types of a real one", () => {
+    const real = ofName(name).map(({ payload }) => shape(payload));
+    expect(real).toContainEqual(shape(example));
+  });
+
+  test("names every field that an event of this name may have", () => {
+    const documented = [...Object.keys(example.data as object)];
+    for (const [, field] of `${introduction}${text}`.matchAll(/`(?:data\.)?(\w+)`/g)) documented.push(field!);
+    const found = new Set(ofName(name).flatMap(({ payload }) => Object.keys(payload.data as object)));
+    expect([...found].filter((field) => !documented.includes(field))).toEqual([]);
+  });
+
+  test("names every status that occurs", () => {
+    const found = new Set(
+      ofName(name).flatMap(({ payload }) => (payload.data as { status?: string }).status ?? []),
+    );
+    expect([...found].filter((status) => !text.includes(`\`${status}\``))).toEqual([]);
+  });
+});
+
+test("the statuses of calls and chats are named in their order", () => {
+  const { text } = sections.find(({ name }) => name === "status-changed")!;
+  expect([...text.matchAll(/`([a-z-]+)`/g)].map(([, status]) => status!).slice(0, FORWARD.length)).toEqual(
+    FORWARD,
+  );
+});
