@@ -11,15 +11,13 @@ import { readConfig } from "../../src/platform/settings/config";
 import { compileInterfaces } from "../../src/start/app";
 import { useApp } from "../support/app";
 import { FAST } from "../support/calls";
+import { checkByTool, CHECKERS, hasChecker } from "../support/snippet-checkers";
 import { PAGES, type Snippet, snippetsOf } from "../support/snippets";
 
 /** Addresses as the pages write them. */
 const HOST = "http://127.0.0.1:4000";
-/**
- * Languages that need tools that tests lack: other compilers, a proxy, systemd. The verification functions run in
- * test/domain/signatures.
- */
-const NOT_CHECKED = ["caddyfile", "go", "html", "ini", "mermaid", "nginx", "python", "text"];
+/** Languages without a checker: pages and diagrams for browsers, and output of programs. */
+const NOT_CHECKED = ["html", "mermaid", "text"];
 
 const app = useApp(FAST);
 const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
@@ -32,7 +30,7 @@ const inLanguage = (language: string) =>
   all.filter((snippet) => snippet.language === language).map((snippet) => [where(snippet), snippet] as const);
 
 test("code blocks name a language that is checked, or is listed as not checked", () => {
-  const known = ["sh", "graphql", "json", "ts", ...NOT_CHECKED];
+  const known = ["sh", "graphql", "json", "ts", ...Object.keys(CHECKERS), ...NOT_CHECKED];
   expect(all.filter(({ language }) => !known.includes(language)).map(where)).toEqual([]);
   expect(all.length).toBeGreaterThan(50);
 });
@@ -48,6 +46,15 @@ test.each(inLanguage("json"))("the JSON at %s is valid", (_where, { code }) => {
 test.each(inLanguage("ts"))("the TypeScript at %s has no syntax error", (_where, { code }) => {
   const { diagnostics } = ts.transpileModule(code, { reportDiagnostics: true });
   expect(diagnostics!.map(({ messageText }) => messageText)).toEqual([]);
+});
+
+describe.each(Object.entries(CHECKERS))("snippets of %s", (language, { program }) => {
+  // The summary of the run counts what the machine lacks. The functions that verify signatures run in test/domain/signatures.
+  if (!hasChecker(language)) test.todo(`pass ${program}, which is not installed`);
+  else
+    test.each(inLanguage(language))(`pass ${program}: %s`, async (_where, { code }) => {
+      await checkByTool(language, code, folder);
+    });
 });
 
 const bash = (script: string, ...options: string[]) =>
