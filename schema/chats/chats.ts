@@ -111,7 +111,7 @@ export class ChatEvent {
   id!: string;
   @Field({
     description:
-      "Name of the event. conversation-updated: a message was stored. status-changed: the status changed. token: a fragment of the answer being generated. token-reset: the answer starts over; discard the fragments received since the last message.",
+      "Name of the event. conversation-updated: a message was stored. status-changed: the status changed. token: a fragment of the answer being generated. token-reset: the answer starts over, or the chat ended before it was complete; discard the fragments received since the last message.",
   })
   name!: string;
   @Field(() => ID, { description: "Id of the chat." })

@@ -110,7 +110,7 @@ export class WidgetChatEvent {
   id!: string;
   @Field({
     description:
-      "Name of the event. message: a message was stored. status: the status changed. token: a fragment of the answer being generated. token-reset: the answer starts over; discard the fragments received since the last message. activity: the assistant's activity changed.",
+      "Name of the event. message: a message was stored. status: the status changed. token: a fragment of the answer being generated. token-reset: the answer starts over, or the chat ended before it was complete; discard the fragments received since the last message. activity: the assistant's activity changed.",
   })
   name!: string;
   @Field(() => WidgetMessage, { nullable: true, description: "Stored message; null for events without one." })

@@ -41,6 +41,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  private readonly answers = new Counter({
+    name: "parley_model_answers_total",
+    help: "Requests to models by identifier, purpose (answer, quick_replies, embedding) and outcome: ok, unreachable, timeout, key_refused, unknown_model, limited, refused, unusable, failed, or internal (the service failed).",
+    labelNames: ["model", "purpose", "outcome"],
+    registers: [this.registry],
+  });
+
   private readonly sockets = new Counter({
     name: "parley_websockets_given_up_total",
     help: "WebSockets that were closed or refused: slow (the client read too slowly) or limited (rate limit).",
@@ -86,6 +93,10 @@ export class Metrics {
 
   countGivenUp(task: string): void {
     this.givenUp.inc({ task });
+  }
+
+  countAnswer(labels: Readonly<Record<"model" | "purpose" | "outcome", string>>): void {
+    this.answers.inc({ ...labels });
   }
 
   countSocket(reason: "slow" | "limited"): void {

@@ -25,7 +25,6 @@ import { outbound } from "../platform/outbound/http";
 import { childReader } from "../platform/providers/child-reader";
 import { keptStorage } from "../platform/providers/kept-storage";
 import { openEmbeddings } from "../platform/providers/open-embeddings";
-import type { ReportUnknownModel } from "../platform/providers/ai-sdk-model";
 import { openModels } from "../platform/providers/open-models";
 import { openRetention } from "../platform/providers/open-retention";
 import { openQuotas } from "../platform/providers/open-quotas";
@@ -81,13 +80,13 @@ export async function openService(
   const knex = connect(url, { pool, rowSecurity });
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
-  const reportUnknownModel: ReportUnknownModel = (err, model) =>
-    logger.error({ identifier: model.id, model: model.model, provider: model.provider }, err.message);
+  const metrics = new Metrics();
   const storage = openStorage(config, answers);
   const ports = portsOf(config, server, listener, await hasVectors(knex), {
     storage: installationStorage(storage, knex, () => fileStore),
     answers,
-    reportUnknownModel,
+    logger,
+    metrics,
     forgetKey: (id) => credentials.forget(id),
     jobSlot: (id) => background?.jobSlot(id),
   });
@@ -97,7 +96,6 @@ export async function openService(
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
-  const metrics = new Metrics();
   const givesWay = () => (knex.client as Client).isCrowded; // as connect makes it
   background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
   const close = async () => {
@@ -158,10 +156,11 @@ function portsOf(
   vectors: boolean,
   lateParts: Pick<Ports, "forgetKey" | "jobSlot" | "storage"> & {
     readonly answers: BoundedAnswers;
-    readonly reportUnknownModel: ReportUnknownModel;
+    readonly logger: Logger;
+    readonly metrics: Metrics;
   },
 ): Ports {
-  const { answers, reportUnknownModel, ...later } = lateParts;
+  const { answers, logger, metrics, ...later } = lateParts;
   const reach = outbound(config.OUTBOUND_ALLOW, undefined, answers);
   const ownUrl = () => addressOf(server, config.HOST);
   const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
@@ -171,7 +170,9 @@ function portsOf(
     catalog,
     listener,
     outbound: reach,
-    models: openModels(config, catalog, reach.fetch, answers, reportUnknownModel),
+    models: openModels(config, catalog, reach.fetch, answers, logger, (outcome) =>
+      metrics.countAnswer(outcome),
+    ),
     voice: openVoice(config, { publicUrl, ownUrl }, answers),
     telephone: openTelephony(config, publicUrl, answers),
     publicUrl,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
-import { say as postAs } from "../support/factories";
+import { endChat, say as postAs } from "../support/factories";
 import { afterTest } from "../support/server";
 import { until } from "../support/until";
 import type { Reply } from "../support/stub-model";
@@ -145,4 +145,25 @@ test("the shown part of a broken answer is withdrawn, and its words are not show
   expect(heard.map(({ name }) => name)).toContain("token-reset");
   expect(drafts).toContain("The answer");
   expect(drafts.at(-1)).toBe("The answer is nine.");
+});
+
+test("the shown part of an answer is withdrawn if the chat ends first", async () => {
+  let letGo = () => undefined as void;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const { chatId } = await talk([{ text: ["We open ", "at nine."], held }]);
+  const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
+  afterTest(() => subscriber.close());
+  const names: string[] = [];
+  const query = 'subscription ($id: ID!) { chatEvents(chatId: $id, after: "0") { name } }';
+  const finished = subscriber.run(query, { id: chatId }, (data) => {
+    names.push((data as { chatEvents: { name: string } }).chatEvents.name);
+  });
+  await postAs(running.api, chatId, "A note", "SYSTEM");
+  await until(() => names.length > 0); // it listens
+  await postAs(running.api, chatId, "When?", "USER");
+  await until(() => names.includes("token"));
+  await endChat(running.api, chatId);
+  expect(await finished).toBeUndefined();
+  expect(names.slice(-2)).toEqual(["token-reset", "status-changed"]);
+  letGo();
 });

@@ -34,6 +34,6 @@ describe("a model that the provider does not have", () => {
     ["a wrong key", { statusCode: 401, error: { message: "Incorrect API key for the model provided" } }],
   ])("is not assumed after %s", (_what, error) => {
     const model = { id: "GPT_4_O", provider: "OPENAI", model: "gpt-4o" };
-    expect(modelFailure(error, false, model).unknownModel).toBe(false);
+    expect(modelFailure(error, false, model).kind).not.toBe("unknown_model");
   });
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "@jest/globals";
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import { createApp, type App } from "../../src/start/app";
 import { newId } from "../../src/platform/database/ids";
 import { createOrganization, type NewOrganization } from "../../src/account/organization/bootstrap";
@@ -33,13 +33,14 @@ export interface RunningApp {
 export async function startApp(
   database: TestDatabase,
   env: Record<string, string> = {},
+  logger: Logger = pino({ level: "silent" }),
 ): Promise<RunningApp & { stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-files-"));
   const twilio = await new Twilio().start();
   const app = await createApp(
     configOf({ DATA_DIR: dataDir, TWILIO_BASE_URL: twilio.url, ...env }),
     database.url,
-    pino({ level: "silent" }),
+    logger,
     database.jobsUrl,
   );
   await new Promise<void>((resolve) => app.server.listen(0, "127.0.0.1", resolve));
@@ -66,12 +67,12 @@ export async function startApp(
 }
 
 /** Starts the service on its own database, for all tests of a file. */
-export function useApp(env: Record<string, string> = {}): RunningApp {
+export function useApp(env: Record<string, string> = {}, logger?: Logger): RunningApp {
   let running: Awaited<ReturnType<typeof startApp>> | undefined;
   let database: TestDatabase | undefined;
   beforeAll(async () => {
     database = await createDatabase();
-    running = await startApp(database, env);
+    running = await startApp(database, env, logger);
   }, 30_000);
   afterAll(async () => {
     await running?.stop();

@@ -96,11 +96,14 @@ export class Embeddings {
   private async embedQuestion(question: string): Promise<number[] | undefined> {
     const { organizationId } = this.scope;
     if (failing.has(organizationId)) return undefined;
+    const { embeddings, models } = this.scope.ports;
+    const text = question.slice(-MAX_QUESTION_LENGTH).toWellFormed();
     try {
-      return (
-        await this.embed([question.slice(-MAX_QUESTION_LENGTH).toWellFormed()], QUESTION_TIMEOUT_MS)
-      )?.[0];
-    } catch {
+      const vectors = await this.embed([text], QUESTION_TIMEOUT_MS);
+      if (vectors) models.reports.answered({ id: embeddings!.model }, "embedding"); // there are vectors of it
+      return vectors?.[0];
+    } catch (error) {
+      models.reports.failed(error, { purpose: "embedding", organizationId });
       failing.set(organizationId, true); // the full-text search still finds passages
       return undefined;
     }

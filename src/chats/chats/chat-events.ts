@@ -12,7 +12,7 @@ export interface ChatEvent {
   readonly id: string;
   /**
    * `conversation-updated` has the message, `status-changed` the status, `token` a part of an answer, `activity` the
-   * activity; `token-reset` means that the answer starts again.
+   * activity; `token-reset` means that the answer starts again, or is discarded.
    */
   readonly name: "conversation-updated" | "status-changed" | "token" | "token-reset" | "activity";
   readonly chatId: string;
@@ -66,6 +66,9 @@ export async function chatEvents(
         return noEvents(position);
       });
       for (const event of events) {
+        // An answer that the end of the chat cut off is never stored.
+        if (answer.isShown && event.status === "ended" && event.name === "status-changed")
+          await send(transientEvent(chatId, { name: "token-reset" }));
         if (event.message?.role === "ASSISTANT") answer.isShown = false;
         await send(event);
       }

@@ -1,5 +1,6 @@
 import type { ChatConfiguration, VoiceConfiguration } from "../../assistants/configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
+import { ModelFailure } from "../../platform/ports/text-model";
 import type { PreparedTurn } from "./prepare-turn";
 
 const MAX_REPLIES = 3;
@@ -29,7 +30,7 @@ export async function answerExtras(
 /** Returns an empty list on any error: a missing suggestion must not fail the answer. */
 async function suggestReplies(
   scope: Scope,
-  { request, messages }: PreparedTurn,
+  { chat, request, messages }: PreparedTurn,
   text: string,
 ): Promise<string[]> {
   const { local, remote } = scope.ports.models;
@@ -50,11 +51,15 @@ async function suggestReplies(
       signal: AbortSignal.timeout(SUGGESTIONS_TIMEOUT_MS),
     };
     for await (const part of model.stream(modelRequest)) if (part.type === "text") reply += part.text;
+    scope.ports.models.reports.answered(request.model, "quick_replies");
     const list = JSON.parse(reply.slice(reply.indexOf("["), reply.lastIndexOf("]") + 1) || "[]") as unknown[];
     return list
       .filter((item): item is string => typeof item === "string" && item.trim() !== "")
       .slice(0, MAX_REPLIES);
-  } catch {
+  } catch (error) {
+    const { organizationId } = scope;
+    if (error instanceof ModelFailure)
+      scope.ports.models.reports.failed(error, { purpose: "quick_replies", organizationId, chatId: chat.id });
     return [];
   }
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChatRow } from "../../chats/chats/chats";
-import { logChatError } from "../../chats/chats/log-chat-error";
 import { Messages } from "../../chats/chats/messages";
 import { Configurations, type VoiceConfiguration } from "../../assistants/configurations/configurations";
 import { newId } from "../../platform/database/ids";
@@ -17,6 +16,7 @@ import {
 import type { Ending } from "../workflows/workflow-position";
 import { speakerOf, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions } from "../functions/functions";
+import { countAnswer, recordFailedAnswer } from "./failed-answer";
 import { functionResults } from "./history";
 import { StatusEvents } from "./status-events";
 import { assemble, type TurnParts, type PreparedTurn } from "./prepare-turn";
@@ -53,7 +53,7 @@ export async function* speak(scope: Scope, question: SpokenQuestion): AsyncGener
     yield* converse(scope, question, tokens, status);
   } catch (error) {
     if (!signal.aborted) {
-      await logChatError(scope, chat.id, error as Error);
+      await recordFailedAnswer(scope, chat.id, error as Error);
       yield { type: "text", text: APOLOGY };
     }
   } finally {
@@ -171,6 +171,7 @@ async function* stream(
   for (let failures = 0; ; failures++) {
     const signal = AbortSignal.any([callerSignal, AbortSignal.timeout(scope.ports.models.timeoutMs)]);
     let hasStarted = false;
+    let hasCalled = false;
     try {
       for await (const part of (turn.request.credential ? remote : local).stream({
         ...turn.request,
@@ -178,9 +179,11 @@ async function* stream(
         signal,
       })) {
         hasStarted = true;
+        hasCalled ||= part.type === "call";
         yield part;
       }
       if (!hasStarted) throw new Error("The model returned an empty answer.");
+      if (!hasCalled) countAnswer(scope, turn);
       return;
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures];

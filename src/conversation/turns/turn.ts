@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chats, type ChatRow } from "../../chats/chats/chats";
-import { logChatError } from "../../chats/chats/log-chat-error";
 import { Messages } from "../../chats/chats/messages";
 import { conversationOf, type Conversation } from "../../chats/chats/store-message";
 import type { ChannelConfiguration } from "../../assistants/configurations/configurations";
@@ -18,6 +17,7 @@ import {
 import type { Ending } from "../workflows/workflow-position";
 import { conclude } from "../workflows/speaker";
 import { answerExtras } from "./after-answer";
+import { countAnswer, recordFailedAnswer } from "./failed-answer";
 import { StatusEvents } from "./status-events";
 import { openQuestion, prepare, prepareAfterHandover, type PreparedTurn } from "./prepare-turn";
 import { postMessage, Steps, type TurnMessage } from "./steps";
@@ -55,8 +55,7 @@ export async function takeTurn(scope: Scope, chatId: string, lastAttempt: boolea
   const output = { tokens: new TokenStream(scope, chatId), status: new StatusEvents(scope, chat) };
   output.status.add("thinking");
   try {
-    const prepared = await prepare(scope, question);
-    turn = prepared;
+    const prepared = (turn = await prepare(scope, question));
     await converse(scope, prepared, output);
   } catch (error) {
     if (error instanceof AlreadyAnswered) return;
@@ -167,6 +166,7 @@ async function finish(
   { text, finishReason, known }: Answer,
   { tokens }: Output,
 ): Promise<void> {
+  countAnswer(scope, turn);
   const { quickReplies, goodbye } = await answerExtras(scope, turn, text);
   const metadata = {
     ...turn.metadata,
@@ -207,7 +207,7 @@ async function hangUp(scope: Scope, turn: PreparedTurn): Promise<void> {
 
 /** Posts an apology and logs the error. @returns false if another worker has answered */
 async function apologize(scope: Scope, turn: AnswerableTurn, error: Error): Promise<boolean> {
-  await logChatError(scope, turn.chat.id, error);
+  await recordFailedAnswer(scope, turn.chat.id, error);
   return storeIfUnanswered(scope, turn, { content: APOLOGY, metadata: { ...turn.metadata, error: true } });
 }
 

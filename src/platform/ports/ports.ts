@@ -6,6 +6,7 @@ import type { DocumentReader } from "./document-reader";
 import type { EmbeddingModel } from "./embedding-model";
 import type { Storage } from "./storage";
 import type { Telephony } from "./telephony";
+import type { ModelReports } from "./model-reports";
 import type { ModelCredential, TextModel } from "./text-model";
 import type { VoiceEngine } from "./voice-engine";
 
@@ -15,6 +16,8 @@ export interface Models {
   readonly remote: TextModel;
   /** Answers if no credential is set. */
   readonly local: TextModel;
+  /** Tells the operator what became of requests to models. */
+  readonly reports: ModelReports;
   /** Credentials from the server's settings, by vendor. */
   readonly credentials: Readonly<Record<string, { readonly apiKey?: string; readonly baseUrl?: string }>>;
   /** Answers for identifiers whose provider has no credential, if the server's settings name a model. */

@@ -61,27 +61,45 @@ export type ModelPart =
 /** Why an answer was cut off: it reached its maximum length, or the provider's filter stopped it. */
 export type CutReason = "length" | "content_filter";
 
+/**
+ * Kinds of failures: no connection, or it broke; no complete answer in time; the key is refused; the provider does not
+ * have the model; its rate limit or quota is used up; it refuses the request; its answer is not usable; any other error
+ * of the provider.
+ */
+export type FailureKind =
+  "unreachable" | "timeout" | "key_refused" | "unknown_model" | "limited" | "refused" | "unusable" | "failed";
+
+/** A failed request, without keys and without words of the conversation. */
+export interface FailedRequest {
+  readonly model: ModelEntry;
+  /** Host of the address, if it is not the provider's own. */
+  readonly host?: string;
+  /** Message of the failure. Composed only when it is needed. */
+  readonly reason: () => string;
+}
+
 interface FailureOptions extends ErrorOptions {
   /** Pause that the vendor asks for, in milliseconds; 0 if it names none. */
   readonly retryAfterMs?: number;
   /** Whether a retry would fail too, because the key, the request or the quota is wrong. */
   readonly permanent?: boolean;
-  /** Whether the vendor does not have the model. */
-  readonly unknownModel?: boolean;
+  readonly kind?: FailureKind;
 }
 
 /** A vendor's model gave no usable answer. */
 export class ModelFailure extends Error {
   readonly retryAfterMs: number;
   readonly permanent: boolean;
-  readonly unknownModel: boolean;
+  readonly kind: FailureKind;
+  /** The request that failed; undefined until the model's adapter adds it. */
+  request: FailedRequest | undefined;
 
   constructor(
     message: string,
-    { retryAfterMs = 0, permanent = false, unknownModel = false, ...options }: FailureOptions = {},
+    { retryAfterMs = 0, permanent = false, kind = "failed", ...options }: FailureOptions = {},
   ) {
     super(message, options);
-    this.unknownModel = unknownModel;
+    this.kind = kind;
     this.retryAfterMs = retryAfterMs;
     this.permanent = permanent;
   }

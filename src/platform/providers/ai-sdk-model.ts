@@ -3,9 +3,10 @@ import type * as Groq from "@ai-sdk/groq";
 import type * as OpenAi from "@ai-sdk/openai";
 import type * as Compatible from "@ai-sdk/openai-compatible";
 import { LRUCache } from "lru-cache";
-import { BOUNDS, MAX_MODEL_TEXT_BYTES, type BoundedAnswers } from "../outbound/bounds";
 import type { ModelEntry } from "../catalog/load-catalog";
+import { BOUNDS, MAX_MODEL_TEXT_BYTES, type BoundedAnswers } from "../outbound/bounds";
 import { load } from "./load";
+import { failedRequest } from "./failed-request";
 import { pairedCalls } from "./paired-calls";
 import { modelFailure } from "./provider-error";
 import {
@@ -26,15 +27,8 @@ type VendorModel = ReturnType<OpenAi.OpenAIProvider["chat"]>;
 type VendorRequest = Parameters<VendorModel["doStream"]>[0];
 type VendorMessage = VendorRequest["prompt"][number];
 
-/** Called for every request that fails because the vendor does not have the model. */
-export type ReportUnknownModel = (failure: ModelFailure, model: ModelEntry) => void;
-
 /** Models of OpenAI, Groq, Anthropic or a chat completions API at a base URL. @param guardedFetch for addresses that customers chose */
-export function aiSdkModel(
-  guardedFetch: typeof fetch,
-  answers: BoundedAnswers,
-  report: ReportUnknownModel = () => undefined,
-): TextModel {
+export function aiSdkModel(guardedFetch: typeof fetch, answers: BoundedAnswers): TextModel {
   const reasoning = new LRUCache<string, true>({ max: MAX_REASONING_MODELS });
   return {
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
@@ -42,7 +36,7 @@ export function aiSdkModel(
         yield* parts(request, guardedFetch, answers, reasoning);
       } catch (error) {
         const failure = modelFailure(error, request.signal.aborted, request.model);
-        if (failure.unknownModel) report(failure, request.model);
+        failure.request ??= failedRequest(failure, request);
         throw failure;
       }
     },
@@ -81,7 +75,7 @@ async function* parts(
   if (filter.closedOnly) reasoning.set(name, true);
   else if (reason === undefined) reasoning.delete(name);
   if (rest !== "") yield { type: "text", text: rest };
-  if (!usable && rest === "") throw new ModelFailure("The model's answer was empty.");
+  if (!usable && rest === "") throw new ModelFailure("The model's answer was empty.", { kind: "unusable" });
   if (reason) yield { type: "cut", reason };
 }
 
@@ -140,7 +134,7 @@ function languageModel({ model, credential }: ModelRequest, reach: typeof fetch)
       if (baseURL === undefined)
         throw new ModelFailure(
           `${model.provider} has no address: set ${model.provider.toUpperCase()}_BASE_URL, or baseUrl in CATALOG_FILE.`,
-          { permanent: true },
+          { permanent: true, kind: "unreachable" },
         );
       const { createOpenAICompatible } = load<typeof Compatible>("@ai-sdk/openai-compatible");
       return createOpenAICompatible({

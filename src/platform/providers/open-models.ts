@@ -1,9 +1,11 @@
 import type { Catalog } from "../catalog/load-catalog";
 import type { Config } from "../settings/config";
 import type { BoundedAnswers } from "../outbound/bounds";
-import { aiSdkModel, type ReportUnknownModel } from "./ai-sdk-model";
+import { aiSdkModel } from "./ai-sdk-model";
 import { localModel } from "./local-model";
 import { modelAccess } from "./model-access";
+import { ModelReports, type Count } from "./model-reports";
+import type { Logger } from "pino";
 import type { Models } from "../ports/ports";
 
 /** The text models, with the credentials from the settings. @throws Error naming an invalid setting of a provider */
@@ -12,11 +14,13 @@ export function openModels(
   catalog: Catalog,
   guardedFetch: typeof fetch,
   answers: BoundedAnswers,
-  report?: ReportUnknownModel,
+  logger?: Pick<Logger, "error">,
+  count?: Count,
 ): Models {
   return {
-    remote: aiSdkModel(guardedFetch, answers, report),
+    remote: aiSdkModel(guardedFetch, answers),
     local: localModel,
+    reports: new ModelReports(logger, count),
     timeoutMs: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     ...modelAccess(settings, catalog),
   };

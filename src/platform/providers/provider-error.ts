@@ -1,5 +1,6 @@
 import type { ModelEntry } from "../catalog/load-catalog";
-import { ModelFailure } from "../ports/text-model";
+import { BoundExceeded } from "../outbound/bounds";
+import { ModelFailure, type FailureKind } from "../ports/text-model";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -7,6 +8,9 @@ type Json = Readonly<Record<string, unknown>>;
 const PERMANENT_STATUSES: readonly unknown[] = [400, 401, 402, 403, 404, 405, 410, 413, 415, 422];
 const PERMANENT_TYPES =
   /^(invalid_request_error|invalid_api_key|authentication_error|permission_error|billing_error|not_found_error|model_not_found|model_decommissioned|request_too_large|context_length_exceeded|insufficient_quota|content_policy_violation)$/;
+const KEY_TYPES = /^(invalid_api_key|authentication_error|permission_error)$/;
+const LIMIT_TYPES =
+  /^(rate_limit_error|rate_limit_exceeded|insufficient_quota|billing_error|overloaded_error)$/;
 const UNKNOWN_MODEL_TYPES = /^model_(not_found|decommissioned)$/;
 /** Matches the messages of Ollama, vLLM and Anthropic, which send status 404 without an error type of their own. */
 const UNKNOWN_MODEL_MESSAGE = /\bmodel\b/i;
@@ -18,7 +22,8 @@ type Model = Pick<ModelEntry, "id" | "provider" | "model" | "successor">;
 /** Converts an error of a provider's SDK or stream, with its type and message. @param timedOut whether the request was aborted */
 export function modelFailure(error: unknown, timedOut: boolean, model: Model): ModelFailure {
   if (error instanceof ModelFailure && !timedOut) return error;
-  if (timedOut) return new ModelFailure("The model did not answer in time.", { cause: error });
+  if (timedOut)
+    return new ModelFailure("The model did not answer in time.", { kind: "timeout", cause: error });
   const nested = objects(error);
   const types = nested.flatMap(({ type, code }) => [type, code]).filter((one) => typeof one === "string");
   const type = types.find((one) => one !== "error");
@@ -32,14 +37,43 @@ export function modelFailure(error: unknown, timedOut: boolean, model: Model): M
   const unknownModel =
     types.some((one) => UNKNOWN_MODEL_TYPES.test(one)) ||
     (statuses.includes(404) && UNKNOWN_MODEL_MESSAGE.test(message));
+  const kind = unknownModel ? "unknown_model" : kindOf(error, { types, statuses, permanent });
   const text = unknownModel ? unknownModelMessage(model, said) : said;
   return new ModelFailure(text.slice(0, MAX_MESSAGE_LENGTH), {
     retryAfterMs: retryAfterMs(error),
     permanent,
-    unknownModel,
+    kind,
     cause: error,
   });
 }
+
+/** Errors of the SDK about an answer that it cannot read. Their messages quote the answer. */
+const UNREADABLE =
+  /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/;
+
+interface Signs {
+  readonly types: readonly string[];
+  readonly statuses: readonly unknown[];
+  readonly permanent: boolean;
+}
+
+function kindOf(error: unknown, { types, statuses, permanent }: Signs): FailureKind {
+  const has = (...some: number[]) => statuses.some((status) => some.includes(status as number));
+  if (types.some((type) => KEY_TYPES.test(type)) || has(401, 403)) return "key_refused";
+  if (types.some((type) => LIMIT_TYPES.test(type)) || has(402, 429)) return "limited";
+  if (permanent) return "refused";
+  if (error instanceof BoundExceeded || quotesAnswer(error)) return "unusable";
+  const isAnswer = types.some((type) => !SYSTEM_CODE.test(type)) || statuses.some(isErrorStatus);
+  return isAnswer ? "failed" : "unreachable";
+}
+
+/** Codes of the network and of this service, such as ECONNREFUSED. */
+const SYSTEM_CODE = /^[A-Z_]+$/;
+const isErrorStatus = (status: unknown): boolean => typeof status === "number" && status >= 400;
+
+/** Whether the answer could not be read, so that the error's message quotes it. */
+export const quotesAnswer = (error: unknown): boolean =>
+  error instanceof Error && UNREADABLE.test(error.name);
 
 function unknownModelMessage({ id, provider, model, successor }: Model, said: string): string {
   const hint = successor ? ` ${provider} names ${successor.model} as its successor.` : "";

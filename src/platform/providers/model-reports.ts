@@ -1,0 +1,59 @@
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import type { FailedAnswer, ModelPurpose, ModelReports as Reports } from "../ports/model-reports";
+import type { ModelEntry } from "../catalog/load-catalog";
+import { ModelFailure } from "../ports/text-model";
+
+/** Labels of one outcome for the metrics. */
+export interface Outcome {
+  /** Identifier of the catalog; empty if the failure happened before a model was chosen. */
+  readonly model: string;
+  readonly purpose: ModelPurpose;
+  /** `ok`, a kind of failure, or `internal`. */
+  readonly outcome: string;
+}
+export type Count = (outcome: Outcome) => void;
+
+/** Failures of the same kind at the same model are logged once in this time. */
+const LOG_INTERVAL_MS = 60_000;
+/** Models of customers may have any name. */
+const MAX_REMEMBERED = 1_000;
+
+/** Counts outcomes, and logs failures: at most one line per minute for each model, kind and purpose. */
+export class ModelReports implements Reports {
+  private readonly logged = new LRUCache<string, { at: number; since: number }>({ max: MAX_REMEMBERED });
+
+  constructor(
+    private readonly logger: Pick<Logger, "error"> = { error: () => undefined },
+    private readonly count: Count = () => undefined,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  answered({ id: model }: Pick<ModelEntry, "id">, purpose: ModelPurpose): void {
+    this.count({ model, purpose, outcome: "ok" });
+  }
+
+  failed(error: unknown, { purpose, ...ids }: FailedAnswer): void {
+    const request = error instanceof ModelFailure ? error.request : undefined;
+    const kind = request ? (error as ModelFailure).kind : "internal";
+    this.count({ model: request?.model.id ?? "", purpose, outcome: kind });
+    const { id: identifier, provider, model } = request?.model ?? {};
+    const failures = this.failuresToLog(
+      JSON.stringify([identifier, provider, model, request?.host, kind, purpose]),
+    );
+    if (failures === undefined) return;
+    const facts = { purpose, kind, ...ids, failures };
+    if (!request) return this.logger.error({ err: error, ...facts }, "an answer failed");
+    const { host, reason } = request;
+    this.logger.error({ provider, host, model, identifier, ...facts, reason: reason() }, "the model failed");
+  }
+
+  /** Failures since the last line, this one included; undefined if the last line is too recent. */
+  private failuresToLog(key: string): number | undefined {
+    const last = this.logged.get(key);
+    const failures = (last?.since ?? 0) + 1;
+    const isDue = !last || this.now() - last.at >= LOG_INTERVAL_MS;
+    this.logged.set(key, { at: isDue ? this.now() : last.at, since: isDue ? 0 : failures });
+    return isDue ? failures : undefined;
+  }
+}
