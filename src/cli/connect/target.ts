@@ -84,5 +84,5 @@ export async function findOllama(
   } catch {
     return undefined;
   }
-  return { baseUrl, models: await modelsAt(baseUrl) };
+  return { baseUrl, models: await modelsAt(baseUrl).catch(() => []) };
 }
