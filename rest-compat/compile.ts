@@ -119,12 +119,12 @@ function findResult(
 ): { field: FieldNode; type: GraphQLOutputType; resultPath: readonly string[] } {
   const field = fieldOf(selectionSet);
   const parent = getNamedType(type);
-  if (!isObjectType(parent)) throw new Error(`The REST route ${id} has no field with the alias "result"`);
+  if (!isObjectType(parent)) throw new Error(`The REST route ${id} has no field with the alias "result".`);
   const fieldType = parent.getFields()[field.name.value]!.type;
   const resultPath = [...path, responseName(field)];
   if (field.alias?.value === "result") return { field, type: fieldType, resultPath };
   if (!field.selectionSet || isListType(getNullableType(fieldType)))
-    throw new Error(`The REST route ${id} has no field with the alias "result"`);
+    throw new Error(`The REST route ${id} has no field with the alias "result".`);
   return findResult(id, field.selectionSet, fieldType, resultPath);
 }
 

@@ -204,9 +204,15 @@ async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number):
   await Promise.all([freeJobs(pool, dead, true), requeue(pool, dead, true)]);
 }
 
-/** Log lines of graphile-worker: errors as errors, all others (several per job) at debug level. */
+/**
+ * Log lines of graphile-worker: errors as one line without a stack in its text, all others (several per job) at debug
+ * level.
+ */
 const jobLog = (logger: Logger): JobLogger =>
-  new JobLogger(
-    () => (level, message) =>
-      String(level) === "error" ? logger.error({}, message) : logger.debug({}, message),
-  );
+  new JobLogger(() => (level, message, { failure, error: err, job } = {}) => {
+    if (String(level) !== "error") return logger.debug({}, message);
+    if (!failure) return logger.error(err ? { err } : {}, message.split("\n", 1)[0]);
+    const { id, task_identifier: task, attempts, max_attempts: most } = job as Job;
+    // The last failure is reported by the event `job:failed`.
+    if (attempts < most) logger.warn({ err, task, jobId: id }, "a job failed and will be retried");
+  });

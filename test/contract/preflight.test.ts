@@ -1,11 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { readConfig } from "../../src/platform/settings/config";
 import { misspelledSettings } from "../../src/platform/settings/misspelled";
 
 /** A checkout that has not been built. */
@@ -67,6 +77,18 @@ describe("npm start reports before it builds", () => {
       `DATA_DIR ${path}/data cannot be used: ${path} is a file. Set DATA_DIR to a folder.`,
     ]);
   });
+});
+
+test("the address and the folder that are checked are the defaults of the settings", () => {
+  const program = readFileSync(join(__dirname, "../../src/cli/preflight.mjs"), "utf8");
+  const defaults = [...program.matchAll(/setting\("(\w+)"\) \?\? ("[^"]+"|\d+)/g)].map(
+    ([, name, value]) => [name, JSON.parse(value!)] as const,
+  );
+  const { PORT, DATA_DIR, HOST } = readConfig({});
+  expect(Object.fromEntries(defaults)).toEqual({ PORT, DATA_DIR: relative(process.cwd(), DATA_DIR) });
+  const external = { DATABASE_URL: "postgres://a/b", ENCRYPTION_KEYS: "k".repeat(32) };
+  const hosts = /\? "([^"]+)" : "([^"]+)"\);\n/.exec(program)!.slice(1);
+  expect(hosts).toEqual([HOST, readConfig(external).HOST]);
 });
 
 describe("a misspelled setting", () => {

@@ -67,7 +67,9 @@ describe("an invalid CATALOG_FILE is refused, naming the entry:", () => {
   });
 
   test("a missing file", () => {
-    expect(refusalOf("nowhere.json")).toMatch(/^CATALOG_FILE nowhere\.json is invalid:\n.*ENOENT/);
+    expect(refusalOf("nowhere.json")).toMatch(
+      /^CATALOG_FILE nowhere\.json is invalid:\n  - The file does not exist\.$/,
+    );
   });
 });
 

@@ -168,7 +168,9 @@ test.each(["127.0.0.1", "localhost"])(
     const DATABASE_URL = `postgres://parley:a-secret@${host}:1/parley`;
     const { code, stderr } = await runToEnd("main", { ...SETTINGS, DATABASE_URL });
     expect(code).toBe(1);
-    expect(lines(stderr)).toEqual([expect.stringMatching(/DATABASE_URL.*ECONNREFUSED/)]);
+    expect(lines(stderr)).toEqual([
+      expect.stringMatching(/DATABASE_URL.*ECONNREFUSED.*Check that PostgreSQL runs/),
+    ]);
     expect(stderr).not.toContain("a-secret");
   },
   SERVER_TIMEOUT_MS,

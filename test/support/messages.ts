@@ -21,7 +21,7 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   GraphQLError: 0,
   DomainError: 1,
   ModelFailure: 0,
-  NotSent: 0,
+  RequestNotSent: 0,
   CallRefused: 0,
   SmsRefused: 0,
   SmsDelayed: 0,
@@ -35,9 +35,14 @@ const isErrorClass = (name: string) => /Error$/.test(name) || name in ERROR_CLAS
 
 const LOGGER = /\b(logger|log)\??\.(fatal|error|warn|info|debug)$/;
 const OUTPUT = /^(console\.(error|log|warn)|process\.std(err|out)\.write|log|print|fail)$/;
-const ZOD = /\.(refine|superRefine|regex|min|max|length|startsWith)$/;
+const ZOD = /\b(refine|superRefine|regex|length|startsWith|withValue)$/;
 /** Texts under these names are documentation, not messages. */
 const DOCUMENTATION = /^(description|descriptions|deprecationReason|summary|use|usage|pattern|type|title)$/;
+/** Calls with texts that nobody reads as a message: descriptions, headers, names of connections, word lists. */
+const SILENT_CALL =
+  /(^|\.)(enumOf|describe|setHeader|writeHead|appendHeader|set|split|select|Client|connect|createTenantTable|createOrganization|copyFrom|copyTo|post|fetch|stream|download|Histogram|Counter|JobPool|registerEnumType)$/;
+const SILENT_NAME =
+  /^([A-Z_]*SETTINGS|TEXT|VOICE|SMS|CHAT|THEME|DESCRIPTIONS?|ROOTS|ERRORS|VARIABLES|METADATA|TARGET_ERRORS|[A-Z_]*POLICY|STYLE|BEHAVIOURS|LINKS|GUARD|JOB_COLUMNS|QUERIES|COVERAGE|STOP)$/;
 const SQL_CALL = /(^|\.)(raw|query|whereRaw|orderByRaw|selectRaw|groupByRaw|havingRaw|fromRaw|joinRaw)$/;
 const SQL =
   /^\s*\(?(select|insert|update|delete|with|create|alter|drop|grant|revoke|notify|listen|set|case|not exists|exists|count|coalesce|on conflict|where|and|from|left join|join|lateral|comment|begin|commit|for update|order by|union|array_agg|jsonb?_|to_|pg_|row_|greatest|least)\b/i;
@@ -149,7 +154,7 @@ function contextOf(node: ts.Node): Context | undefined {
 }
 
 const inName = (name: string): Context | undefined =>
-  DOCUMENTATION.test(name) ? undefined : { kind: "text", code: name };
+  DOCUMENTATION.test(name) || SILENT_NAME.test(name) ? undefined : { kind: "text", code: name };
 
 function inCall(call: ts.NewExpression | ts.CallExpression, argument: ts.Node): Context | undefined {
   const callee = call.expression.getText().replaceAll(/\s+/g, "");
@@ -162,7 +167,7 @@ function inCall(call: ts.NewExpression | ts.CallExpression, argument: ts.Node): 
   const level = LOGGER.exec(callee)?.[2];
   if (level !== undefined) return { kind: "log", code: level };
   if (OUTPUT.test(callee)) return { kind: "output", code: callee };
-  if (SQL_CALL.test(callee)) return undefined;
+  if (SQL_CALL.test(callee) || SILENT_CALL.test(callee)) return undefined;
   if (ZOD.test(callee)) return { kind: "setting", code: "invalid" };
   return { kind: "text", code: callee.slice(-40) };
 }

@@ -116,7 +116,7 @@ export class Credentials {
     if (isExpired(claims) || !isActive(key))
       throw new DomainError(
         "UNAUTHENTICATED",
-        "The bearer token has expired, or the key behind it is no longer active. Request a new token.",
+        "The bearer token has expired, or the key that issued it is no longer active. Request a new token.",
       );
     return { ...claims, ...limitsPart(key) };
   }

@@ -41,7 +41,7 @@ export async function verifyClaims<C extends JWTPayload, U extends TokenUse>(
   try {
     const { payload } = await jwtVerify(
       token,
-      ({ kid }) => crypto.tokenKeyById(kid) ?? Promise.reject(new Error("unknown signing key")),
+      ({ kid }) => crypto.tokenKeyById(kid) ?? Promise.reject(new Error("Unknown signing key.")),
       {
         algorithms: [ALGORITHM],
         issuer: uses.map((use) => ISSUERS[use]),

@@ -171,7 +171,7 @@ export class EndUsers {
     if (signature == null)
       throw new DomainError(
         "FORBIDDEN",
-        "uniqueId must be signed: send uniqueIdSignature, its HMAC-SHA-256 with the organization's identity secret, in hexadecimal.",
+        "The uniqueId must be signed: send uniqueIdSignature, its HMAC-SHA-256 with the organization's identity secret, in hexadecimal.",
       );
     if (!sameText(expected, signature.toLowerCase()))
       throw new DomainError(

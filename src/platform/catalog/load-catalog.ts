@@ -122,7 +122,9 @@ export function loadCatalog(file?: string): Catalog {
   const json = readJson(file, (line) => fail([line]));
   const parsed = Entries.safeParse(json);
   if (!parsed.success)
-    return fail(parsed.error.issues.map((issue) => `${entryName(json, issue.path)}: ${issue.message}`));
+    return fail(
+      parsed.error.issues.map((issue) => `${entryName(json, issue.path)}: ${inPlainWords(issue.message)}`),
+    );
   const problems: string[] = [];
   const merged = Object.fromEntries(
     KINDS.map((kind) => [kind, overlay(kind, base[kind], named(kind, parsed.data[kind]), problems)]),
@@ -152,9 +154,17 @@ function readJson(file: string, fail: (line: string) => never): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    return fail((error as Error).message);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return fail("The file does not exist.");
+    return fail(
+      error instanceof SyntaxError ? `It is not JSON: ${message}` : `It cannot be read: ${message}`,
+    );
   }
 }
+
+/** Zod's messages about types, which begin with "Invalid input", in the form of ours. */
+const inPlainWords = (message: string): string =>
+  message.replace(/^Invalid input: expected (\w+), received (\w+)$/, "must be of type $1; got $2");
 
 function overlay(
   kind: Kind,

@@ -127,8 +127,14 @@ export async function makeDataDir(dataDir: string): Promise<void> {
     if (process.getuid?.() === 0) await makeEnterable(dataDir);
     else await mkdir(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Error(`DATA_DIR cannot be used as a folder: ${(error as Error).message}`, { cause: error });
+    throw new Error(unusable(dataDir, error as NodeJS.ErrnoException), { cause: error });
   }
+}
+
+function unusable(dataDir: string, { code, message }: NodeJS.ErrnoException): string {
+  const isFile = code === "EEXIST" || code === "ENOTDIR";
+  const reason = isFile ? "it is a file, or in the place of one of its folders there is a file" : message;
+  return `DATA_DIR ${dataDir} cannot be used: ${reason}. Set DATA_DIR to a folder that you may write.`;
 }
 
 /** Creates a folder that others may enter, whatever the umask; existing folders keep their mode. */

@@ -184,7 +184,7 @@ async function readNote(dataDir: string): Promise<Note | undefined> {
     return JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as Note; // written by keepNote only
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw new Error(`postgres.json in DATA_DIR ${dataDir} cannot be read: ${String(error)}`, {
+    throw new Error(`The file postgres.json in DATA_DIR ${dataDir} cannot be read: ${String(error)}`, {
       cause: error,
     });
   }

@@ -51,9 +51,23 @@ export async function unmigrate(db: Knex): Promise<void> {
   for (const table of ["knex_migrations", "knex_migrations_lock"]) await db.schema.dropTableIfExists(table);
 }
 
-/** @throws Error naming the setting */
+/** Remedies for a failed connection, by codes of the operating system and of PostgreSQL. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "Check that PostgreSQL runs and listens at this address.",
+  ENOTFOUND: "Check the host name.",
+  "28P01": "Check the user and the password.",
+  "28000": "Check the user, and that pg_hba.conf of PostgreSQL admits it from this machine.",
+  "3D000": "Check the name, or create the database with createdb.",
+  "42501": "Grant the role CONNECT on this database.",
+  "53300": "PostgreSQL has no free connection: raise max_connections, or lower DATABASE_POOL.",
+};
+
+/** @throws Error naming the setting and a remedy */
 export function refuseToConnect(error: unknown): never {
-  throw new Error(`Cannot connect to the database (DATABASE_URL): ${reasonOf(error)}`, { cause: error });
+  const advice = ADVICE[(error as { code?: string }).code ?? ""] ?? "Check the URL.";
+  throw new Error(`Cannot connect to the database (DATABASE_URL): ${reasonOf(error)}. ${advice}`, {
+    cause: error,
+  });
 }
 
 /** Runs `work` under the migration lock. */
