@@ -3,8 +3,8 @@ import type { ErrorCode } from "../src/platform/errors";
 
 /** What a reader needs before the first request, as Markdown. */
 export const introduction = (codes: ReadonlySet<ErrorCode>): string => `\
-Parley runs AI assistants that talk to people by voice, text chat and SMS. Each path maps to a GraphQL operation, named \
-in the response header \`GraphQL-Operation\`. New clients should use GraphQL, which offers more.
+Each path maps to a GraphQL operation, named in the response header \`GraphQL-Operation\`. New clients should use \
+GraphQL, which offers more.
 
 [Get started with REST](/docs/start-rest) · [All documentation](/docs) · [GraphQL playground](/graphql) · \
 [OpenAPI document](/rest/openapi.json)

@@ -8,7 +8,7 @@ import { DomainError, invalid } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson } from "./body";
 import { callerFor } from "./caller-for";
-import type { CompiledRoute } from "./compile";
+import type { CompiledRoute, Operation } from "./compile";
 import { decoded, RouteTable } from "./match";
 import type { Answer, RestRequest, RestServer, Work } from "./server";
 import { readForm, type Form } from "./upload";
@@ -119,7 +119,7 @@ async function run(
 ): Promise<Answer> {
   const { run, resultPath, shape } = operation!;
   const { data, errors } = await run(context, variables);
-  if (errors) throw firstByPath(errors);
+  if (errors) throw inRequest(operation!, firstByPath(errors));
   const result = resultPath.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], data);
   return { status: success, body: shape(result), disclosed: context.disclosed };
 }
@@ -128,6 +128,17 @@ async function run(
 function firstByPath(errors: readonly GraphQLError[]): unknown {
   const [first] = errors.toSorted((a, b) => (a.path ?? []).join(".").localeCompare((b.path ?? []).join(".")));
   return first?.originalError ?? first;
+}
+
+/** Names invalid values by the fields of the body and the parameters of the path and query, instead of arguments. */
+function inRequest({ variables }: Operation, error: unknown): unknown {
+  if (!(error instanceof DomainError) || error.code !== "BAD_USER_INPUT" || !error.details) return error;
+  const pathOf = (path: string) => {
+    const [first, ...rest] = path.split(".");
+    const variable = variables.find(({ argument }) => argument.name === first);
+    return variable?.from === "body" ? rest.join(".") : [variable?.name ?? first, ...rest].join(".");
+  };
+  return invalid(error.details.map(({ path, message }) => ({ path: pathOf(path), message })));
 }
 
 function send(

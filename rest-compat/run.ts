@@ -35,10 +35,9 @@ export class Engine {
     this.copy = extendSchema(schema, parse(`scalar ${PASS_THROUGH}`));
   }
 
-  compile(document: DocumentNode, operationName?: string): Run {
-    const run = needsGraphQLJs(document)
-      ? this.plain(document, operationName)
-      : this.jit(document, operationName);
+  /** @param document with one operation */
+  compile(document: DocumentNode): Run {
+    const run = needsGraphQLJs(document) ? this.plain(document) : this.jit(document);
     const deadline = this.deadlineOf(document);
     return (context, variables) => withDeadline(run(context, variables), deadline);
   }
@@ -53,13 +52,13 @@ export class Engine {
   }
 
   /** Runs a document with graphql-js itself. */
-  plain(document: DocumentNode, operationName?: string): Run {
+  plain(document: DocumentNode): Run {
     const { schema } = this;
     return async (contextValue, variableValues) =>
-      await execute({ schema, document, operationName, contextValue, variableValues });
+      await execute({ schema, document, contextValue, variableValues });
   }
 
-  private jit(document: DocumentNode, operationName?: string): Run {
+  private jit(document: DocumentNode): Run {
     const loose = visit(document, {
       VariableDefinition: (node) => ({
         ...node,
@@ -67,7 +66,7 @@ export class Engine {
         defaultValue: undefined,
       }),
     });
-    const compiled = compileQuery(this.copy, loose, operationName);
+    const compiled = compileQuery(this.copy, loose);
     if (!isCompiledQuery(compiled)) return () => Promise.resolve(compiled as Result);
     return async (context, variables) => await compiled.query(undefined, context, variables);
   }

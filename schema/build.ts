@@ -99,7 +99,7 @@ const DESCRIPTION = `API for assistants that talk with people by voice, text cha
 
 Every error has a stable code in \`extensions.code\`. Errors of operations also have \`requestId\`, which the server's log contains too, and \`details\` with the \`path\` and \`message\` of each invalid value. The description of an operation lists its own codes. In addition, any operation may fail with UNAUTHENTICATED, FORBIDDEN, BAD_USER_INPUT, RATE_LIMITED, TIMEOUT, UNAVAILABLE or INTERNAL, and a mutation that stores data with QUOTA_EXCEEDED. A document with a syntax error fails with GRAPHQL_PARSE_FAILED, one that does not match this schema with GRAPHQL_VALIDATION_FAILED; each invalid variable gives a BAD_USER_INPUT; malformed requests give BAD_REQUEST, oversized ones PAYLOAD_TOO_LARGE.
 
-Limits per request: one operation, cost 5,000, 12 levels, 15 aliases and 64 KiB. \`extensions.cost\` of the response is the cost of the operation; an operation over the cost limit fails with COST_LIMIT.`;
+A document may contain several operations; \`operationName\` chooses the one that runs. Limits per request: cost 5,000, 12 levels, 15 aliases and 64 KiB. \`extensions.cost\` of the response is the cost of the operation; an operation over the cost limit fails with COST_LIMIT.`;
 
 /** Descriptions of the root types, which type-graphql creates without one. */
 const ROOTS = {

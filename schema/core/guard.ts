@@ -2,6 +2,7 @@ import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql"
 import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../../src/platform/errors";
 import { Quotas } from "../../src/account/organization/quotas";
+import { withArgumentPaths } from "./argument-paths";
 import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
 import { at, AUDIT, audited } from "./audit";
 import { AUTHORIZATION } from "./authorization";
@@ -54,7 +55,8 @@ function guardRoot(fields: readonly Field[], changes: boolean): void {
     else if (field.resolve) {
       const place = RESIZED[field.name];
       const isBounded = changes && !place && !(field.name in QUOTA_EXEMPT);
-      const work = place ? notLarger(place, field.resolve) : field.resolve;
+      const located = withArgumentPaths(field.args, field.resolve);
+      const work = place ? notLarger(place, located) : located;
       const resolve = isAudited ? audited(field, work) : work;
       field.resolve = checkedFirst(check, isBounded ? withinQuota(resolve) : resolve);
     }
@@ -68,7 +70,7 @@ function guardNested(field: Field, needed: readonly Access[]): void {
     for (const access of needed) admitNested(access, context.caller);
     values(args);
   };
-  field.resolve = checkedFirst(check, field.resolve ?? defaultFieldResolver);
+  field.resolve = checkedFirst(check, withArgumentPaths(field.args, field.resolve ?? defaultFieldResolver));
 }
 
 type Resolve = GraphQLFieldResolver<unknown, Context>;

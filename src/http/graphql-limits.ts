@@ -22,9 +22,7 @@ export const MAX_QUERY_BYTES = 65_536;
 const MAX_COST = 5_000;
 const OFF = { enabled: false } as const;
 
-/**
- * Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one operation, one placed call.
- */
+/** Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one placed call. */
 export function rulesOf(): ValidationRule[] {
   const armor = new ApolloArmor({
     maxDepth: { n: 12, ignoreIntrospection: true },
@@ -34,19 +32,7 @@ export function rulesOf(): ValidationRule[] {
     maxTokens: OFF,
     blockFieldSuggestion: OFF,
   });
-  return [...armor.protect().validationRules, oneOperation, oneCall];
-}
-
-function oneOperation(context: ValidationContext): ASTVisitor {
-  return {
-    Document: ({ definitions }) => {
-      const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-      if (operations.length > 1)
-        context.reportError(
-          new GraphQLError("Name one operation with operationName.", { nodes: operations[1] }),
-        );
-    },
-  };
+  return [...armor.protect().validationRules, oneCall];
 }
 
 /** Refuses mutations that would place two calls, because a placed call cannot be undone. */
@@ -84,16 +70,15 @@ interface CostResult {
 }
 
 /**
- * Computes the cost of an operation: about one point per object that it may return. A list counts `take`, `first` or
+ * Computes the cost of a document with one operation: about one point per object that it may return. A list counts `take`, `first` or
  * `last` entries.
  */
 export function costOf(
   schema: GraphQLSchema,
   query: DocumentNode,
-  operationName: string | undefined,
   variables: Record<string, unknown>,
 ): CostResult {
-  const requested = complexityOf(schema, query, operationName, variables);
+  const requested = complexityOf(schema, query, variables);
   if (requested instanceof GraphQLError) return { refusal: requested };
   const cost = { requested, limit: MAX_COST, left: MAX_COST - requested };
   const message = `The operation costs ${requested}, more than ${MAX_COST}: request fewer entries, or fewer nested lists.`;
@@ -107,14 +92,12 @@ export function costOf(
 function complexityOf(
   schema: GraphQLSchema,
   query: DocumentNode,
-  operationName: string | undefined,
   variables: Record<string, unknown>,
 ): number | GraphQLError {
   try {
     return getComplexity({
       schema,
       query,
-      ...(operationName !== undefined && { operationName }),
       variables,
       estimators: [
         ({ field, args, childComplexity }) => {

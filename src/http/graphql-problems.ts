@@ -1,4 +1,5 @@
 import {
+  BREAK,
   coerceInputValue,
   GraphQLError,
   isInputType,
@@ -9,30 +10,39 @@ import {
   type ASTNode,
   type DocumentNode,
   type GraphQLSchema,
-  type VariableDefinitionNode,
+  type OperationDefinitionNode,
 } from "graphql";
 import type { Problem } from "../platform/errors";
 
-type Definitions = readonly VariableDefinitionNode[];
+/*
+ * A path begins with the argument, as the client has written it: `input.name`. Values of variables get the path of the
+ * place where the document uses the variable.
+ */
 
-/** The problems of variables: one for each error of graphql-js, in the same order. */
+/**
+ * The problems of variables: one for each error of graphql-js, in the same order.
+ * @param document with one operation
+ */
 export function problemsOfVariables(
   schema: GraphQLSchema,
-  definitions: Definitions,
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
   values: Readonly<Record<string, unknown>>,
 ): Problem[] {
   const problems: Problem[] = [];
-  for (const { variable, type: node, defaultValue } of definitions) {
+  for (const { variable, type: node, defaultValue } of variableDefinitions) {
     const name = variable.name.value;
     const type = typeFromAST(schema, node as never); // its overloads each accept one kind of type
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (!isInputType(type) || (value === undefined && (defaultValue || !isNonNullType(type)))) continue;
-    if (value === undefined) problems.push({ path: name, message: "is required" });
+    const isUse = (one: ASTNode) => one.kind === Kind.VARIABLE && one.name.value === name;
+    const place = pathTo(document, isUse) ?? name;
+    if (value === undefined) problems.push({ path: place, message: "is required" });
     else if (value === null && isNonNullType(type))
-      problems.push({ path: name, message: "must not be null" });
+      problems.push({ path: place, message: "must not be null" });
     else
       coerceInputValue(value, type, (path, _value, { message }) =>
-        problems.push({ path: [name, ...path].join("."), message }),
+        problems.push({ path: withField([place, ...path].join("."), message), message }),
       );
   }
   return problems;
@@ -44,11 +54,12 @@ export const withVariableDetails = (
   problems: readonly Problem[],
 ): GraphQLError[] => errors.map((error, index) => withDetails(error, problems[index]));
 
-/** Adds the path of an invalid value in the document, or of the variable in its place, to an error's `details`. */
+/** Adds the path of an invalid value in the document to an error's `details`. */
 export function withValueDetails(error: GraphQLError, document: DocumentNode): GraphQLError {
-  const [node] = error.nodes ?? [];
-  const path = node && pathOf(node, document);
-  return withDetails(error, path === undefined ? undefined : { path, message: error.message });
+  const { message, nodes = [] } = error;
+  const [, missing] = /^Field ".+?" argument "(.+?)" of type .+ is required/.exec(message) ?? [];
+  const [path = missing] = nodes.flatMap((node) => pathTo(document, (one) => one === node) ?? []);
+  return withDetails(error, path === undefined ? undefined : { path: withField(path, message), message });
 }
 
 function withDetails(error: GraphQLError, problem: Problem | undefined): GraphQLError {
@@ -57,22 +68,37 @@ function withDetails(error: GraphQLError, problem: Problem | undefined): GraphQL
   return new GraphQLError(message, { nodes, extensions: { ...extensions, details: [problem] } });
 }
 
-/** Path of the argument and fields that lead to a value, or the name of a variable; undefined for other nodes. */
-function pathOf(node: ASTNode, document: DocumentNode): string | undefined {
-  if (node.kind === Kind.VARIABLE) return node.name.value;
-  if (!/Value$/.test(node.kind)) return undefined;
-  let path: string | undefined;
-  visit(document, {
-    enter: (one, _key, parent, _steps, ancestors) => {
-      if (one !== node) return;
-      path = [...ancestors, parent!]
-        .flatMap((ancestor) => ("kind" in ancestor ? nameOf(ancestor) : []))
-        .join(".");
-    },
-  });
-  return path;
+/** Adds the field that a message of graphql-js is about, if the path ends at the object around it. */
+function withField(path: string, message: string): string {
+  const [, field] = /^Field "(?:\w+\.)?(\w+)" (?:of required type|is not defined)/.exec(message) ?? [];
+  return field === undefined || path.split(".").at(-1) === field ? path : `${path}.${field}`;
 }
 
-/** The name of an argument or of an object's field; empty for other nodes. */
-const nameOf = (node: ASTNode): readonly string[] =>
-  node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD ? [node.name.value] : [];
+/** The argument, fields and list positions that lead to a node; undefined outside of arguments. */
+function pathTo(document: DocumentNode, isWanted: (node: ASTNode) => boolean): string | undefined {
+  let found: string | undefined;
+  visit(document, {
+    enter: (node, _key, parent, keys, ancestors) => {
+      if (!isWanted(node)) return undefined;
+      const above = parent === undefined ? [] : [...ancestors, parent];
+      const steps = [...above, node].flatMap((one, index) => stepOf(one, above[index - 1], keys[index]));
+      if (steps.length === 0) return undefined;
+      found = steps.join(".");
+      return BREAK;
+    },
+  });
+  return found;
+}
+
+type Visited = ASTNode | readonly ASTNode[];
+
+/** The part of a path that stands for an argument, a field of an object or an item of a list; empty for other nodes. */
+function stepOf(
+  one: Visited,
+  above: Visited | undefined,
+  key: string | number | undefined,
+): (string | number)[] {
+  if (!("kind" in one))
+    return above !== undefined && "kind" in above && above.kind === Kind.LIST ? [key!] : [];
+  return one.kind === Kind.ARGUMENT || one.kind === Kind.OBJECT_FIELD ? [one.name.value] : [];
+}

@@ -1,4 +1,11 @@
-import { GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from "graphql";
+import {
+  GraphQLError,
+  Kind,
+  separateOperations,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from "graphql";
 import { quoted, type Problem } from "../platform/errors";
 import { withVariableDetails, problemsOfVariables } from "./graphql-problems";
 
@@ -15,15 +22,30 @@ const withExtensions = (
   extensions: Record<string, unknown>,
 ) => new GraphQLError(message, { nodes, source, positions, path, extensions });
 
-export const unknownOperation = (name: string | null | undefined) =>
-  new GraphQLError(
-    name == null
-      ? "The document contains no operation. Add a query, mutation or subscription."
-      : `The document contains no operation ${quoted(name)}.`,
-    {
-      extensions: { details: [{ path: "operationName", message: "must name an operation of the document" }] },
-    },
+/** The error for a request that names no operation of its document, or none at all although there are several. */
+export function unknownOperation(document: DocumentNode, name: string | null | undefined): GraphQLError {
+  const known = document.definitions.flatMap((node) =>
+    node.kind === Kind.OPERATION_DEFINITION && node.name ? [node.name.value] : [],
   );
+  const choice = `Name one of its operations with operationName: ${known.join(", ")}.`;
+  const message =
+    name != null
+    ? `The document contains no operation ${quoted(name)}. ${known.length > 0 ? choice : "Omit operationName."}`
+    : known.length > 0
+      ? `The document contains ${known.length} operations. ${choice}`
+      : "The document contains no operation. Add a query, mutation or subscription.";
+  return new GraphQLError(message, {
+    extensions: { details: [{ path: "operationName", message: "must name an operation of the document" }] },
+  });
+}
+
+/** The document with only one of its operations and the fragments that this operation uses. */
+export function alone(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const isAlone = document.definitions.every(
+    (node) => node === operation || node.kind !== Kind.OPERATION_DEFINITION,
+  );
+  return isAlone ? document : separateOperations(document)[operation.name!.value]!; // several all have names
+}
 
 /** Removes the names that graphql-js suggests in variable errors; Apollo removes those in document errors. */
 export function withoutNames({ message, nodes, extensions }: GraphQLError): GraphQLError {
@@ -35,16 +57,14 @@ export function withoutNames({ message, nodes, extensions }: GraphQLError): Grap
   return new GraphQLError(bare(message), { nodes, extensions: details ? { details } : {} });
 }
 
-/** Errors of variables with the invalid value in `details`. */
+/** Errors of variables with the invalid value in `details`. @param document with one operation */
 export function refusedVariables(
   { schema, introspection }: { readonly schema: GraphQLSchema; readonly introspection: boolean },
-  { variableDefinitions }: OperationDefinitionNode,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
   sent: Readonly<Record<string, unknown>>,
   errors: readonly GraphQLError[],
 ): GraphQLError[] {
-  const detailedErrors = withVariableDetails(
-    errors,
-    problemsOfVariables(schema, variableDefinitions ?? [], sent),
-  );
+  const detailedErrors = withVariableDetails(errors, problemsOfVariables(schema, document, operation, sent));
   return introspection ? detailedErrors : detailedErrors.map(withoutNames);
 }

@@ -24,7 +24,7 @@ import { LRUCache } from "lru-cache";
 import { publicError } from "../platform/errors";
 import { costOf, MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
-import { withCode, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
+import { alone, withCode, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
 
 /** A document compiled by the engine that REST uses too. */
 export interface CompiledDocument<Context> {
@@ -41,7 +41,8 @@ export interface CompiledDocument<Context> {
 export interface GraphQLOptions<Context extends BaseContext> {
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
-  readonly compile: (document: DocumentNode, operationName: string | undefined) => CompiledDocument<Context>;
+  /** Compiles a document with one operation. */
+  readonly compile: (document: DocumentNode) => CompiledDocument<Context>;
   readonly warnings: (context: Context) => readonly string[];
   readonly format: (error: GraphQLError, context: Context) => GraphQLFormattedError;
 }
@@ -108,23 +109,24 @@ async function answerOf<Context extends BaseContext>(
   documents: LRUCache<string, CachedDocument<Context>>,
   request: GraphQLRequestContextResponseForOperation<Context>,
 ): Promise<GraphQLResponse> {
-  const { document, queryHash, contextValue } = request;
+  const { queryHash, contextValue } = request;
   const operation = request.operation as OperationDefinitionNode | undefined; // Apollo also calls this without an operation
   const { operationName } = request;
-  if (!operation) return refusal([unknownOperation(request.request.operationName)], "BAD_USER_INPUT");
+  if (!operation)
+    return refusal([unknownOperation(request.document, request.request.operationName)], "BAD_USER_INPUT");
   if (operation.operation === OperationTypeNode.SUBSCRIPTION)
     return refusal([overWebSocket], "BAD_USER_INPUT");
+  const document = alone(request.document, operation);
   const key = `${queryHash} ${operationName ?? ""}`;
-  const known: CachedDocument<Context> =
-    documents.get(key) ?? options.compile(document, operationName ?? undefined);
+  const known: CachedDocument<Context> = documents.get(key) ?? options.compile(document);
   documents.set(key, known);
   const sent = request.request.variables ?? {};
   const { errors: refused, coerced } = known.coerce(sent);
   if (refused) {
-    return refusal(refusedVariables(options, operation, sent, refused), "BAD_USER_INPUT");
+    return refusal(refusedVariables(options, document, operation, sent, refused), "BAD_USER_INPUT");
   }
   // Raw values: the cost function coerces them itself, and an Upload can be coerced only once.
-  const counted = known.cost ?? costOf(options.schema, document, operationName ?? undefined, sent);
+  const counted = known.cost ?? costOf(options.schema, document, sent);
   if (!operation.variableDefinitions?.length) known.cost = counted;
   if (counted.refusal) return refusal([withValueDetails(counted.refusal, document)], "BAD_USER_INPUT");
   const { cost, problem } = counted;

@@ -14,7 +14,14 @@ import {
 import { invalid } from "../platform/errors";
 import { costOf, MAX_QUERY_BYTES, MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
-import { withCode, withNewCode, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
+import {
+  alone,
+  withCode,
+  withNewCode,
+  refusedVariables,
+  unknownOperation,
+  withoutNames,
+} from "./graphql-refusals";
 
 interface Options {
   readonly schema: GraphQLSchema;
@@ -43,27 +50,28 @@ export function subscriptionOf(
   const { schema, introspection } = options;
   if (Buffer.byteLength(query) > MAX_QUERY_BYTES)
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
-  const document = parseQuery(query);
-  if (document instanceof GraphQLError) return [document];
-  const problems = validate(schema, document, rules).map((error) => withValueDetails(error, document));
+  const whole = parseQuery(query);
+  if (whole instanceof GraphQLError) return [whole];
+  const problems = validate(schema, whole, rules).map((error) => withValueDetails(error, whole));
   if (problems.length > 0)
     return (introspection ? problems : problems.map(withoutNames)).map((error) =>
       withNewCode(error, "GRAPHQL_VALIDATION_FAILED"),
     );
-  const operation = getOperationAST(document, operationName);
-  if (!operation) return [withCode(unknownOperation(operationName), "BAD_USER_INPUT")];
+  const operation = getOperationAST(whole, operationName);
+  if (!operation) return [withCode(unknownOperation(whole, operationName), "BAD_USER_INPUT")];
+  const document = alone(whole, operation);
   const sent = variables ?? {};
   const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], sent, { maxErrors: 50 });
   if (errors)
-    return refusedVariables(options, operation, sent, errors).map((error) =>
+    return refusedVariables(options, document, operation, sent, errors).map((error) =>
       withCode(error, "BAD_USER_INPUT"),
     );
-  const counted = costOf(schema, document, operationName ?? undefined, sent);
+  const counted = costOf(schema, document, sent);
   if (counted.refusal) return [withCode(withValueDetails(counted.refusal, document), "BAD_USER_INPUT")];
   if (counted.problem) return [withCode(counted.problem, "COST_LIMIT")];
   if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
     return [withCode(subscriptionsOnly(introspection), "BAD_USER_INPUT")];
-  return { schema, document, operationName, variableValues: sent };
+  return { schema, document, variableValues: sent };
 }
 
 function parseQuery(query: string): DocumentNode | GraphQLError {

@@ -1,4 +1,7 @@
-/** One invalid value in a request: its path (`input.name` is written `name`) and what is wrong with it. */
+/**
+ * One invalid value in a request: its path and what is wrong with it. Services write the field of an input (`name`);
+ * GraphQL adds the argument (`input.name`).
+ */
 export interface Problem {
   readonly path: string;
   readonly message: string;

@@ -157,11 +157,11 @@ async function graphqlOf(
   const apollo = apolloServer<Context>({
     schema,
     introspection: config.GRAPHQL_INTROSPECTION,
-    compile: (document, operationName) => {
-      const operation = getOperationAST(document, operationName)!; // Apollo has already found it
+    compile: (document) => {
+      const operation = getOperationAST(document)!; // the document has one
       return {
         coerce: (values) => coerce(schema, operation, values),
-        run: engine.compile(document, operationName),
+        run: engine.compile(document),
       };
     },
     warnings: ({ scope }) => scope.warnings,

@@ -41,19 +41,8 @@ const expectText = (place: Locator, text: string) =>
 const keptIn = (page: Page, storage: "localStorage" | "sessionStorage") =>
   page.evaluate<string>(`JSON.stringify(Object.entries(${storage}))`);
 
-/** Waits until GraphiQL has stored the typed text, which it does with a delay. */
-const untilKept = (text: string) =>
-  until(async () => (await keptIn(page, "sessionStorage")).includes(text), 15_000);
-
-/** The tab that GraphiQL opens after a reload. */
-async function keptTab(): Promise<{ title: string; headers: string }> {
-  const kept = Object.fromEntries(JSON.parse(await keptIn(page, "sessionStorage")) as [string, string][]);
-  const { tabs, activeTabIndex } = JSON.parse(kept["parley-explorer:graphiql:tabState"]!) as {
-    tabs: { title: string; headers: string }[];
-    activeTabIndex: number;
-  };
-  return tabs[activeTabIndex]!;
-}
+/** The page's hint of the key in use. */
+const inUse = (key: string) => page.getByText(`Key …${key.slice(-4)}`, { exact: true });
 
 const NOTHING = { elsewhere: [], errors: [], failed: [] };
 
@@ -84,22 +73,18 @@ describe("the explorer at /graphql", () => {
 
   async function open() {
     await page.goto(`${app.url}/graphql`);
-    await pane("Headers").getByText("X-API-Key").waitFor();
+    await pane("Variables").locator(".view-lines:visible").waitFor();
   }
 
-  /** Places the cursor between the quotes of {"X-API-Key": ""}. */
-  async function putKeyIn(key: string) {
-    await pane("Headers").locator(".view-lines:visible").click();
-    await page.keyboard.press("Control+End");
-    await page.keyboard.press("ArrowLeft");
-    await page.keyboard.press("ArrowLeft");
-    await page.keyboard.type(key);
-    await expectText(pane("Headers"), key);
+  async function enterKey(key: string) {
+    await page.getByLabel("API key").fill(key);
+    await press("Use key");
+    await inUse(key).waitFor();
   }
 
   async function openWithKey(key: string) {
     await open();
-    await putKeyIn(key);
+    await enterKey(key);
   }
 
   /** Waits for the editor's workers, which check with a delay: they underline an extra bracket, and nothing after its removal. */
@@ -115,7 +100,7 @@ describe("the explorer at /graphql", () => {
 
   async function showVariables(name: string) {
     await tab(name).click();
-    await press("Variables");
+    await pane("Variables").locator(".view-lines:visible").waitFor();
   }
 
   async function fillIn(placeholder: string, id: string) {
@@ -128,7 +113,7 @@ describe("the explorer at /graphql", () => {
 
     test("makes no request to other hosts and writes nothing to the console", async () => {
       await page.waitForLoadState("networkidle");
-      expect(await page.title()).toBe("Parley — GraphQL");
+      expect(await page.title()).toBe("Parley — GraphQL playground");
       expect(observed).toEqual(NOTHING);
     });
 
@@ -140,7 +125,6 @@ describe("the explorer at /graphql", () => {
     });
 
     test("reports no errors in its own tabs and their variables", async () => {
-      await press("Variables");
       for (const name of await page.getByRole("tab").allInnerTexts()) {
         await tab(name).click();
         for (const editor of ["Operation Editor", "Variables"]) await expectChecked(pane(editor));
@@ -161,10 +145,9 @@ describe("the explorer at /graphql", () => {
       const name = `Shown in the explorer ${Date.now()}`;
       await createAssistant(name);
       await tab("Assistants").click();
-      await press("Headers");
       await run();
       await expectText(response(), "errors");
-      await putKeyIn(app.secretKey);
+      await enterKey(app.secretKey);
       await run();
       await expectText(response(), name);
       expect(observed.elsewhere).toEqual([]);
@@ -186,16 +169,27 @@ describe("the explorer at /graphql", () => {
   describe("with a valid key", () => {
     usePage(() => openWithKey(app.secretKey));
 
-    test("uses the key in every tab and after a reload", async () => {
-      await tab("Organization").click();
-      await expectText(pane("Headers"), app.secretKey);
-      await until(async () => {
-        const { title, headers } = await keptTab();
-        return title === "Organization" && headers.includes(app.secretKey);
-      }, 15_000);
+    test("uses the key in every tab and after a reload, and shows its last four characters", async () => {
       await page.reload();
-      await expectText(pane("Headers"), app.secretKey);
+      await inUse(app.secretKey).waitFor();
+      await tab("Analytics").click();
+      await run();
+      await expectText(response(), "conversations");
       expect(observed).toEqual(NOTHING);
+    });
+
+    test("sends a key from the headers of a tab instead of the entered one, and stores it nowhere", async () => {
+      await tab("Assistants").click();
+      await press("Headers");
+      await pane("Headers").locator(".view-lines:visible").click();
+      await page.keyboard.type('{"x-api-key": "parley_sk_typed');
+      await run();
+      await expectText(response(), "UNAUTHENTICATED");
+      for (const storage of ["localStorage", "sessionStorage"] as const)
+        expect(await keptIn(page, storage)).not.toContain("parley_sk_typed");
+      await page.reload();
+      await inUse(app.secretKey).waitFor();
+      for (const list of Object.values(observed)) list.length = 0; // the request was refused
     });
 
     test("stores the key for its own browser tab only, until a button clears it", async () => {
@@ -205,18 +199,16 @@ describe("the explorer at /graphql", () => {
       await other.goto(`${app.url}/widget/demo`);
       expect(await keptIn(other, "sessionStorage")).not.toContain(app.secretKey);
       await other.close();
-      await press("Clear key and tabs");
-      await expectText(pane("Headers"), `{"X-API-Key": ""}`);
-      await untilKept("X-API-Key"); // the first value stored after the reload
+      await press("Clear key");
+      await page.getByLabel("API key").waitFor();
       expect(await keptIn(page, "sessionStorage")).not.toContain(app.secretKey);
-      await openWithKey(app.secretKey); // the state that later tests expect
-      await untilKept(app.secretKey);
+      await enterKey(app.secretKey); // the state that later tests expect
     });
 
     test("removes a key that an earlier version stored in localStorage", async () => {
       await page.evaluate(`localStorage.setItem("parley-explorer:headers", "parley_sk_former")`);
       await page.reload();
-      await expectText(pane("Headers"), app.secretKey);
+      await inUse(app.secretKey).waitFor();
       expect(await keptIn(page, "localStorage")).not.toContain("parley_sk_former");
     });
 
@@ -292,17 +284,59 @@ describe("the REST documentation at /rest/docs", () => {
     expect(observed).toEqual(NOTHING);
   });
 
-  test("runs an operation with the entered key, which survives a reload", async () => {
+  const listed = async () => {
+    await page.locator("#operations-Assistants-listAssistants .opblock-summary-control").click();
+    await page.locator("#operations-Assistants-listAssistants .execute").click();
+    await page.locator(".live-responses-table .response-col_status").getByText("200").waitFor();
+  };
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+
+  test("explains the first steps and the error codes", async () => {
+    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    await page.getByText("Error codes, with cause and remedy").click();
+    await page.getByRole("cell", { name: "ASSISTANT_NOT_FOUND" }).waitFor();
+  });
+
+  test("runs an operation with the key entered under Authorize, which survives a reload", async () => {
     await page.locator(".auth-wrapper .authorize").click();
     // The cursor starts in the field of the key.
     await page.keyboard.type(app.secretKey);
     await page.locator(".modal-ux .authorize").last().click();
     await page.reload();
-    await page.locator("#operations-Assistants-listAssistants .opblock-summary-control").click();
-    await page.locator("#operations-Assistants-listAssistants .execute").click();
-    await page.locator(".live-responses-table .response-col_status").getByText("200").waitFor();
+    await listed();
+    await inUse(app.secretKey).waitFor();
     expect(observed).toEqual(NOTHING);
     expect(await keptIn(page, "sessionStorage")).toContain(app.secretKey);
     expect(await keptIn(page, "localStorage")).not.toContain(app.secretKey);
+  });
+
+  test("shares its key with the playground, which clears it in every tab", async () => {
+    const [other] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.evaluate("window.open('/rest/docs')"),
+    ]);
+    await other.getByText(`Key …${app.secretKey.slice(-4)}`).waitFor(); // opened by this tab, it got a copy
+    await page.getByRole("link", { name: "GraphQL playground" }).first().click();
+    await inUse(app.secretKey).waitFor();
+    await press("Clear key");
+    await other.getByLabel("API key").waitFor();
+    expect(await keptIn(other, "sessionStorage")).not.toContain(app.secretKey);
+    await other.close();
+    await page.getByLabel("API key").fill(app.secretKey);
+    await press("Use key");
+    await page.getByRole("link", { name: "REST documentation" }).click();
+    await page.locator(".opblock").first().waitFor();
+    await listed();
+    await press("Clear key");
+    expect(await keptIn(page, "sessionStorage")).not.toContain(app.secretKey);
+    await page.locator(".auth-wrapper .authorize.unlocked").waitFor();
+  });
+
+  test("opens a link of the introduction in the same tab, which keeps the key", async () => {
+    await page.getByLabel("API key").fill(app.secretKey);
+    await press("Use key");
+    await page.locator(".info").getByRole("link", { name: "GraphQL playground" }).click();
+    await inUse(app.secretKey).waitFor();
+    expect(page.context().pages()).toHaveLength(1);
   });
 });

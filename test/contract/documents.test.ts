@@ -258,6 +258,10 @@ describe("the explorer's tabs", () => {
       const type = typeFromAST(schema, node);
       const value = variables[variable.name.value];
       if (!isInputType(type) || (value === undefined && node.kind !== Kind.NON_NULL_TYPE)) continue;
+      if (String(type) === "Upload!") {
+        expect(value).toEqual({ name: expect.any(String), content: expect.any(String) });
+        continue;
+      }
       coerceInputValue(value, type, (path, _, { message }) => problems.push(`${path.join(".")} ${message}`));
     }
     expect(problems).toEqual([]);

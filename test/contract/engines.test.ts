@@ -81,7 +81,7 @@ function seen({ data, errors }: Result, anew: readonly string[] = []): unknown {
   return JSON.parse(JSON.stringify({ data, errors: told }, masked));
 }
 
-const plain = (text: string, operationName?: string) => engine.plain(parse(text), operationName);
+const plain = (text: string) => engine.plain(parse(text));
 
 /** The values of a call by variable, as a GraphQL client would send them. */
 function variablesOf({ variables }: Operation, { params, query, body = {}, form }: Call): Variables {

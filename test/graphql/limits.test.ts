@@ -75,12 +75,6 @@ describe("the limits of a GraphQL request", () => {
     );
   });
 
-  test("accept one operation", async () => {
-    const query = "query A { __typename } query B { __typename }";
-    const { status, body } = await running.api.request("POST", "/graphql", { query, operationName: "A" });
-    expect([status, body.errors[0].message]).toEqual([400, expect.stringMatching(/one operation/)]);
-  });
-
   test("accept at most 64 KiB of query text", async () => {
     const padded = (bytes: number) => `{ __typename }${" ".repeat(bytes - 14)}`;
     await running.api.gql(padded(65_536));

@@ -44,10 +44,10 @@ export class ModelCredentials {
     const known = catalog.providers.map(({ id }) => id);
     if (!known.includes(provider))
       throw invalid([
-        { path: "input.provider", message: `must be one of ${known.join(", ")}; got ${quoted(provider)}` },
+        { path: "provider", message: `must be one of ${known.join(", ")}; got ${quoted(provider)}` },
       ]);
     const problem = baseUrl === null ? undefined : outbound.problemWith(baseUrl);
-    if (problem) throw invalid([{ path: "input.baseUrl", message: problem }]);
+    if (problem) throw invalid([{ path: "baseUrl", message: problem }]);
     return this.scope.transaction(async (scope) => {
       await scope.table("model_credentials").where({ provider }).delete();
       const updatedAt = currentDate();

@@ -118,7 +118,7 @@ export class ModelMappings {
   private check(model: string, { name, provider, baseUrl, apiKey }: MappingInput): void {
     const { catalog, outbound } = this.scope.ports;
     const refuse = (path: string, message: string) => {
-      throw invalid([{ path: `input.${path}`, message }]);
+      throw invalid([{ path, message }]);
     };
     const among = (path: string, known: readonly { readonly id: string }[], value: string) =>
       known.some(({ id }) => id === value) ||

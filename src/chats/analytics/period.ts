@@ -33,11 +33,11 @@ export function periodOf({ from, to, timezone }: AnalyticsInput): Period {
   const start = from ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
   if (!ZONE_NAME.test(zone) || !isKnown(zone))
     throw invalid([
-      { path: "input.timezone", message: `must be a name such as UTC or Europe/Zurich; got ${quoted(zone)}` },
+      { path: "timezone", message: `must be a name such as UTC or Europe/Zurich; got ${quoted(zone)}` },
     ]);
-  if (start >= end) throw invalid([{ path: "input.from", message: "must lie before `to`" }]);
+  if (start >= end) throw invalid([{ path: "from", message: "must lie before `to`" }]);
   if (end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)
-    throw invalid([{ path: "input.from", message: `must lie at most ${MAX_DAYS} days before \`to\`` }]);
+    throw invalid([{ path: "from", message: `must lie at most ${MAX_DAYS} days before \`to\`` }]);
   return { from: start, to: end, timezone: zone };
 }
 

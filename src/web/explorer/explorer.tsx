@@ -1,50 +1,62 @@
 import "./workers";
 import "graphiql/style.css";
 import "./explorer.css";
+import "./key-control";
+import "./key-control.css";
 import { GraphiQL } from "graphiql";
+import { createElement } from "react";
 import { createRoot } from "react-dom/client";
 import { fetcher } from "./fetcher";
+import { FillIds } from "./fill-ids";
 import { forgetFormer, forThisTab } from "./session-storage";
-import { SharedHeaders } from "./shared-headers";
 import { explorerTabs } from "./tabs";
-
-const EMPTY_HEADERS = `{"X-API-Key": ""}`;
+import { WrapLines } from "./wrap-lines";
 
 const defaultTabs = explorerTabs.map(({ query, variables }) => ({
   query,
   variables: variables && JSON.stringify(variables, undefined, 2),
-  headers: EMPTY_HEADERS,
 }));
 
-function clear() {
+function reset() {
   forThisTab.clear();
   location.reload();
 }
+
+/** JSON Schema of a text file in the variables; see upload.ts. */
+const UPLOAD = {
+  type: "object" as const,
+  properties: { name: { type: "string" as const }, content: { type: "string" as const } },
+  required: ["name", "content"],
+};
 
 function Explorer() {
   return (
     <GraphiQL
       fetcher={fetcher}
-      // The widget and other pages share this origin: a key must not outlive the tab.
       storage={forThisTab}
       defaultTabs={defaultTabs}
-      defaultHeaders={EMPTY_HEADERS}
-      defaultEditorToolsVisibility="headers"
-      shouldPersistHeaders
-      customScalarSchemas={{ JSON: {}, JSONObject: { type: "object" } }}
+      defaultEditorToolsVisibility="variables"
+      // Headers may contain a credential: they last until the page is left.
+      shouldPersistHeaders={false}
+      showPersistHeadersSettings={false}
+      customScalarSchemas={{ JSON: {}, JSONObject: { type: "object" }, Upload: UPLOAD }}
       inputValueDeprecation
       schemaDescription
     >
       <GraphiQL.Logo>
+        {createElement("parley-key")}
+        <button className="parley-reset" type="button" onClick={reset}>
+          Reset tabs
+        </button>
         <a className="parley-rest" href="/rest/docs">
           REST documentation
         </a>
-        <button className="parley-clear" type="button" onClick={clear}>
-          Clear key and tabs
-        </button>
-        <span className="parley-brand">Parley</span>
+        <a className="parley-brand" href="/">
+          Parley
+        </a>
       </GraphiQL.Logo>
-      <SharedHeaders />
+      <FillIds />
+      <WrapLines />
     </GraphiQL>
   );
 }

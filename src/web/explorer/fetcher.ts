@@ -1,26 +1,26 @@
-import { createGraphiQLFetcher, type Fetcher, type FetcherOpts, type FetcherParams } from "@graphiql/toolkit";
-import { GraphQLError, Kind, parse, print, separateOperations } from "graphql";
+import {
+  createGraphiQLFetcher,
+  isPromise,
+  type Fetcher,
+  type FetcherOpts,
+  type FetcherParams,
+} from "@graphiql/toolkit";
+import { GraphQLError } from "graphql";
 import { CloseCode, createClient, type Client } from "graphql-ws";
+import { learn } from "./fill-ids";
+import { currentKey } from "./key";
+import { textFilesOf, upload } from "./upload";
 
 const endpoint = new URL("/graphql", location.href);
 const socket = new URL(endpoint);
 socket.protocol = location.protocol === "https:" ? "wss:" : "ws:";
 
-/** Removes empty headers: the server refuses an empty key, but allows some requests without a key. */
-function filledIn(headers: FetcherOpts["headers"]): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => value !== ""));
-}
-
-/** Reduces a document to the operation to run and its fragments: the service accepts one operation per request. */
-function alone(request: FetcherParams): FetcherParams {
-  try {
-    const document = parse(request.query);
-    const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-    const wanted = operations.length > 1 && separateOperations(document)[request.operationName ?? ""];
-    return wanted ? { ...request, query: print(wanted) } : request;
-  } catch {
-    return request; // the service reports the syntax error
-  }
+/** The headers of the editor, and the entered key unless they contain a credential. Empty ones are left out. */
+function headersOf(typed: FetcherOpts["headers"]): Record<string, string> {
+  const filled = Object.entries(typed ?? {}).filter(([, value]) => value !== "") as [string, string][];
+  const hasCredential = filled.some(([name]) => /^(x-api-key|authorization)$/i.test(name));
+  const key = currentKey();
+  return { ...(key && !hasCredential && { "X-API-Key": key }), ...Object.fromEntries(filled) };
 }
 
 const REFUSED: number = CloseCode.Forbidden;
@@ -45,10 +45,25 @@ function clientWith(connectionParams: Record<string, string>): Client {
   };
 }
 
-/** Sends requests by POST. Subscriptions open a socket with the same headers in the connection_init payload. */
-export const fetcher: Fetcher = (request, options) => {
+/** Sends a request as JSON, or over a socket with the same headers in the connection_init payload. */
+const send = (request: FetcherParams, options: FetcherOpts, headers: Record<string, string>) =>
+  createGraphiQLFetcher({
+    url: endpoint.href,
+    wsClient: clientWith(headers),
+    enableIncrementalDelivery: false,
+  })(request, { ...options, headers });
+
+export const fetcher: Fetcher = (request, options = {}) => {
   // Introspection needs no credential, so the documentation works even with a mistyped key.
-  const headers = request.operationName === "IntrospectionQuery" ? {} : filledIn(options?.headers);
-  const send = createGraphiQLFetcher({ url: endpoint.href, wsClient: clientWith(headers) });
-  return send(alone(request), { ...options, headers });
+  if (request.operationName === "IntrospectionQuery") return send(request, options, {});
+  const headers = headersOf(options.headers);
+  const files = textFilesOf(request);
+  const answer =
+    files.length > 0 ? upload(endpoint, request, files, headers) : send(request, options, headers);
+  if (isPromise(answer))
+    void answer.then(
+      (result) => "data" in result && learn(result.data),
+      () => undefined, // GraphiQL shows the error
+    );
+  return answer;
 };

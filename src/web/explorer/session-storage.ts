@@ -9,7 +9,7 @@ const ours = (storage: globalThis.Storage) =>
 /** GraphiQL saves its state half a second after typing, even if it was cleared in the meantime. */
 let isCleared = false;
 
-/** Keeps GraphiQL's state, including keys, until the browser tab is closed. */
+/** Keeps GraphiQL's state until the browser tab is closed. */
 export const forThisTab: Storage = {
   getItem: (name) => sessionStorage.getItem(NAMESPACE + name),
   setItem: (name, value) => {

@@ -8,15 +8,26 @@ export interface ExplorerTab {
 // Single words, so that a double click selects them.
 const ASSISTANT_ID = "ASSISTANT_ID";
 const CHAT_ID = "CHAT_ID";
+const FILE_ID = "FILE_ID";
+const DESTINATION_ID = "DESTINATION_ID";
 /** Id of the receptionist template, which every installation has. */
 const TEMPLATE_ID = "019b8d62-7a80-7a31-8c52-4be1f07d9a36";
 
+/** Fields that create a record, with the placeholder of its id. The playground fills the id into the variables of the tabs. */
+export const GIVES: Readonly<Record<string, string>> = {
+  createAssistant: ASSISTANT_ID,
+  startChat: CHAT_ID,
+  uploadFile: FILE_ID,
+  createWebhookDestination: DESTINATION_ID,
+};
+
 const assistants: ExplorerTab = {
   query: `# Welcome to Parley.
-# 1. Enter a secret key under "Headers" below. It is sent
-#    from every tab and kept until this page is closed.
+# 1. Enter a secret key above. The service prints one on its
+#    first start. It is kept until this browser tab is closed.
 # 2. Press the play button, or Ctrl-Enter.
-# The icon at the top left opens the documentation.
+# 3. Go on with the next tab: ids are carried over.
+# The book icon opens the documentation of the schema.
 
 query Assistants {
   assistants(order: desc, page: 1, take: 10) {
@@ -46,8 +57,8 @@ query Assistants {
 
 const createAssistant: ExplorerTab = {
   query: `# Edit the name and the other fields under "Variables".
-  # The new assistant gets all four configurations, with
-  # working defaults.
+# The new assistant gets all four configurations, with
+# working defaults. The next tabs use its id.
 
 mutation CreateAssistant($input: CreateAssistantInput!) {
   createAssistant(input: $input) {
@@ -69,9 +80,9 @@ mutation CreateAssistant($input: CreateAssistantInput!) {
 };
 
 const configureChat: ExplorerTab = {
-  query: `# Enter the assistant's id under "Variables" below.
-  # Omitted fields stay unchanged. {company} is replaced
-  # by the assistant's variable of that name.
+  query: `# "Variables" below has the id of the assistant that you
+# created last. Omitted fields stay unchanged. {company} is replaced
+# by the assistant's variable of that name.
 
 mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
   updateChatConfiguration(assistantId: $assistantId, input: $input) {
@@ -105,8 +116,7 @@ mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!)
 
 const configureTheme: ExplorerTab = {
   query: `# Changes the appearance of an assistant's widget.
-  # Enter its id under "Variables"; "theme" is replaced as
-  # a whole.
+# "theme" is replaced as a whole.
 
 mutation ConfigureTheme($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
   updateThemeConfiguration(assistantId: $assistantId, input: $input) {
@@ -123,8 +133,8 @@ mutation ConfigureTheme($assistantId: ID!, $input: UpdateThemeConfigurationInput
 
 const startChat: ExplorerTab = {
   query: `# Three operations: the play button asks which to run,
-  # Ctrl-Enter runs the one at the cursor. Under "Variables"
-  # enter the assistant's id, then the id of the new chat.
+# Ctrl-Enter runs the one at the cursor. Start a chat, post
+# a message, then read both.
 
 mutation StartChat($start: StartChatInput!) {
   startChat(input: $start) {
@@ -166,10 +176,10 @@ query ReadChat($chatId: ID!) {
 };
 
 const watchChat: ExplorerTab = {
-  query: `# Enter a chat's id under "Variables". The subscription
-  # shows each event as it happens, until you press the
-  # button again. Post a message from a second window.
-  # "after" is the id of an event: later ones are shown.
+  query: `# The subscription shows each event of the chat as it
+# happens, until you press the button again. Post a message
+# from a second window.
+# "after" is the id of an event: later ones are shown.
 
 subscription WatchChat($chatId: ID!, $after: ID) {
   chatEvents(chatId: $chatId, after: $after) {
@@ -183,10 +193,115 @@ subscription WatchChat($chatId: ID!, $after: ID) {
   variables: { chatId: CHAT_ID },
 };
 
+const files: ExplorerTab = {
+  query: `# Here "file" is a name and a text; the playground sends
+# them as a file. Programs can send PDF and Word files, too:
+# /docs/graphql-clients explains uploads.
+
+query Files {
+  files(order: desc, page: 1, take: 10) {
+    data { id name size createdAt }
+    meta { itemCount }
+  }
+}
+
+mutation UploadFile($file: Upload!) {
+  uploadFile(file: $file) { id name size detectedType }
+}
+
+# The assistant answers from attached files.
+mutation AttachFile($assistantId: ID!, $fileId: ID!) {
+  attachFile(assistantId: $assistantId, fileId: $fileId) {
+    files { name status passages problem }
+  }
+}
+`,
+  variables: {
+    file: { name: "parking.md", content: "# Parking\n\nGuests park behind the house, free of charge." },
+    assistantId: ASSISTANT_ID,
+    fileId: FILE_ID,
+  },
+};
+
+const webhooks: ExplorerTab = {
+  query: `# Events are sent to a destination as signed POST requests.
+# Create one with the URL of your receiver, test it, then run
+# "Webhooks" again to see what it has answered.
+
+query Webhooks {
+  webhookDestinations {
+    id
+    name
+    url
+    enabled
+    deliveries(first: 5) {
+      nodes {
+        status
+        event { name createdAt }
+        attempts { number status error durationMs }
+      }
+    }
+  }
+}
+
+mutation CreateDestination($input: CreateWebhookDestinationInput!) {
+  createWebhookDestination(input: $input) { id url enabled }
+}
+
+mutation TestDestination($id: ID!) {
+  testWebhookDestination(id: $id) { id status }
+}
+`,
+  variables: {
+    input: { name: "My receiver", url: "https://example.com/events", secret: "change-this-secret" },
+    id: DESTINATION_ID,
+  },
+};
+
+const models: ExplorerTab = {
+  query: `# "TestModel" shows who answers for an identifier, and the
+# provider's error. To use a server of your own, such as
+# Ollama, run "SetModelMapping" with its address and model;
+# with "model" alone it deletes the mapping.
+
+query Models {
+  modelMappings { model name provider baseUrl keyHint }
+  modelCredentials { provider keyHint baseUrl }
+}
+
+mutation TestModel($test: TestModelInput!) {
+  testModel(input: $test) { connected provider name text error durationMs }
+}
+
+mutation SetModelMapping($mapping: ModelMappingInput!) {
+  setModelMapping(input: $mapping) { model name baseUrl }
+}
+`,
+  variables: { test: { model: "GPT_4_O_MINI" }, mapping: { model: "GPT_4_O_MINI" } },
+};
+
+const analytics: ExplorerTab = {
+  query: `# Figures of the last 30 days; set "from" and "to" under
+# "Variables" for others. /analytics shows them as a page.
+
+query Analytics($input: AnalyticsInput!) {
+  analytics(input: $input) {
+    from
+    to
+    totals { conversations messages averageSeconds questions unanswered }
+    days { date conversations }
+    unansweredQuestions(first: 5) { question askedAt reason }
+    webhooks { deliveries failed }
+  }
+}
+`,
+  variables: { input: { timezone: "UTC" } },
+};
+
 const organization: ExplorerTab = {
   query: `# Reads the key's organization and its keys, and creates
-  # a public key for a widget. Only a secret key sees the
-  # full values of keys.
+# a public key for a widget. Only a secret key sees the
+# full values of keys.
 
 query Organization {
   organization { id name }
@@ -206,8 +321,8 @@ mutation CreatePublicKey {
 
 const templates: ExplorerTab = {
   query: `# Templates are shared and read-only: duplicate one to use
-  # it. The id under "Variables" is the receptionist's. Your
-  # own assistants can be duplicated, too.
+# it. The id under "Variables" is the receptionist's. Your
+# own assistants can be duplicated, too.
 
 query Templates {
   assistantTemplates(order: desc, page: 1, take: 20) {
@@ -235,6 +350,10 @@ export const explorerTabs: readonly ExplorerTab[] = [
   configureTheme,
   startChat,
   watchChat,
+  files,
+  webhooks,
+  models,
+  analytics,
   organization,
   templates,
 ];

@@ -1,12 +1,21 @@
+import "../key-control";
+import { currentKey, forgetKey, onKeyChange, setKey } from "../key";
+
 interface SwaggerUI {
-  readonly authActions: { restoreAuthorization(payload: { authorized: unknown }): void };
+  preauthorizeApiKey(scheme: string, key: string): void;
+  readonly authActions: {
+    restoreAuthorization(payload: { authorized: unknown }): void;
+    logout(schemes: readonly string[]): void;
+  };
 }
 interface System {
-  readonly authSelectors: { authorized(): { toJS(): unknown } };
+  readonly authSelectors: { authorized(): { toJS(): Record<string, { readonly value?: unknown }> } };
 }
 declare function SwaggerUIBundle(options: Record<string, unknown>): SwaggerUI;
 
-/** Session storage entry of the key. Swagger's own storage would keep the key forever, for every page of this origin. */
+/** Security scheme of the OpenAPI document whose key the playground shares. */
+const SHARED = "apiKey";
+/** Session storage entry of the other credentials. Swagger's own storage would keep them forever, for every page of this origin. */
 const STORAGE_KEY = "parley-docs:authorized";
 localStorage.removeItem("authorized"); // written by earlier versions
 
@@ -17,7 +26,10 @@ const keptForThisTab = () => ({
         persistAuthorizationIfNeeded:
           (_original: unknown, { authSelectors }: System) =>
           () => {
-            sessionStorage.setItem(STORAGE_KEY, JSON.stringify(authSelectors.authorized().toJS()));
+            const { [SHARED]: shared, ...others } = authSelectors.authorized().toJS();
+            sessionStorage.setItem(STORAGE_KEY, JSON.stringify(others));
+            if (typeof shared?.value === "string") setKey(shared.value);
+            else if (currentKey()) forgetKey();
             return { type: "parley_kept" };
           },
       },
@@ -30,6 +42,18 @@ const followSystem = () => document.documentElement.classList.toggle("dark-mode"
 dark.addEventListener("change", followSystem);
 followSystem();
 
+function useKey() {
+  const key = currentKey();
+  if (key) ui.preauthorizeApiKey(SHARED, key);
+  else ui.authActions.logout([SHARED]);
+}
+
+// Swagger opens links in new tabs, which have no key.
+document.addEventListener("click", ({ target }) => {
+  const link = (target as Element).closest("a");
+  if (link?.origin === location.origin) link.target = "_self";
+});
+
 const ui = SwaggerUIBundle({
   url: "/rest/openapi.json",
   dom_id: "#docs",
@@ -40,6 +64,8 @@ const ui = SwaggerUIBundle({
   onComplete: () => {
     const kept = sessionStorage.getItem(STORAGE_KEY);
     if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
+    if (currentKey()) useKey();
+    onKeyChange(useKey);
   },
   tryItOutEnabled: true,
   // By default Swagger UI sends the document to a public validation service.
