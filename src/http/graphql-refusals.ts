@@ -30,10 +30,10 @@ export function unknownOperation(document: DocumentNode, name: string | null | u
   const choice = `Name one of its operations with operationName: ${known.join(", ")}.`;
   const message =
     name != null
-    ? `The document contains no operation ${quoted(name)}. ${known.length > 0 ? choice : "Omit operationName."}`
-    : known.length > 0
-      ? `The document contains ${known.length} operations. ${choice}`
-      : "The document contains no operation. Add a query, mutation or subscription.";
+      ? `The document contains no operation ${quoted(name)}. ${known.length > 0 ? choice : "Omit operationName."}`
+      : known.length > 0
+        ? `The document contains ${known.length} operations. ${choice}`
+        : "The document contains no operation. Add a query, mutation or subscription.";
   return new GraphQLError(message, {
     extensions: { details: [{ path: "operationName", message: "must name an operation of the document" }] },
   });
