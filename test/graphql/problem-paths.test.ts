@@ -17,7 +17,7 @@ import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
-import { UNKNOWN_ID } from "../support/factories";
+import { newAssistant } from "../support/factories";
 import { buildWorld } from "../support/world";
 
 const running = useApp();
@@ -182,6 +182,8 @@ describe("the path of an invalid value begins with the argument", () => {
 
 describe("a rule of a service", () => {
   const url = "http://127.0.0.1/events";
+  const named = async (text: string) =>
+    text.includes("ASSISTANT") ? text.replace("ASSISTANT", await newAssistant(running.api)) : text;
   test.each([
     ["createWebhookDestination", { url: "ftp://x", secret: "s" }, "/rest/v1/settings", "url"],
     ["createWebhookDestination", { url, secret: "" }, "/rest/v1/settings", "secret"],
@@ -190,15 +192,16 @@ describe("a rule of a service", () => {
     ["createKey", { expiresAt: "2020-01-31T12:00:00.000Z" }, "/rest/v1/organization/keys", "expiresAt"],
     [
       "placeAssistantCall",
-      { assistantId: UNKNOWN_ID, phoneNumber: "12" },
+      { assistantId: "ASSISTANT", phoneNumber: "12" },
       "/rest/v1/call/phone",
       "phoneNumber",
     ],
   ])("of %s %j names the argument in GraphQL and the field in REST", async (name, input, path, field) => {
     const type = String(schema.getMutationType()!.getFields()[name]!.args[0]!.type);
     const query = `mutation ($given: ${type}) { ${name}(input: $given) { __typename } }`;
-    const { message, extensions } = await running.api.gqlError(query, { given: input });
-    const { status, body } = await running.api.request("POST", path, input);
+    const given = JSON.parse(await named(JSON.stringify(input))) as object;
+    const { message, extensions } = await running.api.gqlError(query, { given });
+    const { status, body } = await running.api.request("POST", path, given);
     expect([extensions.code, paths([{ extensions }])]).toEqual(["BAD_USER_INPUT", [`input.${field}`]]);
     expect([status, body.details.map((one: { path: string }) => one.path)]).toEqual([400, [field]]);
     expect(message).toBe(`input.${body.message}`);
@@ -215,11 +218,11 @@ describe("a rule of a service", () => {
       "input.name",
     ],
     [
-      `mutation { updateAllowedOrigins(assistantId: "${UNKNOWN_ID}", origins: ["https://a.example", "x"]) { id } }`,
+      `mutation { updateAllowedOrigins(assistantId: "ASSISTANT", origins: ["https://a.example", "x"]) { id } }`,
       "origins.1",
     ],
   ])("names an argument of %s", async (query, path) => {
-    const { extensions } = await running.api.gqlError(query);
+    const { extensions } = await running.api.gqlError(await named(query));
     expect(paths([{ extensions }])).toContain(path);
   });
 });
