@@ -144,7 +144,7 @@ export const REFUSALS: readonly Refusal[] = [
     }),
     400,
     "BAD_USER_INPUT",
-    said("when"),
+    said("if"),
   ]),
   [
     "null for a variable with a default in a limit",

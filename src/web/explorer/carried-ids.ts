@@ -1,4 +1,5 @@
-import { explorerTabs, GIVES, type ExplorerTab } from "./tabs";
+import { GIVES, type ExplorerTab } from "./placeholders";
+import { explorerTabs } from "./tabs";
 
 type Json = Readonly<Record<string, unknown>>;
 

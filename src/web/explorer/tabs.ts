@@ -1,25 +1,8 @@
-/** An initial tab of the explorer. This file uses no browser API: a contract test validates the tabs against the schema. */
-export interface ExplorerTab {
-  /** GraphiQL shows the name of the first operation as the tab's title. */
-  readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-}
+import { ASSISTANT_ID, CHAT_ID, type ExplorerTab } from "./placeholders";
+import { analytics, files, models, webhooks } from "./record-tabs";
 
-// Single words, so that a double click selects them.
-const ASSISTANT_ID = "ASSISTANT_ID";
-const CHAT_ID = "CHAT_ID";
-const FILE_ID = "FILE_ID";
-const DESTINATION_ID = "DESTINATION_ID";
 /** Id of the receptionist template, which every installation has. */
 const TEMPLATE_ID = "019b8d62-7a80-7a31-8c52-4be1f07d9a36";
-
-/** Fields that create a record, with the placeholder of its id. The playground fills the id into the variables of the tabs. */
-export const GIVES: Readonly<Record<string, string>> = {
-  createAssistant: ASSISTANT_ID,
-  startChat: CHAT_ID,
-  uploadFile: FILE_ID,
-  createWebhookDestination: DESTINATION_ID,
-};
 
 const assistants: ExplorerTab = {
   query: `# Welcome to Parley.
@@ -191,111 +174,6 @@ subscription WatchChat($chatId: ID!, $after: ID) {
 }
 `,
   variables: { chatId: CHAT_ID },
-};
-
-const files: ExplorerTab = {
-  query: `# Here "file" is a name and a text; the playground sends
-# them as a file. Programs can send PDF and Word files, too:
-# /docs/graphql-clients explains uploads.
-
-query Files {
-  files(order: desc, page: 1, take: 10) {
-    data { id name size createdAt }
-    meta { itemCount }
-  }
-}
-
-mutation UploadFile($file: Upload!) {
-  uploadFile(file: $file) { id name size detectedType }
-}
-
-# The assistant answers from attached files.
-mutation AttachFile($assistantId: ID!, $fileId: ID!) {
-  attachFile(assistantId: $assistantId, fileId: $fileId) {
-    files { name status passages problem }
-  }
-}
-`,
-  variables: {
-    file: { name: "parking.md", content: "# Parking\n\nGuests park behind the house, free of charge." },
-    assistantId: ASSISTANT_ID,
-    fileId: FILE_ID,
-  },
-};
-
-const webhooks: ExplorerTab = {
-  query: `# Events are sent to a destination as signed POST requests.
-# Create one with the URL of your receiver, test it, then run
-# "Webhooks" again to see what it has answered.
-
-query Webhooks {
-  webhookDestinations {
-    id
-    name
-    url
-    enabled
-    deliveries(first: 5) {
-      nodes {
-        status
-        event { name createdAt }
-        attempts { number status error durationMs }
-      }
-    }
-  }
-}
-
-mutation CreateDestination($input: CreateWebhookDestinationInput!) {
-  createWebhookDestination(input: $input) { id url enabled }
-}
-
-mutation TestDestination($id: ID!) {
-  testWebhookDestination(id: $id) { id status }
-}
-`,
-  variables: {
-    input: { name: "My receiver", url: "https://example.com/events", secret: "change-this-secret" },
-    id: DESTINATION_ID,
-  },
-};
-
-const models: ExplorerTab = {
-  query: `# "TestModel" shows who answers for an identifier, and the
-# provider's error. To use a server of your own, such as
-# Ollama, run "SetModelMapping" with its address and model;
-# with "model" alone it deletes the mapping.
-
-query Models {
-  modelMappings { model name provider baseUrl keyHint }
-  modelCredentials { provider keyHint baseUrl }
-}
-
-mutation TestModel($test: TestModelInput!) {
-  testModel(input: $test) { connected provider name text error durationMs }
-}
-
-mutation SetModelMapping($mapping: ModelMappingInput!) {
-  setModelMapping(input: $mapping) { model name baseUrl }
-}
-`,
-  variables: { test: { model: "GPT_4_O_MINI" }, mapping: { model: "GPT_4_O_MINI" } },
-};
-
-const analytics: ExplorerTab = {
-  query: `# Figures of the last 30 days; set "from" and "to" under
-# "Variables" for others. /analytics shows them as a page.
-
-query Analytics($input: AnalyticsInput!) {
-  analytics(input: $input) {
-    from
-    to
-    totals { conversations messages averageSeconds questions unanswered }
-    days { date conversations }
-    unansweredQuestions(first: 5) { question askedAt reason }
-    webhooks { deliveries failed }
-  }
-}
-`,
-  variables: { input: { timezone: "UTC" } },
 };
 
 const organization: ExplorerTab = {
