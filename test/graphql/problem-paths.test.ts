@@ -218,7 +218,7 @@ describe("a rule of a service", () => {
       "input.name",
     ],
     [
-      `mutation { updateAllowedOrigins(assistantId: "ASSISTANT", origins: ["https://a.example", "x"]) { id } }`,
+      `mutation { updateAllowedOrigins(assistantId: "ASSISTANT", origins: ["https://a.example", "x"]) { mode } }`,
       "origins.1",
     ],
   ])("names an argument of %s", async (query, path) => {
