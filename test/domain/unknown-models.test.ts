@@ -1,10 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
+import pino from "pino";
 import { modelFailure } from "../../src/platform/providers/provider-error";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
 import { talk } from "../support/talk";
 
-const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.0/8" });
+/** Lines of the server's log. */
+const lines: string[] = [];
+const logger = pino({ level: "error" }, { write: (line: string) => void lines.push(line) });
+const running = useApp({ WORKER: "on", OUTBOUND_ALLOW: "127.0.0.0/8" }, logger);
 
 interface Log {
   readonly metadata: { readonly errors: readonly { readonly message: string }[] };
@@ -27,6 +31,9 @@ describe("a model that the provider does not have", () => {
     expect(entry!.message).toContain('OPENAI does not know the model "gpt-4o", which GPT_4_O stands for.');
     expect(entry!.message).toContain("CATALOG_FILE");
     expect(entry!.message).toContain(error.message);
+    const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const about = { identifier: "GPT_4_O", model: "gpt-4o", provider: "OPENAI", reason: entry!.message };
+    expect(logged).toContainEqual(expect.objectContaining({ level: 50, ...about }));
   });
 
   test.each([
