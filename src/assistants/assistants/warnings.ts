@@ -117,23 +117,23 @@ async function warningsOf(
     checkVariables(path, configuration[path], variables, warn);
   checkFunctions(await readFunctions(configuration.functions, problemOf), variables, warn);
   if (!configuration.isRagEnabled && isOn(configuration))
-    checkUnusedKnowledge(configuration.resources, hasFiles, warn);
+    checkUnusedKnowledge(channel, configuration.resources, hasFiles, warn);
   return warnings;
 }
 
 /** Warns about knowledge that a model does not get without RAG. */
-function checkUnusedKnowledge(resources: string, hasFiles: boolean, warn: Warn) {
+function checkUnusedKnowledge(channel: Channel, resources: string, hasFiles: boolean, warn: Warn) {
   if (hasFiles)
     warn(
       "isRagEnabled",
       "FILES_WITHOUT_RAG",
-      "Models cannot use the attached files. Enable isRagEnabled with updateRagSettings.",
+      `In the channel ${channel}, models cannot use the attached files. Enable isRagEnabled with updateRagSettings(channel: ${channel}, …).`,
     );
   if (resources.length > MAX_RESOURCES_IN_PROMPT)
     warn(
       "resources",
       "RESOURCES_CUT",
-      `Models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters. Enable isRagEnabled with updateRagSettings to search all of them.`,
+      `In the channel ${channel}, models get only the first ${MAX_RESOURCES_IN_PROMPT} of ${resources.length} characters. Enable isRagEnabled with updateRagSettings(channel: ${channel}, …) to search all of them.`,
     );
 }
 
