@@ -4,6 +4,7 @@ import { modelAccess } from "./platform/providers/model-access";
 import { loadSettings } from "./platform/settings/load-settings";
 import { checkOwnership } from "./platform/database/data-dir";
 import { withEncryptionKeys } from "./platform/database/open";
+import { withSources } from "./platform/source-of";
 import { tryAddress } from "./http/address";
 
 async function main(): Promise<void> {
@@ -35,7 +36,7 @@ function onSignal(stop: () => Promise<void>): void {
 
 function fail(error: unknown): void {
   const { message, stack } = error as Error;
-  console.error(process.env.LOG_LEVEL === "debug" ? stack : message);
+  console.error(process.env.LOG_LEVEL === "debug" ? withSources(stack ?? message) : message);
   process.exit(1);
 }
 

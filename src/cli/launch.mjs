@@ -17,12 +17,12 @@ const STEPS = [
   {
     name: "server",
     sources: ["schema", "src", "rest-compat", "knexfile.ts"],
-    command: ["src/cli/transpile.mjs"],
+    commands: [["src/cli/transpile.mjs"], ["src/cli/bundle/bundle.mjs"]],
   },
   ...BROWSER.map((name) => ({
     name,
     sources: [`src/web/${name}`, PUBLISH],
-    command: [`src/web/${name}/build.mjs`],
+    commands: [[`src/web/${name}/build.mjs`]],
   })),
   {
     name: "documentation",
@@ -34,7 +34,7 @@ const STEPS = [
       "rest-compat/ROUTES.md",
       PUBLISH,
     ],
-    command: ["src/web/documentation/build.mjs"],
+    commands: [["src/web/documentation/build.mjs"]],
   },
 ];
 const SHARED = ["tsconfig.json", "package-lock.json"];
@@ -81,10 +81,12 @@ async function build(steps) {
   await Promise.all(steps.map(run));
 }
 
-async function run({ name, command }) {
-  // Build output goes to standard error, because standard output may be read by a program.
-  const [status] = await once(spawn(process.execPath, command, { stdio: ["ignore", 2, 2] }), "exit");
-  if (status !== 0) process.exit(status ?? 1);
+async function run({ name, commands }) {
+  for (const command of commands) {
+    // Build output goes to standard error, because standard output may be read by a program.
+    const [status] = await once(spawn(process.execPath, command, { stdio: ["ignore", 2, 2] }), "exit");
+    if (status !== 0) process.exit(status ?? 1);
+  }
   writeFileSync(stampOf(name), "");
 }
 
@@ -96,6 +98,6 @@ const stale = existsSync("node_modules/typescript") ? STEPS.filter((it) => isWan
 if (stale.length > 0 && program === "main") await preflight();
 if (stale.length > 0) await build(stale);
 if (program && !serverOnly) {
-  process.argv = [process.argv[0], join(root, "dist", "src", `${program}.js`), ...options];
-  createRequire(import.meta.url)(process.argv[1]);
+  process.argv = [process.argv[0], "run.cjs", program, ...options];
+  createRequire(import.meta.url)("./bundle/run.cjs");
 }

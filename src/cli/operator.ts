@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "../platform/root";
+import { withSources } from "../platform/source-of";
 import type { Config } from "../platform/settings/config";
 import { loadSettings } from "../platform/settings/load-settings";
 
@@ -9,7 +11,9 @@ import { loadSettings } from "../platform/settings/load-settings";
  */
 export function operator(work: (config: Config) => Promise<void>): void {
   run(work).catch((error: unknown) => {
-    console.error(process.env.LOG_LEVEL === "debug" ? (error as Error).stack : (error as Error).message);
+    console.error(
+      process.env.LOG_LEVEL === "debug" ? withSources((error as Error).stack!) : (error as Error).message,
+    );
     process.exitCode = 1;
   });
 }
@@ -20,8 +24,5 @@ async function run(work: (config: Config) => Promise<void>): Promise<void> {
 
 /** The version of this program. */
 export function ownVersion(): string {
-  const root = [join(__dirname, "../.."), join(__dirname, "../../..")].find((folder) =>
-    existsSync(join(folder, "package.json")),
-  );
-  return (JSON.parse(readFileSync(join(root!, "package.json"), "utf8")) as { version: string }).version;
+  return (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version;
 }

@@ -51,7 +51,12 @@ export async function before(checkout: string, flags: readonly string[], load: L
 async function running(root: string, dataDir: string, flags: readonly string[], baseUrl: string) {
   const settings = { PORT: "0", DATA_DIR: dataDir, BOOTSTRAP_SECRET_KEY: SECRET_KEY };
   const env = { ...settings, OPENAI_API_KEY: "stub", OPENAI_BASE_URL: baseUrl };
-  const program = [...flags, join(resolve(root), "dist/src/main.js")];
+  // Earlier versions have no bundle.
+  const run = join(resolve(root), "src/cli/bundle/run.cjs");
+  const program = [
+    ...flags,
+    ...(existsSync(run) ? [run, "main"] : [join(resolve(root), "dist/src/main.js")]),
+  ];
   const server = await start(program, /GraphQL +(http:\S+)\/graphql[^]+Try it:/, env, resolve(root));
   // Earlier versions have this module in another folder.
   const module = ["platform/database", "database"]

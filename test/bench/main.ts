@@ -38,7 +38,7 @@ const FLAGS = scripts.start.match(/--\S+/g) ?? [];
 const READY = /GraphQL +(http:\S+)\/graphql[^]+Try it:/;
 
 const serve = (env: Readonly<Record<string, string>> = {}) =>
-  start([...FLAGS, "dist/src/main.js"], READY, {
+  start([...FLAGS, "src/cli/bundle/run.cjs", "main"], READY, {
     PORT: "0",
     DATA_DIR: dataDir,
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
@@ -117,7 +117,7 @@ async function requests(servers: Servers, id: string) {
 async function speaking() {
   const folder = mkdtempSync(join(tmpdir(), "parley-bench-calls-"));
   const model = instantModel();
-  const server = await start([...FLAGS, "dist/src/main.js"], READY, {
+  const server = await start([...FLAGS, "src/cli/bundle/run.cjs", "main"], READY, {
     PORT: "0",
     DATA_DIR: folder,
     BOOTSTRAP_SECRET_KEY: SECRET_KEY,
@@ -134,7 +134,7 @@ async function speaking() {
 async function texting() {
   const folder = mkdtempSync(join(tmpdir(), "parley-bench-sms-"));
   const serve = (env: Record<string, string>) =>
-    start([...FLAGS, "dist/src/main.js"], READY, {
+    start([...FLAGS, "src/cli/bundle/run.cjs", "main"], READY, {
       PORT: "0",
       DATA_DIR: folder,
       BOOTSTRAP_SECRET_KEY: SECRET_KEY,

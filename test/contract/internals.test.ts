@@ -51,6 +51,7 @@ const INTERNALS: readonly Internals[] = [
     pattern: /getMetadataStorage|type-graphql\/(build|dist)/,
   },
   { what: "flags of Node", folder: "src/cli/node-flags" },
+  { what: "V8's compiled code", folder: "src/cli/bundle", pattern: /cachedData/ },
   { what: "jest's runtime", folder: "test/support/jest-runtime" },
   { what: "the code of jobs", folder: "src/platform/jobs" },
 ];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { emptyFolder, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
+import { emptyFolder, RUN, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
 
 const isRoot = process.getuid?.() === 0;
 /** An unprivileged user: the current one unless the tests run as root. */
@@ -11,7 +11,7 @@ const USER = isRoot ? 54_321 : process.getuid!();
 
 /** Starts the program as an ordinary user and waits for its end. */
 async function startAsUser(program: string, dataDir: string) {
-  const child = spawn(process.execPath, [join(__dirname, "../../dist/src", `${program}.js`)], {
+  const child = spawn(process.execPath, [RUN, program], {
     env: { PATH: process.env.PATH, HOME: "/", ...SETTINGS, DATA_DIR: dataDir },
     cwd: "/",
     stdio: ["ignore", "pipe", "pipe"],

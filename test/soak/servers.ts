@@ -41,7 +41,7 @@ export class ServerProcess {
   /** Starts it and waits until it is ready. */
   async start(): Promise<void> {
     const { PATH = "", HOME = "" } = process.env;
-    const child = spawn(process.execPath, [...FLAGS, "dist/src/main.js"], {
+    const child = spawn(process.execPath, [...FLAGS, "src/cli/bundle/run.cjs", "main"], {
       env: { PATH, HOME, ...this.env, PORT: String(this.port) },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -10,7 +10,8 @@ import { PUBLIC_KEY, SECRET_KEY } from "./config";
 import { createDatabase, statement } from "./database";
 import { until } from "./until";
 
-const PROGRAMS = resolve(__dirname, "../../dist/src");
+/** Runs a program as `npm run` does. */
+export const RUN = resolve(__dirname, "../../src/cli/bundle/run.cjs");
 /** Time for a server to start, stop or apply a change. */
 export const SERVER_TIMEOUT_MS = 30_000;
 
@@ -75,7 +76,7 @@ export interface Place {
   readonly gid?: number;
 }
 
-/** Starts a program of dist/ with only these settings. */
+/** Starts a program with only these settings. */
 function run(
   program: string,
   env: Env,
@@ -83,10 +84,8 @@ function run(
   over = afterTest,
   place: Place = {},
 ) {
-  const file = join(PROGRAMS, `${program}.js`);
-  if (!existsSync(file)) throw new Error("These tests run what is built: `npm run build`.");
   const { PATH = "", HOME = "", TMPDIR = tmpdir() } = process.env;
-  const child = spawn(process.execPath, [file, ...options], {
+  const child = spawn(process.execPath, [RUN, program, ...options], {
     env: { PATH, HOME, TMPDIR, ...env },
     cwd: emptyFolder(over),
     ...place,

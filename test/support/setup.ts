@@ -71,7 +71,7 @@ async function restoreOver(postgres: string, template: URL, dataDir: string): Pr
   await run(postgres, `alter database ${TEMPLATE} rename to original`, `create database ${TEMPLATE}`);
   const folder = join(dataDir, "backup");
   const program = (name: string, url: URL, ...options: string[]) =>
-    execFileSync(process.execPath, [join(ROOT, `dist/src/cli/${name}.js`), ...options], {
+    execFileSync(process.execPath, [join(ROOT, "src/cli/bundle/run.cjs"), `cli/${name}`, ...options], {
       env: {
         ...process.env,
         DATABASE_URL: url.href,

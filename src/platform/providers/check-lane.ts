@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { ROOT } from "../root";
 import type { CheckAnswer, CheckQuestion } from "../ports/argument-checker";
 
 /**
@@ -25,7 +26,7 @@ interface WaitingCheck {
   readonly resolve: (answer: CheckAnswer | NoAnswer) => void;
 }
 
-const PROGRAM = join(__dirname, "..", "checker", "main.js");
+const PROGRAM = join(ROOT, "dist/src/platform/checker/main.js");
 const MEMORY_MB = 128;
 /** Added to the length of each question, so that short ones are limited, too. */
 const QUESTION_CHARACTERS = 1_000;

