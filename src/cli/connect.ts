@@ -3,10 +3,12 @@ import { commandOf } from "../account/audit/note";
 import { askOnce, TEST_MESSAGE } from "../account/organization/test-model";
 import type { Ports } from "../platform/ports/ports";
 import { command, existingOrganization, newKeys } from "./command";
-import { askTarget, targetOf } from "./connect/ask-target";
+import { nearest } from "../platform/nearest";
+import type { FailureKind } from "../platform/ports/text-model";
+import { askTarget, listModels, targetOf } from "./connect/ask-target";
 import { envChange } from "./connect/env-change";
 import { storeForOrganization, storeInSettings } from "./connect/store";
-import { isPrivate, type Target } from "./connect/target";
+import { isPrivate, modelsAt, type Target } from "./connect/target";
 
 const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDRESS] [--key KEY] [--model NAME]
   [--store organization|env] [--organization ID]
@@ -64,7 +66,7 @@ async function goesToEnv({ baseUrl }: Target, store: string | undefined): Promis
 }
 
 /** Sends the test request. @throws Error with the reason, if the model does not answer */
-async function test({ models }: Ports, { provider, baseUrl, apiKey, name }: Target): Promise<void> {
+async function test({ models }: Ports, { provider, baseUrl, apiKey, name, chosen }: Target): Promise<void> {
   const where = provider ?? baseUrl!;
   const address = baseUrl ?? models.credentials[provider!]?.baseUrl;
   const credential = {
@@ -78,11 +80,30 @@ async function test({ models }: Ports, { provider, baseUrl, apiKey, name }: Targ
     provider: where,
     model: name,
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(chosen && { namedBy: "--model" as const }),
   };
   console.log(`Asking ${name} at ${where} …`);
-  const { text, error, durationMs } = await askOnce(models.remote, { model, credential }, TEST_MESSAGE);
+  const { text, error, kind, durationMs } = await askOnce(models.remote, { model, credential }, TEST_MESSAGE);
   const hint =
     apiKey === undefined && NEEDS_KEY.test(error ?? "") ? "\n  No key was given: use --key KEY." : "";
-  if (error !== null) throw new Error(`${where} did not answer; nothing was stored.\n  ${error}${hint}`);
+  if (error !== null) {
+    const names = kind === "unknown_model" && address !== undefined ? await modelsAt(address, apiKey) : [];
+    throw new Error(
+      `${where} ${outcomeOf(kind)}; nothing was stored.\n  ${error}${hint}${suggestion(name, names)}`,
+    );
+  }
   console.log(`It answered in ${durationMs} ms: ${text!.trim()}`);
+}
+
+/** What the server did, for a kind of failure. */
+function outcomeOf(kind: FailureKind | undefined): string {
+  if (kind === "unreachable" || kind === "timeout") return "did not answer";
+  return kind === "unusable" ? "gave no usable answer" : "refused the request";
+}
+
+/** The models that the server lists, the most similar name first. */
+function suggestion(name: string, models: readonly string[]): string {
+  if (models.length === 0) return "";
+  const best = nearest(name, models);
+  return `\n  ${best === undefined ? "" : `Did you mean ${best}? `}Models there: ${listModels(models)}`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import pino from "pino";
+import type { ModelSource } from "../../src/platform/catalog/load-catalog";
 import { modelFailure } from "../../src/platform/providers/provider-error";
 import { useApp } from "../support/app";
 import { afterTest } from "../support/server";
@@ -34,6 +35,18 @@ describe("a model that the provider does not have", () => {
     const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     const about = { identifier: "GPT_4_O", model: "gpt-4o", provider: "OPENAI", reason: entry!.message };
     expect(logged).toContainEqual(expect.objectContaining({ level: 50, ...about }));
+  });
+
+  test.each<[ModelSource | undefined, string]>([
+    [undefined, "The built-in catalog names it."],
+    ["setModelMapping", "A mapping names it: name another model for GPT_4_O with setModelMapping"],
+    ["MODEL_NAME", "MODEL_NAME names it, in the environment or in .env"],
+    ["CATALOG_FILE", "CATALOG_FILE names it"],
+    ["--model", "Name another model with --model."],
+  ])("is to be renamed where it was named: %s", (namedBy, remedy) => {
+    const model = { id: "GPT_4_O", provider: "OPENAI", model: "gpt-4o", ...(namedBy && { namedBy }) };
+    const error = { statusCode: 404, error: { message: "No such model.", code: "model_not_found" } };
+    expect(modelFailure(error, false, model).message).toContain(remedy);
   });
 
   test.each([

@@ -136,7 +136,7 @@ describe("npm run connect", () => {
       const run = (...options: string[]) => runToEnd("cli/connect", env, ...options);
       const refused = await run("--provider", "openai", "--key", "sk-wrong");
       expect(refused.code).toBe(1);
-      expect(refused.stderr).toContain("OPENAI did not answer; nothing was stored.");
+      expect(refused.stderr).toContain("OPENAI refused the request; nothing was stored.");
       expect(refused.stderr).toContain("Incorrect API key");
       expect((await run("--provider", "openai")).stderr).toContain("OPENAI_API_KEY");
       expect((await run("--provider", "nobody")).stderr).toContain("openai, groq, anthropic");
@@ -146,6 +146,34 @@ describe("npm run connect", () => {
       expect((await run()).stderr).toContain("Usage: npm run connect");
       const server = await startServer({ ...env, OPENAI_BASE_URL: "" });
       expect(answersOf(server.stdout())).toContain("looked up locally");
+    },
+    LONG,
+  );
+
+  test(
+    "suggests the server's own names for a mistyped model, and says if there is no server",
+    async () => {
+      const server = createServer((req, res) => {
+        const isList = req.url === "/v1/models";
+        const body = isList
+          ? { data: [{ id: "other" }, { id: "shop-model-1" }] }
+          : { error: { message: "The model does not exist", code: "model_not_found" } };
+        req.resume();
+        res.writeHead(isList ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(body));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+      const env = await installation();
+      const mistyped = await runToEnd("cli/connect", env, "--url", url, "--model", "shop-modle-1");
+      expect(mistyped.code).toBe(1);
+      expect(mistyped.stderr).toContain(`${url} refused the request; nothing was stored.`);
+      expect(mistyped.stderr).toContain("Did you mean shop-model-1? Models there: other, shop-model-1");
+      expect(mistyped.stderr).toContain("Name another model with --model.");
+      expect(mistyped.stderr).not.toMatch(/setModelMapping|every identifier/);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      const off = await runToEnd("cli/connect", env, "--url", url, "--model", "shop-model-1");
+      expect(off.stderr).toContain(`${url} did not answer; nothing was stored.`);
     },
     LONG,
   );

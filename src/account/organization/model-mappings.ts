@@ -97,18 +97,22 @@ export class ModelMappings {
     const { fallback } = models;
     if (credential || !fallback) return { model: entry, credential };
     const { id: _, channels } = entry;
-    return { model: { id, channels, ...fallback.model }, credential: fallback.credential };
+    return {
+      model: { id, channels, ...fallback.model, namedBy: "MODEL_NAME" },
+      credential: fallback.credential,
+    };
   }
 
   private async mapped({ id, channels }: ModelEntry, row: MappingRow): Promise<ChosenModel> {
     const { name, baseUrl, provider, sealedKey } = row;
+    const namedBy = "setModelMapping" as const;
     const own =
       sealedKey === null ? {} : { apiKey: this.scope.ports.crypto.open(sealedKey, this.context(id)) };
     if (baseUrl !== null) {
-      const model = { id, channels, provider: new URL(baseUrl).host, model: name, baseUrl };
+      const model = { id, channels, provider: new URL(baseUrl).host, model: name, baseUrl, namedBy };
       return { model, credential: { ...own, baseUrl, guarded: true } };
     }
-    const model = { id, channels, provider: provider!, model: name };
+    const model = { id, channels, provider: provider!, model: name, namedBy };
     const known = await this.scope.of(ModelCredentials).for(model);
     // An own key goes to the provider's address, or to the one that the organization has set for the provider.
     const credential = sealedKey === null ? known : { guarded: false, ...known, ...own };

@@ -1,5 +1,10 @@
 import type { Scope } from "../../platform/database/scope";
-import { ModelFailure, type ModelRequest, type TextModel } from "../../platform/ports/text-model";
+import {
+  ModelFailure,
+  type FailureKind,
+  type ModelRequest,
+  type TextModel,
+} from "../../platform/ports/text-model";
 import { ModelMappings, type ChosenModel } from "./model-mappings";
 
 /** Result of a test request to a model. */
@@ -11,6 +16,8 @@ export interface ModelTest {
   readonly connected: boolean;
   readonly text: string | null;
   readonly error: string | null;
+  /** Set if the request failed. */
+  readonly kind?: FailureKind;
   readonly durationMs: number;
 }
 
@@ -32,7 +39,7 @@ export async function testModel(scope: Scope, id: string, message: string): Prom
 export async function askOnce(remote: TextModel, chosen: ChosenModel, message: string): Promise<ModelTest> {
   const { provider, model: name } = chosen.model;
   const startedAt = performance.now();
-  const result = (outcome: { readonly text: string | null; readonly error: string | null }): ModelTest => ({
+  const result = (outcome: Pick<ModelTest, "text" | "error" | "kind">): ModelTest => ({
     provider,
     name,
     connected: true,
@@ -47,7 +54,7 @@ export async function askOnce(remote: TextModel, chosen: ChosenModel, message: s
     }
     return result({ text, error: null });
   } catch (error) {
-    if (error instanceof ModelFailure) return result({ text: null, error: error.message });
+    if (error instanceof ModelFailure) return result({ text: null, error: error.message, kind: error.kind });
     throw error;
   }
 }

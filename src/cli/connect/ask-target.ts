@@ -78,7 +78,8 @@ async function askAddress(
   return { baseUrl, name, chosen: true, ...(apiKey !== undefined && { apiKey }) };
 }
 
-const listModels = (models: readonly string[]): string =>
+/** Names of models, at most the first 20. */
+export const listModels = (models: readonly string[]): string =>
   models.slice(0, MAX_LISTED).join(", ") +
   (models.length > MAX_LISTED ? ` and ${models.length - MAX_LISTED} more` : "");
 

@@ -80,6 +80,8 @@ export interface ModelEntry extends ProviderEntry {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl?: string;
+  /** Where the name of the model was set; the built-in catalog if absent. */
+  readonly namedBy?: ModelSource;
   /** Reasoning effort before the answer; the vendor's default if absent. */
   readonly reasoning?: (typeof REASONING)[number];
   /** The withdrawn model that this one succeeds. */
@@ -87,6 +89,9 @@ export interface ModelEntry extends ProviderEntry {
   /** The model that the vendor names as the successor of this one, which it is going to withdraw. */
   readonly successor?: Succession;
 }
+/** A place, other than the built-in catalog, where the name of a model was set. */
+export type ModelSource = "setModelMapping" | "MODEL_NAME" | "CATALOG_FILE" | "--model";
+
 export interface VoiceEntry {
   readonly id: string;
   readonly provider: string;
@@ -181,6 +186,7 @@ function overlay(
       ...(kind === "providers" || kind === "models" ? { channels: CHANNELS } : {}),
       ...withoutModel(merged.get(entry.id), entry),
       ...entry,
+      ...("model" in entry && kind === "models" && { namedBy: "CATALOG_FILE" }),
     });
   });
   return [...merged.values()];

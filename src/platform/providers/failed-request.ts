@@ -7,7 +7,7 @@ const KEYS = /\b(?:sk|gsk|xai|pk|key)[-_][\w*.…-]{3,}|[\w-]*\*{3,}[\w*-]*/gi;
 const MIN_WORDS_LENGTH = 4;
 /** A message that shares this many characters with the conversation quotes it. */
 const QUOTE_LENGTH = 24;
-const MAX_LENGTH = 300;
+const MAX_LENGTH = 500;
 
 type Request = Pick<ModelRequest, "model" | "credential" | "system" | "messages">;
 

@@ -1,4 +1,4 @@
-import type { ModelEntry } from "../catalog/load-catalog";
+import type { ModelEntry, ModelSource } from "../catalog/load-catalog";
 import { BoundExceeded } from "../outbound/bounds";
 import { ModelFailure, type FailureKind } from "../ports/text-model";
 
@@ -17,7 +17,7 @@ const UNKNOWN_MODEL_MESSAGE = /\bmodel\b/i;
 const MAX_MESSAGE_LENGTH = 500;
 const MAX_QUOTE_LENGTH = 200;
 
-type Model = Pick<ModelEntry, "id" | "provider" | "model" | "successor">;
+type Model = Pick<ModelEntry, "id" | "provider" | "model" | "successor" | "namedBy">;
 
 /** Converts an error of a provider's SDK or stream, with its type and message. @param timedOut whether the request was aborted */
 export function modelFailure(error: unknown, timedOut: boolean, model: Model): ModelFailure {
@@ -75,9 +75,23 @@ const isErrorStatus = (status: unknown): boolean => typeof status === "number" &
 export const quotesAnswer = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.test(error.name);
 
-function unknownModelMessage({ id, provider, model, successor }: Model, said: string): string {
+/** What to do about an unknown model, by the place that names it. */
+const REMEDIES: Readonly<Record<ModelSource | "catalog", (id: string) => string>> = {
+  "--model": () => "Name another model with --model.",
+  MODEL_NAME: () => "MODEL_NAME names it, in the environment or in .env: name another model there.",
+  setModelMapping: (id) => `A mapping names it: name another model for ${id} with setModelMapping (GraphQL).`,
+  CATALOG_FILE: (id) => `CATALOG_FILE names it: name another model for ${id} there.`,
+  catalog: (id) =>
+    `The built-in catalog names it. Name another model for ${id} with setModelMapping (GraphQL) or in CATALOG_FILE.`,
+};
+
+function unknownModelMessage(
+  { id, provider, model, successor, namedBy: source }: Model,
+  said: string,
+): string {
+  const which = source === "--model" ? "" : `, which ${id} stands for`;
   const hint = successor ? ` ${provider} names ${successor.model} as its successor.` : "";
-  return `${provider} does not know the model "${model}", which ${id} stands for. Name another model for ${id} with setModelMapping (GraphQL) or in CATALOG_FILE.${hint} The provider said: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
+  return `${provider} does not know the model "${model}"${which}. ${REMEDIES[source ?? "catalog"](id)}${hint} The provider said: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
 }
 
 /** The error and the errors nested in it, innermost first: that one is the provider's own. */
