@@ -84,7 +84,10 @@ mutation SetModelMapping($mapping: ModelMappingInput!) {
   setModelMapping(input: $mapping) { model name baseUrl }
 }
 `,
-  variables: { test: { model: "GPT_4_O_MINI" }, mapping: { model: "GPT_4_O_MINI" } },
+  variables: {
+    test: { model: "GPT_4_O_MINI", message: "Say hello in one sentence." },
+    mapping: { model: "GPT_4_O_MINI" },
+  },
 };
 
 export const analytics: ExplorerTab = {
