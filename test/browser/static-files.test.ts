@@ -141,10 +141,13 @@ describe("a visitor of a web page with the widget", () => {
     const sizes = new Map<string, number>();
     context.on("requestfinished", (request) => {
       if (!request.url().startsWith(app.url)) return;
-      void request.sizes().then(({ responseBodySize, responseHeadersSize }) => {
-        const path = new URL(request.url()).pathname;
-        sizes.set(path, (sizes.get(path) ?? 0) + responseBodySize + responseHeadersSize);
-      });
+      void request.sizes().then(
+        ({ responseBodySize, responseHeadersSize }) => {
+          const path = new URL(request.url()).pathname;
+          sizes.set(path, (sizes.get(path) ?? 0) + responseBodySize + responseHeadersSize);
+        },
+        () => undefined, // a request that ended when the browser was closed
+      );
     });
     const { page, open, hears, say } = await site.visit({
       attributes: { "assistant-id": assistantId },

@@ -172,6 +172,43 @@ describe("without a model, an assistant answers in the language of its texts", (
     }
   });
 
+  const PRICES = {
+    de: {
+      facts: ["Neuer Schlauch: Ein neuer Schlauch kostet 14 Euro.", "Bremsbeläge: 18 Euro je Rad."],
+      known: ["Was kostet ein neuer Schlauch?", "Wie viel kosten Bremsbeläge?"],
+      unknown: ["Was kostet ein neuer Sattel?", "Wie ist der Preis einer neuen Kette?"],
+    },
+    en: {
+      facts: ["Flat tire: A new tube costs 14 euros.", "Brake pads: New pads cost 18 euros per wheel."],
+      known: ["What does a new tube cost?", "How much are new brake pads?"],
+      unknown: ["How much is a new saddle?", "What does a new chain cost?"],
+    },
+    fr: {
+      facts: [
+        "Crevaison : une nouvelle chambre à air coûte 14 euros.",
+        "Plaquettes de frein : le prix est de 18 euros.",
+      ],
+      known: ["Combien coûte une nouvelle chambre à air ?", "Quel est le prix des plaquettes de frein ?"],
+      unknown: ["Combien coûte une nouvelle selle ?", "Quel est le prix d'une chaîne ?"],
+    },
+  };
+
+  test.each(Object.entries(PRICES))(
+    "with the price of what was asked, or none: %s",
+    async (_language, sample) => {
+      const say = await talkTo(await newAssistant(sample.facts.join("\n\n")));
+      for (const [at, question] of sample.known.entries())
+        expect([question, (await say(question)).content]).toEqual([question, sample.facts[at]]);
+      for (const question of sample.unknown) expect((await say(question)).content).not.toContain("euro");
+    },
+  );
+
+  test("to a question about prices alone from a text about prices", async () => {
+    const say = await talkTo(await newAssistant("Our prices: a haircut costs 30 euros."));
+    for (const question of ["What are your prices?", "How much does it cost?"])
+      expect((await say(question)).content).toBe("Our prices: a haircut costs 30 euros.");
+  });
+
   test("from passages that an older server has indexed", async () => {
     const assistantId = await newAssistant("");
     await attachText(assistantId, "Visitors park behind the house.");

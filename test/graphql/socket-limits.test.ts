@@ -148,7 +148,7 @@ test("a subscriber that stops reading is disconnected when its queue is full, wi
   while (!reading) await scope.notify(TOKENS_CHANNEL, { chatId: chat, text: piece });
   expect(await slow.closed).toEqual({
     code: 1013,
-    reason: "The client reads too slowly.",
+    reason: "The client reads too slowly. Connect again.",
   });
   await say(running.api, chat, "the end");
   await until(() => heard.filter((text) => text.includes("conversation-updated")).length === 2);

@@ -1,10 +1,11 @@
 import type { ChannelConfiguration } from "../configurations/configurations";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
+import { withoutCommonWords } from "../../platform/language/question-words";
 import { Embeddings } from "./embeddings";
 import { splitHeading } from "./headings";
 import { split } from "./split";
-import { byScore, searchFiles, searchTexts, type MatchScore } from "./word-search";
+import { byScore, hasWords, searchFiles, searchTexts, type MatchScore } from "./word-search";
 
 /** A piece of text with its source. */
 export interface Passage {
@@ -67,12 +68,14 @@ export class Knowledge {
    * long passage, only the best paragraph is quoted. The heading precedes the text, unless it is a question and the text alone answers it.
    */
   async quote(question: string, assistantId: string, resources: Resources): Promise<Passage | undefined> {
-    const [best] = await this.findByWords(question, assistantId, resources);
+    const topic = withoutCommonWords(question);
+    const asked = topic !== question && (await hasWords(this.scope, topic)) ? topic : question;
+    const [best] = await this.findByWords(asked, assistantId, resources);
     if (!best || best.coverage + best.inHeading / 2 < MIN_COVERAGE) return undefined;
     const { passage, coverage } = best;
     const { heading, text } = splitHeading(passage.text);
     const paragraphs = text.length > MAX_QUOTE_LENGTH ? text.split(/\n\n/) : [];
-    const [paragraph] = await searchTexts(this.scope, question, paragraphs, 1);
+    const [paragraph] = await searchTexts(this.scope, asked, paragraphs, 1);
     const quoted = paragraph?.text ?? text;
     if (heading === undefined) return { ...passage, text: quoted };
     const isQuestion = /[?？؟]$/.test(heading);

@@ -99,6 +99,13 @@ export const searchFiles = (
   limit: number,
 ): Promise<FoundInFile[]> => scope.read(IN_FILES, [assistantId, ...queriesOf(question), limit]);
 
+/** Whether a question has words to look up, whatever its language: in its own, all of them may be stop words. */
+export async function hasWords(scope: Scope, question: string): Promise<boolean> {
+  const [, configurations, words] = queriesOf(question);
+  const [row] = await scope.read(HAS_WORDS, [configurations, words]);
+  return row!.found; // an aggregate has one row
+}
+
 /** Parameters of QUERIES: languages, their configurations, and the words of a question in each. */
 const queriesOf = (question: string): readonly (readonly string[])[] => [
   LANGUAGES,
@@ -113,6 +120,12 @@ const QUERIES = `
       cast(replace(cast(plainto_tsquery(configuration::regconfig, words) as text), '&', '|') as tsquery) as query,
       tsvector_to_array(to_tsvector(configuration::regconfig, words)) as lexemes
     from unnest($3::text[], $4::text[], $5::text[]) as given (language, configuration, words))`;
+
+const HAS_WORDS = unprepared<{ found: boolean }>(({ db }) =>
+  db.raw(`
+  select $1::text is not null and bool_and(numnode(plainto_tsquery(configuration::regconfig, words)) > 0) as found
+  from unnest($2::text[], $3::text[]) as given (configuration, words)`),
+);
 
 const COVERAGE = `
   cardinality(array(select unnest(lexemes) intersect select unnest(tsvector_to_array(terms))))::float8

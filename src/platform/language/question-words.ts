@@ -52,3 +52,28 @@ export function withoutQuestionWords(text: string, language: Language): string {
       : text;
   return /[\p{L}\p{N}]/u.test(rest) ? rest : "";
 }
+
+/** Words about prices and about being new, in all languages: many questions and many passages have them. */
+const COMMON = list(
+  [
+    "new price prices cost costs charge",
+    "neu neue neuen neuer neues kostet kosten preis preise",
+    "nouveau nouvel nouvelle prix coûte coûtent tarif tarifs",
+    "nuevo nueva precio precios cuesta cuestan",
+    "nuovo nuova prezzo prezzi costa costano",
+    "novo nova preço preços custa custam",
+    "nieuw nieuwe prijs prijzen kost",
+    "nowy nowa nowe kosztuje kosztują",
+    "yeni fiyat fiyatı",
+    "جديد جديدة سعر تكلفة",
+    "חדש חדשה מחיר עולה",
+    "새 새로운 가격 가격은 가격이",
+  ].join(" "),
+);
+const COMMON_UNSPACED = /新しい|値段|料金|価格|价格|價格|价钱/g;
+
+/** A question without the words that do not tell its topic. It may have no words left. */
+export const withoutCommonWords = (question: string): string =>
+  question
+    .replace(/[\p{L}\p{M}]+/gu, (word) => (COMMON.has(word.toLowerCase()) ? " " : word))
+    .replace(COMMON_UNSPACED, " ");

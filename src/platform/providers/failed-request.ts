@@ -1,8 +1,10 @@
 import type { FailedRequest, ModelFailure, ModelRequest } from "../ports/text-model";
 import { quotesAnswer } from "./provider-error";
 
-/** Keys in the usual forms, and masked keys, as providers quote them. */
-const KEYS = /\b(?:sk|gsk|xai|pk|key)[-_][\w*.…-]{3,}|[\w-]*\*{3,}[\w*-]*/gi;
+const TOKEN = /[\w*.…-]+/g;
+/** Beginnings of keys in the usual forms. */
+const KEY = /^(?:sk|gsk|xai|pk|key)[-_][\w*.…-]{3}/i;
+const MASK = "***";
 /** Shorter texts of the conversation are common words. In characters. */
 const MIN_WORDS_LENGTH = 4;
 /** A message that shares this many characters with the conversation quotes it. */
@@ -25,7 +27,7 @@ function loggableReason(failure: ModelFailure, request: Request): string {
   const key = request.credential?.apiKey ?? "";
   let reason = failure.message;
   if (key !== "") reason = reason.replaceAll(key, "[key]");
-  reason = reason.replace(KEYS, "[key]");
+  reason = reason.replace(TOKEN, (token) => (KEY.test(token) || token.includes(MASK) ? "[key]" : token));
   const said = [request.system, ...request.messages.map(({ content }) => content)];
   for (const words of said.flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]))
     if (words.length >= MIN_WORDS_LENGTH) reason = reason.replaceAll(words, "[…]");
