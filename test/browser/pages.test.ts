@@ -145,6 +145,8 @@ describe("the explorer at /graphql", () => {
       const name = `Shown in the explorer ${Date.now()}`;
       await createAssistant(name);
       await tab("Assistants").click();
+      // Until the playground has read the document, the button opens the menu of the tab before.
+      await page.locator(".graphiql-execute-button:not([aria-haspopup])").waitFor();
       await run();
       await expectText(response(), "errors");
       await enterKey(app.secretKey);

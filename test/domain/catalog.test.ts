@@ -118,7 +118,9 @@ describe("a catalog file", () => {
     const place = before.findIndex(({ id }) => id === "MIXTRAL");
     const { reasoning, succeeds, ...rest } = before[place]!;
     expect([reasoning, succeeds?.model]).toEqual(["low", "mixtral-8x7b-32768"]);
-    expect(models).toEqual(before.with(place, { ...rest, model: "mixtral-local", baseUrl }));
+    expect(models).toEqual(
+      before.with(place, { ...rest, model: "mixtral-local", baseUrl, namedBy: "CATALOG_FILE" }),
+    );
   });
 
   test("appends new entries, for all channels unless it names some", () => {

@@ -208,7 +208,7 @@ describe("over the limit, a record may become smaller, but not larger:", () => {
     for (const chatMode of [false, true])
       await api.patch(`/rest/v1/assistants/${id}/chat`, { chatMode }, 200);
     await api.patch(`/rest/v1/assistants/${id}`, { description: null }, 200);
-    const CLEAR = 'mutation { setModelMapping(input: { model: "GPT_4_O" }) { model } }';
+    const CLEAR = "mutation { setModelMapping(input: { model: GPT_4_O }) { model } }";
     await api.gql(CLEAR);
   });
 });

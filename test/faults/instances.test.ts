@@ -174,7 +174,10 @@ test(
     const shown = await one.get(`/rest/v1/organization/keys/${importer.keyId}`, 200);
     expect(shown).toMatchObject({ name: "Importer", permissions: ["read", "import"] });
     const { code, stderr } = await runToEnd("cli/key-create", env, "--organization", "nobody");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'No organization with id "nobody".\n' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^Database: .*\nNo organization with id "nobody"\.\n$/),
+    });
   },
   2 * SERVER_TIMEOUT_MS,
 );

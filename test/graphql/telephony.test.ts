@@ -76,7 +76,7 @@ describe("connecting a phone number", () => {
     const error = await running.api.gqlError(CONNECT, { input: account });
     expect(error.extensions).toMatchObject({
       code: "BAD_USER_INPUT",
-      details: [{ path, message: expect.stringMatching(message) }],
+      details: [{ path: `input.${path}`, message: expect.stringMatching(message) }],
     });
     expect(JSON.stringify(error)).not.toContain(account.authToken);
     expect(await list()).toEqual(before);
@@ -142,7 +142,7 @@ describe("a connected number", () => {
     });
     expect(await change({ messagingServiceSid: null })).toMatchObject({ messagingServiceSid: null });
     const wrong = { id: connection.id, input: { authToken: "wrong-token-of-somebody" } };
-    expect((await running.api.gqlError(UPDATE, wrong)).extensions.details[0].path).toBe("authToken");
+    expect((await running.api.gqlError(UPDATE, wrong)).extensions.details[0].path).toBe("input.authToken");
     // Later requests are signed with the new token.
     const at = "https://parley.example";
     const changed = { ...account, authToken: newer };

@@ -112,6 +112,9 @@ describe("a form", () => {
     form.set("map", JSON.stringify({ 0: ["variables.one"], 1: ["variables.two"] }));
     for (const name of ["0", "1"]) form.set(name, new Blob(["x"]), "a.txt");
     const { status, body } = await running.api.request("POST", "/graphql", form);
-    expect([status, body.errors[0].message]).toEqual([413, "A request may contain only one file."]);
+    expect([status, body.errors[0].message]).toEqual([
+      413,
+      "A request may contain only one file. Send a request for each file.",
+    ]);
   });
 });

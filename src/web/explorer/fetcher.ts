@@ -5,7 +5,7 @@ import {
   type FetcherOpts,
   type FetcherParams,
 } from "@graphiql/toolkit";
-import { GraphQLError } from "graphql";
+import { GraphQLError, Kind, parse } from "graphql";
 import { CloseCode, createClient, type Client } from "graphql-ws";
 import { learn } from "./fill-ids";
 import { currentKey } from "./key";
@@ -53,7 +53,27 @@ const send = (request: FetcherParams, options: FetcherOpts, headers: Record<stri
     enableIncrementalDelivery: false,
   })(request, { ...options, headers });
 
-export const fetcher: Fetcher = (request, options = {}) => {
+/** Names a request's operation by its text: just after a tab is opened, the editor still names that of the tab before. */
+function ownOperation(request: FetcherParams, options: FetcherOpts): [FetcherParams, FetcherOpts] {
+  try {
+    const documentAST = parse(request.query);
+    const names = documentAST.definitions.flatMap((node) =>
+      node.kind === Kind.OPERATION_DEFINITION ? (node.name?.value ?? []) : [],
+    );
+    const wanted = request.operationName ?? undefined;
+    const operationName =
+      wanted !== undefined && names.includes(wanted) ? wanted : names.length === 1 ? names[0] : undefined;
+    return [
+      { ...request, operationName },
+      { ...options, documentAST },
+    ];
+  } catch {
+    return [request, options]; // the service names the syntax error
+  }
+}
+
+export const fetcher: Fetcher = (asked, settings = {}) => {
+  const [request, options] = ownOperation(asked, settings);
   // Introspection needs no credential, so the documentation works even with a mistyped key.
   if (request.operationName === "IntrospectionQuery") return send(request, options, {});
   const headers = headersOf(options.headers);
