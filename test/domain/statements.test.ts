@@ -125,7 +125,8 @@ describe("prepared statements", () => {
     }
     const prepared = await scope().read(PREPARED);
     const ofConfigurations = prepared.filter(({ statement }) => /from "\w+_configurations"/.test(statement));
-    expect(ofConfigurations.length).toBeGreaterThan(50);
+    // Of this connection; others of the pool have some as well.
+    expect(ofConfigurations.length).toBeGreaterThan(20);
     expect(ofConfigurations.length).toBeLessThanOrEqual(100);
   }, 60_000);
 });
