@@ -1,7 +1,8 @@
-import pg from "pg";
+import type pg from "pg";
 import { commandOf } from "../account/audit/note";
 import type { Crypto } from "../platform/crypto";
 import type { AuditedOperation } from "../platform/database/audited-operation";
+import { openClient } from "../platform/database/open-client";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed-columns";
 
 /** Rows re-encrypted in one transaction. */
@@ -19,8 +20,7 @@ type Row = Readonly<Record<string, string>>;
  * @returns the number of re-encrypted secrets
  */
 export async function rotateKeys(url: string, crypto: Crypto, progress: Progress): Promise<number> {
-  const client = new pg.Client({ connectionString: url, application_name: "parley keys" });
-  await client.connect();
+  const client = await openClient(url, "parley keys");
   try {
     await refuseServersWithoutKey(client, crypto.ids[0]!);
     let done = 0;

@@ -1,9 +1,9 @@
-import pg from "pg";
 import { randomText } from "../platform/crypto";
 import { creation, grants, userOf, type Roles } from "../platform/database/roles";
 import { describeDatabase } from "../platform/database/database-name";
 import { refuseMoved } from "../platform/database/refuse-moved";
 import { migrate } from "../platform/database/migrate";
+import { openClient } from "../platform/database/open-client";
 import { installJobs } from "../platform/jobs/install";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
@@ -74,8 +74,7 @@ function keepPassword(url: URL, existingRoles: ReadonlySet<string>): void {
 
 /** The roles that already exist on the server; they keep their passwords. */
 async function findExisting(owner: string, urls: readonly URL[]): Promise<ReadonlySet<string>> {
-  const client = new pg.Client({ connectionString: owner });
-  await client.connect();
+  const client = await openClient(owner, "parley roles");
   const text = "select rolname as name from pg_roles where rolname = any($1)";
   const { rows } = await client.query<{ name: string }>(text, [urls.map(userOf)]).finally(() => client.end());
   return new Set(rows.map(({ name }) => name));
@@ -94,9 +93,8 @@ function refuse(error: unknown, owner: string): never {
 }
 
 /** Runs the statements in one transaction. */
-async function apply(connectionString: string, statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
+async function apply(url: string, statements: readonly string[]): Promise<void> {
+  const client = await openClient(url, "parley roles");
   try {
     await client.query("begin");
     for (const statement of statements) await client.query(statement);

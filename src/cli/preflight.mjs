@@ -1,8 +1,10 @@
-// Checks that take no build: `npm start` reports an address in use or a folder that it may not write before it builds.
-// The server checks both again, for starts without this program.
+// Checks that take no build: `npm start` reports an address in use, a folder that it may not write or a database that it
+// cannot use before it builds. The server checks all again, for starts without this program.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, resolve } from "node:path";
+import { compileFunction } from "node:vm";
 
 /** Ends the process with instructions if the server could not start. */
 export async function preflight() {
@@ -11,7 +13,10 @@ export async function preflight() {
   } catch {
     return; // the server says that this user cannot read it
   }
-  const problem = folderProblem(resolve(setting("DATA_DIR") ?? ".data")) ?? (await addressProblem());
+  const problem =
+    folderProblem(resolve(setting("DATA_DIR") ?? ".data")) ??
+    (await addressProblem()) ??
+    (await externalDatabaseProblem());
   if (problem === undefined) return;
   console.error(problem);
   process.exit(1);
@@ -50,4 +55,23 @@ async function addressProblem() {
   return error.code === "EADDRINUSE"
     ? `The address ${host}:${port} is already in use. Set PORT to another port, or stop the process using it.`
     : `HOST ${host} and PORT ${port} cannot be used: ${error.message}`;
+}
+
+/** Why the external database cannot be used; undefined if it can, or if the server will report an invalid setting. */
+async function externalDatabaseProblem() {
+  const url = setting("DATABASE_OWNER_URL") ?? setting("DATABASE_URL");
+  if (url === undefined || !/^postgres(ql)?:/.test(url) || !URL.canParse(url)) return undefined;
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: ["src/platform/database/suitable.ts"],
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "cjs",
+    write: false,
+  });
+  const module = { exports: {} };
+  const run = compileFunction(outputFiles[0].text, ["module", "require"]);
+  run(module, createRequire(import.meta.url));
+  return module.exports.databaseProblem(url);
 }

@@ -76,9 +76,10 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
 }
 
 /** @throws Error if the database roles cannot do what the settings require */
-async function refuseUnfitRoles(config: Config, { url, jobsUrl }: OpenDatabase): Promise<void> {
+async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: OpenDatabase): Promise<void> {
+  const isOther = config.ROW_LEVEL_SECURITY || url !== ownerUrl;
   const problem =
-    (config.ROW_LEVEL_SECURITY ? await unfitToServe(url) : undefined) ??
+    (isOther ? await unfitToServe(url, config.ROW_LEVEL_SECURITY) : undefined) ??
     (config.WORKER ? await unfitForJobs(jobsUrl) : undefined);
   if (problem !== undefined) throw new Error(problem);
 }

@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -16,18 +17,24 @@ import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { readConfig } from "../../src/platform/settings/config";
+import { tooOld } from "../../src/platform/database/suitable";
 import { misspelledSettings } from "../../src/platform/settings/misspelled";
+import { stubPostgres } from "../support/stub-postgres";
 
 /** A checkout that has not been built. */
 const checkout = mkdtempSync(join(tmpdir(), "parley-checkout-"));
 afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 chmodSync(checkout, 0o755);
 mkdirSync(join(checkout, "node_modules/typescript"), { recursive: true });
-cpSync(join(__dirname, "../../src/cli"), join(checkout, "src/cli"), { recursive: true });
+const root = join(__dirname, "../..");
+for (const folder of ["src/cli", "src/platform/database"])
+  cpSync(join(root, folder), join(checkout, folder), { recursive: true });
+for (const name of ["esbuild", "pg"])
+  symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
 
 /** Runs `npm start`'s program; as root, for another user. */
-async function start(env: Record<string, string>) {
-  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+async function start(env: Record<string, string>, asOther = true) {
+  const user = asOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const program = [join(checkout, "src/cli/launch.mjs"), "main"];
   const child = spawn(process.execPath, program, { env: { PATH: process.env.PATH!, ...env }, ...user });
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
@@ -65,6 +72,20 @@ describe("npm start reports before it builds", () => {
         `DATA_DIR ${folder} ${what} by this user. Set DATA_DIR to a folder that you may write, or change its owner:`,
         `  sudo chown -R "$(id -un)" '${locked}'`,
       ],
+    ]);
+  });
+
+  test("a database that it cannot use", async () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "parley-data-"));
+    const old = await stubPostgres({ row: { version: "140022", missing: "" } });
+    const startOn = (DATABASE_URL: string) => start({ PORT: "0", DATA_DIR, DATABASE_URL }, false);
+    expect(await startOn(old.url)).toEqual({ code: 1, lines: [tooOld(140_022)] });
+    old.stop();
+    const { code, lines } = await startOn("postgres://parley:a-secret@127.0.0.1:1/parley");
+    rmSync(DATA_DIR, { recursive: true });
+    expect([code, lines]).toEqual([
+      1,
+      [expect.stringMatching(/parley@127\.0\.0\.1:1\/parley \(DATABASE_URL\): .*Check that PostgreSQL runs/)],
     ]);
   });
 

@@ -35,7 +35,6 @@ const MORE_SECONDS = "a time that only grows; the rows hold the answer itself ba
 const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
   ANTHROPIC_API_KEY: LIKE_OPENAI,
   ANTHROPIC_BASE_URL: LIKE_OPENAI,
-  DATABASE_JOBS_URL: "every row runs under the role of the jobs, by test/support/app.ts",
   EMBEDDING_API_KEY: WITHOUT_VECTORS,
   EMBEDDING_BASE_URL: WITHOUT_VECTORS,
   EMBEDDING_MODEL: WITHOUT_VECTORS,

@@ -156,23 +156,6 @@ test(
 );
 
 test(
-  "a server whose role may not migrate names the setting for a role that may",
-  async () => {
-    const owner = await preparedDatabase();
-    const role = await newRole("");
-    afterTest(() => statement(process.env.TEST_POSTGRES!, `drop role ${role}`));
-    const env = { ...SETTINGS, DATA_DIR: emptyFolder(), DATABASE_URL: as(owner, role) };
-    expect(await runToEnd("main", env)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        `The role "${role}" may not migrate the database. Set DATABASE_OWNER_URL`,
-      ),
-    });
-  },
-  LONG,
-);
-
-test(
   "a server reports at startup that its role cannot access the jobs",
   async () => {
     const owner = await preparedDatabase();

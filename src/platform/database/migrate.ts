@@ -1,10 +1,9 @@
 import type { Knex } from "knex";
-import pg from "pg";
+import type pg from "pg";
 import { connect } from "./connect";
 import { migrations } from "./migrations";
-
-/** Oldest supported major version of PostgreSQL. */
-const MIN_VERSION = 15;
+import { openClient } from "./open-client";
+import { refuseUnsuitable } from "./suitable";
 
 /** Key of the advisory lock that serializes migrations. */
 const LOCK_KEY = 7_265_781_213;
@@ -26,11 +25,19 @@ export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): P
     await afterwards(db);
   });
 
-/** @throws Error naming the setting if the role may not migrate, else the original error */
+/** @throws Error with a remedy if the role may not migrate or the database is read-only, else the original error */
 function refuseToMigrate(error: unknown, url: string): never {
-  if (!/permission denied|must be owner/.test((error as Error).message)) throw error;
+  const { message } = error as Error;
+  const reason = message.slice(message.lastIndexOf(" - ") + 1).replace(/^- /, "");
+  const role = new URL(url).username;
+  if (/read-only transaction/.test(message))
+    throw new Error(
+      `The database is read-only (${reason}). Set DATABASE_URL to the primary, and check default_transaction_read_only of the role "${role}".`,
+      { cause: error },
+    );
+  if (!/permission denied|must be owner/.test(message)) throw error;
   throw new Error(
-    `The role "${new URL(url).username}" may not migrate the database. Set DATABASE_OWNER_URL to the URL of the role that owns the tables.`,
+    `The role "${role}" may not migrate the database (${reason}). Set DATABASE_OWNER_URL to the URL of the role that owns the tables; for a new database, make that role its owner: ALTER DATABASE … OWNER TO ….`,
     { cause: error },
   );
 }
@@ -51,39 +58,12 @@ export async function unmigrate(db: Knex): Promise<void> {
   for (const table of ["knex_migrations", "knex_migrations_lock"]) await db.schema.dropTableIfExists(table);
 }
 
-/** Remedies for a failed connection, by codes of the operating system and of PostgreSQL. */
-const ADVICE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Check that PostgreSQL runs and listens at this address.",
-  ENOTFOUND: "Check the host name.",
-  "28P01": "Check the user and the password.",
-  "28000": "Check the user, and that pg_hba.conf of PostgreSQL admits it from this machine.",
-  "3D000": "Check the name, or create the database with createdb.",
-  "42501": "Grant the role CONNECT on this database.",
-  "53300": "PostgreSQL has no free connection: raise max_connections, or lower DATABASE_POOL.",
-};
-
-/** @throws Error naming the setting and a remedy */
-export function refuseToConnect(error: unknown): never {
-  const advice = ADVICE[(error as { code?: string }).code ?? ""] ?? "Check the URL.";
-  throw new Error(`Cannot connect to the database (DATABASE_URL): ${reasonOf(error)}. ${advice}`, {
-    cause: error,
-  });
-}
-
 /** Runs `work` under the migration lock. */
 export async function whileOthersWait(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
-  const lock = new pg.Client({ connectionString: url, application_name: "parley migration" });
-  await lock.connect().catch(refuseToConnect);
-  const { rows } = await lock.query<{ version: number }>(
-    "select current_setting('server_version_num')::int as version",
-  );
-  const old = tooOld(rows[0]!.version);
-  if (old !== undefined) {
-    await lock.end();
-    throw new Error(old);
-  }
+  const lock = await openClient(url, "parley migration");
   const db = connect(url, { pool: 2 });
   try {
+    await refuseUnsuitable(lock);
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
     await work(db);
@@ -104,18 +84,3 @@ async function refuseNewer(client: pg.Client): Promise<void> {
       `A newer version of Parley has upgraded this database (migration ${unknown.name}): start that version or a later one, or restore a backup made before the upgrade.`,
     );
 }
-
-/** If a host has several addresses, Node reports each failure without an overall message. */
-function reasonOf(error: unknown): string {
-  const { message, errors } = error as AggregateError;
-  return message || errors.map((each) => (each as Error).message).join("; ");
-}
-
-/**
- * The message for an unsupported version of PostgreSQL; undefined if it is supported. @param version as in
- * `server_version_num`
- */
-export const tooOld = (version: number): string | undefined =>
-  version >= MIN_VERSION * 10_000
-    ? undefined
-    : `The database (DATABASE_URL) is PostgreSQL ${Math.floor(version / 10_000)}. Version ${MIN_VERSION} or later is required.`;

@@ -1,16 +1,14 @@
-import pg from "pg";
 import type { Config } from "../settings/config";
 import { describeDatabase } from "./database-name";
 import type { Hold } from "./holds";
-import { refuseToConnect } from "./migrate";
+import { openClient } from "./open-client";
 
 const MOVED = `select note, since from holds
   where reason = 'MOVED' and released_at is null and finished_at is not null order by since limit 1`;
 
 /** @throws Error with the remedy, if the database was moved elsewhere: its rows are out of date */
 export async function refuseMoved(url: string, config: Config): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  await client.connect().catch(refuseToConnect);
+  const client = await openClient(url, "parley command");
   try {
     const { rows: tables } = await client.query("select where to_regclass('holds') is not null");
     if (tables.length === 0) return; // an older version has never moved it

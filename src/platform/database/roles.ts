@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import pg from "pg";
 import type { Config } from "../settings/config";
+import { openClient } from "./open-client";
 
 /** Names of the database roles. */
 export interface Roles {
@@ -87,17 +88,11 @@ export async function keepRights(db: Knex, config: Config): Promise<void> {
 /** The role in a URL. */
 export const userOf = (url: string | URL): string => decodeURIComponent(new URL(url).username);
 
-/** Why a role cannot serve under row-level security; undefined if it can. */
-export async function unfitToServe(url: string): Promise<string | undefined> {
+/** Why a role cannot serve, under row-level security if that is set; undefined if it can. */
+export async function unfitToServe(url: string, rowSecurity: boolean): Promise<string | undefined> {
   const [role] = await ask<RolePrivileges>(url, ROLE_PRIVILEGES);
-  const { name, superuser, bypasses, owned, lacking } = role!;
-  const what = superuser
-    ? "is a superuser"
-    : bypasses
-      ? "has BYPASSRLS"
-      : owned > 0
-        ? `owns tables, or is a member of the role that does (${owned} tables)`
-        : undefined;
+  const { name, lacking } = role!;
+  const what = rowSecurity ? aboveRowSecurity(role!) : undefined;
   const how =
     "`npm run database:roles` prints the required roles and settings; `-- --apply` creates the roles.";
   if (what !== undefined)
@@ -105,6 +100,13 @@ export async function unfitToServe(url: string): Promise<string | undefined> {
   return lacking === null
     ? undefined
     : `The role "${name}" of DATABASE_URL lacks rights on ${lacking}. ${how}`;
+}
+
+/** Why row-level security does not apply to a role; undefined if it does. */
+function aboveRowSecurity({ superuser, bypasses, owned }: RolePrivileges): string | undefined {
+  if (superuser) return "is a superuser";
+  if (bypasses) return "has BYPASSRLS";
+  return owned > 0 ? `owns tables, or is a member of the role that does (${owned} tables)` : undefined;
 }
 
 /** Why a role cannot run jobs; undefined if it can. */
@@ -145,8 +147,7 @@ const JOBS = `
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'graphile_worker' and c.relkind = 'r' and c.relrowsecurity`;
 
-async function ask<R extends pg.QueryResultRow>(connectionString: string, text: string): Promise<R[]> {
-  const client = new pg.Client({ connectionString, application_name: "parley roles" });
-  await client.connect();
+async function ask<R extends pg.QueryResultRow>(url: string, text: string): Promise<R[]> {
+  const client = await openClient(url, "parley roles");
   return (await client.query<R>(text).finally(() => client.end())).rows;
 }

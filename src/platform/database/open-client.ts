@@ -1,0 +1,54 @@
+import pg from "pg";
+import ADVICE from "./connection-advice.json";
+
+/** How long a connection may take to open, in ms. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Settings that name the database. The first one with a URL is named in errors about it. */
+const SETTINGS = ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"];
+
+/** Codes for failures that pg reports without one. */
+const CODES: readonly (readonly [RegExp, keyof typeof ADVICE])[] = [
+  [/does not support SSL/, "NO_TLS"],
+  [/timeout expired|connection timeout/i, "ETIMEDOUT"],
+  [/establishing an SSL connection|invalid response|unknown message|terminated/i, "NOT_POSTGRESQL"],
+];
+
+/**
+ * Opens a connection outside the pools.
+ * @param name the connection's application_name
+ * @throws Error with the address, the setting that names it, and a remedy
+ */
+export async function openClient(url: string, name: string): Promise<pg.Client> {
+  try {
+    const client = new pg.Client({
+      connectionString: url, // read by the constructor, with the certificates that it names
+      application_name: name,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    await client.connect();
+    return client;
+  } catch (error) {
+    throw new Error(connectionProblem(error, url), { cause: error });
+  }
+}
+
+function connectionProblem(error: unknown, url: string): string {
+  const setting = SETTINGS.find((name) => process.env[name]?.trim() === url);
+  const reason = reasonOf(error);
+  const code =
+    (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? "";
+  const advice = (ADVICE as Readonly<Record<string, string>>)[code] ?? "Check the URL.";
+  return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}`;
+}
+
+/** The URL without its password and parameters. */
+function addressOf(url: string): string {
+  const { protocol, username, host, pathname } = new URL(url);
+  return `${protocol}//${username}${username && "@"}${host}${pathname}`;
+}
+
+/** If a host has several addresses, Node reports each failure without an overall message. */
+function reasonOf(error: unknown): string {
+  const { message, errors } = error as AggregateError;
+  return message || errors.map((each) => (each as Error).message).join("; ");
+}
