@@ -25,6 +25,7 @@ import {
 } from "graphql";
 import { accessOf, type Access } from "../schema/core/access";
 import { withExtensions } from "./extensions";
+import { adviceFor } from "./read-only";
 import type { Engine, Run } from "./run";
 import type { Route } from "./route";
 import { shaperOf, type Shape } from "./wire";
@@ -47,8 +48,10 @@ export interface Operation {
   readonly variables: readonly Variable[];
   /** The input type of a JSON body. */
   readonly input?: GraphQLInputObjectType;
-  /** Response fields that a PATCH may send back; they are ignored. */
-  readonly echoed: ReadonlySet<string>;
+  /** Names of the fields that the body may have. */
+  readonly bodyFields: readonly string[];
+  /** Response fields that the body cannot set, with advice. A PATCH may send them back; they are ignored. */
+  readonly readOnly: ReadonlyMap<string, string>;
   readonly output: GraphQLOutputType;
   readonly selection?: SelectionSetNode;
   /** Names of the fields around the result, outermost first. */
@@ -78,9 +81,10 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
   const variables = variablesOf(engine, row, document, definition);
   const inputType = getNamedType(variables.find(({ from }) => from === "body")?.type);
   const input = isInputObjectType(inputType) ? inputType : undefined;
+  const bodyFields = Object.keys(input?.getFields() ?? {}).filter((name) => !row.omit?.includes(name));
   const responseFields = field.selectionSet?.selections.map((node) => responseName(node as FieldNode)) ?? [];
-  const isInput = (name: string) =>
-    input !== undefined && name in input.getFields() && !row.omit?.includes(name);
+  const readOnly = input ? responseFields.filter((name) => !bodyFields.includes(name)) : [];
+  const { name: typeName } = getNamedType(type);
   const operation: Operation = {
     name: definition.name?.value ?? row.id,
     access: accessOf(
@@ -90,7 +94,8 @@ export function compileRoute(engine: Engine, row: Route, segments: Segments): Co
     definition,
     variables,
     ...(input && { input }),
-    echoed: new Set(row.method === "patch" ? responseFields.filter((name) => !isInput(name)) : []),
+    bodyFields,
+    readOnly: new Map(readOnly.map((name) => [name, adviceFor(typeName, name)])),
     output: type,
     ...(field.selectionSet && { selection: field.selectionSet }),
     resultPath,

@@ -13,7 +13,7 @@ import { decoded, RouteTable } from "./match";
 import type { Answer, RestRequest, RestServer, Work } from "./server";
 import { readForm, type Form } from "./upload";
 import { readVariables } from "./variables";
-import { unknownParameters, warn } from "./warnings";
+import { readOnlyFields, unknownFields, unknownParameters, warn } from "./warnings";
 
 /** An Express middleware. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => Promise<void>;
@@ -60,10 +60,11 @@ async function handle(
   const form = route.body === "multipart" ? await readForm(req, server) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
+    if (server.lenient) warn(res, unknownFields(route, body));
     const query = queryOf(search);
     const inputs = { params, query, body, ...(form && { form: form.values }) };
     const variables = readVariables(route, route.operation, inputs, server.lenient);
-    await answer(server, route, { req, res, auth: route.auth, caller }, variables, form);
+    await answer(server, route, { req, res, auth: route.auth, caller }, variables, { body, form });
   } finally {
     form?.release();
   }
@@ -86,15 +87,19 @@ async function answer(
   route: CompiledRoute,
   request: RestRequest,
   variables: Record<string, unknown>,
-  form: Form | undefined,
+  { body, form }: { readonly body: unknown; readonly form: Form | undefined },
 ): Promise<void> {
   const { req, res, caller } = request;
   const context = server.contextOf(request);
+  const finish = (answer: Finished) => {
+    warn(res, readOnlyFields(route, body, answer.body));
+    return send(res, answer, context.scope);
+  };
   const work: Work = (scope) => run(route, server.contextOf(request, scope), variables);
   const key = route.method === "post" ? idempotencyKey(req) : undefined;
   if (key === undefined) {
     answerInPieces(context.scope);
-    return send(res, await work(context.scope), context.scope);
+    return finish(await work(context.scope));
   }
   const content = [route.id, req.url!, form?.identity ?? variables];
   // The caller is part of the key, because an answer may contain data that other callers must not see.
@@ -109,7 +114,7 @@ async function answer(
   const repeatable = { key: callerKey, content, waits: isWaiting };
   const { replayed, ...answer } = await server.once(context, repeatable, work);
   if (replayed) res.setHeader("Idempotency-Replayed", "true");
-  await send(res, answer, context.scope);
+  await finish(answer);
 }
 
 async function run(
@@ -141,9 +146,12 @@ function inRequest({ variables }: Operation, error: unknown): unknown {
   return invalid(error.details.map(({ path, message }) => ({ path: pathOf(path), message })));
 }
 
+/** An answer of this request, or of the first one with its Idempotency-Key. */
+type Finished = Omit<Answer, "disclosed"> & { readonly disclosed: readonly unknown[] };
+
 function send(
   res: ServerResponse,
-  { status, body, disclosed }: Omit<Answer, "disclosed"> & { readonly disclosed: readonly unknown[] },
+  { status, body, disclosed }: Finished,
   scope: Context["scope"],
 ): Promise<void> {
   warn(res, scope.warnings);

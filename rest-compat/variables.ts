@@ -9,13 +9,15 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
-  isScalarType,
+  isRequiredInputField,
   type GraphQLError,
-  type GraphQLInputType,
+  type GraphQLInputObjectType,
 } from "graphql";
 import { problemsOf, ruleOf } from "../schema/core/rules";
-import { invalid, quoted, type Problem } from "../src/platform/errors";
+import { invalid, type Problem } from "../src/platform/errors";
+import { nearest } from "../src/platform/nearest";
 import type { Operation, Variable } from "./compile";
+import { expectationOf, kindOf, placeAt, placeIn, placeOf, unexpected, type Place } from "./expectations";
 import type { Route } from "./route";
 
 /** Maximum number of reported problems: listing a million invalid values would block other requests. */
@@ -57,10 +59,10 @@ export function readVariables(
     const root = from === "body" ? "" : name;
     const found: Problem[] = [];
     const value = coerceInputValue(raw, type, (path, sent, error) => {
-      found.push(explain(type, root, { path, sent }, error));
+      found.push(explain(variable, root, { path, sent }, error));
       if (found.length >= MAX_PROBLEMS) throw invalid([...problems, ...found]);
     });
-    const strictProblems = stricterProblems(type, raw, root);
+    const strictProblems = stricterProblems(placeOf(variable), raw, root);
     const typeProblems = [...found.filter(elsewhere(strictProblems)), ...strictProblems];
     const ruleProblems = problemsOf(type, value, root, ruleOf(variable.argument));
     problems.push(...typeProblems, ...ruleProblems.filter(elsewhere(typeProblems)));
@@ -92,10 +94,10 @@ function rawValue(
   return leaf === GraphQLInt && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The body without response fields that a PATCH may send back. */
+/** The body without fields that the route ignores: read-only ones in a PATCH, and with `lenient` all others. */
 function bodyOf(
-  { omit = [] }: Route,
-  { input, echoed }: Operation,
+  { method }: Route,
+  { input, bodyFields, readOnly }: Operation,
   body: unknown,
   lenient: boolean,
   problems: Problem[],
@@ -105,27 +107,42 @@ function bodyOf(
     problems.push({ path: "", message: `the body must be a JSON object; got ${kindOf(body)}` });
     return undefined;
   }
-  const known = (name: string) => Object.hasOwn(input.getFields(), name) && !omit.includes(name);
-  const entries = Object.entries(body).filter(([name]) => known(name) || !(lenient || echoed.has(name)));
-  for (const [name] of entries)
-    if (omit.includes(name)) problems.push({ path: name, message: "is not a known field" });
-  return Object.fromEntries(entries.filter(([name]) => !omit.includes(name)));
+  const entries = Object.entries(body);
+  const accepted = entries.filter(([name]) => bodyFields.includes(name));
+  // Without a field that can be changed, a body is refused for its missing one, and the others are part of the reason.
+  const isEcho = method === "patch" && (accepted.length > 0 || !hasRequiredField(input));
+  for (const [name] of lenient ? [] : entries) {
+    const advice = readOnly.get(name);
+    if (bodyFields.includes(name) || (isEcho && advice !== undefined)) continue;
+    const message = advice === undefined ? unknownField(name, bodyFields) : `is read-only: ${advice}`;
+    problems.push({ path: name, message });
+    if (problems.length >= MAX_PROBLEMS) throw invalid(problems);
+  }
+  return Object.fromEntries(accepted);
+}
+
+const hasRequiredField = (input: GraphQLInputObjectType): boolean =>
+  Object.values(input.getFields()).some(isRequiredInputField);
+
+function unknownField(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? "is not a known field" : `is not a known field. Did you mean "${meant}"?`;
 }
 
 /**
  * Problems with values that GraphQL coerces but the documented API refuses: a number as an id, and a single value as
  * a list.
  */
-function stricterProblems(type: GraphQLInputType, raw: unknown, path: string): Problem[] {
-  const bare = getNullableType(type);
+function stricterProblems(place: Place, raw: unknown, path: string): Problem[] {
+  const bare = getNullableType(place.type);
   if (bare === GraphQLID)
-    return typeof raw === "number" ? [{ path, message: "must be a string; got a number" }] : [];
+    return typeof raw === "number" ? [{ path, message: `${expectationOf(place)}; got a number` }] : [];
   if (isListType(bare))
     return raw == null || Array.isArray(raw) ? [] : [{ path, message: `must be a list; got ${kindOf(raw)}` }];
   if (!isInputObjectType(bare) || typeof raw !== "object" || raw === null) return [];
   return Object.values(bare.getFields()).flatMap((field) =>
     stricterProblems(
-      field.type,
+      placeIn(bare, field),
       (raw as Record<string, unknown>)[field.name],
       path ? `${path}.${field.name}` : field.name,
     ),
@@ -134,55 +151,29 @@ function stricterProblems(type: GraphQLInputType, raw: unknown, path: string): P
 
 /** Describes an invalid value in terms of JSON instead of GraphQL. */
 function explain(
-  type: GraphQLInputType,
+  variable: Variable,
   root: string,
   { path, sent }: { readonly path: readonly (string | number)[]; readonly sent: unknown },
   { message }: GraphQLError,
 ): Problem {
+  const place = placeAt(placeOf(variable), path);
   const at = [...(root ? [root] : []), ...path];
   const [, missing] = /^Field "(.+?)" of required type/.exec(message) ?? [];
-  if (missing !== undefined) return { path: [...at, missing].join("."), message: "is required" };
-  const [, unknown, meant = ""] =
-    /^Field "(.+?)" is not defined by type .+?(\. Did you mean .+)?\.?$/s.exec(message) ?? [];
-  if (unknown !== undefined)
-    return { path: [...at, unknown].join("."), message: `is not a known field${meant}` };
-  return { path: at.join("."), message: expectation(typeAt(type, path), message, sent) };
-}
-
-function expectation(type: GraphQLInputType, message: string, sent: unknown): string {
-  if (/not to be null/.test(message)) return "must not be null";
-  if (isEnumType(type))
-    return `must be one of ${type
-      .getValues()
-      .map(({ name }) => name)
-      .join(", ")}; got ${typeof sent === "string" ? quoted(sent) : kindOf(sent)}`;
-  if (isInputObjectType(type)) return `must be an object; got ${kindOf(sent)}`;
-  if (isScalarType(type) && type.name in PLAIN) {
-    const isText = type.name === "String" || type.name === "ID"; // may be a secret
-    return `${PLAIN[type.name]}; got ${!isText && typeof sent === "string" ? quoted(sent) : kindOf(sent)}`;
+  if (missing !== undefined) {
+    const { type } = placeAt(place, [missing]);
+    const values = isEnumType(type)
+      ? `: ${type
+          .getValues()
+          .map(({ name }) => name)
+          .join(" or ")}`
+      : "";
+    return { path: [...at, missing].join("."), message: `is required${values}` };
   }
-  return message.replace(/^Expected type ".+?"\. /, "");
-}
-
-/** The kind of a JSON value, in words. */
-function kindOf(value: unknown): string {
-  if (value === null || typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-const PLAIN: Readonly<Record<string, string>> = {
-  String: "must be a string",
-  ID: "must be a string",
-  Int: "must be a whole number of at most 32 bits",
-  Float: "must be a finite number",
-  Boolean: "must be true or false",
-};
-
-function typeAt(type: GraphQLInputType, [step, ...rest]: readonly (string | number)[]): GraphQLInputType {
-  const bare = getNullableType(type);
-  if (step === undefined) return bare;
-  if (isListType(bare)) return typeAt(bare.ofType, rest);
-  if (isInputObjectType(bare)) return typeAt(bare.getFields()[step]!.type, rest);
-  return bare;
+  const [, unknown] = /^Field "(.+?)" is not defined by type/.exec(message) ?? [];
+  if (unknown !== undefined) {
+    const known = isInputObjectType(place.type) ? Object.keys(place.type.getFields()) : [];
+    return { path: [...at, unknown].join("."), message: unknownField(unknown, known) };
+  }
+  const isNull = /not to be null/.test(message);
+  return { path: at.join("."), message: isNull ? "must not be null" : unexpected(place, message, sent) };
 }

@@ -1,23 +1,55 @@
 import type { ServerResponse } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../src/platform/json/json-object";
 import { nearest } from "../src/platform/nearest";
 import type { CompiledRoute } from "./compile";
 
-/** Unknown parameters that one response names, and characters of each name. */
+/** Unknown names of each kind that one response mentions, and characters of each name. */
 const MAX_NAMED = 5;
 const MAX_NAME_LENGTH = 60;
+/** The service changes these fields itself, so a client that sends back what it read means no change. */
+const CHANGES_BY_ITSELF: readonly string[] = ["updatedAt"];
 
 /** One warning for each query parameter that the path does not have; it is ignored. */
 export function unknownParameters({ operation }: CompiledRoute, query: URLSearchParams): string[] {
   const known = operation?.variables.flatMap(({ name, from }) => (from === "query" ? [name] : [])) ?? [];
   const unknown = [...new Set(query.keys())].filter((name) => !known.includes(name));
+  return ignored("query parameter", unknown, known);
+}
+
+/** One warning for each field that a body cannot have; it is ignored with REST_UNKNOWN_FIELDS=ignore. */
+export function unknownFields({ operation }: CompiledRoute, body: unknown): string[] {
+  if (!operation || !isJsonObject(body)) return [];
+  const { bodyFields, readOnly } = operation;
+  const unknown = Object.keys(body).filter((name) => !bodyFields.includes(name) && !readOnly.has(name));
+  return ignored("field", unknown, bodyFields);
+}
+
+/** One warning for each read-only field that a body has with another value than the response. */
+export function readOnlyFields({ operation }: CompiledRoute, body: unknown, response: unknown): string[] {
+  if (!operation || !isJsonObject(body) || !isJsonObject(response)) return [];
+  return [...operation.readOnly]
+    .filter(([name]) => Object.hasOwn(body, name) && !CHANGES_BY_ITSELF.includes(name))
+    .filter(([name]) => !isDeepStrictEqual(body[name], toJson(response[name])))
+    .map(([name, advice]) => `The field ${name} is read-only here and was ignored: ${advice}.`);
+}
+
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A value of a response as its reader sees it: a date as text. */
+const toJson = (value: unknown): unknown =>
+  value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+
+function ignored(kind: string, unknown: readonly string[], known: readonly string[]): string[] {
   const named = unknown.slice(0, MAX_NAMED).map((name) => {
     const meant = nearest(name, known);
     const taken = known.length === 0 ? "This path takes none" : `This path takes ${known.join(", ")}`;
     const advice = meant === undefined ? `${taken}.` : `Did you mean ${meant}?`;
-    return `The query parameter ${name.slice(0, MAX_NAME_LENGTH)} is unknown and was ignored. ${advice}`;
+    return `The ${kind} ${name.slice(0, MAX_NAME_LENGTH)} is unknown and was ignored. ${advice}`;
   });
   const more = unknown.length - named.length;
-  return more > 0 ? [...named, `${more} more query parameters are unknown and were ignored.`] : named;
+  return more > 0 ? [...named, `${more} more ${kind}s are unknown and were ignored.`] : named;
 }
 
 /** Adds warnings to a response. Characters that a header cannot contain become `?`. */

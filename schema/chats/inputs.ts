@@ -119,7 +119,7 @@ export class MessagesArgs {
     description: "Maximum number of messages to return, 1 to 500. Default: 100.",
   })
   last!: number;
-  @Rule({ format: "cursor", "x-extension": true })
+  @Rule({ format: "id", "x-extension": true })
   @Field(() => ID, {
     nullable: true,
     description: "Id of a message; only messages before it are returned. Default: the end of the chat.",

@@ -1,6 +1,6 @@
 import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQLInputType } from "graphql";
 import { Extensions } from "type-graphql";
-import type { Problem } from "../../src/platform/errors";
+import { quoted, type Problem } from "../../src/platform/errors";
 
 /**
  * Constraints on an input value, in the terms of JSON Schema; the OpenAPI document includes them. On a list,
@@ -15,14 +15,18 @@ export interface InputRule {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** `uri`: an http or https URL; `cursor`: the cursor of a list entry, checked by its form only. */
-  readonly format?: "uri" | "cursor";
+  /** `uri`: an http or https URL. `cursor`: the cursor of a list entry, `id`: an id; both are checked by form only. */
+  readonly format?: "uri" | "cursor" | "id";
   /** The field is an extension of the documented REST interface. */
   readonly "x-extension"?: true;
 }
 
 /** Limit of text without `maxLength`. The REST contract names none. */
 const MAX_TEXT_BYTES = 1_048_576;
+
+/** Messages of our scalars for values of another form. */
+export const OBJECT_EXPECTED = "must be a JSON object";
+export const DATE_TIME_EXPECTED = 'must be an ISO 8601 date-time such as "2026-01-31T12:00:00Z"';
 
 /** Sets the rule of an input field; both interfaces enforce it. */
 export const Rule = (schema: InputRule): ReturnType<typeof Extensions> => Extensions({ schema });
@@ -93,8 +97,8 @@ function lengthOf(text: string, maxLength: number): number {
   return text.length > maxLength * 2 ? Infinity : Array.from(text).length;
 }
 
-/** Cursors are ids. Any other text sorts before or after all of them and would give the first page or an empty one. */
-const CURSOR = /^[\da-f][\da-f-]*$/i;
+/** Cursors are ids, too. Any other text sorts before or after all of them and would give the first page or an empty one. */
+const ID_FORM = /^[\da-f][\da-f-]*$/i;
 
 const isWebAddress = (text: string): boolean =>
   URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
@@ -108,7 +112,10 @@ function wrongText(text: string, rule: InputRule): string | undefined {
   if (length < minLength || length > maxLength)
     return `must be ${minLength > 0 ? `${minLength} to` : "at most"} ${maxLength} characters long; got ${Array.from(text).length}`;
   if (format === "uri" && !isWebAddress(text)) return "must be a URL that begins with http:// or https://";
-  if (format === "cursor" && !CURSOR.test(text)) return "must be a cursor returned by a list";
+  if (format === "cursor" && !ID_FORM.test(text))
+    return `must be a cursor or endCursor of an earlier page; got ${quoted(text)}`;
+  if (format === "id" && !ID_FORM.test(text))
+    return `must be an id from an earlier response; got ${quoted(text)}`;
   return maxLength === Infinity && Buffer.byteLength(text) > MAX_TEXT_BYTES
     ? "must be at most 1 MiB"
     : undefined;

@@ -3,6 +3,7 @@ import { GraphQLDateTimeISO } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import { keepSource, shownJson } from "../../src/platform/json/json-source";
 import { jsonOf } from "./literal-source";
+import { DATE_TIME_EXPECTED, OBJECT_EXPECTED } from "./rules";
 
 const MAX_DEPTH = 32;
 const MAX_KEYS = 20_000;
@@ -36,9 +37,7 @@ function unstorable(root: unknown): string | undefined {
 }
 
 const problemOf = (value: unknown): string | undefined =>
-  typeof value !== "object" || value === null || Array.isArray(value)
-    ? "must be a JSON object"
-    : unstorable(value);
+  typeof value !== "object" || value === null || Array.isArray(value) ? OBJECT_EXPECTED : unstorable(value);
 
 /** A free-form JSON object, within limits that keep storing and listing it cheap. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
@@ -63,8 +62,24 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   extensions: { schema: { type: "object", additionalProperties: true } },
 });
 
+const dateTime = GraphQLDateTimeISO.toConfig();
+
 export const DateTime = new GraphQLScalarType<Date, string>({
-  ...GraphQLDateTimeISO.toConfig(),
+  ...dateTime,
+  parseValue: (value) => {
+    try {
+      return dateTime.parseValue(value);
+    } catch {
+      throw new GraphQLError(DATE_TIME_EXPECTED);
+    }
+  },
+  parseLiteral: (node, variables) => {
+    try {
+      return dateTime.parseLiteral(node, variables);
+    } catch {
+      throw new TypeError(DATE_TIME_EXPECTED); // graphql-js adds the position and the value
+    }
+  },
   name: "DateTime",
   description: "An ISO 8601 date-time in UTC, such as 2026-01-31T12:00:00.000Z.",
   extensions: { schema: { type: "string", format: "date-time" } },

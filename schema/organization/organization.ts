@@ -58,7 +58,8 @@ export class IssueTokenInput {
   @Rule({ nullable: false, minLength: 1, maxLength: 20 })
   @Field({
     nullable: true,
-    description: "Lifetime: seconds (3600) or a duration (60s, 15m, 1h, 7d), at most 30d. Default: 1h.",
+    description:
+      'Lifetime as a string: seconds ("3600") or a duration ("60s", "15m", "1h", "7d"), at most "30d". Default: "1h".',
   })
   expiresIn?: string;
 }

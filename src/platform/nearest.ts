@@ -1,6 +1,6 @@
-import { distance } from "fastest-levenshtein";
+import compare from "damerau-levenshtein";
 
-/** Maximum number of characters by which a misspelled name may differ, by the length of the name. */
+/** Maximum number of edits of a misspelled name, by its length. Two swapped neighboring characters are one edit. */
 const tolerance = (name: string): number => (name.length < 6 ? 1 : name.length < 12 ? 2 : 3);
 
 /** Longer names are not compared: the work grows with the length. */
@@ -12,7 +12,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   const wanted = plain(name);
   const ranked = known
-    .map((one) => ({ one, apart: distance(wanted, plain(one)) }))
+    .map((one) => ({ one, apart: compare(wanted, plain(one)).steps }))
     .sort((a, b) => a.apart - b.apart);
   const [best] = ranked;
   return best && best.apart <= tolerance(name) ? best.one : undefined;

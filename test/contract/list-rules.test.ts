@@ -83,7 +83,17 @@ const KINDS: readonly (readonly [string, Row])[] = [
       rule: { format: "cursor" },
       right: "a0-1",
       wrong: "x",
-      message: "must be a cursor returned by a list",
+      message: 'must be a cursor or endCursor of an earlier page; got "x"',
+    },
+  ],
+  [
+    "id",
+    {
+      ...ROWS.format,
+      rule: { format: "id" },
+      right: "a0-1",
+      wrong: "x",
+      message: 'must be an id from an earlier response; got "x"',
     },
   ],
 ];

@@ -16,10 +16,11 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { readConfig } from "../../src/platform/settings/config";
+import { readConfig, SETTINGS } from "../../src/platform/settings/config";
 import { tooOld } from "../../src/platform/database/suitable";
 import { misspelledSettings } from "../../src/platform/settings/misspelled";
 import { stubPostgres } from "../support/stub-postgres";
+import { swapsOf } from "../support/swaps";
 
 /** A checkout that has not been built. */
 const checkout = mkdtempSync(join(tmpdir(), "parley-checkout-"));
@@ -112,6 +113,9 @@ test("the address and the folder that are checked are the defaults of the settin
   expect(hosts).toEqual([HOST, readConfig(external).HOST]);
 });
 
+/** The names of shorter settings resemble other variables by chance. */
+const LONG_SETTINGS = Object.keys(SETTINGS).filter((name) => name.length >= 7);
+
 describe("a misspelled setting", () => {
   test.each([
     ["DATABSE_URL", "DATABASE_URL"],
@@ -124,6 +128,15 @@ describe("a misspelled setting", () => {
     expect(misspelledSettings({ [name]: "x" })).toEqual([
       `${name} is not a setting and has no effect. Did you mean ${meant}?`,
     ]);
+  });
+
+  test("with two neighboring characters swapped is reported with the right name, for every setting", () => {
+    const swaps = LONG_SETTINGS.flatMap((name) => swapsOf(name).map((swapped) => [swapped, name] as const));
+    expect(swaps.length).toBeGreaterThan(500);
+    const wrong = swaps.filter(
+      ([swapped, name]) => !misspelledSettings({ [swapped]: "x" })[0]?.endsWith(`Did you mean ${name}?`),
+    );
+    expect(wrong).toEqual([]);
   });
 
   test.each([

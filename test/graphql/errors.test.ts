@@ -79,15 +79,26 @@ describe("an error", () => {
   });
 
   test.each([
-    ["after", '{ calls(after: "zzz") { nodes { id } } }'],
-    ["after", '{ logs(after: "") { nodes { id } } }'],
-    ["after", '{ events(after: "2026/01/31") { nodes { id } } }'],
-    ["before", 'query ($id: ID!) { chat(id: $id) { messages(before: "zzz") { id } } }'],
-  ])("about an invalid cursor names it: %s in %s", async (path, query) => {
+    ["after", "a cursor or endCursor of an earlier page", "zzz", "{ calls(after: VALUE) { nodes { id } } }"],
+    ["after", "a cursor or endCursor of an earlier page", "", "{ logs(after: VALUE) { nodes { id } } }"],
+    [
+      "after",
+      "a cursor or endCursor of an earlier page",
+      "2026/1",
+      "{ events(after: VALUE) { nodes { id } } }",
+    ],
+    [
+      "before",
+      "an id from an earlier response",
+      "zzz",
+      "query ($id: ID!) { chat(id: $id) { messages(before: VALUE) { id } } }",
+    ],
+  ])("about an invalid position names it: %s must be %s, not %j", async (path, expected, value, text) => {
+    const query = text.replace("VALUE", JSON.stringify(value));
     const { api } = running;
     const id = await newChat(api, await newAssistant(api));
     const { extensions } = await api.gqlError(query, query.includes("$id") ? { id } : {});
-    const details = [{ path, message: "must be a cursor returned by a list" }];
+    const details = [{ path, message: `must be ${expected}; got ${JSON.stringify(value)}` }];
     expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details });
   });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { startApp, useApp } from "../support/app";
 import { assistantWith } from "../support/shapes";
+import { swapsOf } from "../support/swaps";
 
 const running = useApp();
 const ASSISTANTS = "/rest/v1/assistants";
@@ -17,6 +18,14 @@ describe("an unknown field", () => {
       { path: "descripton", message: 'is not a known field. Did you mean "description"?' },
       { path: "zzz", message: "is not a known field" },
     ]);
+  });
+
+  test.each(
+    ["name", "description", "variables"].flatMap((name) => swapsOf(name).map((swapped) => [swapped, name])),
+  )("%s, with swapped letters, is named with %s", async (swapped, name) => {
+    const { details } = await running.api.post(ASSISTANTS, { name: "A", [swapped!]: "x" }, 400);
+    const message = `is not a known field. Did you mean "${name}"?`;
+    expect(details).toEqual([{ path: swapped, message }]);
   });
 
   test("is ignored with REST_UNKNOWN_FIELDS=ignore, but invalid values of known fields are rejected", async () => {

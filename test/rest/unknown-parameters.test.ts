@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
 import { useApp } from "../support/app";
 import { exampleOf, pathOf } from "../support/examples";
+import { swapsOf } from "../support/swaps";
 import { buildWorld, type World } from "../support/world";
 
 const running = useApp();
@@ -21,6 +22,11 @@ describe("an unknown query parameter", () => {
   ])("%s is named with the nearest known one", async (query, text) => {
     expect(await warningOf(query)).toBe(`299 parley "${text}"`);
   });
+
+  test.each(["page", "take", "order"].flatMap((name) => swapsOf(name).map((swapped) => [swapped, name])))(
+    "%s, with swapped letters, is named with %s",
+    async (swapped, name) => expect(await warningOf(`${swapped}=1`)).toContain(`Did you mean ${name}?`),
+  );
 
   test("is ignored: the known ones apply", async () => {
     const { status, body } = await lists("/rest/v1/assistants?tke=7&take=1");

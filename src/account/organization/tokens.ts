@@ -52,10 +52,10 @@ function lifetimeSeconds(text: string): number {
     throw invalid([
       {
         path: "expiresIn",
-        message: `must be seconds such as 3600, or a duration such as 60s, 15m, 1h or 7d; got ${quoted(text)}`,
+        message: `must be seconds such as "3600", or a duration such as "60s", "15m", "1h" or "7d"; got ${quoted(text)}`,
       },
     ]);
   if (seconds > MAX_LIFETIME_SECONDS)
-    throw invalid([{ path: "expiresIn", message: `must be at most 30d; got ${quoted(text)}` }]);
+    throw invalid([{ path: "expiresIn", message: `must be at most "30d"; got ${quoted(text)}` }]);
   return seconds;
 }
