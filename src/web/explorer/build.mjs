@@ -34,6 +34,17 @@ const styleOnce = {
   },
 };
 
+/** Replaces GraphiQL's tabs with those of tab-list.tsx. */
+const ownTabs = {
+  name: "own-tabs",
+  setup(plugins) {
+    plugins.onLoad({ filter: /@graphiql[\\/]react[\\/]dist[\\/]components[\\/]tabs[\\/]index\.js$/ }, () => ({
+      contents: `export { Tab, Tabs } from "./tab-list";`,
+      resolveDir: here,
+    }));
+  },
+};
+
 const bundled = async (outdir, options) => outputsOf(await build({ ...shared, outdir, ...options }), outdir);
 
 const explorer = () =>
@@ -43,7 +54,7 @@ const explorer = () =>
       format: "esm",
       splitting: true,
       chunkNames: "chunk-[hash]",
-      plugins: [styleOnce],
+      plugins: [styleOnce, ownTabs],
     }),
     bundled(explorerDir, {
       entryPoints: {

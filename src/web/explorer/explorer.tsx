@@ -8,6 +8,7 @@ import { createElement } from "react";
 import { createRoot } from "react-dom/client";
 import { fetcher } from "./fetcher";
 import { FillIds } from "./fill-ids";
+import { EDITOR_THEMES, EditorColors } from "./editor-colors";
 import { forgetFormer, forThisTab } from "./session-storage";
 import { explorerTabs } from "./tabs";
 import { WrapLines } from "./wrap-lines";
@@ -40,6 +41,7 @@ function Explorer() {
       shouldPersistHeaders={false}
       showPersistHeadersSettings={false}
       customScalarSchemas={{ JSON: {}, JSONObject: { type: "object" }, Upload: UPLOAD }}
+      editorTheme={EDITOR_THEMES}
       inputValueDeprecation
       schemaDescription
     >
@@ -51,11 +53,13 @@ function Explorer() {
         <a className="parley-rest" href="/rest/docs">
           REST documentation
         </a>
-        <a className="parley-brand" href="/">
-          Parley
-        </a>
+        <h1 className="parley-brand">
+          <a href="/">Parley</a>
+          <span className="parley-page"> GraphQL playground</span>
+        </h1>
       </GraphiQL.Logo>
       <FillIds />
+      <EditorColors />
       <WrapLines />
     </GraphiQL>
   );

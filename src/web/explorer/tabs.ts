@@ -6,8 +6,9 @@ const TEMPLATE_ID = "019b8d62-7a80-7a31-8c52-4be1f07d9a36";
 
 const assistants: ExplorerTab = {
   query: `# Welcome to Parley.
-# 1. Enter a secret key above. The service prints one on its
-#    first start. It is kept until this browser tab is closed.
+# 1. Enter a secret key above. The service prints one
+#    on its first start. This browser tab keeps it until
+#    you close it.
 # 2. Press the play button, or Ctrl-Enter.
 # 3. Go on with the next tab: ids are carried over.
 # The book icon opens the documentation of the schema.

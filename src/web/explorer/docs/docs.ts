@@ -1,4 +1,5 @@
 import "../key-control";
+import { accessible } from "./accessible";
 import { currentKey, forgetKey, onKeyChange, setKey } from "../key";
 
 interface SwaggerUI {
@@ -60,7 +61,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   filter: true,
-  plugins: [keptForThisTab],
+  plugins: [keptForThisTab, accessible],
   onComplete: () => {
     const kept = sessionStorage.getItem(STORAGE_KEY);
     if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
