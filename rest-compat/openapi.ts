@@ -5,6 +5,7 @@ import { exampleOf, examplesOfRoute } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
 import { codesOf, ERROR, failure, failuresOf } from "./openapi-errors";
+import { webhooksOf, type EventVersions } from "./openapi-webhooks";
 import type { Auth } from "./route";
 
 const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
@@ -43,8 +44,12 @@ const SECURITY_SCHEMES: JsonSchema = {
   },
 };
 
-/** Generates the OpenAPI 3.1 document of the routes. */
-export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema): JsonSchema {
+/** Generates the OpenAPI 3.1 document of the routes, and of the events that webhook destinations receive. */
+export function openApi(
+  routes: readonly CompiledRoute[],
+  schema: GraphQLSchema,
+  events: EventVersions,
+): JsonSchema {
   const components = new Components();
   components.add("Error", ERROR);
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -65,6 +70,7 @@ export function openApi(routes: readonly CompiledRoute[], schema: GraphQLSchema)
     servers: [{ url: "/" }],
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
     paths,
+    webhooks: webhooksOf(events),
     components: {
       schemas: components.schemas,
       securitySchemes: SECURITY_SCHEMES,

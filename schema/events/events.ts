@@ -21,16 +21,23 @@ import { WebhookDestination } from "../webhooks/webhooks";
 export class Event {
   @Field(() => ID, { description: "Id of the event, which its deliveries have in the header webhook-id." })
   id!: string;
-  @Field({ description: `Name of the event: ${EVENT_NAMES.join(", ").replace(/, (?=[^,]*$)/, " or ")}.` })
+  @Field({
+    description: `Name of the event, which its deliveries have in the header webhook-event: ${EVENT_NAMES.join(", ").replace(/, (?=[^,]*$)/, " or ")}.`,
+  })
   name!: string;
   @Field(() => Channel, { description: "Channel of the chat." })
   type!: string;
   @Field(() => ID, { description: "Id of the assistant." })
   companionId!: string;
-  @Field(() => ID, { nullable: true, description: "Id of the chat; null for an event without one." })
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Id of the chat or call, which its deliveries have in the header webhook-chat-id; null for an event without one.",
+  })
   chatId!: string | null;
   @Field(() => JSONObject, {
-    description: "Body that destinations receive: {event, type, companionId, data}.",
+    description:
+      "Body that destinations receive: {event, type, companionId, data}. The header webhook-schema has its version.",
   })
   payload!: Record<string, unknown>;
   @Field({ description: "Time of the event." })
@@ -67,7 +74,11 @@ export class DeliveryAttempt {
   durationMs!: number;
 }
 
-@ObjectType({ description: "Delivery of an event to a destination.", simpleResolvers: true })
+@ObjectType({
+  description:
+    "Delivery of an event to a destination, with the headers webhook-event, webhook-schema and, if it belongs to a conversation, webhook-chat-id.",
+  simpleResolvers: true,
+})
 export class Delivery {
   @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
   id!: string;

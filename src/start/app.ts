@@ -7,6 +7,7 @@ import { routes } from "../../rest-compat/routes/index";
 import { Engine } from "../../rest-compat/run";
 import { buildSchema } from "../../schema/build";
 import { makeContext } from "../../schema/core/context";
+import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { loadCatalog, type Catalog } from "../platform/catalog/load-catalog";
 import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";
@@ -65,7 +66,7 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
   const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
   return {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
-    "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema), null, 2)}\n`,
+    "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_VERSIONS), null, 2)}\n`,
     "rest-compat/ROUTES.md": routesTable(rows),
     "docs/errors.md": errorReference(),
   };

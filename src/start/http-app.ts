@@ -27,6 +27,7 @@ import { errorFormatter } from "../http/error-formatter";
 import { smsIntercept } from "../http/sms-intercept";
 import { home } from "../http/home";
 import { widgetPages } from "../http/widget-pages";
+import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { DomainError, invalid } from "../platform/errors";
 import type { Service } from "./open-service";
 
@@ -64,7 +65,7 @@ export async function httpApp(
   const { schema, engine, rows } = interfaces;
   const sendError = errorSender(logger);
   const callers = new Callers({ ...service, publicUrl: ports.publicUrl });
-  const document = openApi(rows, schema);
+  const document = openApi(rows, schema, EVENT_VERSIONS);
   const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
   const first = [identify, harden, allowAnyOrigin, metrics.time];

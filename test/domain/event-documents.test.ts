@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { EVENT_NAMES } from "../../src/platform/database/event-names";
 import { useApp } from "../support/app";
-import { eventsOf, FAST, FORWARD, place, speaker, type Event } from "../support/calls";
-import { Receiver } from "../support/receiver";
-import { talk } from "../support/talk";
-import { until } from "../support/until";
+import { FAST, FORWARD, type Event } from "../support/calls";
+import { causeEveryEvent } from "../support/every-event";
 
 const page = readFileSync(join(__dirname, "../../docs/events.md"), "utf8");
 /** The text of the page before the events, which describes what they share. */
@@ -20,34 +18,10 @@ const sections = parts.map((part) => {
 
 const running = useApp(FAST);
 const happened: Event[] = [];
-let receiver: Receiver;
 
-/** A conversation with a function and a simulated call: together they cause every event. */
 beforeAll(async () => {
-  receiver = await new Receiver((res) => res.end("{}")).start();
-  const functions = [
-    {
-      name: "find_order",
-      parameters: { type: "object", properties: { number: { type: "string" } } },
-      serverUrl: receiver.url,
-    },
-  ];
-  const replies = [{ call: "find_order", arguments: '{"number":"7"}' }, { text: ["It has been sent."] }];
-  const configuration = { functions, initialMessage: "Hello! How can I help you today?" };
-  const { api } = running;
-  const { model, chatId, say } = await talk(running, replies, {
-    configuration,
-    start: { channel: "TEXT", userId: "user-1" },
-  });
-  await say("Where is my order?");
-  await api.post(`/rest/v1/ai-chats/${chatId}/end`, undefined, 200);
-  await model.stop();
-  happened.push(...(await eventsOf(api, chatId)));
-  const callId = await place(api, await speaker(api), "+12025550100");
-  await until(async () => (await eventsOf(api, callId)).some(({ name }) => name === "call-recording"));
-  happened.push(...(await eventsOf(api, callId)));
+  for (const events of (await causeEveryEvent(running)).values()) happened.push(...events);
 });
-afterAll(() => receiver?.stop());
 
 /** A value with types in place of texts and numbers, except for the name of the event and the channel. */
 function shape(value: unknown, key = ""): unknown {

@@ -11,6 +11,7 @@ import { Events } from "../events/events";
 import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
+import type { DeliveredEvent } from "./event-headers";
 
 export interface WebhookDestination {
   readonly id: string;
@@ -33,7 +34,7 @@ export interface WebhookDestinationInput {
 /** The request that delivers an event to a destination. */
 export interface WebhookRequest {
   readonly url: string;
-  readonly body: string;
+  readonly event: DeliveredEvent & { readonly body: string };
   /** Signing secrets, newest first. */
   readonly secrets: string[];
   readonly failingSince: Date | null;
@@ -56,9 +57,9 @@ const GONE_STATUS = 410;
 
 const DESTINATION_BY_ID = statement(({ table, $ }) => table("webhook_destinations").where({ id: $(1) }));
 
-const BODIES = statement(({ table, $, db }) =>
+const EVENTS_TO_SEND = statement(({ table, $, db }) =>
   table("events")
-    .select("id", "body")
+    .select("id", "name", "chatId", "body")
     .where("id", db.raw("any(?::text[])", [$(1)])),
 );
 
@@ -135,13 +136,13 @@ export class WebhookDestinations {
     const destinations = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
       Promise.all(ids.map((one) => this.row(one))),
     );
-    const [row, body] = await Promise.all([destinations.load(id), this.bodies().load(eventId)]);
+    const [row, event] = await Promise.all([destinations.load(id), this.events().load(eventId)]);
     const former =
       row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
       this.open(id, sealed),
     );
-    return { url: row.url, body, secrets, failingSince: row.failingSince };
+    return { url: row.url, event, secrets, failingSince: row.failingSince };
   }
 
   /**
@@ -177,11 +178,11 @@ export class WebhookDestinations {
     });
   }
 
-  /** Loads bodies of events. Deliveries that start in the same tick share one statement. */
-  private bodies() {
-    return this.scope.loader<string>("events.body", async (ids) => {
-      const rows = await this.scope.read(BODIES, [ids]);
-      const found = new Map(rows.map(({ id, body }) => [id, body]));
+  /** Loads events to send. Deliveries that start in the same tick share one statement. */
+  private events() {
+    return this.scope.loader<WebhookRequest["event"]>("events.toSend", async (ids) => {
+      const rows = await this.scope.read(EVENTS_TO_SEND, [ids]);
+      const found = new Map(rows.map((row) => [row.id, row]));
       return ids.map((id) => found.get(id)!);
     });
   }

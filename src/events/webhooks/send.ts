@@ -3,6 +3,7 @@ import type { Scope } from "../../platform/database/scope";
 import type { Outbound, Outcome } from "../../platform/outbound/http";
 import { Deliveries, type Claim, type DeliveryStatus } from "./deliveries";
 import { WebhookDestinations } from "./destinations";
+import { eventHeaders } from "./event-headers";
 import { signatureHeaders } from "./signatures";
 
 const READ_BYTES = 65_536;
@@ -18,14 +19,16 @@ export async function send(
   timeoutMs: number,
 ): Promise<{ outcome: Outcome; status: DeliveryStatus | undefined }> {
   const destinations = scope.of(WebhookDestinations);
-  const { body, url, secrets, failingSince } = await destinations.requestFor(
+  const { event, url, secrets, failingSince } = await destinations.requestFor(
     claim.destinationId,
     claim.eventId,
   );
+  const { body } = event;
   const startedAt = currentDate();
   const headers = {
     "content-type": "application/json",
     "user-agent": "Parley/1.0 (webhook)",
+    ...eventHeaders(event),
     ...signatureHeaders(claim.eventId, body, secrets, Math.floor(startedAt.getTime() / 1_000)),
   };
   const outcome = await outbound.post({
