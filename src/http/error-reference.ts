@@ -20,7 +20,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   DEPLOYMENT_NOT_FOUND: missingRecord("deployment", "the GraphQL query `deployments`"),
   UNAUTHENTICATED: [
     "The credential is missing, unknown, inactive or expired, or is a bearer token where only a key is accepted.",
-    "Send a key in `X-API-Key` or a token in `Authorization: Bearer`. If the message says that the operation accepts no bearer token, a new token does not help: send a SECRET key from your server. `npm run key:create` makes a new key.",
+    "The message says which. Send a key in `X-API-Key` or a token in `Authorization: Bearer`. If the message says that the operation accepts no bearer token, a new token does not help: send a SECRET key from your server. `npm run key:create` makes a new key.",
   ],
   FORBIDDEN: [
     "The credential is valid but may not do this: a PUBLIC key, a token with `userId`, or a key with limits.",

@@ -23,6 +23,26 @@ describe("a bearer token", () => {
     expect(await verifyToken(crypto, await signToken(crypto, claims))).toEqual(claims);
   });
 
+  test("that has expired is told apart from one with another signature, whatever the latter claims", async () => {
+    const over = await signToken(crypto, { ...session, expiresAt: past });
+    const seconds = new Date(Math.floor(past.getTime() / 1_000) * 1_000).toISOString();
+    const message = `The bearer token expired at ${seconds}. Request a new token.`;
+    await expect(verifyToken(crypto, over)).rejects.toMatchObject({ code: "UNAUTHENTICATED", message });
+    const [head, payload, signature] = over.split(".");
+    const elsewhere = await signToken(stranger, { ...session, expiresAt: past });
+    const asBrowser = await signVisitor(crypto, visitor, past);
+    for (const forged of [
+      elsewhere,
+      asBrowser,
+      `${head}.${payload}.${signature!.slice(0, -4)}AAAA`,
+      `${head}.${payload}.`,
+    ])
+      await expect(verifyToken(crypto, forged)).rejects.toMatchObject({
+        message:
+          "This bearer token is not valid: it was changed, or another server issued it. Request a new token.",
+      });
+  });
+
   test("is invalid after it has expired, was changed, or with another key", async () => {
     const signed = await signToken(crypto, session);
     const over = await signToken(crypto, { ...session, expiresAt: past });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
+import { signToken, verifyToken } from "../../src/account/auth/tokens";
 import type { Api } from "../support/api";
 import { useApp } from "../support/app";
 
@@ -127,6 +128,92 @@ describe("invalid credentials", () => {
     for (const path of [ASSISTANTS, "/rest/v1/settings", "/rest/v1/settings/secret", "/rest/v1/files"])
       expect(await bad.get(path, 401)).toMatchObject({ statusCode: 401, code: "UNAUTHENTICATED" });
     expect((await bad.graphql("{ __typename }")).status).toBe(401);
+  });
+
+  const ID = "0192f0b2-53cf-7e88-b1a0-94d2c7e6f013";
+  const bearer = (value: string) => ({ Authorization: `Bearer ${value}` });
+  const key = (value: string) => ({ "X-API-Key": value });
+  const SECRET_KEY = `parley_sk_${"0".repeat(36)}`;
+  const SEND =
+    "Send an API key in X-API-Key, or a token of POST /rest/v1/organization/token in Authorization: Bearer <token>.";
+  const RECORD = `This looks like the id of a record. A key is sent by its value, which begins with parley_sk_ or parley_pk_. ${SEND}`;
+  test.each<[string, Record<string, string>, string]>([
+    [
+      "a SECRET key as a token",
+      bearer(SECRET_KEY),
+      "This looks like a SECRET key, not a token. Send it in X-API-Key.",
+    ],
+    [
+      "a PUBLIC key as a token",
+      bearer(SECRET_KEY.replace("sk", "pk")),
+      "This looks like a PUBLIC key, not a token. Send it in X-API-Key.",
+    ],
+    ["a key's id as a token", bearer(ID), RECORD],
+    ["a key's id as a key", key(ID), RECORD],
+    [
+      "a webhook's secret as a token",
+      bearer("whsec_abc"),
+      `This looks like the secret of a webhook. ${SEND}`,
+    ],
+    ["a webhook's secret as a key", key("whsec_abc"), `This looks like the secret of a webhook. ${SEND}`],
+    [
+      "another text as a token",
+      bearer("topsecret"),
+      `This is no token: a token has three parts, separated by dots. ${SEND}`,
+    ],
+    ...["", "Bearer "].map((prefix): [string, Record<string, string>, string] => [
+      `a token as a key with the prefix "${prefix}"`,
+      key(`${prefix}eyJhbGciOiJIUzI1NiJ9.e30.c2ln`),
+      "This looks like a token, not an API key. Send it in Authorization: Bearer <token>.",
+    ]),
+    [
+      "a key with the word Bearer",
+      key(`Bearer ${SECRET_KEY}`),
+      "Send the API key in X-API-Key alone, without the word Bearer.",
+    ],
+    [
+      "a key that was cut",
+      key(SECRET_KEY.slice(0, -1)),
+      "This API key is incomplete or mistyped: 36 letters and digits follow parley_sk_. Copy its whole value.",
+    ],
+    [
+      "an unknown key",
+      key(SECRET_KEY),
+      "This API key is unknown. Check that it belongs to this server, or create another: `npm run --silent key:create`.",
+    ],
+  ])("say what was sent and what to send, on both interfaces: %s", async (_, headers, message) => {
+    const wrong = running.api.as(headers);
+    expect(await wrong.get(ASSISTANTS, 401)).toMatchObject({ code: "UNAUTHENTICATED", message });
+    const { status, text } = await wrong.graphql("{ __typename }");
+    expect([status, text]).toEqual([401, expect.stringContaining(JSON.stringify(message).slice(1, -1))]);
+  });
+
+  test("whose holder has the right secret say whether they expired or were made inactive", async () => {
+    const { api } = running;
+    const expired = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 60_000);
+    const { crypto } = running.app.database.scope("").ports;
+    const claims = await verifyToken(crypto, (await issue()).token);
+    const old = await signToken(crypto, { ...claims, expiresAt: expired });
+    expect((await withToken(old).get(ASSISTANTS, 401)).message).toBe(
+      `The bearer token expired at ${expired.toISOString()}. Request a new token.`,
+    );
+    const { id, value } = await api.post(KEYS, {}, 200);
+    const { token } = await issue({}, api.as(key(value)));
+    await api.patch(`${KEYS}/${id}`, { status: "INACTIVE" }, 200);
+    expect((await api.as(key(value)).get(ASSISTANTS, 401)).message).toBe(
+      "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}.",
+    );
+    expect((await withToken(token).get(ASSISTANTS, 401)).message).toBe(
+      "The key that issued this bearer token is inactive, expired or deleted. Request a new token with an active key.",
+    );
+    await running.database.query("update api_keys set status = 'ACTIVE', expires_at = $1 where id = $2", [
+      expired,
+      id,
+    ]);
+    await api.patch(`${KEYS}/${id}`, { status: "ACTIVE" }, 200);
+    expect((await api.as(key(value)).get(ASSISTANTS, 401)).message).toBe(
+      `This API key expired at ${expired.toISOString()}. Create another: \`npm run --silent key:create\`.`,
+    );
   });
 
   test("include tokens where a key is required", async () => {

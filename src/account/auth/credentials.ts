@@ -8,7 +8,8 @@ import type { Caller } from "./caller";
 import type { Crypto } from "../../platform/crypto";
 import type { KeyType } from "./keys";
 import { limitsOf, type LimitColumns } from "./limits";
-import { verifyToken, type TokenClaims } from "./tokens";
+import { adviceOnKey } from "./mistaken";
+import { tokenExpired, verifyToken, type TokenClaims } from "./tokens";
 
 /** Headers of a request, or the payload of a WebSocket's `connection_init`, names in lower case. */
 export type CredentialHeaders = Readonly<Record<string, unknown>>;
@@ -93,11 +94,8 @@ export class Credentials {
 
   private async byKey(value: string): Promise<Caller> {
     const stored = await this.keyByValue(value);
-    if (!stored || !isActive(stored))
-      throw new DomainError(
-        "UNAUTHENTICATED",
-        "The API key is unknown, inactive or expired. Check it, or create another: `npm run --silent key:create`.",
-      );
+    if (!isActive(stored))
+      throw new DomainError("UNAUTHENTICATED", stored ? refusalOf(stored) : adviceOnKey(value));
     this.touch(stored);
     const { organizationId, type: kind, id: keyId, expiresAt } = stored;
     return { organizationId, kind, keyId, ...(expiresAt && { expiresAt }), ...limitsPart(stored) };
@@ -113,10 +111,11 @@ export class Credentials {
     const claims = this.tokens.get(token) ?? (await verifyToken(this.crypto, token));
     this.tokens.set(token, claims);
     const key = await this.keyById(claims.organizationId, claims.keyId);
-    if (isExpired(claims) || !isActive(key))
+    if (isExpired(claims)) throw tokenExpired(claims.expiresAt);
+    if (!isActive(key))
       throw new DomainError(
         "UNAUTHENTICATED",
-        "The bearer token has expired, or the key that issued it is no longer active. Request a new token.",
+        "The key that issued this bearer token is inactive, expired or deleted. Request a new token with an active key.",
       );
     return { ...claims, ...limitsPart(key) };
   }
@@ -167,6 +166,12 @@ const isExpired = ({ kind, expiresAt }: Pick<Caller, "kind" | "expiresAt">): boo
 
 const isActive = (key: CachedKey | undefined): key is CachedKey =>
   key?.status === "ACTIVE" && performance.now() < key.endsAt;
+
+/** The message for a key that is not active. Only its holder can get it, because the key was found by its value. */
+const refusalOf = ({ status, expiresAt }: CachedKey): string =>
+  status === "INACTIVE"
+    ? "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}."
+    : `This API key expired at ${expiresAt?.toISOString()}. Create another: \`npm run --silent key:create\`.`;
 
 function limitsPart(key: CachedKey): Pick<Caller, "limits"> {
   const limits = limitsOf(key);

@@ -1,4 +1,4 @@
-import { jwtVerify, SignJWT, type JWTPayload } from "jose";
+import { errors, jwtVerify, SignJWT, type JWTPayload } from "jose";
 import { currentDate } from "../../platform/clock";
 import type { Crypto } from "../../platform/crypto";
 
@@ -28,16 +28,22 @@ export function signClaims(
     .sign(key);
 }
 
+/** A JWT that this service signed for a use. */
+export type Verified<C, U> =
+  | { readonly use: U; readonly claims: C }
+  /** When it expired. Only its holder can learn this, because the signature is verified first. */
+  | { readonly expiredAt: Date };
+
 /**
  * Verifies a signed JWT.
- * @returns its claims and use; undefined if it is not signed by this service, was changed, has expired, or is for none
- * of `uses`
+ * @returns its claims and use, or its expiry if it has expired; undefined if it is not signed by this service, was
+ * changed, or is for none of `uses`
  */
 export async function verifyClaims<C extends JWTPayload, U extends TokenUse>(
   crypto: Crypto,
   token: string,
   uses: readonly U[],
-): Promise<{ readonly use: U; readonly claims: C } | undefined> {
+): Promise<Verified<C, U> | undefined> {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -51,7 +57,9 @@ export async function verifyClaims<C extends JWTPayload, U extends TokenUse>(
     );
     const use = uses.find((one) => ISSUERS[one] === payload.iss)!; // jwtVerify checked the issuer
     return { use, claims: payload as C }; // signed by us, for this use
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Thrown after the signature, the algorithm and the issuer have been verified.
+    const { exp } = error instanceof errors.JWTExpired ? error.payload : {};
+    return exp === undefined ? undefined : { expiredAt: new Date(exp * 1_000) };
   }
 }

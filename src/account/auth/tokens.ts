@@ -2,6 +2,7 @@ import type { JWTPayload } from "jose";
 import { DomainError } from "../../platform/errors";
 import type { Caller } from "./caller";
 import type { Crypto } from "../../platform/crypto";
+import { adviceOnToken } from "./mistaken";
 import { signClaims, verifyClaims } from "./signed";
 
 const KINDS = ["TOKEN", "VISITOR", "ANALYTICS"] as const;
@@ -38,14 +39,18 @@ export function signToken(
   return signClaims(crypto, kind, claims, expiresAt);
 }
 
+/** The error for a token of this service that has expired. */
+export const tokenExpired = (expiredAt: Date): DomainError =>
+  new DomainError(
+    "UNAUTHENTICATED",
+    `The bearer token expired at ${expiredAt.toISOString()}. Request a new token.`,
+  );
+
 /** @throws UNAUTHENTICATED if the token is not from this service, was changed, or has expired */
 export async function verifyToken(crypto: Crypto, token: string): Promise<TokenClaims> {
   const verified = await verifyClaims<Payload, TokenClaims["kind"]>(crypto, token, KINDS);
-  if (!verified)
-    throw new DomainError(
-      "UNAUTHENTICATED",
-      "The bearer token is not valid, or it has expired. Request a new token.",
-    );
+  if (!verified) throw new DomainError("UNAUTHENTICATED", adviceOnToken(token));
+  if ("expiredAt" in verified) throw tokenExpired(verified.expiredAt);
   const { org, key, sub, visitor, exp, until } = verified.claims;
   return {
     kind: verified.use,

@@ -27,7 +27,8 @@ export async function verifyVisitor(
   token: string,
   { organizationId, target }: Omit<VisitorClaims, "id">,
 ): Promise<string | undefined> {
-  const claims = (await verifyClaims<Payload, "BROWSER">(crypto, token, ["BROWSER"]))?.claims;
+  const verified = await verifyClaims<Payload, "BROWSER">(crypto, token, ["BROWSER"]);
+  const claims = verified && "claims" in verified ? verified.claims : undefined;
   const matches = claims?.org === organizationId && claims.target === JSON.stringify(target);
   return matches ? claims.sub : undefined;
 }
