@@ -1,4 +1,5 @@
 import { WebSocket } from "ws";
+import { closeReason } from "./library-messages";
 import { revealed } from "../platform/json/json-source";
 
 /** Maximum number of bytes buffered for a client that reads slowly. */
@@ -25,6 +26,11 @@ export class BoundedSocket extends WebSocket {
     const text = typeof data === "string" ? revealed(data) : data;
     (super.send as (...args: unknown[]) => void)(text, ...options); // covers all overloads
     if (this.bufferedAmount > MAX_BUFFERED_BYTES) this.giveUp(TOO_SLOW);
+  }
+
+  /** Closes with a reason that tells the client's author what to do. */
+  override close(code?: number, reason?: string | Buffer): void {
+    super.close(code, typeof reason === "string" ? closeReason(reason) : reason);
   }
 
   /** Limits the frames that the client sends. The library itself only limits pings. */

@@ -11,6 +11,7 @@ import { operationsTextOf } from "./multipart/operations-text";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
 import { MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
+import { bodyProblem } from "./library-messages";
 import type { SendError } from "./send-error";
 import { keepUncompressed, sendJson } from "./send-json";
 
@@ -123,7 +124,10 @@ async function formOf(req: Request, res: ServerResponse, limits: ProcessRequestO
 function refuseForm(error: unknown): never {
   const { status, code, message } = Object(error) as Record<"status" | "code" | "message", unknown>;
   if (status !== undefined || code !== undefined || error instanceof DomainError) throw error;
-  throw invalid([{ path: "", message: `the form cannot be read: ${String(message).slice(0, 200)}` }]);
+  const text = String(message);
+  throw invalid([
+    { path: "", message: bodyProblem(text) ?? `the form cannot be read: ${text.slice(0, 200)}` },
+  ]);
 }
 
 const isForm = ({ headers }: Request): boolean =>

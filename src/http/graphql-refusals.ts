@@ -7,6 +7,7 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { quoted, type Problem } from "../platform/errors";
+import { documentMessage } from "./library-messages";
 import { withVariableDetails, problemsOfVariables } from "./graphql-problems";
 
 /** Adds a code to an error that has none. */
@@ -20,7 +21,33 @@ export const withNewCode = (error: GraphQLError, code: string): GraphQLError =>
 const withExtensions = (
   { message, nodes, source, positions, path }: GraphQLError,
   extensions: Record<string, unknown>,
-) => new GraphQLError(message, { nodes, source, positions, path, extensions });
+) => {
+  const inOurWords = withoutLibraries({ message, extensions });
+  return new GraphQLError(inOurWords.message, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: inOurWords.extensions,
+  });
+};
+
+/** Replaces messages of libraries that tell a client's author too little. */
+export function withoutLibraries<
+  E extends { readonly message: string; readonly extensions?: Record<string, unknown> },
+>(error: E): E & { readonly extensions: Record<string, unknown> } {
+  const details = error.extensions?.details as readonly Problem[] | undefined;
+  return {
+    ...error,
+    message: documentMessage(error.message),
+    extensions: {
+      ...error.extensions,
+      ...(details && {
+        details: details.map(({ path, message }) => ({ path, message: documentMessage(message) })),
+      }),
+    },
+  };
+}
 
 /** The error for a request that names no operation of its document, or none at all although there are several. */
 export function unknownOperation(document: DocumentNode, name: string | null | undefined): GraphQLError {

@@ -24,7 +24,14 @@ import { LRUCache } from "lru-cache";
 import { publicError } from "../platform/errors";
 import { costOf, MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
-import { alone, withCode, refusedVariables, unknownOperation, withoutNames } from "./graphql-refusals";
+import {
+  alone,
+  withCode,
+  refusedVariables,
+  unknownOperation,
+  withoutLibraries,
+  withoutNames,
+} from "./graphql-refusals";
 
 /** A document compiled by the engine that REST uses too. */
 export interface CompiledDocument<Context> {
@@ -71,6 +78,7 @@ export function apolloServer<Context extends BaseContext>(
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: rulesOf(),
     stopOnTerminationSignals: false,
+    formatError: (error) => withKnownCode(withoutLibraries(error)),
     stringifyResult: (result) => `${JSON.stringify(result)}\n`,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
@@ -80,6 +88,12 @@ export function apolloServer<Context extends BaseContext>(
     ],
   });
 }
+
+/** Apollo gives errors about persisted queries no code, which then is the code of a fault of the server. */
+const withKnownCode = (error: GraphQLFormattedError): GraphQLFormattedError =>
+  /^`extensions\.persistedQuery/.test(error.message)
+    ? { ...error, extensions: { ...error.extensions, code: "BAD_REQUEST" } }
+    : error;
 
 /** Runs compiled documents instead of interpreting them, and reports their cost. */
 function compiledDocuments<Context extends BaseContext>(

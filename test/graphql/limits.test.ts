@@ -48,7 +48,7 @@ describe("the limits of a GraphQL request", () => {
     const deep = (levels: number) =>
       `{ assistants(take: 1) { data ${"{ chats(first: 1) { nodes { assistant ".repeat((levels - 2) / 3)} { id } ${"} } }".repeat((levels - 2) / 3)} } }`;
     await running.api.gql(deep(11));
-    expect(await refusal(deep(14))).toEqual(refused(/depth/i));
+    expect(await refusal(deep(14))).toEqual(refused(/levels deep/));
   });
 
   test("accept 15 aliases and refuse 16", async () => {
