@@ -1,5 +1,6 @@
 import { Arg, Args, Ctx, Extensions, ID, Resolver } from "type-graphql";
 import type { Visitor } from "../../src/account/auth/caller";
+import { isHeld } from "../../src/account/organization/hold-notice";
 import { Sessions } from "../../src/channels/visitors/sessions";
 import { VisitorChats } from "../../src/channels/visitors/visitor-chats";
 import { visibleMessages } from "../../src/channels/visitors/visitor-messages";
@@ -60,6 +61,14 @@ export class WidgetResolver {
     @Ctx() { scope }: Context,
   ) {
     return scope.of(Widgets).greeting(widget, variables ?? {});
+  }
+
+  @FieldResolver(() => Boolean, {
+    description:
+      "Whether nobody is answered now: the installation is held after a restore or a move. Messages are kept.",
+  })
+  held(@Ctx() { scope }: Context) {
+    return isHeld(scope);
   }
 }
 

@@ -38,3 +38,25 @@ describe("the bubble", () => {
     expect(await widget.launcher.getAttribute("aria-expanded")).toBe("false");
   });
 });
+
+describe("the events of a page", () => {
+  const LISTEN = `document.addEventListener("companion-iframe-loaded", () => {
+    window.events = ["loaded"];
+    for (const name of ["ready", "open", "error"])
+      CompanionWidget.on(name, () => window.events.push(name));
+  });`;
+
+  test("say that the widget is ready before it opens", async () => {
+    const attributes = { "assistant-id": await site.assistant() };
+    const widget = await site.visit({ attributes, before: LISTEN });
+    await widget.open();
+    expect(await widget.page.evaluate("window.events")).toEqual(["loaded", "ready", "open"]);
+  });
+
+  test("say that it failed, and not that it is ready, if it cannot start", async () => {
+    const attributes = { "assistant-id": await site.assistant(), "public-key": "no such key" };
+    const widget = await site.visit({ attributes, before: LISTEN });
+    await widget.launcher.waitFor();
+    expect(await widget.page.evaluate("window.events")).toEqual(["loaded", "error"]);
+  });
+});

@@ -39,6 +39,8 @@ export type ToFrame =
 export type ToPage =
   /** The application has started and needs `init`. */
   | { readonly type: "ready" }
+  /** The assistant can be talked with. */
+  | { readonly type: "started" }
   | { readonly type: "look"; readonly look: Look }
   | { readonly type: "close" }
   | { readonly type: "unread"; readonly count: number }

@@ -8,6 +8,7 @@ import { READ_WIDGET, type Message, type Widget } from "./operations.generated";
 import { Session, type Target } from "./session";
 import { Talk } from "./talk";
 import { applyTheme, readTheme } from "./theme";
+import { watchHold } from "./watch-hold";
 import { speech } from "./words";
 
 export type View = "chat" | "history" | "voice";
@@ -37,6 +38,7 @@ export class Application {
   private readonly dark = signal(night.matches);
   private readonly host: Host;
   pageData = EMPTY;
+  private hasStarted = false;
   private unread = 0;
   private tries = 0;
   private readAt = 0;
@@ -87,6 +89,7 @@ export class Application {
       else await this.conversation.resume();
       this.tries = 0;
       this.trouble.value = undefined;
+      this.started();
     } catch (error) {
       this.report(error, "The assistant could not be shown");
       const transient = isTransient(error);
@@ -100,6 +103,12 @@ export class Application {
         );
     }
     this.host.send({ type: "look", look: lookOf(this.theme.value) });
+  }
+
+  /** Tells the page once that the widget is ready, even if that took several tries. */
+  private started(): void {
+    if (!this.hasStarted) this.host.send({ type: "started" });
+    this.hasStarted = true;
   }
 
   private begin(
@@ -135,6 +144,7 @@ export class Application {
       speech.value.locale,
       (error) => this.report(error, "The call"),
     );
+    watchHold(this, () => this.read());
     void this.load();
   }
 

@@ -109,6 +109,7 @@ export type Widget = {
   readonly textEnabled: boolean;
   readonly voiceEnabled: boolean;
   readonly engineVoice: boolean;
+  readonly held: boolean;
 };
 
 export type Message = {
@@ -206,7 +207,7 @@ export const START_SESSION =
   >;
 
 export const READ_WIDGET =
-  "query ReadWidget($variables:JSONObject){result:widget{assistantId name mode theme greeting(variables:$variables)textEnabled voiceEnabled engineVoice}}" as TypedDocument<
+  "query ReadWidget($variables:JSONObject){result:widget{assistantId name mode theme greeting(variables:$variables)textEnabled voiceEnabled engineVoice held}}" as TypedDocument<
     ReadWidget,
     ReadWidgetVariables
   >;

@@ -84,6 +84,7 @@ export class Widget {
 
   private receive(message: ToPage): void {
     if (message.type === "ready") this.begin();
+    else if (message.type === "started") this.emit("ready", {});
     else if (message.type === "look") {
       this.frame.element.title = message.look.title;
       this.bubble?.show(message.look);
@@ -101,7 +102,6 @@ export class Widget {
   /** The page is notified first, so that its call of initializeAssistant becomes part of `init`. */
   private begin(): void {
     document.dispatchEvent(new CustomEvent("companion-iframe-loaded", { bubbles: true }));
-    this.emit("ready", {});
     this.frame.init(this.bubble?.isOpen ?? true, this.data());
   }
 }

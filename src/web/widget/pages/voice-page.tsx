@@ -30,7 +30,7 @@ const conversation: Conversation = new Conversation(session, {
 const talk = new Talk(conversation, speech.value.locale, (error) => report(error, "The call"));
 
 const widget = signal<Widget | undefined>(undefined);
-const sorry = signal<"unavailable" | "failed" | "callEnded" | undefined>(undefined);
+const sorry = signal<"unavailable" | "failed" | "held" | "callEnded" | undefined>(undefined);
 const night = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => readTheme(widget.value?.theme ?? {}, widget.value?.name ?? "");
 
@@ -40,7 +40,7 @@ async function load(): Promise<void> {
       session.run(READ_WIDGET, { variables: {} }),
       conversation.open(chatId),
     ]);
-    sorry.value = conversation.ended ? "callEnded" : undefined;
+    sorry.value = conversation.ended ? "callEnded" : widget.value?.held ? "held" : undefined;
   } catch (error) {
     report(error, `The call ${chatId} could not be shown`);
     sorry.value = codeOf(error) === "NETWORK" ? "failed" : "unavailable";
@@ -52,7 +52,7 @@ function Content() {
     return (
       <main class="calm">
         <p role="alert">{say(sorry.value)}</p>
-        {sorry.value === "failed" && (
+        {(sorry.value === "failed" || sorry.value === "held") && (
           <button type="button" class="main-button" onClick={() => void load()}>
             {say("again")}
           </button>

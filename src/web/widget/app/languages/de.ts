@@ -17,6 +17,7 @@ export const de: Words = {
   using: "Verwendet {name} …",
   offline:
     "Keine Verbindung. Was Sie schreiben, bleibt erhalten und wird gesendet, sobald sie wieder da ist.",
+  held: "Zurzeit kann niemand antworten. Was Sie schreiben, bleibt erhalten.",
   notSent: "Nicht gesendet.",
   again: "Erneut versuchen",
   unavailable: "Dieser Assistent ist gerade nicht verfügbar.",

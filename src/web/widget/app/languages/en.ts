@@ -16,6 +16,7 @@ export const en: Words = {
   writing: "Writing…",
   using: "Using {name}…",
   offline: "You’re offline. Messages you write are saved and sent once you’re back online.",
+  held: "Nobody can answer at the moment. What you write is kept.",
   notSent: "Not sent.",
   again: "Try again",
   unavailable: "This assistant isn’t available right now.",

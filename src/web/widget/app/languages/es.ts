@@ -16,6 +16,7 @@ export const es: Words = {
   writing: "Escribiendo…",
   using: "Usando {name}…",
   offline: "No hay conexión. Lo que escribas se guarda y se enviará cuando vuelva.",
+  held: "En este momento nadie puede responder. Lo que escribas se guarda.",
   notSent: "No enviado.",
   again: "Reintentar",
   unavailable: "Este asistente no está disponible en este momento.",

@@ -16,6 +16,7 @@ export const fr: Words = {
   writing: "Écrit…",
   using: "Utilise {name}…",
   offline: "Vous êtes hors ligne. Ce que vous écrivez est conservé et sera envoyé à votre retour.",
+  held: "Personne ne peut répondre pour le moment. Ce que vous écrivez est conservé.",
   notSent: "Non envoyé.",
   again: "Réessayer",
   unavailable: "Cet assistant n’est pas disponible pour le moment.",

@@ -16,6 +16,7 @@ export const it: Words = {
   writing: "Sta scrivendo…",
   using: "Sta usando {name}…",
   offline: "Sei offline. Ciò che scrivi viene conservato e inviato quando torni in linea.",
+  held: "Al momento nessuno può rispondere. Ciò che scrivi viene conservato.",
   notSent: "Non inviato.",
   again: "Riprova",
   unavailable: "Questo assistente non è disponibile al momento.",

@@ -16,6 +16,7 @@ export const ko: Words = {
   writing: "입력하는 중…",
   using: "{name} 사용 중…",
   offline: "오프라인입니다. 입력한 내용은 보관되며 다시 연결되면 전송됩니다.",
+  held: "지금은 답변할 수 없습니다. 입력한 내용은 보관됩니다.",
   notSent: "전송되지 않았습니다.",
   again: "다시 시도",
   unavailable: "지금은 이 어시스턴트를 이용할 수 없습니다.",

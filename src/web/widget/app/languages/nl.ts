@@ -16,6 +16,7 @@ export const nl: Words = {
   writing: "Schrijft…",
   using: "Gebruikt {name}…",
   offline: "Geen verbinding. Wat je schrijft blijft bewaard en wordt verstuurd zodra die terug is.",
+  held: "Op dit moment kan niemand antwoorden. Wat je schrijft blijft bewaard.",
   notSent: "Niet verstuurd.",
   again: "Opnieuw proberen",
   unavailable: "Deze assistent is op dit moment niet beschikbaar.",

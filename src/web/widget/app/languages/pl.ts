@@ -16,6 +16,7 @@ export const pl: Words = {
   writing: "Pisze…",
   using: "Używa {name}…",
   offline: "Brak połączenia. To, co napiszesz, zostanie zachowane i wysłane po jego powrocie.",
+  held: "W tej chwili nikt nie może odpowiedzieć. To, co napiszesz, zostanie zachowane.",
   notSent: "Nie wysłano.",
   again: "Spróbuj ponownie",
   unavailable: "Ten asystent jest teraz niedostępny.",

@@ -16,6 +16,7 @@ export const pt: Words = {
   writing: "Escrevendo…",
   using: "Usando {name}…",
   offline: "Sem conexão. O que você escrever fica guardado e será enviado quando ela voltar.",
+  held: "No momento, ninguém pode responder. O que você escrever fica guardado.",
   notSent: "Não enviado.",
   again: "Tentar novamente",
   unavailable: "Este assistente não está disponível no momento.",

@@ -16,6 +16,7 @@ export const tr: Words = {
   writing: "Yazıyor…",
   using: "{name} kullanılıyor…",
   offline: "Çevrimdışısınız. Yazdıklarınız saklanır ve bağlantı gelince gönderilir.",
+  held: "Şu anda kimse yanıt veremiyor. Yazdıklarınız saklanır.",
   notSent: "Gönderilmedi.",
   again: "Tekrar dene",
   unavailable: "Bu asistan şu anda kullanılamıyor.",

@@ -15,6 +15,8 @@ export interface Words {
   readonly writing: string;
   readonly using: string;
   readonly offline: string;
+  /** Shown while the installation answers nobody. */
+  readonly held: string;
   readonly notSent: string;
   readonly again: string;
   readonly unavailable: string;

@@ -16,6 +16,7 @@ export const zh: Words = {
   writing: "正在输入…",
   using: "正在使用 {name}…",
   offline: "网络已断开。您输入的内容会保留，恢复后自动发送。",
+  held: "目前无人可以回复。您输入的内容会保留。",
   notSent: "未发送。",
   again: "重试",
   unavailable: "此助手目前不可用。",

@@ -27,6 +27,12 @@ function Content({ app }: { app: Application }) {
   if (!widget) return <main aria-busy="true" />;
   if (app.view.value === "history") return <History app={app} />;
   if (app.view.value === "chat") return <Chat app={app} />;
+  if (widget.held && !app.talk.active)
+    return (
+      <main class="calm">
+        <p role="status">{say("held")}</p>
+      </main>
+    );
   if (widget.engineVoice) return <EngineCall app={app} />;
   return <Voice talk={app.talk} theme={app.theme.value} canWrite={!!app.text.value} />;
 }

@@ -10,8 +10,9 @@ import { usePinned } from "./use-pinned";
 const VISIBLE_ROLES = ["USER", "ASSISTANT"];
 
 /** Text for the assistant's current activity. */
-function activityOf({ awaiting, activity, draft }: Conversation): string {
-  if (!awaiting.value) return "";
+function activityOf({ conversation, widget }: Application): string {
+  const { awaiting, activity, draft } = conversation;
+  if (!awaiting.value || widget.value?.held) return "";
   const name = activity.value;
   if (draft.value !== "" || name === "speaking") return say("writing");
   return name === "" || name === "thinking" ? say("thinking") : say("using", { name });
@@ -63,7 +64,7 @@ function DraftMessage({ text, doing }: { text: string; doing: string }) {
 function Log({ app }: { app: Application }) {
   const { conversation } = app;
   const draft = conversation.draft.value;
-  const doing = activityOf(conversation);
+  const doing = activityOf(app);
   const shown = displayedMessages(app);
   const { log, away, toEnd, onScroll } = usePinned(`${shown.length} ${draft.length} ${doing}`);
   return (
@@ -114,7 +115,11 @@ export function Chat({ app }: { app: Application }) {
       <Log app={app} />
       <QuickReplies conversation={conversation} />
       <div role="status" class="notice">
-        {conversation.offline.value && <p>{say("offline")}</p>}
+        {conversation.offline.value ? (
+          <p>{say("offline")}</p>
+        ) : (
+          app.widget.value?.held && <p>{say("held")}</p>
+        )}
       </div>
       {conversation.ended ? (
         <div class="over">
