@@ -125,9 +125,14 @@ export function admit({ rule, permission, inAssistants }: Access, caller: Caller
 /** The message about a missing permission: the permission, those that the key has, and a command that makes a key with all of them. */
 function lacking(permission: Permission, own: readonly Permission[]): string {
   const has = own.length === 0 ? "no permission" : own.join(", ");
-  const option = permission === "import" ? "--import" : `--permissions ${permission}`;
+  const all = [...own, permission];
+  const listed = all.filter((one) => one !== "import").join(",");
+  const options = [
+    ...(listed === "" ? [] : [`--permissions ${listed}`]),
+    ...(all.includes("import") ? ["--import"] : []),
+  ];
   const only = permission === "import" ? ", which only the command line grants" : "";
-  return `This key lacks the permission "${permission}"${only}; it has ${has}. Use a key with it: \`npm run --silent key:create -- ${option}\`.`;
+  return `This key lacks the permission "${permission}"${only}; it has ${has}. Create a key with all of them: \`npm run --silent key:create -- ${options.join(" ")}\`.`;
 }
 
 /** Like `admit`, for a nested field: the caller is already authenticated. @throws FORBIDDEN */

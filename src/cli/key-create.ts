@@ -35,7 +35,9 @@ function limitsOf(options: Readonly<Record<string, string | undefined>>): KeyInp
   const allowed = permissions?.split(",") ?? (imports === undefined ? undefined : PERMISSIONS);
   const unknown = allowed?.find((one) => !PERMISSIONS.includes(one as Permission));
   if (unknown !== undefined)
-    throw new Error(`--permissions: unknown permission "${unknown}".\nUsage: ${USAGE}`);
+    throw new Error(
+      `--permissions must be some of ${PERMISSIONS.join(", ")}, separated by commas; got "${unknown}".\nUsage: ${USAGE}`,
+    );
   const all = [...(allowed ?? []), ...(imports === undefined ? [] : ["import"])] as Permission[];
   return {
     ...(name !== undefined && { name }),

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { routes } from "../../rest-compat/routes/index";
-import { accessOf } from "../../schema/core/access";
+import { accessOf, admit } from "../../schema/core/access";
 import { AUTHORIZATION } from "../../schema/core/authorization";
 import { compileInterfaces } from "../../src/start/app";
+import type { Caller } from "../../src/account/auth/caller";
 import { PERMISSIONS, type Permission } from "../../src/account/auth/limits";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
@@ -100,6 +101,70 @@ describe.each(GIVEN)("a key with the permission %s", (permission) => {
     const issuing = byKey(await newKey([...new Set([permission, "keys" as const])]));
     return (await issuing.post("/rest/v1/organization/token", {}, 200)).token as string;
   }
+});
+
+describe("a refusal names the missing permission, those of the key, and a command for all of them:", () => {
+  /** Permissions that a key can have without another one. */
+  const OWN: readonly (readonly Permission[])[] = [[], ...PERMISSIONS.map((one) => [one]), PERMISSIONS];
+  const CASES = PERMISSIONS.flatMap((lacked) =>
+    OWN.map((own) => [lacked, own.filter((one) => one !== lacked)] as const),
+  );
+
+  /** The permissions that the command in a message gives a key, as its usage says. */
+  function givenBy(message: string): string[] {
+    const [, options = ""] = /`npm run --silent key:create -- (.+)`\.$/.exec(message) ?? [];
+    const [, listed] = /--permissions (\S+)/.exec(options) ?? [];
+    const imports = options.includes("--import");
+    // Without a list, --import adds to all permissions.
+    const others = listed?.split(",") ?? (imports ? [...GIVEN] : []);
+    return [...others, ...(imports ? ["import"] : [])];
+  }
+
+  test.each(CASES)("%s, for a key with %j", (lacked, own) => {
+    const access = { rule: "key", permission: lacked, inAssistants: true } as const;
+    const caller = { kind: "SECRET", organizationId: "o", keyId: "k", limits: { permissions: own } };
+    let message = "";
+    try {
+      admit(access, caller as unknown as Caller);
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    expect(message).toContain(`lacks the permission "${lacked}"`);
+    expect(message).toContain(own.length === 0 ? "it has no permission." : `it has ${own.join(", ")}.`);
+    expect(message.includes("only the command line grants")).toBe(lacked === "import");
+    expect(givenBy(message)).toEqual(expect.arrayContaining([...own, lacked]));
+  });
+
+  test.each(GIVEN)("%s, over GraphQL and REST", async (lacked) => {
+    const own = GIVEN.filter((one) => one !== lacked);
+    const api = byKey(await newKey(own));
+    const expected = `This key lacks the permission "${lacked}"; it has ${own.join(", ")}. Create a key with all of them: \`npm run --silent key:create -- --permissions ${[...own, lacked].join(",")}\`.`;
+    const operation = operations.find(
+      (one) => one.kind !== "subscription" && needed(one) === lacked && AUTHORIZATION[one.name] !== "visitor",
+    )!;
+    const { errors } = (await api.graphql(operation.text, variables[operation.name]!(unknownWorld()))).body;
+    expect(errors[0].message).toBe(expected);
+    const { id } = rows.find((row) => row.auth !== "public" && row.operation?.access.permission === lacked)!;
+    const route = routes.find((row) => row.id === id)!;
+    expect((await send(api, route, exampleOf(id)(unknownWorld()))).body.message).toBe(expected);
+  });
+
+  // Only a key with "keys" creates keys.
+  test.each(GIVEN.filter((one) => one !== "keys"))(
+    "%s, which a key cannot give to another",
+    async (lacked) => {
+      const own = GIVEN.filter((one) => one !== lacked);
+      const { message } = await byKey(await newKey(own)).post(KEYS, { permissions: [lacked] }, 403);
+      expect(message).toBe(
+        `A key cannot create a key with wider limits than its own: it lacks the permission "${lacked}".`,
+      );
+    },
+  );
+
+  test("import, which no interface grants", async () => {
+    const { details } = await running.api.post(KEYS, { permissions: ["import"] }, 400);
+    expect(details[0].message).toContain("npm run --silent key:create -- --import");
+  });
 });
 
 describe("permissions of visitors", () => {
