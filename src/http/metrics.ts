@@ -43,7 +43,7 @@ export class Metrics {
 
   private readonly answers = new Counter({
     name: "parley_model_answers_total",
-    help: "Requests to models by identifier, purpose (answer, quick_replies, embedding) and outcome: ok, unreachable, timeout, key_refused, unknown_model, limited, refused, unusable, failed, or internal (the service failed).",
+    help: "Requests to models by identifier, purpose (answer, quick_replies, embedding) and outcome: ok, unreachable, timeout, key_refused, unknown_model, limited, tools_refused (the answer was then requested without functions), refused, unusable, failed, or internal (the service failed).",
     labelNames: ["model", "purpose", "outcome"],
     registers: [this.registry],
   });

@@ -3,6 +3,8 @@ import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { InternalTool, TurnParts } from "./prepare-turn";
 
+const MAX_PRESERVED = 8;
+
 /**
  * Passages for the prompt: found for this question if `forceRag` is set or it mentions a trigger topic, and with
  * `preserveRagResult` those found for earlier questions.
@@ -23,10 +25,37 @@ export async function searchBeforeAnswer(
     forceRag || isTriggered ? await scope.of(Knowledge).find(question, assistant.id, configuration) : [];
   const found = [
     ...new Map([...fresh, ...preserved].map((passage) => [passage.text, passage])).values(),
-  ].slice(0, 8);
+  ].slice(0, MAX_PRESERVED);
   if (preserveRagResult && fresh.length > 0) await storePassages(scope, chat.id, found);
   return found;
 }
+
+/**
+ * Passages for the prompt of a model that cannot search, found for this question as with `forceRag`.
+ * @param known passages that the prompt contains already
+ * @param citations gets the passages
+ */
+export async function passagesForPrompt(
+  scope: Scope,
+  { chat, assistant, configuration, question }: TurnParts,
+  known: readonly Passage[],
+  citations: JsonObject[],
+): Promise<string> {
+  const { isRagEnabled, preserveRagResult } = configuration;
+  if (!isRagEnabled) return "";
+  const found = await scope.of(Knowledge).find(question, assistant.id, configuration);
+  const fresh = found.filter(({ text }) => !known.some((passage) => passage.text === text));
+  if (preserveRagResult && fresh.length > 0)
+    await storePassages(scope, chat.id, [...fresh, ...known].slice(0, MAX_PRESERVED));
+  citations.push(...fresh.map(citationOf));
+  return promptText(fresh);
+}
+
+/** What the prompt says of passages; empty without any. */
+export const promptText = (found: readonly Passage[]): string =>
+  found.length === 0
+    ? ""
+    : `What you know:\n${found.map(({ text, source }) => `[${source}] ${text}`).join("\n\n")}`;
 
 const storePassages = (scope: Scope, id: string, found: readonly Passage[]): PromiseLike<unknown> =>
   scope

@@ -14,7 +14,14 @@ import { EndUsers, type EndUserChat } from "../../chats/chats/end-users";
 import type { WorkflowPosition } from "../workflows/workflow-position";
 import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "../functions/functions";
-import { citationOf, searchBeforeAnswer, quoteForLocal, searchTool } from "./look-up";
+import {
+  citationOf,
+  passagesForPrompt,
+  promptText,
+  quoteForLocal,
+  searchBeforeAnswer,
+  searchTool,
+} from "./look-up";
 import { orderForModel, functionResults, toModel, withoutFunctions } from "./history";
 import { ModelCredentials } from "../../account/organization/model-credentials";
 import { ModelMappings } from "../../account/organization/model-mappings";
@@ -38,6 +45,8 @@ export interface PreparedTurn {
   readonly upTo: number;
   readonly messages: readonly ModelMessage[];
   readonly request: Omit<ModelRequest, "messages" | "signal">;
+  /** Text for the prompt of a model that cannot search; its passages are cited. */
+  readonly passages: () => Promise<string>;
   readonly search: InternalTool | undefined;
   readonly remember: InternalTool | undefined;
   /** Sources of the answer; searches of the model add to them. */
@@ -119,7 +128,6 @@ export interface TurnParts extends Speaker {
 /** Reads everything else that a turn needs, and builds the request to the model. */
 export async function assemble(scope: Scope, parts: TurnParts): Promise<PreparedTurn> {
   const { chat, assistant, position, configuration, history, question, upTo } = parts;
-  const values = [chat.variables, assistant.variables];
   const person = chat.uniqueId === null ? undefined : { ...chat, uniqueId: chat.uniqueId };
   const [{ model, credential }, found, memory] = await Promise.all([
     scope.of(ModelMappings).for(configuration.model),
@@ -129,7 +137,9 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
   const citations: JsonObject[] = credential ? found.map(citationOf) : [];
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
   const remember = person && rememberTool(scope, assistant.id, person);
-  const opening = fill(configuration.initialMessage, values).trim() || "Let's go on.";
+  let passages: Promise<string> | undefined;
+  const opening =
+    fill(configuration.initialMessage, [chat.variables, assistant.variables]).trim() || "Let's go on.";
   return {
     chat,
     ...(position && { position }),
@@ -139,6 +149,7 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
     messages: position
       ? withoutFunctions(history)
       : orderForModel(history, chat.answeredSequence).flatMap(toModel),
+    passages: () => (passages ??= passagesForPrompt(scope, parts, found, citations)),
     search,
     remember,
     citations,
@@ -203,13 +214,13 @@ function systemText(
   found: readonly Passage[],
   memory: string,
 ): string {
-  const known = isRagEnabled
-    ? found.map(({ text, source }) => `[${source}] ${text}`).join("\n\n")
-    : resources.slice(0, MAX_RESOURCES_IN_PROMPT);
+  const resourcesText =
+    resources === "" ? "" : `What you know:\n${resources.slice(0, MAX_RESOURCES_IN_PROMPT)}`;
+  const known = isRagEnabled ? promptText(found) : resourcesText;
   const functions = position ? functionResults(history) : "";
   return [
     prompt,
-    ...(known === "" ? [] : [`What you know:\n${known}`]),
+    ...(known === "" ? [] : [known]),
     ...(memory === "" ? [] : [`What you remember of this person:\n${memory}`]),
     ...(functions === "" ? [] : [functions]),
   ].join("\n\n");

@@ -16,6 +16,7 @@ import {
 import type { Ending } from "../workflows/workflow-position";
 import { speakerOf, type Speaker } from "../workflows/speaker";
 import { BUILT_IN, builtInFunctions } from "../functions/functions";
+import { askModel } from "./ask-model";
 import { countAnswer, recordFailedAnswer } from "./failed-answer";
 import { functionResults } from "./history";
 import { StatusEvents } from "./status-events";
@@ -167,17 +168,12 @@ async function* stream(
   messages: readonly ModelMessage[],
   callerSignal: AbortSignal,
 ): AsyncGenerator<ModelPart, void> {
-  const { local, remote } = scope.ports.models;
   for (let failures = 0; ; failures++) {
     const signal = AbortSignal.any([callerSignal, AbortSignal.timeout(scope.ports.models.timeoutMs)]);
     let hasStarted = false;
     let hasCalled = false;
     try {
-      for await (const part of (turn.request.credential ? remote : local).stream({
-        ...turn.request,
-        messages,
-        signal,
-      })) {
+      for await (const part of askModel(scope, turn, messages, signal)) {
         hasStarted = true;
         hasCalled ||= part.type === "call";
         yield part;

@@ -12,11 +12,12 @@ import {
   type CutReason,
   type ModelCall,
   type ModelMessage,
-  type ModelRequest,
+  type ModelPart,
 } from "../../platform/ports/text-model";
 import type { Ending } from "../workflows/workflow-position";
 import { conclude } from "../workflows/speaker";
 import { answerExtras } from "./after-answer";
+import { askModel } from "./ask-model";
 import { countAnswer, recordFailedAnswer } from "./failed-answer";
 import { StatusEvents } from "./status-events";
 import { openQuestion, prepare, prepareAfterHandover, type PreparedTurn } from "./prepare-turn";
@@ -119,7 +120,7 @@ async function ask(
   for (let failures = 0; ; failures++) {
     try {
       const signal = AbortSignal.timeout(scope.ports.models.timeoutMs);
-      return await stream(scope, turn, { ...turn.request, messages, signal }, output);
+      return await stream(scope, turn, askModel(scope, turn, messages, signal), output);
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures];
       if (pause === undefined || error instanceof AlreadyAnswered || isPermanent(error)) throw error;
@@ -132,15 +133,14 @@ async function ask(
 async function stream(
   scope: Scope,
   turn: PreparedTurn,
-  request: ModelRequest,
+  parts: AsyncIterable<ModelPart>,
   output: Output,
 ): Promise<Answer> {
-  const { local, remote } = scope.ports.models;
   let text = "";
   let known: Promise<Conversation> | undefined;
   let finishReason: CutReason | undefined;
   const calls: ModelCall[] = [];
-  for await (const part of (request.credential ? remote : local).stream(request)) {
+  for await (const part of parts) {
     if (part.type === "call") calls.push({ id: part.id, name: part.name, arguments: part.arguments });
     else if (part.type === "cut") finishReason = part.reason;
     else if (part.type === "withdrawn") {

@@ -8,6 +8,7 @@ import type { Storage } from "./storage";
 import type { Telephony } from "./telephony";
 import type { ModelReports } from "./model-reports";
 import type { ModelCredential, TextModel } from "./text-model";
+import type { ToolRefusals } from "./tool-refusals";
 import type { VoiceEngine } from "./voice-engine";
 
 /** The text models that write the assistants' answers. */
@@ -18,6 +19,7 @@ export interface Models {
   readonly local: TextModel;
   /** Tells the operator what became of requests to models. */
   readonly reports: ModelReports;
+  readonly refusals: ToolRefusals;
   /** Credentials from the server's settings, by vendor. */
   readonly credentials: Readonly<Record<string, { readonly apiKey?: string; readonly baseUrl?: string }>>;
   /** Answers for identifiers whose provider has no credential, if the server's settings name a model. */

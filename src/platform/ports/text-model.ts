@@ -63,11 +63,20 @@ export type CutReason = "length" | "content_filter";
 
 /**
  * Kinds of failures: no connection, or it broke; no complete answer in time; the key is refused; the provider does not
- * have the model; its rate limit or quota is used up; it refuses the request; its answer is not usable; any other error
+ * have the model; its rate limit or quota is used up; the model takes no
+ * functions; it refuses the request; its answer is not usable; any other error
  * of the provider.
  */
 export type FailureKind =
-  "unreachable" | "timeout" | "key_refused" | "unknown_model" | "limited" | "refused" | "unusable" | "failed";
+  | "unreachable"
+  | "timeout"
+  | "key_refused"
+  | "unknown_model"
+  | "limited"
+  | "tools_refused"
+  | "refused"
+  | "unusable"
+  | "failed";
 
 /** A failed request, without keys and without words of the conversation. */
 export interface FailedRequest {

@@ -24,7 +24,10 @@ export class ModelReports implements Reports {
   private readonly logged = new LRUCache<string, { at: number; since: number }>({ max: MAX_REMEMBERED });
 
   constructor(
-    private readonly logger: Pick<Logger, "error"> = { error: () => undefined },
+    private readonly logger: Pick<Logger, "error" | "warn"> = {
+      error: () => undefined,
+      warn: () => undefined,
+    },
     private readonly count: Count = () => undefined,
     private readonly now: () => number = () => performance.now(),
   ) {}
@@ -45,7 +48,9 @@ export class ModelReports implements Reports {
     const facts = { purpose, kind, ...ids, failures };
     if (!request) return this.logger.error({ err: error, ...facts }, "an answer failed");
     const { host, reason } = request;
-    this.logger.error({ provider, host, model, identifier, ...facts, reason: reason() }, "the model failed");
+    const line = { provider, host, model, identifier, ...facts, reason: reason() };
+    if (kind === "tools_refused") this.logger.warn(line, "the model takes no functions");
+    else this.logger.error(line, "the model failed");
   }
 
   /** Failures since the last line, this one included; undefined if the last line is too recent. */

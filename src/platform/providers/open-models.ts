@@ -5,6 +5,7 @@ import { aiSdkModel } from "./ai-sdk-model";
 import { localModel } from "./local-model";
 import { modelAccess } from "./model-access";
 import { ModelReports, type Count } from "./model-reports";
+import { toolRefusals } from "./tool-refusals";
 import type { Logger } from "pino";
 import type { Models } from "../ports/ports";
 
@@ -14,13 +15,14 @@ export function openModels(
   catalog: Catalog,
   guardedFetch: typeof fetch,
   answers: BoundedAnswers,
-  logger?: Pick<Logger, "error">,
+  logger?: Pick<Logger, "error" | "warn">,
   count?: Count,
 ): Models {
   return {
     remote: aiSdkModel(guardedFetch, answers),
     local: localModel,
     reports: new ModelReports(logger, count),
+    refusals: toolRefusals(),
     timeoutMs: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     ...modelAccess(settings, catalog),
   };

@@ -14,6 +14,14 @@ const LIMIT_TYPES =
 const UNKNOWN_MODEL_TYPES = /^model_(not_found|decommissioned)$/;
 /** Matches the messages of Ollama, vLLM and Anthropic, which send status 404 without an error type of their own. */
 const UNKNOWN_MODEL_MESSAGE = /\bmodel\b/i;
+/**
+ * Refusals of functions: Ollama ("… does not support tools"), DeepSeek ("… does not support Function Calling"), Groq
+ * ("`tool calling` is not supported with this model"), Mistral ("Function calling is not enabled for this model"),
+ * OpenAI ("'tools' is not supported with this model"), OpenRouter ("No endpoints found that support tool use"), vLLM
+ * ("… requires --enable-auto-tool-choice …") and llama.cpp ("tools param requires --jinja flag", "Unsupported param: tools").
+ */
+const NO_TOOLS_MESSAGE =
+  /\bdoes not support (?:tools?|functions?)\b|\b(?:tool|function)[ _]?(?:calling|use|calls)\W{0,2} is not (?:supported|enabled)\b|'tools' is not supported\b|\bno endpoints found that support (?:tool use|the provided 'tool_choice')|--enable-auto-tool-choice\b|\btools param requires\b|\bunsupported param: tools\b/i;
 const MAX_MESSAGE_LENGTH = 500;
 const MAX_QUOTE_LENGTH = 200;
 
@@ -30,15 +38,20 @@ export function modelFailure(error: unknown, timedOut: boolean, model: Model): M
   const own = nested.map(({ message }) => message).find((one) => typeof one === "string" && one !== "");
   const message = typeof own === "string" ? own : typeof error === "string" ? error : "The model failed.";
   const statuses = nested.flatMap(({ statusCode, status, code }) => [statusCode, status, code]);
+  const noTools = NO_TOOLS_MESSAGE.test(message);
   const permanent =
+    noTools ||
     types.some((one) => PERMANENT_TYPES.test(one)) ||
     statuses.some((one) => PERMANENT_STATUSES.includes(one));
   const said = type === undefined || message.includes(type) ? message : `${type}: ${message}`;
   const unknownModel =
     types.some((one) => UNKNOWN_MODEL_TYPES.test(one)) ||
     (statuses.includes(404) && UNKNOWN_MODEL_MESSAGE.test(message));
-  const kind = unknownModel ? "unknown_model" : kindOf(error, { types, statuses, permanent });
-  const text = unknownModel ? unknownModelMessage(model, said) : said;
+  const [kind, text] = noTools
+    ? (["tools_refused", noToolsMessage(model, said)] as const)
+    : unknownModel
+      ? (["unknown_model", unknownModelMessage(model, said)] as const)
+      : ([kindOf(error, { types, statuses, permanent }), said] as const);
   return new ModelFailure(text.slice(0, MAX_MESSAGE_LENGTH), {
     retryAfterMs: retryAfterMs(error),
     permanent,
@@ -84,6 +97,9 @@ const REMEDIES: Readonly<Record<ModelSource | "catalog", (id: string) => string>
   catalog: (id) =>
     `The built-in catalog names it. Name another model for ${id} with setModelMapping (GraphQL) or in CATALOG_FILE.`,
 };
+
+const noToolsMessage = ({ provider, model }: Model, said: string): string =>
+  `The model "${model}" of ${provider} takes no functions (tools). It answers without them, with passages in its prompt. The provider said: ${said.slice(0, MAX_QUOTE_LENGTH)}`;
 
 function unknownModelMessage(
   { id, provider, model, successor, namedBy: source }: Model,
