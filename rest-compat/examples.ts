@@ -1,3 +1,6 @@
+/** Address of the service in the examples of documents; a running server shows its own instead. */
+export const EXAMPLE_URL = "http://127.0.0.1:4000";
+
 /** Example values in the OpenAPI document, by `Type.field`, by field name, or by `route.field` for one response. */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   id: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
@@ -74,8 +77,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   metadata: { source: "web" },
   customerMetadata: { source: "web" },
   url: "https://example.com/events",
-  "FileDownload.url":
-    "http://localhost:4000/files/0192f0b2-52e1-7a6d-8f3c-0d1b2a39485c/0192f0d0-6c1f-7b33-9e2a-5d4c3b2a1908?expires=1769860800&signature=5Yh…",
+  "FileDownload.url": `${EXAMPLE_URL}/files/0192f0b2-52e1-7a6d-8f3c-0d1b2a39485c/0192f0d0-6c1f-7b33-9e2a-5d4c3b2a1908?expires=1769860800&signature=5Yh…`,
   secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   String: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   createdAt: "2026-01-31T12:00:00.000Z",
@@ -84,14 +86,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   userId: "customer-42",
   expiresIn: "1h",
   token: "eyJhbGciOiJIUzI1NiIsImtpZCI6Ik…",
-  analyticUrl: "http://localhost:4000/analytics",
+  analyticUrl: `${EXAMPLE_URL}/analytics`,
   phoneNumber: "+14155550132",
   userName: "Grace Hopper",
   externalId: "order-1047",
   anonymousId: "visitor-7f3a",
   "PlaceWorkflowCallInput.workflowId": "0192f0e1-3b5c-7a90-8e21-7c4d9f0a1b2e",
-  webCallUrl:
-    "http://localhost:4000/widget/voice?chat=0192f0c9-11aa-7c02-8d4e-6b7f3a2c5e90#token=eyJhbGciOiJIUzI1NiIsImtpZCI6Ik…",
+  webCallUrl: `${EXAMPLE_URL}/widget/voice?chat=0192f0c9-11aa-7c02-8d4e-6b7f3a2c5e90#token=eyJhbGciOiJIUzI1NiIsImtpZCI6Ik…`,
   role: "USER",
   channel: "TEXT",
   content: "When are you open?",

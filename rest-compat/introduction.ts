@@ -1,5 +1,6 @@
 import { errorTable } from "../src/http/error-reference";
 import type { ErrorCode } from "../src/platform/errors";
+import { EXAMPLE_URL } from "./examples";
 
 /** What a reader needs before the first request, as Markdown. */
 export const introduction = (codes: ReadonlySet<ErrorCode>): string => `\
@@ -17,7 +18,7 @@ GraphQL, which offers more.
 3. **Send the first request.** Open [Create an assistant](#/Assistants/createAssistant) and press **Execute**, or use curl:
 
 \`\`\`sh
-curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:4000/rest/v1/assistants \\
+curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" ${EXAMPLE_URL}/rest/v1/assistants \\
   -d '{"name": "Front desk"}'
 \`\`\`
 

@@ -16,6 +16,7 @@ import {
 import { itemRule, ruleOf, type InputRule } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
+import { mutationFor } from "./read-only";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -69,7 +70,7 @@ export class Components {
       };
       properties[name] = withDescription(
         keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
-        field.description,
+        withMutation(field.description, mutationFor(bare.name, name)),
         componentName ?? bare.name,
         name,
       );
@@ -156,6 +157,12 @@ const orNull = (schema: JsonSchema): JsonSchema => ({
   type: [schema.type, "null"],
   ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
 });
+
+/** The description of a field, with the mutation that changes it if REST cannot. */
+const withMutation = (description: string | null | undefined, mutation: string | undefined) =>
+  mutation === undefined
+    ? description
+    : `${description ?? ""} Read-only on REST: the GraphQL mutation ${mutation} changes it.`.trim();
 
 const about = (description: string | null | undefined) => (description ? { description } : {});
 

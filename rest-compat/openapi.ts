@@ -1,7 +1,7 @@
 import { getNamedType, type GraphQLSchema } from "graphql";
 import { ruleOf } from "../schema/core/rules";
 import type { CompiledRoute, Operation } from "./compile";
-import { exampleOf, examplesOfRoute } from "./examples";
+import { EXAMPLE_URL, exampleOf, examplesOfRoute } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
 import { codesOf, ERROR, failure, failuresOf } from "./openapi-errors";
@@ -16,7 +16,20 @@ const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly 
   none: [{}],
 };
 
+/** In the order of the dialog under Authorize: what a newcomer has comes first. */
 const SECURITY_SCHEMES: JsonSchema = {
+  apiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "X-API-Key",
+    description: "A SECRET key of the organization; the service prints one on its first start.",
+  },
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A token from POST /rest/v1/organization/token.",
+  },
   publicKey: {
     type: "apiKey",
     in: "header",
@@ -29,20 +42,10 @@ const SECURITY_SCHEMES: JsonSchema = {
     name: "X-Public-Token",
     description: "A token from POST /rest/v1/organization/token, without `Bearer`.",
   },
-  bearer: {
-    type: "http",
-    scheme: "bearer",
-    bearerFormat: "JWT",
-    description: "A token from POST /rest/v1/organization/token.",
-  },
-  // Last, because the documentation page focuses the last one.
-  apiKey: {
-    type: "apiKey",
-    in: "header",
-    name: "X-API-Key",
-    description: "A SECRET key of the organization; the service prints one on its first start.",
-  },
 };
+
+/** The document, as JSON, with the address of the server that shows it instead of the one in examples. */
+export const atAddress = (json: string, url: string): string => json.replaceAll(EXAMPLE_URL, url);
 
 /** Generates the OpenAPI 3.1 document of the routes, and of the events that webhook destinations receive. */
 export function openApi(
@@ -79,7 +82,7 @@ export function openApi(
 }
 
 function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Components): JsonSchema {
-  const { id, group, summary, auth, operation, success } = route;
+  const { id, group, summary, notes, auth, operation, success } = route;
   const responses: Record<string, JsonSchema> = {};
   if (operation) responses[success] = successOf(route, operation, components);
   if (route.stream) responses[success] = streamOf(route);
@@ -93,7 +96,7 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
     tags: [group],
     ...(route.extension && { "x-extension": true }),
     security: SECURITY[auth],
-    ...(operation && { description: `GraphQL operation \`${operation.name}\`.` }),
+    ...(operation && { description: `GraphQL operation \`${operation.name}\`.${notes ? ` ${notes}` : ""}` }),
     ...parametersOf(route),
     ...(operation && bodyOf(route, operation, components)),
     ...(route.stream && streamBodyOf(route)),

@@ -21,6 +21,8 @@ export interface Route {
   readonly success: number;
   /** Summary, as a sentence. */
   readonly summary: string;
+  /** What else a reader must know, as sentences of Markdown. */
+  readonly notes?: string;
   /**
    * The GraphQL document. A variable named in the path comes from the path, `$input` is the body, the others come
    * from the query string (or from the form of a multipart body). The field with the alias `result` becomes the
@@ -59,6 +61,7 @@ type Row = Pick<
   Route,
   | "id"
   | "summary"
+  | "notes"
   | "document"
   | "stream"
   | "takes"

@@ -6,6 +6,8 @@ const VOICE = `{ ${COMMON} voiceProvider voice backgroundSound backchanneling en
 const SMS = `{ ${COMMON} smsMode voiceCallMode keywords ${RAG} }`;
 const CHAT = `{ ${COMMON} chatMode quickRepliesEnabled ${RAG} }`;
 const THEME = "{ theme mode }";
+const RAG_NOTES =
+  "The fields `isRagEnabled`, `forceRag`, `ragTriggerTopics` and `preserveRagResult` of the response are read-only here: change them with the GraphQL mutation `updateRagSettings`, and attach files with `attachFile`. See [Knowledge](/docs/knowledge).";
 
 export const configurations = group("Configurations", "keyOrBearer", [
   {
@@ -18,6 +20,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateVoiceConfiguration",
     patch: "/rest/v1/assistants/:assistantId/voice",
     summary: "Update the voice configuration of an assistant",
+    notes: RAG_NOTES,
     document: `mutation UpdateVoiceConfiguration($assistantId: ID!, $input: UpdateVoiceConfigurationInput!) {
       result: updateVoiceConfiguration(assistantId: $assistantId, input: $input) ${VOICE} }`,
   },
@@ -31,6 +34,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateSmsConfiguration",
     patch: "/rest/v1/assistants/:assistantId/sms",
     summary: "Update the SMS configuration of an assistant",
+    notes: RAG_NOTES,
     document: `mutation UpdateSmsConfiguration($assistantId: ID!, $input: UpdateSmsConfigurationInput!) {
       result: updateSmsConfiguration(assistantId: $assistantId, input: $input) ${SMS} }`,
   },
@@ -44,6 +48,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateChatConfiguration",
     patch: "/rest/v1/assistants/:assistantId/chat",
     summary: "Update the chat configuration of an assistant",
+    notes: RAG_NOTES,
     document: `mutation UpdateChatConfiguration($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
       result: updateChatConfiguration(assistantId: $assistantId, input: $input) ${CHAT} }`,
   },
@@ -57,6 +62,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateThemeConfiguration",
     patch: "/rest/v1/assistants/:assistantId/theme",
     summary: "Update the theme of an assistant's widget",
+    notes: "`mode` is read-only here: change it with the GraphQL mutation `updateThemeConfiguration`.",
     omit: ["mode"],
     document: `mutation UpdateThemeConfiguration($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
       result: updateThemeConfiguration(assistantId: $assistantId, input: $input) ${THEME} }`,

@@ -11,6 +11,8 @@ export const files = group("Files", "key", [
     body: "multipart",
     waits: true,
     summary: "Upload a file, with a JSON object in the form field `metadata`",
+    notes:
+      "To let an assistant answer from the file, attach it with the GraphQL mutation `attachFile`, then switch on the lookup with `updateRagSettings`; REST has no path for either. See [Knowledge](/docs/knowledge).",
     document: `mutation UploadFile($file: Upload!, $metadata: JSONObject) { result: uploadFile(file: $file, metadata: $metadata) ${FILE} }`,
   },
   {

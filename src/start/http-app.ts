@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import { getOperationAST, type GraphQLSchema } from "graphql";
 import type { CompiledRoute } from "../../rest-compat/compile";
-import { openApi } from "../../rest-compat/openapi";
+import { atAddress, openApi } from "../../rest-compat/openapi";
 import { restRouter } from "../../rest-compat/router";
 import { coerce, type Engine } from "../../rest-compat/run";
 import type { RestServer } from "../../rest-compat/server";
@@ -65,7 +65,7 @@ export async function httpApp(
   const { schema, engine, rows } = interfaces;
   const sendError = errorSender(logger);
   const callers = new Callers({ ...service, publicUrl: ports.publicUrl });
-  const document = openApi(rows, schema, EVENT_VERSIONS);
+  const document = JSON.stringify(openApi(rows, schema, EVENT_VERSIONS));
   const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
   const first = [identify, harden, allowAnyOrigin, metrics.time];
@@ -82,7 +82,9 @@ export async function httpApp(
   app.use(limits.pages);
   app.use(pages({ publicDir: PUBLIC_DIR }));
   app.use(widgetPages({ publicDir: PUBLIC_DIR, scopeOf: (id) => database.scope(id), callers }));
-  app.get("/rest/openapi.json", (_req, res) => void res.json(document));
+  app.get("/rest/openapi.json", (_req, res) => {
+    res.type("json").send(atAddress(document, ports.publicUrl()));
+  });
   app.use(downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
   app.get("/", home(ports));

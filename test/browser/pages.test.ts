@@ -302,6 +302,9 @@ describe("the REST documentation at /rest/docs", () => {
 
   test("runs an operation with the key entered under Authorize, which survives a reload", async () => {
     await page.locator(".auth-wrapper .authorize").click();
+    const schemes = await page.locator(".modal-ux .auth-container h4 code").allTextContents();
+    expect(schemes).toEqual(["apiKey", "bearer", "publicKey", "publicToken"]);
+    await page.locator(".modal-ux .auth-container").first().locator("input:focus").waitFor();
     // The cursor starts in the field of the key.
     await page.keyboard.type(app.secretKey);
     await page.locator(".modal-ux .authorize").last().click();

@@ -24,6 +24,11 @@ const keptForThisTab = () => ({
   statePlugins: {
     auth: {
       wrapActions: {
+        // Each field takes the focus when it appears, so the last one would keep it.
+        showDefinitions: (original: (schemes: unknown) => unknown) => (schemes: unknown) => {
+          requestAnimationFrame(() => document.querySelector<HTMLElement>(".auth-container input")?.focus());
+          return original(schemes);
+        },
         persistAuthorizationIfNeeded:
           (_original: unknown, { authSelectors }: System) =>
           () => {
