@@ -8,6 +8,7 @@ import type { FailureKind } from "../platform/ports/text-model";
 import { askTarget, listModels, targetOf } from "./connect/ask-target";
 import { envChange } from "./connect/env-change";
 import { storeForOrganization, storeInSettings } from "./connect/store";
+import { AbortedError } from "./connect/questions";
 import { isPrivate, modelsAt, type Target } from "./connect/target";
 
 const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDRESS] [--key KEY] [--model NAME]
@@ -30,10 +31,15 @@ command(
     const { ports } = database.scope("");
     const isOpen = options.provider === undefined && options.url === undefined;
     if (isOpen && !process.stdin.isTTY) throw new Error(`Name a provider or an address.\nUsage: ${USAGE}`);
-    const find = isOpen ? askTarget : targetOf;
-    const target = await find(options, ports.catalog, ports.models.credentials);
-    const change = (await goesToEnv(target, store)) ? envChange(target, environment, ".env") : undefined;
-    await test(ports, target);
+    const prepare = async (target: Target) => {
+      const change = (await goesToEnv(target, store)) ? envChange(target, environment, ".env") : undefined;
+      await test(ports, target);
+      return { target, change };
+    };
+    const { catalog, models } = ports;
+    const { target, change } = isOpen
+      ? await untilItAnswers(async () => prepare(await askTarget(options, catalog, models.credentials)))
+      : await prepare(await targetOf(options, catalog, models.credentials));
     const organizationId = await existingOrganization(database, organization);
     const name = target.provider ?? target.baseUrl!;
     const operation = commandOf("connect", "ModelMapping", [{ name: change ? "env" : "organization" }]);
@@ -48,6 +54,17 @@ command(
     );
   },
 );
+
+/** Asks again after each failure, until the person gives up. @throws AbortedError */
+async function untilItAnswers<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof AbortedError) throw error;
+      console.error(`${(error as Error).message}\n\nTry again, or press Ctrl+C to give up.`);
+    }
+}
 
 /** A hint for a server that runs as another user than root. */
 const ownedByRoot = (file: string): string =>

@@ -30,7 +30,12 @@ const ERROR_CLASSES: Readonly<Record<string, number>> = {
   UnsupportedPattern: 0,
 };
 /** Classes whose constructors compose the message, or whose messages nobody sees. */
-const WITHOUT_MESSAGE: readonly string[] = ["BoundExceeded", "AlreadyAnswered", "CallAlreadyOpen"];
+const WITHOUT_MESSAGE: readonly string[] = [
+  "BoundExceeded",
+  "AlreadyAnswered",
+  "CallAlreadyOpen",
+  "AbortedError",
+];
 const isErrorClass = (name: string) => /Error$/.test(name) || name in ERROR_CLASSES;
 
 const LOGGER = /\b(logger|log)\??\.(fatal|error|warn|info|debug)$/;

@@ -1,10 +1,18 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import { Writable } from "node:stream";
 
+/** The person has pressed Ctrl+C or Ctrl+D. */
+export class AbortedError extends Error {
+  constructor() {
+    super("Aborted. Nothing was stored.");
+  }
+}
+
 /** Asks a person at a terminal. */
 export class Questions {
   private isMuted = false;
   private readonly lines: Interface;
+  private readonly ending = new AbortController();
 
   constructor() {
     // The terminal echoes through this stream, so that a key can be typed unseen.
@@ -15,12 +23,13 @@ export class Questions {
       },
     });
     this.lines = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY });
+    for (const event of ["SIGINT", "close"]) this.lines.on(event, () => this.ending.abort());
   }
 
   /** @param initial the answer to an empty line */
   async ask(question: string, initial = ""): Promise<string> {
     const hint = initial === "" ? "" : ` [${initial}]`;
-    const answer = (await this.lines.question(`${question}${hint}: `)).trim();
+    const answer = await this.line(`${question}${hint}: `);
     return answer === "" ? initial : answer;
   }
 
@@ -29,7 +38,7 @@ export class Questions {
     process.stdout.write(`${question}: `);
     this.isMuted = true;
     try {
-      return (await this.lines.question("")).trim();
+      return await this.line("");
     } finally {
       this.isMuted = false;
       process.stdout.write("\n");
@@ -48,6 +57,15 @@ export class Questions {
         `Type a number from 1 to ${choices.length}, or an address such as http://127.0.0.1:8000/v1.`,
       );
     }
+  }
+
+  /** @throws AbortedError */
+  private async line(prompt: string): Promise<string> {
+    const typed = this.lines.question(prompt, { signal: this.ending.signal });
+    const text = await typed.catch(() => {
+      throw new AbortedError();
+    });
+    return text.trim();
   }
 
   close(): void {

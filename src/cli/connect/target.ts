@@ -16,7 +16,7 @@ export interface Target {
 /** Identifier whose model answers for other providers' identifiers, if it is not the provider's first one. */
 const USUAL: Readonly<Record<string, string>> = { ANTHROPIC: "CLAUDE_3_5_SONNET" };
 const ONLY_PUBLIC = new AddressRules([]);
-const OLLAMA = "http://127.0.0.1:11434";
+const OLLAMA_PORT = "11434";
 const PROBE_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 
@@ -71,9 +71,19 @@ export async function modelsAt(
   return Array.isArray(data) ? data.flatMap((one) => (typeof one?.id === "string" ? [one.id] : [])) : [];
 }
 
-/** Base URL and models of Ollama on its usual port; undefined if it does not run there. @param address another place to look */
+/** Address of Ollama on this computer: its usual port, or where its own variable OLLAMA_HOST says. */
+function ollamaAddress(): string {
+  const own = process.env.OLLAMA_HOST?.trim() ?? "";
+  const text = /^https?:\/\//.test(own) ? own : `http://${own || "127.0.0.1"}`;
+  if (!URL.canParse(text)) return `http://127.0.0.1:${OLLAMA_PORT}`;
+  const url = new URL(text);
+  if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1"; // a server listens there, and nobody connects there
+  return `${url.protocol}//${url.hostname}:${url.port || OLLAMA_PORT}`;
+}
+
+/** Base URL and models of Ollama on this computer; undefined if it does not run. @param address another place to look */
 export async function findOllama(
-  address = OLLAMA,
+  address = ollamaAddress(),
 ): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {
   const baseUrl = `${address}/v1`;
   try {
