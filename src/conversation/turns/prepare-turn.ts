@@ -138,8 +138,6 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
   const search = configuration.isRagEnabled ? searchTool(scope, parts, citations) : undefined;
   const remember = person && rememberTool(scope, assistant.id, person);
   let passages: Promise<string> | undefined;
-  const opening =
-    fill(configuration.initialMessage, [chat.variables, assistant.variables]).trim() || "Let's go on.";
   return {
     chat,
     ...(position && { position }),
@@ -161,12 +159,16 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
       tools: await offeredTools(scope, parts, [search, remember]),
       temperature: configuration.temperature,
       maxTokens: configuration.maxTokensOutput,
-      ...(parts.handedOver && { opening }),
+      ...(parts.handedOver && { opening: openingOf(parts) }),
       quote: (question) => quoteForLocal(scope, parts, question, citations),
       topics: () => scope.of(Knowledge).topics(question, assistant.id, configuration),
     },
   };
 }
+
+/** The first words of an assistant that takes over the conversation. */
+const openingOf = ({ chat, assistant, configuration }: TurnParts): string =>
+  fill(configuration.initialMessage, [chat.variables, assistant.variables]).trim() || "Let's go on.";
 
 /** The instructions of the configuration and of the workflow node, with variables filled in. */
 function promptOf({ chat, assistant, position, configuration }: TurnParts): string {
