@@ -307,7 +307,7 @@ describe("the REST documentation at /rest/docs", () => {
     await page.locator(".modal-ux .auth-container").first().locator("input:focus").waitFor();
     // The cursor starts in the field of the key.
     await page.keyboard.type(app.secretKey);
-    await page.locator(".modal-ux .authorize").last().click();
+    await page.locator(".modal-ux .authorize").first().click();
     await page.reload();
     await listed();
     await inUse(app.secretKey).waitFor();
