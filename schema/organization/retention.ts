@@ -1,5 +1,6 @@
 import { Arg, Ctx, InputType, Int, ObjectType, Resolver } from "type-graphql";
 import { holdWarnings } from "../../src/account/organization/hold-notice";
+import { ModelFailures } from "../../src/account/organization/model-failures";
 import { Quotas } from "../../src/account/organization/quotas";
 import { Retention as RetentionService, type RetentionKind } from "../../src/privacy/retention/retention";
 import type { Context } from "../core/context";
@@ -77,10 +78,11 @@ export class RetentionResolver {
 
   @FieldResolver(() => [String], {
     description:
-      "Conditions that need attention: upcoming deletion of data and its start, 90 % or more of the storage quota used, or an installation that sends nothing until it is released after a restore.",
+      "Conditions that need attention: upcoming deletion of data and its start, 90 % or more of the storage quota used, models whose latest answer failed, or an installation that sends nothing until it is released after a restore.",
   })
   async warnings(@Ctx() { scope }: Context): Promise<string[]> {
-    const found = [holdWarnings(scope), scope.of(Quotas).warnings(), scope.of(RetentionService).warnings()];
+    const services = [scope.of(ModelFailures), scope.of(Quotas), scope.of(RetentionService)];
+    const found = [holdWarnings(scope), ...services.map((service) => service.warnings())];
     return (await Promise.all(found)).flat();
   }
 

@@ -100,7 +100,9 @@ function tablesWithoutOrganization(sql: string): string[] {
   const names = [...sql.matchAll(named)].map(([, table, alias]) => alias ?? table!);
   const isPart = (name: string) => PARTS.has(name) || new RegExp(`\\b${name} as \\(`).test(sql);
   const isNamed = (name: string) =>
-    sql.includes(`${name}.organization_id`) || sql.includes(`insert into ${name} (organization_id,`);
+    sql.includes(`${name}.organization_id`) ||
+    sql.includes(`insert into ${name} (organization_id,`) ||
+    (name === "organizations" && sql.includes("organizations.id = $1"));
   return names.filter((name) => !isPart(name) && !isNamed(name));
 }
 

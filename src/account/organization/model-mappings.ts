@@ -6,6 +6,7 @@ import { statement } from "../../platform/database/statement";
 import { invalid, quoted } from "../../platform/errors";
 import type { ModelCredential } from "../../platform/ports/text-model";
 import { hintOf, ModelCredentials } from "./model-credentials";
+import { ModelFailures } from "./model-failures";
 
 /** An organization's own server, model and key for an identifier of the catalog. */
 export interface StoredMapping {
@@ -67,6 +68,7 @@ export class ModelMappings {
     const sealedKey = apiKey === null ? null : this.scope.ports.crypto.seal(apiKey, this.context(model));
     return this.scope.transaction(async (scope) => {
       await scope.of(ModelMappings).clear([model]);
+      await scope.of(ModelFailures).forget(model);
       if (name === null) return null;
       const row = { id: newId(), model, name, provider, baseUrl, sealedKey, updatedAt: currentDate() };
       const [stored] = await scope.insert("model_mappings", row);

@@ -5,6 +5,7 @@ import {
   type ModelRequest,
   type TextModel,
 } from "../../platform/ports/text-model";
+import { ModelFailures } from "./model-failures";
 import { ModelMappings, type ChosenModel } from "./model-mappings";
 
 /** Result of a test request to a model. */
@@ -29,7 +30,11 @@ const TIMEOUT_MS = 20_000;
 /** Sends a message to the model that answers for an identifier, outside of any chat. */
 export async function testModel(scope: Scope, id: string, message: string): Promise<ModelTest> {
   const chosen = await scope.of(ModelMappings).for(id);
-  if (chosen.credential) return askOnce(scope.ports.models.remote, chosen, message);
+  if (chosen.credential) {
+    const result = await askOnce(scope.ports.models.remote, chosen, message);
+    if (result.error === null) await scope.of(ModelFailures).forget(id);
+    return result;
+  }
   const { provider, model: name } = chosen.model;
   const error = `No model is connected for ${id}: set a key with setModelCredential, or a server with setModelMapping.`;
   return { provider, name, connected: false, text: null, error, durationMs: 0 };

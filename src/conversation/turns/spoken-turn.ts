@@ -179,7 +179,7 @@ async function* stream(
         yield part;
       }
       if (!hasStarted) throw new Error("The model returned an empty answer.");
-      if (!hasCalled) countAnswer(scope, turn);
+      if (!hasCalled) await countAnswer(scope, turn);
       return;
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures];

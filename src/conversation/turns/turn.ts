@@ -166,7 +166,7 @@ async function finish(
   { text, finishReason, known }: Answer,
   { tokens }: Output,
 ): Promise<void> {
-  countAnswer(scope, turn);
+  await countAnswer(scope, turn);
   const { quickReplies, goodbye } = await answerExtras(scope, turn, text);
   const metadata = {
     ...turn.metadata,

@@ -438,6 +438,7 @@ export interface Tables {
     sealedIdentitySecret: NullableColumn<string>;
     sealedErasureKey: NullableColumn<string>;
     recountFactsAfter: NullableColumn<string>;
+    modelFailures: NullableColumn<unknown>;
   };
   passages: {
     organizationId: Column<string>;
@@ -735,7 +736,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId"],
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
   model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],
-  organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey", "recountFactsAfter"],
+  organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey", "recountFactsAfter", "modelFailures"],
   passages: ["organizationId", "id", "fileId", "ordinal", "content", "words", "page", "assistantId", "language", "terms"],
   projects: ["organizationId", "id", "name", "description", "createdAt", "updatedAt"],
   provider_erasures: ["organizationId", "id", "erasureId", "kind", "sealedTarget", "createdAt"],

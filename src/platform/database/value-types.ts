@@ -83,6 +83,7 @@ export interface ValueTypes {
   files: { metadata: JsonObject };
   /** Null for an answer that an older server stored. */
   idempotency_keys: { disclosed: readonly Disclosure[]; warnings: readonly string[] };
+  organizations: { modelFailures: JsonObject };
   messages: { metadata: JsonObject; toolCalls: JsonObject[] };
   sms_configurations: Conversational;
   sms_contacts: { answers: readonly string[] };

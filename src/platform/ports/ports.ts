@@ -20,6 +20,12 @@ export interface Models {
   /** Tells the operator what became of requests to models. */
   readonly reports: ModelReports;
   readonly refusals: ToolRefusals;
+  /** The outcome of each organization's models that this process stored last, for a short time. */
+  readonly outcomes: {
+    get(key: string): string | undefined;
+    set(key: string, outcome: string): unknown;
+    delete(key: string): boolean;
+  };
   /** Credentials from the server's settings, by vendor. */
   readonly credentials: Readonly<Record<string, { readonly apiKey?: string; readonly baseUrl?: string }>>;
   /** Answers for identifiers whose provider has no credential, if the server's settings name a model. */

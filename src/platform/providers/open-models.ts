@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Catalog } from "../catalog/load-catalog";
 import type { Config } from "../settings/config";
 import type { BoundedAnswers } from "../outbound/bounds";
@@ -8,6 +9,10 @@ import { ModelReports, type Count } from "./model-reports";
 import { toolRefusals } from "./tool-refusals";
 import type { Logger } from "pino";
 import type { Models } from "../ports/ports";
+
+/** After this time, an unchanged outcome is stored again. */
+const OUTCOME_LIFETIME_MS = 60_000;
+const MAX_OUTCOMES = 10_000;
 
 /** The text models, with the credentials from the settings. @throws Error naming an invalid setting of a provider */
 export function openModels(
@@ -23,6 +28,7 @@ export function openModels(
     local: localModel,
     reports: new ModelReports(logger, count),
     refusals: toolRefusals(),
+    outcomes: new LRUCache<string, string>({ max: MAX_OUTCOMES, ttl: OUTCOME_LIFETIME_MS }),
     timeoutMs: settings.MODEL_TIMEOUT_SECONDS * 1_000,
     ...modelAccess(settings, catalog),
   };
