@@ -44,6 +44,7 @@ const KINDS: Readonly<Record<FailureKind, readonly [meaning: string, remedy: str
   key_refused: ["refuses the key", "Set a valid key with setModelCredential, or ask the operator to"],
   unknown_model: ["does not have this model", "Name another model with setModelMapping"],
   limited: ["refuses further requests: a rate limit, quota or credit is used up", "Raise it at the provider"],
+  tools_refused: ["refuses functions", "Choose a model that supports them"],
   refused: ["refuses the requests", "Correct what its error names"],
   unusable: ["gives no usable answers", "Check that the address is that of an OpenAI-compatible API"],
   failed: ["reports an error", "See the provider's status page"],
