@@ -42,7 +42,7 @@ const receiver = async (): Promise<Receiver> => {
   afterTest(() => started.stop());
   return started;
 };
-/** Postpones all periodic tasks by a number of hours. */
+/** Postpones the periodic tasks by a number of hours; 0 makes them due. */
 const waitFor = (hours: number): Promise<unknown> =>
   database.query(
     `select graphile_worker.add_job(task, run_at => now() + $2 * interval '1 hour', job_key => task) from unnest($1::text[]) as task`,
@@ -109,9 +109,10 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
       const [live, idle] = await Promise.all([openChat(api), openChat(api)]);
       const minutesAgo = "update chats set last_message_at = now() - interval '31 minutes' where id = $1";
       await database.query(minutesAgo, [idle]);
+      await waitFor(0);
       const statusOf = async (id: string) =>
         (await api.gql("query ($id: ID!) { chat(id: $id) { status } }", { id })).chat.status as string;
-      await until(async () => (await statusOf(idle)) === "ended", 3 * SERVER_TIMEOUT_MS); // looked for every minute
+      await until(async () => (await statusOf(idle)) === "ended", 3 * SERVER_TIMEOUT_MS);
       expect(await statusOf(live)).toBe("in-progress");
     },
     3 * SERVER_TIMEOUT_MS,
@@ -182,6 +183,8 @@ describe.each(CLOCKS)("a server whose clock is $clock", ({ skew, readiness }) =>
   );
 });
 
+/** Minutes whose work is watched. */
+const MINUTES = LONG ? 3 : 2;
 test(
   "among servers with different clocks, only one enqueues the work due each minute",
   async () => {
@@ -197,7 +200,7 @@ test(
         jobs.set(minute, (jobs.get(minute) ?? new Set()).add(id));
       }
     };
-    await until(async () => (await look(), jobs.size > 2), 6 * SERVER_TIMEOUT_MS);
+    await until(async () => (await look(), jobs.size >= MINUTES), 6 * SERVER_TIMEOUT_MS);
     expect([...jobs.values()].map(({ size }) => size)).toEqual([...jobs.keys()].map(() => 1));
   },
   8 * SERVER_TIMEOUT_MS,
