@@ -80,13 +80,17 @@ async function bundlePackages(names) {
   // As Node does, which can require ES modules.
   const options = { external: ELSEWHERE, conditions: ["module-sync"], plugins: [ngrams] };
   const { text } = await bundle(names, (name) => name, options);
-  rmSync(join(outdir, "cache"), { recursive: true, force: true });
   writeFileSync(join(outdir, "packages.cjs"), inAscii(asFunction(text)));
-  const flags = /\bnode((?: --\S+)*)/.exec(scripts.start)[1].trim().split(" ");
-  mkdirSync(join(outdir, "cache"));
-  const cache = (flags) => promisify(execFile)(process.execPath, [...flags, join(here, "cache.cjs")]);
-  await Promise.all([cache([]), cache(flags)]);
   writeFileSync(keyFile, key);
+}
+
+/** Stores what V8 compiles of both files, without flags and with those of a server. */
+async function storeCompiled() {
+  rmSync(join(outdir, "cache"), { recursive: true, force: true });
+  mkdirSync(join(outdir, "cache"));
+  const flags = /\bnode((?: --\S+)*)/.exec(scripts.start)[1].trim().split(" ");
+  const store = (flags) => promisify(execFile)(process.execPath, [...flags, join(here, "cache.cjs")]);
+  await Promise.all([store([]), store(flags)]);
 }
 
 /** Evaluates to a function with the parameters of a module. */
@@ -106,3 +110,4 @@ function readIfThere(file) {
 
 mkdirSync(outdir, { recursive: true });
 await bundlePackages(await bundleOwn());
+await storeCompiled();

@@ -1,4 +1,5 @@
 "use strict";
+const { createHash } = require("node:crypto");
 const { readFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { dirname, join } = require("node:path");
@@ -8,12 +9,18 @@ const { Script } = require("node:vm");
 const FOLDER = join(__dirname, "../../../dist/bundle");
 const [OWN, PACKAGES] = ["own.cjs", "packages.cjs"].map((name) => join(FOLDER, name));
 
-/** The file with V8's compiled code for this version of Node, this processor and these flags. */
-const cacheFile = () => join(FOLDER, "cache", String(cachedDataVersionTag()));
+/**
+ * The file with V8's compiled code of a text, for this version of Node, this processor and these flags. V8 itself compares
+ * only the lengths of the texts.
+ */
+const cacheFile = (text) => {
+  const digest = createHash("sha1").update(text).digest("hex");
+  return join(FOLDER, "cache", `${cachedDataVersionTag()}-${digest}`);
+};
 
-function readCache() {
+function readCache(text) {
   try {
-    return readFileSync(cacheFile());
+    return readFileSync(cacheFile(text));
   } catch {
     return undefined; // other flags than those of the build: the code is compiled
   }
@@ -26,16 +33,20 @@ function evaluate(script, filename, find) {
   return module.exports;
 }
 
-/** Loads the bundle. @returns functions that evaluate a program by its name, and the script of the packages */
+const scriptOf = (filename, encoding) => {
+  const text = readFileSync(filename, encoding);
+  return { text, script: new Script(text, { filename, cachedData: readCache(text) }) };
+};
+
+/** Loads the bundle. @returns functions that evaluate a program by its name, and both texts with their scripts */
 function load() {
   const node = createRequire(PACKAGES);
-  const text = readFileSync(PACKAGES, "latin1"); // the build leaves only ASCII
-  const script = new Script(text, { filename: PACKAGES, cachedData: readCache() });
-  const packages = evaluate(script, PACKAGES, node);
-  const find = (name) => (Object.hasOwn(packages, name) ? packages[name]() : node(name));
+  const packages = scriptOf(PACKAGES, "latin1"); // the build leaves only ASCII
+  const modules = evaluate(packages.script, PACKAGES, node);
+  const find = (name) => (Object.hasOwn(modules, name) ? modules[name]() : node(name));
   find.resolve = node.resolve;
-  const own = new Script(readFileSync(OWN, "utf8"), { filename: OWN });
-  return { script, programs: evaluate(own, OWN, find) };
+  const own = scriptOf(OWN, "utf8");
+  return { parts: [own, packages], programs: evaluate(own.script, OWN, find) };
 }
 
 module.exports = { cacheFile, load };
