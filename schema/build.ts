@@ -86,6 +86,7 @@ export function buildSchema(catalog: Catalog): GraphQLSchema {
     resolvers: RESOLVERS,
     scalarsMap: [{ type: Date, scalar: DateTime }],
     validate: false,
+    skipCheck: true, // a query of the whole schema at each start; a test makes it
     pubSub: createPubSub(), // required by type-graphql, never used: our streams come from the database
   });
   schema.description = DESCRIPTION;
