@@ -252,7 +252,7 @@ describe("without a valid token, the page", () => {
     await signInWith(app.publicKey);
     await page.getByRole("alert").getByText("PUBLIC key").waitFor();
     await signInWith(`${app.secretKey}x`);
-    await page.getByRole("alert").getByText("The API key is unknown, inactive or expired.").waitFor();
+    await page.getByRole("alert").getByText("This API key is unknown.").waitFor();
     const sent: string[] = [];
     page.on("request", (request) => {
       if (JSON.stringify(request.headers()).includes(app.secretKey)) sent.push(request.url());
