@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { parse, validate } from "graphql";
 import ts from "typescript";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
@@ -11,13 +11,17 @@ import { readConfig } from "../../src/platform/settings/config";
 import { compileInterfaces } from "../../src/start/app";
 import { useApp } from "../support/app";
 import { FAST } from "../support/calls";
+import { upload } from "../support/files";
 import { checkByTool, CHECKERS, hasChecker } from "../support/snippet-checkers";
 import { PAGES, type Snippet, snippetsOf } from "../support/snippets";
 
 /** Addresses as the pages write them. */
 const HOST = "http://127.0.0.1:4000";
-/** Languages without a checker: pages and diagrams for browsers, output of programs, and rules for Prometheus, whose checker is large. */
+/** Languages without a checker: HTML, which test/browser/widget-snippets opens, diagrams, output of programs, and rules for Prometheus, whose checker is large. */
 const NOT_CHECKED = ["html", "mermaid", "text", "yaml"];
+
+/** Packages of front ends, which snippets import and the service does not use: their types are not checked. */
+const NOT_INSTALLED = ["@apollo/client", "@graphql-codegen/cli", "@urql/exchange-graphcache"];
 
 const app = useApp(FAST);
 const { schema } = compileInterfaces(loadCatalog(), readConfig({}));
@@ -39,13 +43,64 @@ test.each(inLanguage("graphql"))("the GraphQL at %s matches the schema", (_where
   expect(validate(schema, parse(code))).toEqual([]);
 });
 
+describe("the GraphQL operations that need nothing outside the service", () => {
+  const wanted = inLanguage("graphql").filter(
+    ([, { code, notRun }]) => notRun === undefined && !code.startsWith("subscription"),
+  );
+  /** Values of arguments and variables, by name; the pages write the values as "…". */
+  const values: Record<string, string> = {};
+
+  beforeAll(async () => {
+    values.assistantId = values.id = await assistant();
+    const start = "mutation ($assistantId: ID!) { startChat(input: { assistantId: $assistantId }) { id } }";
+    values.chatId = (await app.api.gql(start, values)).startChat.id;
+    values.fileId = (await upload(app.api, { content: "We open at nine." })).id;
+  });
+
+  test.each(wanted)("at %s run without an error", async (_where, { code }) => {
+    const document = code
+      .replaceAll(/(\w+): "…"/g, (_all, name: string) => `${name}: ${JSON.stringify(values[name])}`)
+      .replaceAll("ASSISTANT_ID", values.assistantId!);
+    const names = [...document.matchAll(/\$(\w+): /g)].map(([, name]) => name!);
+    const variables = Object.fromEntries(names.map((name) => [name, values[name]]));
+    for (const result of Object.values(await app.api.gql(document, variables))) expect(result).not.toBeNull();
+  });
+});
+
 test.each(inLanguage("json"))("the JSON at %s is valid", (_where, { code }) => {
   expect(() => JSON.parse(code) as unknown).not.toThrow();
 });
 
-test.each(inLanguage("ts"))("the TypeScript at %s has no syntax error", (_where, { code }) => {
-  const { diagnostics } = ts.transpileModule(code, { reportDiagnostics: true });
-  expect(diagnostics!.map(({ messageText }) => messageText)).toEqual([]);
+describe("the TypeScript", () => {
+  const snippets = inLanguage("ts");
+  const files = snippets.map((_snippet, index) => join(__dirname, `snippet-${index}.ts`));
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    types: ["node"],
+  };
+  const host = ts.createCompilerHost(options);
+  const onDisk = host.readFile.bind(host);
+  const codeOf = (path: string) => snippets[files.indexOf(path)]?.[1].code;
+  host.readFile = (path) => codeOf(path) ?? onDisk(path);
+  const exists = host.fileExists.bind(host);
+  host.fileExists = (path) => files.includes(path) || exists(path);
+  const program = ts.createProgram(files, options, host);
+
+  test.each(snippets.map(([place], index) => [place, files[index]!] as const))(
+    "at %s has the types that it claims",
+    (_place, file) => {
+      const problems = ts
+        .getPreEmitDiagnostics(program, program.getSourceFile(file))
+        .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"))
+        .filter((text) => !NOT_INSTALLED.some((name) => text.startsWith(`Cannot find module '${name}'`)));
+      expect(problems).toEqual([]);
+    },
+  );
 });
 
 describe.each(Object.entries(CHECKERS))("snippets of %s", (language, { program }) => {
