@@ -49,6 +49,16 @@ export const accessible = () => ({
         React.createElement(Original, { ...props, "aria-label": undefined }),
     JsonSchema_string: labeled(({ description }) => description),
     RequestBodyEditor: labeled(() => "Request body"),
+    // The heading of the schemas is an h4, after the h2 of the webhooks.
+    Models:
+      (Original: unknown, { React }: System) =>
+      (props: Props) =>
+        React.createElement(
+          "div",
+          {},
+          React.createElement("h3", { className: "parley-hidden" }, "Data types"),
+          React.createElement(Original, props),
+        ),
     FilterContainer: inside("search", "Operations"),
     // Swagger UI puts a link into the button that opens an operation. The button also changes the address.
     OperationSummaryPath:
