@@ -24,6 +24,18 @@ const labeled =
       React.createElement(Original, props),
     );
 
+/** Adds a hidden heading: that of the schemas is an h4, after the h2 of the webhooks. */
+const afterHeading =
+  (text: string) =>
+  (Original: unknown, { React }: System) =>
+  (props: Props) =>
+    React.createElement(
+      "div",
+      {},
+      React.createElement("h3", { className: "parley-hidden" }, text),
+      React.createElement(Original, props),
+    );
+
 /** Swagger UI plugin: corrects markup that assistive technology misreads. */
 export const accessible = () => ({
   components: {
@@ -49,16 +61,7 @@ export const accessible = () => ({
         React.createElement(Original, { ...props, "aria-label": undefined }),
     JsonSchema_string: labeled(({ description }) => description),
     RequestBodyEditor: labeled(() => "Request body"),
-    // The heading of the schemas is an h4, after the h2 of the webhooks.
-    Models:
-      (Original: unknown, { React }: System) =>
-      (props: Props) =>
-        React.createElement(
-          "div",
-          {},
-          React.createElement("h3", { className: "parley-hidden" }, "Data types"),
-          React.createElement(Original, props),
-        ),
+    Models: afterHeading("Data types"),
     FilterContainer: inside("search", "Operations"),
     // Swagger UI puts a link into the button that opens an operation. The button also changes the address.
     OperationSummaryPath:
