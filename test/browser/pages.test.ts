@@ -165,7 +165,7 @@ describe("the explorer at /graphql", () => {
     test("shows that a subscription is refused", async () => {
       await tab("WatchChat").click();
       await run();
-      await expectText(response(), "Forbidden");
+      await expectText(response(), "No valid credential");
       await page.getByRole("button", { name: /^Execute query/ }).waitFor();
       expect(observed).toEqual(NOTHING);
     });
