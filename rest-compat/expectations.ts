@@ -1,5 +1,7 @@
 import {
   getNullableType,
+  GRAPHQL_MAX_INT,
+  GRAPHQL_MIN_INT,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -58,6 +60,10 @@ function inRange({ minimum, maximum }: InputRule): string {
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
+/** The range of an Int, which is a signed number of 32 bits. */
+const inIntRange = ({ minimum = GRAPHQL_MIN_INT, maximum = GRAPHQL_MAX_INT }: InputRule): string =>
+  inRange({ minimum, maximum });
+
 /** What the value at a place must be, for a message; undefined for a scalar whose own message says it. */
 export function expectationOf({ type, rule, example }: Place): string | undefined {
   const bare = getNullableType(type);
@@ -68,10 +74,10 @@ export function expectationOf({ type, rule, example }: Place): string | undefine
       .join(", ")}`;
   if (isInputObjectType(bare)) return "must be an object";
   if (!isScalarType(bare)) return undefined;
-  const range = inRange(rule);
   if (bare.name === "ID") return `must be a string${suchAs(example ?? exampleOf("", "id"))}`;
   if (bare.name === "String") return `must be a string${suchAs(example)}`;
-  if (bare.name === "Int") return `must be a whole number${range || " of at most 32 bits"}`;
+  if (bare.name === "Int") return `must be a whole number${inIntRange(rule)}`;
+  const range = inRange(rule);
   if (bare.name === "Float") return range ? `must be a number${range}` : "must be a finite number";
   if (bare.name === "Boolean") return "must be true or false";
   return bare.name === "DateTime" ? DATE_TIME_EXPECTED : undefined;

@@ -1,5 +1,6 @@
 import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQLInputType } from "graphql";
 import { Extensions } from "type-graphql";
+import { counted } from "../../src/platform/counted";
 import { quoted, type Problem } from "../../src/platform/errors";
 
 /**
@@ -75,9 +76,9 @@ export function problemsOf(
 function inList(type: GraphQLInputType, items: unknown[], path: string, rule: InputRule): Problem[] {
   const { minItems = 0, maxItems = Infinity } = rule;
   if (items.length < minItems)
-    return [{ path, message: `must have at least ${minItems} items; got ${items.length}` }];
+    return [{ path, message: `must have at least ${counted(minItems, "item")}; got ${items.length}` }];
   if (items.length > maxItems)
-    return [{ path, message: `must have at most ${maxItems} items; got ${items.length}` }];
+    return [{ path, message: `must have at most ${counted(maxItems, "item")}; got ${items.length}` }];
   const ofItem = itemRule(rule);
   return items.flatMap((item, index) => problemsOf(type, item, `${path}.${index}`, ofItem));
 }

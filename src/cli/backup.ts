@@ -3,7 +3,8 @@ import { Crypto } from "../platform/crypto";
 import { writeBackup } from "../backup/write-backup";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { openStorage } from "../platform/providers/open-storage";
-import { counted, parseArguments } from "./arguments";
+import { parseArguments } from "./arguments";
+import { counted } from "../platform/counted";
 import { operator, ownVersion } from "./operator";
 
 const USAGE = "npm run backup -- DIR [--include-keys]";

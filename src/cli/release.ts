@@ -4,7 +4,8 @@ import { Database } from "../platform/database/database";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
-import { counted, parseArguments } from "./arguments";
+import { parseArguments } from "./arguments";
+import { counted } from "../platform/counted";
 import { operator } from "./operator";
 
 const USAGE = "npm run release -- [--drop]";

@@ -12,7 +12,8 @@ import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/
 import { offlinePorts } from "../platform/providers/offline";
 import { openStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";
-import { counted, parseArguments } from "./arguments";
+import { parseArguments } from "./arguments";
+import { counted } from "../platform/counted";
 import { operator } from "./operator";
 import { recordInAudit } from "./record-in-audit";
 

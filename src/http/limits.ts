@@ -111,12 +111,37 @@ export async function count(
   }
 }
 
+/** A limit that counted a request, as the headers state it. */
+interface Stated {
+  readonly policy: string;
+  readonly points: number;
+  readonly duration: number;
+  readonly remainingPoints: number;
+  readonly msBeforeNext: number;
+}
+
+const stated = new WeakMap<ServerResponse, readonly Stated[]>();
+
+/** Lists every limit that counted the request, first the one with the fewest points left. */
 function setHeaders(
   res: ServerResponse | undefined,
   policy: string,
   { points, duration }: RateLimiterMemory,
   { remainingPoints, msBeforeNext }: RateLimiterRes,
 ): void {
-  res?.setHeader("RateLimit-Policy", `"${policy}";q=${points};w=${duration}`);
-  res?.setHeader("RateLimit", `"${policy}";r=${remainingPoints};t=${Math.ceil(msBeforeNext / 1000)}`);
+  if (!res) return;
+  const others = (stated.get(res) ?? []).filter((other) => other.policy !== policy);
+  const all = [...others, { policy, points, duration, remainingPoints, msBeforeNext }].sort(
+    (a, b) => a.remainingPoints - b.remainingPoints,
+  );
+  stated.set(res, all);
+  const list = (itemOf: (limit: Stated) => string) => all.map(itemOf).join(", ");
+  res.setHeader(
+    "RateLimit-Policy",
+    list(({ policy, points, duration }) => `"${policy}";q=${points};w=${duration}`),
+  );
+  res.setHeader(
+    "RateLimit",
+    list((limit) => `"${limit.policy}";r=${limit.remainingPoints};t=${Math.ceil(limit.msBeforeNext / 1000)}`),
+  );
 }

@@ -223,7 +223,7 @@ describe("a rule on a list applies to each item:", () => {
     const { graphql, rest } = interfaces(typeOf(2, GraphQLString), { minItems: 1, maxItems: 2 });
     const list = [[], ["a", "b", "c"]];
     expect([rest({ list }), graphql({ list, input: { list } })]).toEqual([[], []]);
-    expect(rest({ list: [] })).toEqual([{ path: "list", message: "must have at least 1 items; got 0" }]);
+    expect(rest({ list: [] })).toEqual([{ path: "list", message: "must have at least 1 item; got 0" }]);
     expect(rest({ list: [[], [], []] })).toEqual([
       { path: "list", message: "must have at most 2 items; got 3" },
     ]);

@@ -114,7 +114,10 @@ describe.each(INTERFACES)("%s", (_name, open, statusOf) => {
     expect(refused).toMatchObject({
       status: 429,
       code: "RATE_LIMITED",
-      headers: { "ratelimit-policy": '"address";q=60;w=60', "retry-after": expect.stringMatching(/^\d+$/) },
+      headers: {
+        "ratelimit-policy": expect.stringMatching(/^"address";q=60;w=60, /),
+        "retry-after": expect.stringMatching(/^\d+$/),
+      },
     });
     expect((await open({ assistantId }, { "X-Forwarded-For": newAddress() })).status).toBe(200);
   });

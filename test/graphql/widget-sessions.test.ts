@@ -227,7 +227,7 @@ describe("limits per minute", () => {
     const refused = await sent(newAddress(), headers, POST, message(chatId));
     expect(refused.status).toBe(429);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
-    expect(refused.headers["ratelimit-policy"]).toBe('"visitor";q=6;w=60');
+    expect(refused.headers["ratelimit-policy"]).toMatch(/^"visitor";q=6;w=60, /);
     expect(JSON.parse(refused.text)).toMatchObject({
       errors: [{ message: expect.stringContaining("Try again"), extensions: { code: "RATE_LIMITED" } }],
       data: null,
@@ -252,7 +252,8 @@ describe("limits per minute", () => {
       sent(from, { "X-API-Key": running.publicKey }, SESSION, { input: { assistantId } });
     for (let count = 0; count < 20; count++) expect((await begin(address)).status).toBe(200);
     const refused = await begin(address);
-    expect([refused.status, refused.headers["ratelimit-policy"]]).toEqual([429, '"address";q=60;w=60']);
+    expect(refused.status).toBe(429);
+    expect(refused.headers["ratelimit-policy"]).toMatch(/^"address";q=60;w=60, /);
     expect((await sent(address, headers, POST, message(chatId))).status).toBe(429);
     expect((await begin(newAddress())).status).toBe(200);
   });

@@ -105,6 +105,7 @@ describe.each(posts.filter(({ waits }) => waits))(
           status: 409,
           body: { code: "REQUEST_IN_PROGRESS" },
         });
+        expect((await post(route, call, key)).headers.get("retry-after")).toBe("2");
         expect(await post(route, other(call), key)).toMatchObject({
           status: 422,
           body: { code: "IDEMPOTENCY_KEY_REUSED" },

@@ -47,6 +47,21 @@ async function counted(metric: string): Promise<number> {
 }
 const LIMITED = 'parley_engine_callbacks_total{outcome="limited"';
 
+describe("the headers of a response", () => {
+  test.each(["/rest/v1/organization", "/graphql?query={__typename}"])(
+    "of %s list every limit that counts the request, first the one with the fewest requests left",
+    async (path) => {
+      const { secretKey } = await running.otherOrganization();
+      const { status, headers } = await get(path, newAddress(), { "X-API-Key": secretKey });
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({
+        "ratelimit-policy": `"credential";q=${MOST};w=1, "organization";q=50;w=1`,
+        ratelimit: expect.stringMatching(/^"credential";r=3;t=[01], "organization";r=49;t=[01]$/),
+      });
+    },
+  );
+});
+
 describe("limits per IP address", () => {
   const sms = (address: string) => {
     const body = new URLSearchParams(smsOf({ phoneNumber: "+41445550000" } as never, newPerson(), "Hi"));
