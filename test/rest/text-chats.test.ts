@@ -1,6 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { newAssistant, UNKNOWN_ID } from "../support/factories";
+import { answeredBy } from "../support/sms";
+import { stubModel } from "../support/stub-model";
+import { until } from "../support/until";
 
 const running = useApp({ WORKER: "on" });
 const CHATS = "/rest/v1/ai-chats";
@@ -108,6 +111,46 @@ describe("a text chat over REST alone", () => {
   ])("%s /ai-chats/{id}%s returns 404 for an unknown chat", async (method, rest) => {
     const answer = await running.api.request(method, `${CHATS}/${UNKNOWN_ID}${rest}`);
     expect([answer.status, answer.body]).toMatchObject([404, { code: "CHAT_NOT_FOUND" }] as never);
+  });
+});
+
+describe("wait=true", () => {
+  const post = (id: string, content: string, query = "?wait=true") =>
+    running.api.post(MESSAGES + query, said(id, content), 201);
+  const replyTo = async (id: string, content: string) =>
+    ((await post(id, content)) as { reply: { id: string; content: string } }).reply;
+  const messagesOf = async (id: string) =>
+    (await running.api.get(`${CHATS}/${id}`, 200)).messages as { role: string; content: string }[];
+
+  test("returns the answer to its own message, not that to an earlier one or a colleague's message", async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const model = await stubModel({ text: ["At nine."], held }, { text: ["Behind the house."] });
+    await answeredBy(running, model);
+    try {
+      const { id } = await running.api.post(CHATS, { assistantId: await assistant() }, 201);
+      await post(id, "When do you open?", "");
+      await until(() => model.asked.length === 1);
+      const parking = replyTo(id, "Where can I park?");
+      await until(async () => (await messagesOf(id)).some(({ content }) => content === "Where can I park?"));
+      await running.api.post(MESSAGES, said(id, "A colleague says hello.", "ASSISTANT"), 201);
+      release();
+      expect((await parking).content).toBe("Behind the house.");
+      expect((await messagesOf(id)).map(({ content }) => content)).toContain("At nine.");
+    } finally {
+      const forget = "mutation { setModelCredential(input: { provider: OPENAI }) { provider } }";
+      await running.api.gql(forget);
+      await model.stop();
+    }
+  });
+
+  test("returns one answer to messages that were answered together, which covers each of them", async () => {
+    const resources = "Opening hours\nMonday to Friday.\n\nParking\nBehind the house.\n\nDogs\nAre welcome.";
+    const { id } = await running.api.post(CHATS, { assistantId: await assistant({ resources }) }, 201);
+    const questions = ["When do you open?", "Where can I park?", "Are dogs welcome?"];
+    const wanted = ["Monday to Friday", "Behind the house", "welcome"];
+    const replies = await Promise.all(questions.map((question) => replyTo(id, question)));
+    replies.forEach(({ content }, index) => expect(content).toContain(wanted[index]));
   });
 });
 

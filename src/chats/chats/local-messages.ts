@@ -1,6 +1,6 @@
-import type { Message } from "./messages";
+import type { MessageRow } from "./messages";
 
-type MessageListener = (message: Message) => void;
+type MessageListener = (message: MessageRow) => void;
 
 const listeners = new Map<string, Set<MessageListener>>();
 
@@ -18,6 +18,6 @@ export function onStored(chatId: string, listener: MessageListener): () => void 
 }
 
 /** Notifies listeners of a committed message. */
-export function notifyStored(message: Message): void {
+export function notifyStored(message: MessageRow): void {
   for (const listener of listeners.get(message.chatId) ?? []) listener(message);
 }

@@ -28,6 +28,8 @@ export interface Message {
 export interface MessageRow extends Message {
   /** Id that the web page has chosen. */
   readonly clientId: string | null;
+  /** Sequence of the last message that this one answers. */
+  readonly answersUpTo: number | null;
 }
 
 export interface PostMessageInput {
@@ -143,7 +145,7 @@ export class Messages {
   }
 
   /** The messages of a chat after a sequence, oldest first. */
-  after(chatId: string, sequence: number): Promise<Message[]> {
+  after(chatId: string, sequence: number): Promise<MessageRow[]> {
     return this.scope.read(AFTER, [chatId, sequence]);
   }
 

@@ -2,7 +2,7 @@ import type { Scope } from "../../platform/database/scope";
 import { CHATS_CHANNEL } from "../../events/events/record";
 import { Signal } from "./signal";
 import { Chats } from "./chats";
-import { Messages, type Message, type PostMessageInput } from "./messages";
+import { Messages, type Message, type MessageRow, type PostMessageInput } from "./messages";
 import { onStored } from "./local-messages";
 
 /** Time to wait for an answer. */
@@ -38,7 +38,7 @@ const UNANSWERED =
 async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise<AnsweredMessage> {
   const { listener } = fresh().ports;
   const signal = new Signal();
-  const localMessages: Message[] = [];
+  const localMessages: MessageRow[] = [];
   const unsubscribe = [
     listener.on(CHATS_CHANNEL, ({ chatId, change }) => {
       if (chatId === input.aiChatId && change !== "USER") signal.notify();
@@ -56,9 +56,10 @@ async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise
       await signal.wait(Math.min(POLL_INTERVAL_MS, until - performance.now()));
       const answer = answerAmong(localMessages, posted) ?? (await answerTo(fresh(), posted));
       if (answer) return { ...posted, reply: answer };
-      // The end of the chat may have stored a last message after the check above.
-      const { status } = await fresh().of(Chats).byId(posted.chatId);
-      if (status === "ended") return { ...posted, reply: (await answerTo(fresh(), posted)) ?? null };
+      const chat = await fresh().of(Chats).row(posted.chatId);
+      // The message may have been answered, or the chat have ended, after the check above.
+      if (!chat || chat.status === "ended" || chat.answeredSequence >= posted.sequence)
+        return { ...posted, reply: await lastAnswerTo(fresh(), posted) };
     }
     return { ...posted, reply: null };
   } finally {
@@ -66,11 +67,18 @@ async function postAndWait(fresh: () => Scope, input: PostMessageInput): Promise
   }
 }
 
-async function answerTo(scope: Scope, posted: Message): Promise<Message | undefined> {
-  return answerAmong(await scope.of(Messages).after(posted.chatId, posted.sequence), posted);
+const readAfter = async (scope: Scope, { chatId, sequence }: Message): Promise<MessageRow[]> =>
+  scope.of(Messages).after(chatId, sequence);
+
+const answerTo = async (scope: Scope, posted: Message): Promise<Message | undefined> =>
+  answerAmong(await readAfter(scope, posted), posted);
+
+/** The answer to a message in a chat where no other will come. Servers of earlier versions store no `answersUpTo`. */
+async function lastAnswerTo(scope: Scope, posted: Message): Promise<Message | null> {
+  const messages = await readAfter(scope, posted);
+  const first = messages.find(({ role, toolCalls }) => role === "ASSISTANT" && toolCalls === null);
+  return answerAmong(messages, posted) ?? first ?? null;
 }
 
-const answerAmong = (messages: readonly Message[], { sequence: posted }: Message): Message | undefined =>
-  messages.find(
-    ({ role, toolCalls, sequence }) => role === "ASSISTANT" && toolCalls === null && sequence > posted,
-  );
+const answerAmong = (messages: readonly MessageRow[], { sequence: posted }: Message): Message | undefined =>
+  messages.find(({ answersUpTo }) => answersUpTo !== null && answersUpTo >= posted);

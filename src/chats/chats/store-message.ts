@@ -18,7 +18,16 @@ export type Conversation = ChatRow & { readonly messages: readonly EventMessage[
 export async function storeMessage(scope: Scope, input: NewMessage): Promise<MessageRow | undefined> {
   const { aiChatId, role, channel, metadata, answers } = input;
   const { content = null, toolCallId = null, toolCalls = null, clientId = null } = input;
-  const columns = { role, channel, content, metadata, toolCallId, toolCalls, clientId };
+  const columns = {
+    role,
+    channel,
+    content,
+    metadata,
+    toolCallId,
+    toolCalls,
+    clientId,
+    answersUpTo: answers?.upTo ?? null,
+  };
   for (let known = input.known; ; known = undefined) {
     const chat = known ?? (await conversationOf(scope, aiChatId));
     if (!chat || chat.status === "ended") return undefined;
@@ -64,11 +73,11 @@ const CONVERSATION = statement<Conversation>(({ db, all }) =>
 
 /** The statement locks the chat and requires the message count as read, so sequences have no gaps or duplicates. */
 function causeOf(message: MessageRow, { answers, unshown }: NewMessage): Omit<Cause, "jobs"> {
-  const { sequence, createdAt, role, content, metadata, toolCallId, toolCalls } = message;
+  const { sequence, createdAt, role, content, metadata, toolCallId, toolCalls, answersUpTo } = message;
   const words = role === "USER" && content?.trim() ? labelFrom(content) : null;
   const stored = [message.id, role, message.channel, content, JSON.stringify(metadata), toolCallId];
   const calls = toolCalls && JSON.stringify(toolCalls);
-  const values = [sequence, createdAt, words, answers?.since ?? null, answers?.upTo ?? null, ...stored];
+  const values = [sequence, createdAt, words, answers?.since ?? null, answersUpTo, ...stored];
   return { statement: STORE, values: [...values, calls, message.clientId, unshown || null] };
 }
 
@@ -83,8 +92,8 @@ const STORE = recordingStatement(({ db }) =>
       json_build_object('organizationId', $1::text, 'chatId', $6::text, 'text', $26::text)::text) end
   ), message as (
     insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content, metadata,
-      tool_call_id, tool_calls, client_id, created_at)
-    select $1, $18, $6, cause.assistant_id, $13, $19, $20, $21, $22::jsonb, $23, $24::json, $25, $14 from cause
+      tool_call_id, tool_calls, client_id, answers_up_to, created_at)
+    select $1, $18, $6, cause.assistant_id, $13, $19, $20, $21, $22::jsonb, $23, $24::json, $25, $17, $14 from cause
   )`),
 );
 

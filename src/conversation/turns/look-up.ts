@@ -71,7 +71,7 @@ export async function quoteForLocal(
   citations: JsonObject[],
 ): Promise<string | undefined> {
   const passage = await scope.of(Knowledge).quote(question, assistant.id, configuration);
-  citations.splice(0, citations.length, ...(passage ? [citationOf(passage)] : []));
+  if (passage && !citations.some(({ text }) => text === passage.text)) citations.push(citationOf(passage));
   return passage?.text;
 }
 

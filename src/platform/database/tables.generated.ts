@@ -410,6 +410,7 @@ export interface Tables {
     createdAt: ColumnWithDefault<Date>;
     assistantId: Column<string>;
     clientId: NullableColumn<string>;
+    answersUpTo: NullableColumn<number>;
   };
   model_credentials: {
     organizationId: Column<string>;
@@ -733,7 +734,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   job_deaths: ["jobId", "deaths"],
   key_lookup: ["lookup", "organizationId", "keyId"],
   ledger_heads: ["organizationId", "position"],
-  messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId"],
+  messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId", "answersUpTo"],
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
   model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],
   organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey", "recountFactsAfter", "modelFailures"],

@@ -15,7 +15,8 @@ export const localModel: TextModel = {
     const { messages, tools, opening } = request;
     const last = messages.at(-1);
     if (last?.role === "tool") return void (yield* words(`${last.answers?.name} answered: ${last.content}`));
-    const said = lastSaid(messages);
+    const unanswered = lastSaid(messages);
+    const said = unanswered.join("\n");
     const call = callIn(said);
     if (typeof call === "string") return void (yield* words(call));
     // The call has just handed the conversation to this assistant, so it is not repeated.
@@ -25,7 +26,7 @@ export const localModel: TextModel = {
       else yield* words(`No function is named ${call.name}.`);
       return;
     }
-    yield* words(await reply(request, said));
+    yield* words((await quotes(request, unanswered)) ?? (await reply(request, said)));
   },
   suggest: async ({ topics, messages }) => unmentioned(await topics(), messages),
 };
@@ -34,6 +35,18 @@ export const localModel: TextModel = {
 const MAX_TOPICS = 3;
 /** Longer messages without a question mark that thank or say goodbye are looked up too. In words. */
 const MAX_CLOSING_LENGTH = 5;
+
+/** What answers each of several messages; undefined for a single message, or if nothing does. */
+async function quotes({ messages, quote }: ModelRequest, unanswered: readonly string[]) {
+  if (unanswered.length < 2) return undefined;
+  const found = new Set<string>();
+  for (const said of unanswered) {
+    const { rest } = await understand(said, messages);
+    const text = /\p{L}/u.test(rest) ? await quote(rest) : undefined;
+    if (text !== undefined) found.add(text);
+  }
+  return found.size === 0 ? undefined : [...found].join("\n\n");
+}
 
 async function reply({ messages, quote, topics }: ModelRequest, said: string): Promise<string> {
   const { remarks, rest, language } = await understand(said, messages);
@@ -80,12 +93,9 @@ function unmentioned(topics: readonly string[], messages: readonly ModelMessage[
 const MAX_TOPIC_LENGTH = 80;
 
 /** All messages of the person since the assistant's last message. */
-function lastSaid(messages: readonly ModelMessage[]): string {
+function lastSaid(messages: readonly ModelMessage[]): string[] {
   const since = messages.findLastIndex(({ role }) => role !== "user");
-  return messages
-    .slice(since + 1)
-    .map(({ content }) => content)
-    .join("\n");
+  return messages.slice(since + 1).map(({ content }) => content);
 }
 
 function callIn(said: string): ModelCall | string | undefined {

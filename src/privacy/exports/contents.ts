@@ -25,7 +25,7 @@ type Row = Readonly<Record<string, unknown>>;
 const BATCH_SIZE = 20;
 /** Internal columns, which contain no data about a person. */
 const INTERNAL_COLUMNS = new Set(
-  `organizationId transaction statusEventId statusPlaces eventCount answeredSequence counted claimedUntil line
+  `organizationId transaction statusEventId statusPlaces eventCount answeredSequence answersUpTo counted claimedUntil line
   nextAttemptAt chatSequence`.split(/\s+/),
 );
 
