@@ -59,6 +59,24 @@ export async function readJson(
   }
 }
 
+/** Largest body that is read on a path that takes none, in bytes. */
+const MAX_UNUSED_BODY_BYTES = 64 * 1024;
+
+/**
+ * The fields of a body on a path that takes none; undefined if it is too long or no JSON. Such a body has no effect.
+ * @returns an empty object without a body
+ */
+export async function readUnused(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+  if (!hasBody(req)) return {};
+  if (Number(req.headers["content-length"] ?? 0) > MAX_UNUSED_BODY_BYTES) return undefined;
+  try {
+    const bytes = await readBytes(req, res, MAX_UNUSED_BODY_BYTES);
+    return bytes.length === 0 ? {} : (JSON.parse(utf8.decode(bytes)) as unknown);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Reads the names and values of a form, in order.
  * @throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, BAD_USER_INPUT

@@ -62,6 +62,8 @@ export interface Operation {
 
 export interface CompiledRoute extends Route {
   readonly operation?: Operation;
+  /** Requests that set a field which this route does not take, by field. */
+  readonly setters?: ReadonlyMap<string, string>;
 }
 
 /** Path segments that depend on settings. */

@@ -6,14 +6,14 @@ import { refuseMethod } from "../src/http/refuse-method";
 import { beginJson, keepUncompressed, sendJson } from "../src/http/send-json";
 import { DomainError, invalid } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
-import { readFields, readJson } from "./body";
+import { readFields, readJson, readUnused } from "./body";
 import { callerFor } from "./caller-for";
 import type { CompiledRoute, Operation } from "./compile";
 import { decoded, RouteTable } from "./match";
 import type { Answer, RestRequest, RestServer, Work } from "./server";
 import { readForm, type Form } from "./upload";
 import { readVariables } from "./variables";
-import { readOnlyFields, unknownFields, unknownParameters, warn } from "./warnings";
+import { fieldsOfUnusedBody, readOnlyFields, unknownFields, unknownParameters, warn } from "./warnings";
 
 /** An Express middleware. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => Promise<void>;
@@ -60,6 +60,7 @@ async function handle(
   const form = route.body === "multipart" ? await readForm(req, server) : undefined;
   try {
     const body = route.operation.input ? await readJson(req, res) : undefined;
+    if (!route.operation.input && !form) warn(res, fieldsOfUnusedBody(await readUnused(req, res)));
     if (server.lenient) warn(res, unknownFields(route, body));
     const query = queryOf(search);
     const inputs = { params, query, body, ...(form && { form: form.values }) };

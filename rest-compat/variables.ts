@@ -16,9 +16,8 @@ import {
 import { problemsOf, ruleOf } from "../schema/core/rules";
 import { invalid, type Problem } from "../src/platform/errors";
 import { nearest } from "../src/platform/nearest";
-import type { Operation, Variable } from "./compile";
+import type { CompiledRoute, Operation, Variable } from "./compile";
 import { expectationOf, kindOf, placeAt, placeIn, placeOf, unexpected, type Place } from "./expectations";
-import type { Route } from "./route";
 
 /** Maximum number of reported problems: listing a million invalid values would block other requests. */
 const MAX_PROBLEMS = 50;
@@ -39,7 +38,7 @@ export interface Inputs {
  * @throws BAD_USER_INPUT listing the invalid values by path
  */
 export function readVariables(
-  route: Route,
+  route: CompiledRoute,
   operation: Operation,
   inputs: Inputs,
   lenient: boolean,
@@ -96,7 +95,7 @@ function rawValue(
 
 /** The body without fields that the route ignores: read-only ones in a PATCH, and with `lenient` all others. */
 function bodyOf(
-  { method }: Route,
+  { method, setters }: CompiledRoute,
   { input, bodyFields, readOnly }: Operation,
   body: unknown,
   lenient: boolean,
@@ -114,7 +113,8 @@ function bodyOf(
   for (const [name] of lenient ? [] : entries) {
     const advice = readOnly.get(name);
     if (bodyFields.includes(name) || (isEcho && advice !== undefined)) continue;
-    const message = advice === undefined ? unknownField(name, bodyFields) : `is read-only: ${advice}`;
+    const message =
+      advice === undefined ? unknownField(name, bodyFields, setters) : `is read-only: ${advice}`;
     problems.push({ path: name, message });
     if (problems.length >= MAX_PROBLEMS) throw invalid(problems);
   }
@@ -124,7 +124,9 @@ function bodyOf(
 const hasRequiredField = (input: GraphQLInputObjectType): boolean =>
   Object.values(input.getFields()).some(isRequiredInputField);
 
-function unknownField(name: string, known: readonly string[]): string {
+function unknownField(name: string, known: readonly string[], setters?: ReadonlyMap<string, string>): string {
+  const setter = setters?.get(name);
+  if (setter !== undefined) return `is not a field of this request. Set it with ${setter}`;
   const meant = nearest(name, known);
   return meant === undefined ? "is not a known field" : `is not a known field. Did you mean "${meant}"?`;
 }

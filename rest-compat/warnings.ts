@@ -18,11 +18,21 @@ export function unknownParameters({ operation }: CompiledRoute, query: URLSearch
 }
 
 /** One warning for each field that a body cannot have; it is ignored with REST_UNKNOWN_FIELDS=ignore. */
-export function unknownFields({ operation }: CompiledRoute, body: unknown): string[] {
+export function unknownFields({ operation, setters }: CompiledRoute, body: unknown): string[] {
   if (!operation || !isJsonObject(body)) return [];
   const { bodyFields, readOnly } = operation;
   const unknown = Object.keys(body).filter((name) => !bodyFields.includes(name) && !readOnly.has(name));
-  return ignored("field", unknown, bodyFields);
+  return ignored("field", unknown, bodyFields, setters);
+}
+
+/** One warning for each field of a body on a path that takes no body. @param body undefined if it is not JSON */
+export function fieldsOfUnusedBody(body: unknown): string[] {
+  if (!isJsonObject(body)) return ["The body was ignored: this path takes none."];
+  const names = Object.keys(body);
+  const named = names.slice(0, MAX_NAMED).map((name) => {
+    return `The field ${name.slice(0, MAX_NAME_LENGTH)} was ignored: this path takes no body.`;
+  });
+  return [...named, ...moreThan(named, names, "fields were ignored")];
 }
 
 /** One warning for each read-only field that a body has with another value than the response. */
@@ -41,15 +51,27 @@ const isJsonObject = (value: unknown): value is JsonObject =>
 const toJson = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 
-function ignored(kind: string, unknown: readonly string[], known: readonly string[]): string[] {
+function ignored(
+  kind: string,
+  unknown: readonly string[],
+  known: readonly string[],
+  setters?: ReadonlyMap<string, string>,
+): string[] {
   const named = unknown.slice(0, MAX_NAMED).map((name) => {
+    const setter = setters?.get(name);
     const meant = nearest(name, known);
     const taken = known.length === 0 ? "This path takes none" : `This path takes ${known.join(", ")}`;
-    const advice = meant === undefined ? `${taken}.` : `Did you mean ${meant}?`;
+    const guess = meant === undefined ? `${taken}.` : `Did you mean ${meant}?`;
+    const advice = setter === undefined ? guess : `Set it with ${setter}.`;
     return `The ${kind} ${name.slice(0, MAX_NAME_LENGTH)} is unknown and was ignored. ${advice}`;
   });
-  const more = unknown.length - named.length;
-  return more > 0 ? [...named, `${more} more ${kind}s are unknown and were ignored.`] : named;
+  return [...named, ...moreThan(named, unknown, `${kind}s are unknown and were ignored`)];
+}
+
+/** Counts the names that are not named; nothing if all are. */
+function moreThan(named: readonly string[], all: readonly string[], text: string): string[] {
+  const more = all.length - named.length;
+  return more > 0 ? [`${more} more ${text}.`] : [];
 }
 
 /** Adds warnings to a response. Characters that a header cannot contain become `?`. */

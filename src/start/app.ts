@@ -2,6 +2,7 @@ import type { RequestListener, Server } from "node:http";
 import { lexicographicSortSchema, printSchema } from "graphql";
 import type { Logger } from "pino";
 import { compileRoute } from "../../rest-compat/compile";
+import { withSetters } from "../../rest-compat/siblings";
 import { openApi, routesTable } from "../../rest-compat/openapi";
 import { routes } from "../../rest-compat/routes/index";
 import { Engine } from "../../rest-compat/run";
@@ -63,7 +64,11 @@ export function compileInterfaces(
   if (last?.basis === basis) return last.interfaces;
   const schema = buildSchema(catalog);
   const engine = new Engine(schema);
-  const interfaces = { schema, engine, rows: routes.map((row) => compileRoute(engine, row, segments)) };
+  const interfaces = {
+    schema,
+    engine,
+    rows: withSetters(routes.map((row) => compileRoute(engine, row, segments))),
+  };
   last = { basis, interfaces };
   return interfaces;
 }

@@ -119,6 +119,42 @@ describe("keys", () => {
     },
   );
 
+  describe.each([
+    ["the key itself", false],
+    ["a token of the key", true],
+  ])("ended with %s", (_, byToken) => {
+    test.each([
+      ["PATCH", { status: "INACTIVE" }],
+      ["DELETE", undefined],
+    ])("cause a Warning on %s that the credential stops working", async (method, body) => {
+      const { api } = await running.otherOrganization();
+      const { id, value } = await api.post(KEYS, {}, 200);
+      const own = withKey(value);
+      const sender = byToken ? bearer((await own.post(TOKEN, {}, 200)).token) : own;
+      const { status, headers } = await sender.request(method, `${KEYS}/${id}`, body);
+      expect([status, headers.get("warning")]).toEqual([
+        200,
+        expect.stringMatching(/made with the key that it ended.+401 from now on.+npm run key:create/),
+      ]);
+      await sender.get(KEYS, 401);
+    });
+  });
+
+  test.each([
+    ["may not manage keys", { permissions: ["read"] }],
+    ["has expired", { expiresAt: "2999-01-01T00:00:00Z" }],
+  ])("count as none for the Warning if the only other one %s", async (_, body) => {
+    const { api, secretKey, organizationId } = await running.otherOrganization();
+    const { id } = (await api.get(KEYS, 200)).find(({ value }: { value: string }) => value === secretKey);
+    await api.post(KEYS, body, 200);
+    await running.database.query(
+      "update api_keys set expires_at = now() where organization_id = $1 and expires_at is not null",
+      [organizationId],
+    );
+    const { headers } = await api.request("PATCH", `${KEYS}/${id}`, { status: "INACTIVE" });
+    expect(headers.get("warning")).toContain("no active SECRET key left");
+  });
+
   test("are encrypted in the database", async () => {
     const { secretKey, organizationId } = await running.otherOrganization();
     const rows = await running.database.query("select * from api_keys where organization_id = $1", [

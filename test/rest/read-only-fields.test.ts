@@ -98,6 +98,9 @@ test("fields that REST_UNKNOWN_FIELDS=ignore ignores are named, with the nearest
         `299 parley "The field id ${WARNING}: the service assigns it."`,
       ].join(", "),
     ]);
+    expect((await post({ name: "A", keywords: "BOOK" })).headers.get("warning")).toBe(
+      '299 parley "The field keywords is unknown and was ignored. Set it with PATCH /rest/v1/assistants/{assistantId}/sms."',
+    );
     expect((await post({ nmae: "A" })).headers.get("warning")).toContain("Did you mean name?");
   } finally {
     await stop();

@@ -201,7 +201,7 @@ describe("invalid credentials", () => {
     const { token } = await issue({}, api.as(key(value)));
     await api.patch(`${KEYS}/${id}`, { status: "INACTIVE" }, 200);
     expect((await api.as(key(value)).get(ASSISTANTS, 401)).message).toBe(
-      "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}.",
+      "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}. Without another key, create one on the server: `npm run --silent key:create`.",
     );
     expect((await withToken(token).get(ASSISTANTS, 401)).message).toBe(
       "The key that issued this bearer token is inactive, expired or deleted. Request a new token with an active key.",

@@ -170,7 +170,7 @@ const isActive = (key: CachedKey | undefined): key is CachedKey =>
 /** The message for a key that is not active. Only its holder can get it, because the key was found by its value. */
 const refusalOf = ({ status, expiresAt }: CachedKey): string =>
   status === "INACTIVE"
-    ? "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}."
+    ? "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}. Without another key, create one on the server: `npm run --silent key:create`."
     : `This API key expired at ${expiresAt?.toISOString()}. Create another: \`npm run --silent key:create\`.`;
 
 function limitsPart(key: CachedKey): Pick<Caller, "limits"> {

@@ -100,12 +100,14 @@ export class Keys {
     const row = await this.change(id, (scope) =>
       scope.table("api_keys").where({ id }).update({ status }).returning("*"),
     );
+    if (status === "INACTIVE") await this.warnOfLockout(id, caller);
     return this.toKey(row, caller);
   }
 
   async remove(id: string, caller: Caller): Promise<{ id: string }> {
     if (caller.limits) await this.byId(id, caller);
     await this.change(id, (scope) => scope.table("api_keys").where({ id }).delete().returning("*"));
+    await this.warnOfLockout(id, caller);
     return { id };
   }
 
@@ -116,16 +118,22 @@ export class Keys {
       return changed ?? missing("Key", id);
     });
     this.scope.ports.forgetKey(id);
-    await this.warnWhenLockedOut();
     return row;
   }
 
-  private async warnWhenLockedOut(): Promise<void> {
-    const secret = this.scope.table("api_keys").where({ type: "SECRET", status: "ACTIVE" });
-    const active = await secret.limit(1);
-    if (active.length === 0)
+  /** Warns if no key can create another, or if the caller's own key stops working. @param id of the key that was ended */
+  private async warnOfLockout(id: string, caller: Caller): Promise<void> {
+    const active = await this.scope
+      .table("api_keys")
+      .where({ type: "SECRET", status: "ACTIVE" })
+      .whereRaw("(expires_at is null or expires_at > now())");
+    if (!active.some(({ permissions }) => permissions === null || permissions.includes("keys")))
       this.scope.warn(
-        "The organization has no active SECRET key left. Create one with `npm run key:create` on the server.",
+        "The organization has no active SECRET key left that may manage keys. Create one with `npm run key:create` on the server.",
+      );
+    else if (caller.keyId === id)
+      this.scope.warn(
+        "This request was made with the key that it ended, or with a token of that key: both get 401 from now on. Use another SECRET key, or create one with `npm run key:create` on the server.",
       );
   }
 
