@@ -20,8 +20,13 @@ const HOST = "http://127.0.0.1:4000";
 /** Languages without a checker: HTML, which test/browser/widget-snippets opens, diagrams, output of programs, and rules for Prometheus, whose checker is large. */
 const NOT_CHECKED = ["html", "mermaid", "text", "yaml"];
 
-/** Packages of front ends, which snippets import and the service does not use: their types are not checked. */
-const NOT_INSTALLED = ["@apollo/client", "@graphql-codegen/cli", "@urql/exchange-graphcache"];
+/** What snippets import and the service does not have: packages of front ends and generated files. Their types are not checked. */
+const NOT_INSTALLED = [
+  "./src/gql/schema.json",
+  "@apollo/client",
+  "@graphql-codegen/cli",
+  "@urql/exchange-graphcache",
+];
 
 const app = useApp(FAST);
 const { schema } = compileInterfaces(loadCatalog(), readConfig({}));

@@ -38,6 +38,8 @@ export class Application {
   private readonly dark = signal(night.matches);
   private readonly host: Host;
   pageData = EMPTY;
+  /** Whether the installation is held, so that nobody is answered. */
+  readonly held = signal(false);
   private hasStarted = false;
   private unread = 0;
   private tries = 0;
@@ -144,8 +146,7 @@ export class Application {
       speech.value.locale,
       (error) => this.report(error, "The call"),
     );
-    watchHold(this, () => this.read());
-    void this.load();
+    void this.load().then(() => watchHold(this.held, this.session, this.conversation));
   }
 
   private async read(): Promise<void> {

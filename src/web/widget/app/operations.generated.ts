@@ -109,7 +109,6 @@ export type Widget = {
   readonly textEnabled: boolean;
   readonly voiceEnabled: boolean;
   readonly engineVoice: boolean;
-  readonly held: boolean;
 };
 
 export type Message = {
@@ -145,6 +144,10 @@ export type StartSessionVariables = Exact<{
 }>;
 
 export type StartSession = { readonly result: SessionData };
+
+export type ReadHoldVariables = Exact<{ [key: string]: never }>;
+
+export type ReadHold = { readonly result: { readonly held: boolean } };
 
 export type ReadWidgetVariables = Exact<{
   variables?: Readonly<Record<string, unknown>> | null | undefined;
@@ -206,8 +209,10 @@ export const START_SESSION =
     StartSessionVariables
   >;
 
+export const READ_HOLD = "query ReadHold{result:widget{held}}" as TypedDocument<ReadHold, ReadHoldVariables>;
+
 export const READ_WIDGET =
-  "query ReadWidget($variables:JSONObject){result:widget{assistantId name mode theme greeting(variables:$variables)textEnabled voiceEnabled engineVoice held}}" as TypedDocument<
+  "query ReadWidget($variables:JSONObject){result:widget{assistantId name mode theme greeting(variables:$variables)textEnabled voiceEnabled engineVoice}}" as TypedDocument<
     ReadWidget,
     ReadWidgetVariables
   >;

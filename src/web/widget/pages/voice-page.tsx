@@ -4,6 +4,7 @@ import "./frame.css";
 import { codeOf } from "../app/api";
 import { Conversation } from "../app/conversation";
 import { READ_WIDGET, type Widget } from "../app/operations.generated";
+import { readHold } from "../app/watch-hold";
 import { ChatSession } from "../app/session";
 import { Talk } from "../app/talk";
 import { applyTheme, readTheme } from "../app/theme";
@@ -36,11 +37,13 @@ const theme = () => readTheme(widget.value?.theme ?? {}, widget.value?.name ?? "
 
 async function load(): Promise<void> {
   try {
-    [widget.value] = await Promise.all([
+    const [read, held] = await Promise.all([
       session.run(READ_WIDGET, { variables: {} }),
+      readHold(session),
       conversation.open(chatId),
     ]);
-    sorry.value = conversation.ended ? "callEnded" : widget.value?.held ? "held" : undefined;
+    widget.value = read;
+    sorry.value = conversation.ended ? "callEnded" : held ? "held" : undefined;
   } catch (error) {
     report(error, `The call ${chatId} could not be shown`);
     sorry.value = codeOf(error) === "NETWORK" ? "failed" : "unavailable";

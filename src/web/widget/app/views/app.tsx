@@ -27,7 +27,7 @@ function Content({ app }: { app: Application }) {
   if (!widget) return <main aria-busy="true" />;
   if (app.view.value === "history") return <History app={app} />;
   if (app.view.value === "chat") return <Chat app={app} />;
-  if (widget.held && !app.talk.active)
+  if (app.held.value && !app.talk.active)
     return (
       <main class="calm">
         <p role="status">{say("held")}</p>

@@ -10,9 +10,9 @@ import { usePinned } from "./use-pinned";
 const VISIBLE_ROLES = ["USER", "ASSISTANT"];
 
 /** Text for the assistant's current activity. */
-function activityOf({ conversation, widget }: Application): string {
+function activityOf({ conversation, held }: Application): string {
   const { awaiting, activity, draft } = conversation;
-  if (!awaiting.value || widget.value?.held) return "";
+  if (!awaiting.value || held.value) return "";
   const name = activity.value;
   if (draft.value !== "" || name === "speaking") return say("writing");
   return name === "" || name === "thinking" ? say("thinking") : say("using", { name });
@@ -115,11 +115,7 @@ export function Chat({ app }: { app: Application }) {
       <Log app={app} />
       <QuickReplies conversation={conversation} />
       <div role="status" class="notice">
-        {conversation.offline.value ? (
-          <p>{say("offline")}</p>
-        ) : (
-          app.widget.value?.held && <p>{say("held")}</p>
-        )}
+        {conversation.offline.value ? <p>{say("offline")}</p> : app.held.value && <p>{say("held")}</p>}
       </div>
       {conversation.ended ? (
         <div class="over">
