@@ -26,6 +26,11 @@ const APPLICATION_POLICY: Policy = {
 };
 const DEMO_POLICY: Policy = { ...APPLICATION_POLICY, "frame-src": "'self'" };
 
+const SECRET_KEY =
+  "`publicKey` is a SECRET key, and a PUBLIC key is expected. Make this SECRET key inactive, because visitors can read it.";
+/** Errors that replace the frame; it shows the others itself. */
+const SHOWN: readonly string[] = ["RATE_LIMITED", "FORBIDDEN"];
+
 /** `*` does not match pages opened from a local file, which people use to try the widget. */
 const ANY_PAGE = "* file:";
 
@@ -62,6 +67,7 @@ export function widgetPages(options: WidgetPagesOptions): Router {
 /**
  * Origins that may frame the assistant; none if the assistant does not exist, in which case every page may show the
  * error.
+ * @throws RATE_LIMITED; FORBIDDEN for a SECRET key
  */
 async function framingOrigins(
   { callers, scopeOf }: WidgetPagesOptions,
@@ -72,12 +78,13 @@ async function framingOrigins(
   const value = (name: string) => query.get(name) ?? undefined;
   try {
     const caller = await callers.authenticate(request, response, { "x-api-key": value("publicKey") });
+    if (caller?.kind === "SECRET") throw new DomainError("FORBIDDEN", SECRET_KEY);
     if (caller?.kind !== "PUBLIC") return [];
     const target = targetOf({ assistantId: value("assistantId"), deploymentId: value("deploymentId") });
     const scope = scopeOf(caller.organizationId);
     return (await scope.of(Widgets).of(target as WidgetVisitor["target"])).allowedOrigins; // one of these two is set
   } catch (error) {
-    if (error instanceof DomainError && error.code !== "RATE_LIMITED") return [];
+    if (error instanceof DomainError && !SHOWN.includes(error.code)) return [];
     throw error;
   }
 }

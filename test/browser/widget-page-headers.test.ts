@@ -45,7 +45,8 @@ beforeAll(async () => {
     }),
   );
   app.use(
-    ((_error, _request, response, _next) => void response.status(418).end()) as express.ErrorRequestHandler,
+    ((error: { code?: string }, _request, response, _next) =>
+      void response.status(418).json({ code: error.code })) as express.ErrorRequestHandler,
   );
   server = createServer(app).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -129,6 +130,12 @@ describe("if the widget is built", () => {
     },
   );
 
+  test("the frame is refused with a SECRET key", async () => {
+    const assistantId = await newAssistant(running.api);
+    const response = await frameOf({ publicKey: running.secretKey, assistantId });
+    expect(await response.json()).toEqual({ code: "FORBIDDEN" });
+  });
+
   test.each(["/widget/voice", "/widget/demo"])("%s cannot be framed", async (path) => {
     const response = await get(path);
     expect(policyOf(response)["frame-ancestors"]).toBe("'none'");
@@ -161,7 +168,6 @@ describe("if the widget is built", () => {
       { publicKey: running.publicKey, assistantId, deploymentId: UNKNOWN_ID },
       { publicKey: theirs, assistantId },
       { publicKey: "unknown", assistantId },
-      { publicKey: running.secretKey, assistantId },
     ] as Record<string, string>[]) {
       const response = await frameOf(query);
       expect([query, response.status, policyOf(response)["frame-ancestors"]]).toEqual([

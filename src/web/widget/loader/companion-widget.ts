@@ -36,6 +36,11 @@ export class CompanionWidget {
     this.widgets.push(new Widget(settings, () => this.data, this.emit));
   }
 
+  /** Notifies the page that the widget cannot be shown. Called by the loader. */
+  fail(where: string, message: string): void {
+    this.emit("error", { where, message });
+  }
+
   /** Sets values for the prompt's {variables} and metadata to store with the conversation. May be called repeatedly. */
   readonly initializeAssistant = guarded("initializeAssistant", (variables?: unknown, metadata?: unknown) => {
     this.data = { variables: plain("variables", variables), metadata: plain("metadata", metadata) };

@@ -1,5 +1,5 @@
 import { complain, guarded } from "./report";
-import { ownScript, readSettings, SCRIPT_ID, type Settings } from "./settings";
+import { ownScript, readSettings, SCRIPT_ID, TagMistake } from "./settings";
 import { CompanionWidget } from "./companion-widget";
 
 declare global {
@@ -17,10 +17,22 @@ function library(): CompanionWidget {
   return created;
 }
 
-function show(settings: Settings): void {
-  const place = guarded("The widget", () => library().add(settings));
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", place, { once: true });
-  else place();
+/** Waits until the page has had the opportunity to add its elements and listeners. */
+function whenRead(work: () => void): void {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", work, { once: true });
+  else work();
+}
+
+function show(script: HTMLScriptElement | undefined): void {
+  try {
+    const settings = readSettings(script);
+    whenRead(guarded("The widget", () => library().add(settings)));
+  } catch (error) {
+    if (!(error instanceof TagMistake)) throw error;
+    complain(error.message);
+    // In a new task: a script that a page adds later runs before the listener of its own load event.
+    whenRead(() => setTimeout(() => library().fail("The script tag", error.message)));
+  }
 }
 
 guarded("The widget", () => {
@@ -29,6 +41,5 @@ guarded("The widget", () => {
   const script = ownScript();
   if (script && !document.getElementById(SCRIPT_ID)) script.id = SCRIPT_ID;
   library();
-  const settings = readSettings(script);
-  if (settings) show(settings);
+  show(script);
 })();

@@ -15,6 +15,8 @@ export interface Settings {
 
 export const SCRIPT_ID = "companion-widget-script";
 const MAX_UNIQUE_ID_LENGTH = 29;
+const SECRET_KEY =
+  "data-public-key contains a SECRET key. Replace it by a PUBLIC key, and make the SECRET key inactive, because visitors can read it.";
 
 const oneOf = <T extends string>(name: string, value: string | undefined, allowed: readonly T[]) => {
   const found = allowed.find((one) => one === value);
@@ -32,15 +34,24 @@ export function ownScript(): HTMLScriptElement | undefined {
   );
 }
 
-/** Reads the settings. @returns undefined, after an error on the console, if the widget cannot be shown */
-export function readSettings(script: HTMLScriptElement | undefined): Settings | undefined {
-  if (!script?.src) return void complain(`The page has no <script id="${SCRIPT_ID}" src="…">.`);
-  const { assistantId, deploymentId, publicKey, locale, ...rest } = script.dataset;
-  if (!publicKey) return void complain("The attribute data-public-key is missing.");
+/** A mistake in the script tag with which the widget cannot be shown. */
+export class TagMistake extends Error {}
+
+const mistake = (what: string): never => {
+  throw new TagMistake(what);
+};
+
+/** Reads the settings. @throws TagMistake if the widget cannot be shown */
+export function readSettings(script: HTMLScriptElement | undefined): Settings {
+  if (!script?.src) return mistake(`The page has no <script id="${SCRIPT_ID}" src="…">.`);
+  const { assistantId, deploymentId, locale, ...rest } = script.dataset;
+  const publicKey = rest.publicKey?.trim();
+  if (!publicKey) return mistake("The attribute data-public-key is missing.");
+  if (publicKey.startsWith("parley_sk_")) return mistake(SECRET_KEY);
   if (!assistantId && !deploymentId)
-    return void complain("Set one of the attributes data-assistant-id and data-deployment-id.");
+    return mistake("Set one of the attributes data-assistant-id and data-deployment-id.");
   if (assistantId && deploymentId)
-    return void complain("Set only one of data-assistant-id and data-deployment-id.");
+    return mistake("Set only one of data-assistant-id and data-deployment-id.");
   const frameUrl = new URL("frame", script.src);
   // Not location.origin: a page from a file has the origin "file://" there, but "null" in messages.
   const parameters = { publicKey, deploymentId, assistantId, origin: window.origin, locale };
