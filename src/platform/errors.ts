@@ -183,6 +183,10 @@ export function isTransient(error: unknown): boolean {
   return ["UNAVAILABLE", "TIMEOUT"].includes(publicError(error).code) || LOST_TO_ANOTHER.test(String(code));
 }
 
+/** Whether an error of the database or a network connection says that the other side cannot be reached. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof DomainError) && publicError(error) === MAPPED_CODES[0]![1];
+
 /** The public form of an error: a domain error unchanged, a database or system error by its code, anything else INTERNAL. */
 export function publicError(error: unknown): PublicError {
   if (error instanceof DomainError) {

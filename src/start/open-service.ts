@@ -77,7 +77,7 @@ export async function openService(
   const { app, server } = expressServer();
   const listener = listenerOf(config, url);
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity });
+  const knex = connect(url, { pool, rowSecurity, logger });
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
   const metrics = new Metrics();

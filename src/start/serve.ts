@@ -1,4 +1,3 @@
-import pino from "pino";
 import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
 import { describeDatabase } from "../platform/database/database-name";
@@ -10,7 +9,7 @@ import { settingsAccess } from "../http/settings-access";
 import { AnalyticsTokens } from "../account/organization/analytics-tokens";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { answeredBy } from "../account/organization/answered-by";
-import { withSources } from "../platform/source-of";
+import { openLogger } from "../platform/logger";
 import type { Database } from "../platform/database/database";
 import { prepare } from "./prepare";
 
@@ -22,15 +21,7 @@ const SHUTDOWN_GRACE_MS = 10_000;
  * @returns a function that stops both
  */
 export async function serve(config: Config): Promise<() => Promise<void>> {
-  const log = pino.destination(2).on("error", () => undefined); // the reader of the log has closed the pipe
-  const logger = pino(
-    {
-      level: config.LOG_LEVEL,
-      redact: { paths: ["err.bindings", "err.config"], remove: true },
-      serializers: { err: serializeError },
-    },
-    log,
-  );
+  const logger = openLogger(config.LOG_LEVEL);
   const database = await serverDatabase(config, (line) => console.log(line));
   try {
     const created = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
@@ -56,12 +47,6 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
     await database.stop();
     throw error;
   }
-}
-
-/** With the source files in the stack. */
-function serializeError(error: Error): object {
-  const { stack, ...rest } = pino.stdSerializers.err(error);
-  return { ...rest, ...(stack && { stack: withSources(stack) }) };
 }
 
 /** The message for a server whose file storage differs from that of the other servers. */

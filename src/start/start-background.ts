@@ -37,7 +37,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
   const { config, url, jobsUrl, ports, logger, metrics, givesWay } = options;
   const { listener, outbound } = ports;
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", givesWay });
+  const knex = connect(url, { pool, rowSecurity, name: "parley jobs", logger, givesWay });
   const database = new Database(knex, ports);
   const clock = await watchClock(database, logger);
   const start = async () => {

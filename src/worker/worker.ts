@@ -204,6 +204,9 @@ async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number):
   await Promise.all([freeJobs(pool, dead, true), requeue(pool, dead, true)]);
 }
 
+/** The first line, up to the error or the delay that graphile-worker appends: repeated messages are counted. */
+const withoutDetails = (message: string): string => message.split(/\n| \(|: /, 1)[0]!;
+
 /**
  * Log lines of graphile-worker: errors as one line without a stack in its text, all others (several per job) at debug
  * level.
@@ -211,7 +214,7 @@ async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number):
 const jobLog = (logger: Logger): JobLogger =>
   new JobLogger(() => (level, message, { failure, error: err, job } = {}) => {
     if (String(level) !== "error") return logger.debug({}, message);
-    if (!failure) return logger.error(err ? { err } : {}, message.split("\n", 1)[0]);
+    if (!failure) return logger.error(err ? { err } : {}, withoutDetails(message));
     const { id, task_identifier: task, attempts, max_attempts: most } = job as Job;
     // The last failure is reported by the event `job:failed`.
     if (attempts < most) logger.warn({ err, task, jobId: id }, "a job failed and will be retried");

@@ -47,6 +47,37 @@ const seen = ({ status, headers, body }: Answer) => ({
 });
 const AWAY = { status: 503, code: "UNAVAILABLE", retryAfter: "2" };
 
+/** Fields that objects of pg and knex hold, and that no line may contain. */
+const INTERNALS = /secretKey|connectionParameters|processID|bindings|_events/;
+
+/** Everything after the welcome is JSON lines without internals of libraries, and no message repeats within a minute. */
+function expectLogToBeBrief(server: ServerProcess): void {
+  expect(
+    server
+      .stdout()
+      .split("Try it:")[1]!
+      .split("\n")
+      .filter((line) => /error|select/i.test(line)),
+  ).toEqual([]);
+  const lines = server
+    .stderr()
+    .split("\n")
+    .filter((line) => line !== "");
+  for (const line of lines) {
+    expect(line).toMatch(/^{"level":\d+,/);
+    expect(line).not.toMatch(INTERNALS);
+  }
+  type Line = { time: number; msg: string; err?: { code?: string } };
+  const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ err }) => err !== undefined);
+  expect(failures).not.toEqual([]);
+  const known = new Map<string, number>();
+  for (const { time, msg, err } of failures) {
+    const kind = `${msg} ${err!.code}`;
+    expect({ kind, pause: time - (known.get(kind) ?? 0) >= 59_000 }).toEqual({ kind, pause: true });
+    known.set(kind, time);
+  }
+}
+
 describe("a server and its database", () => {
   let database: OwnDatabase;
   let server: ServerProcess;
@@ -89,6 +120,7 @@ describe("a server and its database", () => {
         await until(async () => (await api.request("GET", "/health/ready")).status === 200);
       }
       expect((await api.get("/rest/v1/assistants", 200)).meta.itemCount).toBe(3);
+      expectLogToBeBrief(server);
     },
     3 * SERVER_TIMEOUT_MS,
   );

@@ -1,5 +1,6 @@
 import knex, { type Knex } from "knex";
 import pg from "pg";
+import type { Logger } from "pino";
 import { readStored } from "../json/json-source";
 import { noteGrowth } from "./growth";
 import { Client, type ClientSettings } from "./knex-client/client";
@@ -13,6 +14,8 @@ export interface ConnectOptions {
   readonly name?: string;
   /** Sets the organization before every statement, so that row-level security applies. */
   readonly rowSecurity?: boolean;
+  /** Gets warnings of knex at debug level: the errors that cause them reach the callers. */
+  readonly logger?: Pick<Logger, "debug">;
   /** Whether to wait a while before taking a connection, because more urgent work waits for its own. */
   readonly givesWay?: () => boolean;
 }
@@ -56,10 +59,16 @@ const types = {
   },
 };
 
+/** Replaces the log of knex, which writes text to standard output. */
+function knexLog(logger: ConnectOptions["logger"]) {
+  const write = (message: unknown) => logger?.debug({}, String(message).split("\n", 1)[0]);
+  return { debug: write, warn: write, error: write, deprecate: write };
+}
+
 /** Opens a connection pool. Statements time out after 5 s, idle transactions after 15 s. */
 export function connect(
   url: string,
-  { pool = 10, name = "parley", rowSecurity = false, givesWay }: ConnectOptions = {},
+  { pool = 10, name = "parley", rowSecurity = false, logger, givesWay }: ConnectOptions = {},
 ): Knex {
   const config = {
     client: Client as unknown as typeof Knex.Client, // knex.Client's type lacks the overridable methods
@@ -77,6 +86,7 @@ export function connect(
     postProcessResponse: toRows,
     before: beforeQuery(rowSecurity),
     givesWay,
+    log: knexLog(logger),
   };
   return knex(config);
 }

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import { FailureCount } from "../failure-count";
 import type { FailedAnswer, ModelPurpose, ModelReports as Reports } from "../ports/model-reports";
 import type { ModelEntry } from "../catalog/load-catalog";
 import { ModelFailure } from "../ports/text-model";
@@ -14,14 +14,9 @@ export interface Outcome {
 }
 export type Count = (outcome: Outcome) => void;
 
-/** Failures of the same kind at the same model are logged once in this time. */
-const LOG_INTERVAL_MS = 60_000;
-/** Models of customers may have any name. */
-const MAX_REMEMBERED = 1_000;
-
 /** Counts outcomes, and logs failures: at most one line per minute for each model, kind and purpose. */
 export class ModelReports implements Reports {
-  private readonly logged = new LRUCache<string, { at: number; since: number }>({ max: MAX_REMEMBERED });
+  private readonly failures: FailureCount;
 
   constructor(
     private readonly logger: Pick<Logger, "error" | "warn"> = {
@@ -29,8 +24,10 @@ export class ModelReports implements Reports {
       warn: () => undefined,
     },
     private readonly count: Count = () => undefined,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+    now?: () => number,
+  ) {
+    this.failures = new FailureCount(now);
+  }
 
   answered({ id: model }: Pick<ModelEntry, "id">, purpose: ModelPurpose): void {
     this.count({ model, purpose, outcome: "ok" });
@@ -41,7 +38,7 @@ export class ModelReports implements Reports {
     const kind = request ? (error as ModelFailure).kind : "internal";
     this.count({ model: request?.model.id ?? "", purpose, outcome: kind });
     const { id: identifier, provider, model } = request?.model ?? {};
-    const failures = this.failuresToLog(
+    const failures = this.failures.toLog(
       JSON.stringify([identifier, provider, model, request?.host, kind, purpose]),
     );
     if (failures === undefined) return;
@@ -51,14 +48,5 @@ export class ModelReports implements Reports {
     const line = { provider, host, model, identifier, ...facts, reason: reason() };
     if (kind === "tools_refused") this.logger.warn(line, "the model takes no functions");
     else this.logger.error(line, "the model failed");
-  }
-
-  /** Failures since the last line, this one included; undefined if the last line is too recent. */
-  private failuresToLog(key: string): number | undefined {
-    const last = this.logged.get(key);
-    const failures = (last?.since ?? 0) + 1;
-    const isDue = !last || this.now() - last.at >= LOG_INTERVAL_MS;
-    this.logged.set(key, { at: isDue ? this.now() : last.at, since: isDue ? 0 : failures });
-    return isDue ? failures : undefined;
   }
 }
