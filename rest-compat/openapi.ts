@@ -4,6 +4,7 @@ import type { CompiledRoute, Operation } from "./compile";
 import { EXAMPLE_URL, exampleOf, examplesOfRoute } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
+import { headersOf, HEADERS } from "./openapi-headers";
 import { codesOf, ERROR, failure, failuresOf } from "./openapi-errors";
 import { webhooksOf, type EventVersions } from "./openapi-webhooks";
 import type { Auth } from "./route";
@@ -76,6 +77,7 @@ export function openApi(
     webhooks: webhooksOf(events),
     components: {
       schemas: components.schemas,
+      headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },
   };
@@ -88,8 +90,9 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
   if (route.stream) responses[success] = streamOf(route);
   const valid =
     operation?.input && exampleFor(components.input(operation.input, route.omit ?? []), components);
+  if (responses[success]) responses[success] = { ...responses[success], ...headersOf(route, success) };
   for (const [status, codes] of failuresOf(route, schema))
-    responses[status] = failure(route, status, codes, valid);
+    responses[status] = { ...failure(route, status, codes, valid), ...headersOf(route, status, codes) };
   return {
     operationId: id,
     summary,

@@ -111,8 +111,13 @@ describe("deliveries", () => {
       return webhookDestinations.find(({ id }: { id: string }) => id === destinationId).enabled as boolean;
     };
     await until(async () => ((await enabled()) ? undefined : true));
+    const listed = async () => (await running.api.request("GET", "/rest/v1/settings")).headers.get("warning");
+    expect(await listed()).toMatch(
+      new RegExp(`^299 parley "The webhook destination ${destinationId} is disabled`),
+    );
     await running.api.patch(`/rest/v1/settings/${destinationId}`, { name: "again" }, 200);
     expect(await enabled()).toBe(true);
+    expect(await listed()).toBeNull();
   });
 
   test("assistants of a project use its destinations instead of the organization's", async () => {

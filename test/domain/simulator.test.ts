@@ -213,6 +213,16 @@ describe("the end of a call", () => {
     expect(error.extensions.code).toBe("CHAT_ENDED");
   });
 
+  test("is caused by ending its chat over REST, and the other side is told", async () => {
+    const { api } = running;
+    const id = await call(NUMBER.endless);
+    await until(async () => (await callOf(api, id)).status === "in-progress");
+    const chat = await api.post(`/rest/v1/ai-chats/${id}/end`, undefined, 200);
+    expect(chat).toMatchObject({ id, status: "ended", endedReason: "ended-by-api" });
+    await until(async () => (await callOf(api, id)).recordingUrl !== null); // the simulator hung up
+    expect(await callOf(api, id)).toMatchObject({ status: "ended", endedReason: "ended-by-api" });
+  });
+
   test("is caused by the deletion of its assistant", async () => {
     const { api } = running;
     const assistantId = await speaker(api, VOICE);

@@ -49,6 +49,25 @@ describe("a webhook destination", () => {
     expect(await api.patch(path, { name: null }, 200)).toHaveProperty("name", null);
   });
 
+  test.each([
+    ["whsec_@@@", true],
+    ["whsec_", true],
+    ["whsec_abc", true],
+    ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS=x", true],
+    ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", false],
+    ["whsec_YQ==", false],
+    ["topsecret", false],
+  ])("with the secret %s: a Warning if libraries refuse it (%s)", async (secret, isRefused) => {
+    const { api } = running;
+    const warning = isRefused ? expect.stringContaining("libraries for Standard Webhooks refuse it") : null;
+    const made = await api.request("POST", PATH, { url: URL, secret });
+    expect([made.status, made.headers.get("warning")]).toEqual([201, warning]);
+    const changed = await api.request("PATCH", `${PATH}/${made.body.id}`, { secret });
+    expect([changed.status, changed.headers.get("warning")]).toEqual([200, warning]);
+    const renamed = await api.request("PATCH", `${PATH}/${made.body.id}`, { name: "Two" });
+    expect(renamed.headers.get("warning")).toBeNull();
+  });
+
   test("accepts the body that was read from it", async () => {
     const { api } = running;
     const made = await api.post(PATH, { url: URL, secret: "s" }, 201);

@@ -10,7 +10,15 @@ export interface MediaType {
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
-  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, MediaType>> }>>;
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly content: Readonly<Record<string, MediaType>>;
+        readonly headers?: Readonly<Record<string, unknown>>;
+      }
+    >
+  >;
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;

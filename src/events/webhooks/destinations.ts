@@ -12,6 +12,7 @@ import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
 import type { DeliveredEvent } from "./event-headers";
+import { warnOfDisabled, warnOfSecret } from "./warnings";
 
 export interface WebhookDestination {
   readonly id: string;
@@ -70,8 +71,9 @@ export class WebhookDestinations {
   /** Destinations of a project, or without one of the organization itself; newest first. @throws PROJECT_NOT_FOUND */
   async list(projectId: string | null = null): Promise<WebhookDestination[]> {
     if (projectId !== null) await this.scope.of(Projects).byId(projectId);
-    const rows = this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
-    return (await rows).map((row) => this.withSecret(row));
+    const rows = await this.scope.table("webhook_destinations").where({ projectId }).orderBy(NEWEST_FIRST);
+    for (const row of rows) warnOfDisabled(this.scope, row);
+    return rows.map((row) => this.withSecret(row));
   }
 
   /** @throws WEBHOOK_DESTINATION_NOT_FOUND */
@@ -92,6 +94,7 @@ export class WebhookDestinations {
       sealedSecret: this.sealed(id, secret),
     };
     const [stored] = await this.scope.insert("webhook_destinations", row);
+    warnOfSecret(this.scope, secret);
     return this.withSecret(stored!);
   }
 
@@ -113,6 +116,7 @@ export class WebhookDestinations {
         .where({ id })
         .update({ ...changes, enabled: true, failures: 0, failingSince: null, updatedAt: currentDate() })
         .returning("*");
+      if (secret !== undefined) warnOfSecret(scope, secret);
       return this.withSecret(row ?? missing("WebhookDestination", id));
     });
   }

@@ -1,0 +1,58 @@
+import type { ErrorCode } from "../src/platform/errors";
+import type { CompiledRoute } from "./compile";
+import { exampleOf } from "./examples";
+import type { JsonSchema } from "./json-schema";
+
+const text = (description: string, example: unknown): JsonSchema => ({
+  description,
+  schema: { type: "string" },
+  example,
+});
+
+/** The response headers of the interface; responses refer to them. */
+export const HEADERS = {
+  "X-Request-Id": text("Id of the request; the server logs errors under it.", exampleOf("", "id")),
+  "GraphQL-Operation": text("The GraphQL operation that the path maps to.", "CreateAssistant"),
+  Warning: text(
+    "One warning for each part of the request that had no effect, and for each other surprise, such as a variable without a value. Absent without warnings.",
+    '299 parley "The query parameter tke is unknown and was ignored. Did you mean take?"',
+  ),
+  "Idempotency-Replayed": text(
+    "`true` if this is the stored response of the first request with the same Idempotency-Key; otherwise absent.",
+    "true",
+  ),
+  "RateLimit-Policy": text(
+    "Every limit that counts the request, with its requests (`q`) in a window of `w` seconds, in the order of RateLimit. Absent if no limit applies.",
+    '"credential";q=100;w=1, "organization";q=600;w=1',
+  ),
+  RateLimit: text(
+    "Requests left of every limit (`r`) in the next `t` seconds, the smallest number first. Absent if no limit applies.",
+    '"credential";r=99;t=1, "organization";r=599;t=1',
+  ),
+  "Retry-After": {
+    description: "Seconds to wait before the request is repeated. A 409 has it for REQUEST_IN_PROGRESS only.",
+    schema: { type: "integer", minimum: 1 },
+    example: 2,
+  },
+  "WWW-Authenticate": text("The authentication scheme.", 'Bearer realm="parley"'),
+} as const satisfies Readonly<Record<string, JsonSchema>>;
+
+type Header = keyof typeof HEADERS;
+
+const RETRIED: readonly ErrorCode[] = ["RATE_LIMITED", "REQUEST_IN_PROGRESS", "UNAVAILABLE", "TIMEOUT"];
+
+/** The headers of a route's response with a status. @param codes error codes; none for a success */
+export function headersOf(
+  { operation, method, success }: CompiledRoute,
+  status: number,
+  codes: readonly ErrorCode[] = [],
+): { headers: JsonSchema } {
+  const names: Header[] = ["X-Request-Id", "Warning", "RateLimit-Policy", "RateLimit"];
+  if (operation) names.push("GraphQL-Operation");
+  if (operation && method === "post" && status === success) names.push("Idempotency-Replayed");
+  if (codes.some((code) => RETRIED.includes(code))) names.push("Retry-After");
+  if (status === 401) names.push("WWW-Authenticate");
+  return {
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+  };
+}
