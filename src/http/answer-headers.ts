@@ -28,12 +28,19 @@ export const allowAnyOrigin: RequestHandler = (req, res, next) => {
     res.setHeader("Access-Control-Allow-Origin", "*");
     res.setHeader("Access-Control-Allow-Headers", ALLOWED);
     res.setHeader("Access-Control-Expose-Headers", EXPOSED);
+    if (req.method === "OPTIONS") res.setHeader("Access-Control-Max-Age", PREFLIGHT_MAX_AGE_S);
   }
   next();
 };
 
-/** Headers of the two interfaces, and those that Apollo Client sends. */
-const ALLOWED =
-  "X-API-Key, Authorization, Content-Type, Idempotency-Key, X-Public-Key, X-Public-Token, Apollo-Require-Preflight, X-Apollo-Operation-Name";
+/** Headers of the two interfaces, and those that Apollo Client and tracing libraries add. */
+const ALLOWED = [
+  ...["X-API-Key", "Authorization", "Content-Type", "Idempotency-Key", "X-Public-Key", "X-Public-Token"],
+  ...["Apollo-Require-Preflight", "X-Apollo-Operation-Name"],
+  ...["apollographql-client-name", "apollographql-client-version"],
+  ...["X-Request-Id", "traceparent", "tracestate", "baggage"],
+].join(", ");
+/** How long a browser may keep the answer to a preflight, in seconds: the most that Chromium allows. */
+const PREFLIGHT_MAX_AGE_S = 7200;
 const EXPOSED =
   "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Warning";

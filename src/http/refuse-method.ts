@@ -14,7 +14,6 @@ export function refuseMethod(req: IncomingMessage, res: ServerResponse, methods:
   if (req.method !== "OPTIONS")
     throw new DomainError("METHOD_NOT_ALLOWED", `Method not allowed. This path supports ${allow}.`);
   res.setHeader("Access-Control-Allow-Methods", allow);
-  res.setHeader("Access-Control-Max-Age", "86400");
   res.statusCode = 204;
   res.end();
 }

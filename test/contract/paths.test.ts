@@ -36,6 +36,7 @@ describe.each(paths)("$path", ({ path, allow }) => {
     if (!path.startsWith("/rest/")) return;
     expect(listed(answer.headers.get("access-control-allow-methods"))).toEqual(allow);
     expectOpenToAnyOrigin(answer);
+    expect(answer.headers.get("access-control-max-age")).toBe("7200");
   });
 });
 
@@ -64,6 +65,7 @@ describe("a path that is not a REST route", () => {
     for (const name of ["allow", "access-control-allow-methods"])
       expect(listed(answer.headers.get(name))).toEqual(["GET", "OPTIONS", "POST"]);
     expectOpenToAnyOrigin(answer);
+    expect(answer.headers.get("access-control-max-age")).toBe("7200");
   });
 });
 
