@@ -61,6 +61,36 @@ test("the search finds a section and opens it", async () => {
   await page.waitForURL(`${app.url}/docs/backup#rotate-encryption-keys`);
 });
 
+test.each([
+  ["pagination", "/docs/graphql-clients"],
+  ["refresh token", "/docs/tokens"],
+])("the search for %s finds %s", async (words, path) => {
+  await page.goto(`${app.url}/docs`);
+  await page.fill("#searchField", words);
+  await page.locator(`#searchResults a[href^="${path}"]`).first().waitFor();
+});
+
+test("no text of the search index contains an entity", async () => {
+  const index = await (await fetch(`${app.url}/docs/assets/search.json`)).text();
+  expect(index).toContain("'");
+  expect(index.match(/&(#\w+|amp|lt|gt|quot);/g)).toBeNull();
+});
+
+test.each([320, 360, 390, 480, 599, 601, 768, 1440])(
+  "the results of the search lie within a window of %d px",
+  async (width) => {
+    await page.setViewportSize({ width, height: 700 });
+    await page.goto(`${app.url}/docs`);
+    await page.fill("#searchField", "webhooks");
+    await page.locator("#searchResults a").first().waitFor();
+    const box = (await page.locator("#searchResults").boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(width);
+    expect(box.width).toBeGreaterThan(Math.min(width, 600) * 0.9 - 40);
+    expect(box.y).toBeGreaterThan(0);
+  },
+);
+
 test("the menu opens the list of pages on a phone", async () => {
   await page.setViewportSize({ width: 360, height: 700 });
   await page.goto(`${app.url}/docs`);

@@ -45,9 +45,10 @@ const plain = (html) =>
   html
     .replaceAll("<wbr>", "")
     .replace(/<[^>]+>/g, " ")
-    .replace(
-      /&(amp|lt|gt|quot|#39);/g,
-      (_, name) => ({ amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" })[name],
+    .replace(/&(?:(amp|lt|gt|quot)|#(\d+)|#x([\da-f]+));/gi, (_, name, decimal, hex) =>
+      name
+        ? { amp: "&", lt: "<", gt: ">", quot: '"' }[name.toLowerCase()]
+        : String.fromCodePoint(decimal ? Number(decimal) : parseInt(hex, 16)),
     )
     .replace(/\s+/g, " ")
     .trim();
