@@ -1,3 +1,4 @@
+import { updateConfiguration } from "../../src/assistants/assistants/update-configuration";
 import { Arg, Ctx, Float, ID, Int, InterfaceType, ObjectType, Resolver } from "type-graphql";
 import { Configurations, KIND_OF } from "../../src/assistants/configurations/configurations";
 import type { JsonObject } from "../../src/platform/json/json-object";
@@ -146,7 +147,7 @@ export class ConfigurationResolver {
     @Arg("input", { description: "Changes to apply." }) input: UpdateVoiceConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Configurations).update("voice", id, input);
+    return updateConfiguration(scope, "voice", id, input);
   }
 
   @Mutation(() => SmsConfiguration, {
@@ -157,7 +158,7 @@ export class ConfigurationResolver {
     @Arg("input", { description: "Changes to apply." }) input: UpdateSmsConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Configurations).update("sms", id, input);
+    return updateConfiguration(scope, "sms", id, input);
   }
 
   @Mutation(() => ChatConfiguration, {
@@ -168,7 +169,7 @@ export class ConfigurationResolver {
     @Arg("input", { description: "Changes to apply." }) input: UpdateChatConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Configurations).update("chat", id, input);
+    return updateConfiguration(scope, "chat", id, input);
   }
 
   @Mutation(() => ThemeConfiguration, {
@@ -179,7 +180,7 @@ export class ConfigurationResolver {
     @Arg("input", { description: "Changes to apply." }) input: UpdateThemeConfigurationInput,
     @Ctx() { scope }: Context,
   ) {
-    return scope.of(Configurations).update("theme", id, input);
+    return updateConfiguration(scope, "theme", id, input);
   }
 
   @Mutation(() => RagSettings, {

@@ -44,7 +44,7 @@ export interface ConfigurationWarning {
 /** Without RAG, this many characters of the resources are part of the prompt. */
 export const MAX_RESOURCES_IN_PROMPT = 16_000;
 
-type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
+export type Warn = (path: string, code: ConfigurationWarning["code"], message: string) => void;
 
 type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
 
@@ -91,7 +91,7 @@ export async function configurationWarnings(
 }
 
 /** Warnings about the theme. The theme belongs to the widget, so they have the channel of its chats. */
-const themeWarnings = (theme: JsonObject): ConfigurationWarning[] =>
+export const themeWarnings = (theme: JsonObject): ConfigurationWarning[] =>
   themeProblems(theme).map(({ key, effect, reason }) => ({
     channel: "TEXT",
     path: `theme.${key}`,
@@ -143,7 +143,7 @@ function isOn(configuration: Configuration): boolean {
   return !("chatMode" in configuration) || configuration.chatMode;
 }
 
-function checkModel(
+export function checkModel(
   channel: Channel,
   { provider, model }: ChannelConfiguration,
   { models, providers }: Catalog,
@@ -178,7 +178,7 @@ function successionOf({ provider, model, id }: ModelEntry, { withdrawn, ...old }
   return `${provider} withdrew ${old.model}${when}. ${id} is answered by its closest successor, ${model} (${old.source}, as of ${old.checked}). To choose another model, use setModelMapping.`;
 }
 
-function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Catalog, warn: Warn) {
+export function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Catalog, warn: Warn) {
   const entry = voices.find(({ id }) => id === voice);
   if (!entry) warn("voice", "UNKNOWN_IDENTIFIER", `${voice} is not a known voice.`);
   else if (entry.provider !== voiceProvider)
@@ -189,7 +189,9 @@ function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voices }: Ca
     );
 }
 
-function checkVariables(path: string, text: string, variables: JsonObject | null, warn: Warn) {
+/** @param variables undefined if they are not known: nothing is checked */
+function checkVariables(path: string, text: string, variables: JsonObject | null | undefined, warn: Warn) {
+  if (variables === undefined) return;
   const names = new Set([...text.matchAll(/\{([A-Za-z_][A-Za-z0-9_.]*)\}/g)].map(([, name]) => name!));
   for (const name of names)
     if (!Object.hasOwn(variables ?? {}, name))
@@ -201,7 +203,7 @@ function checkVariables(path: string, text: string, variables: JsonObject | null
 }
 
 /** Parses functions. An entry is a function, or the reason why it is never offered to a model. */
-const readFunctions = (
+export const readFunctions = (
   functions: readonly JsonObject[],
   problemOf: CheckContext["problemOf"],
 ): Promise<(DeclaredFunction | string)[]> =>
@@ -214,9 +216,9 @@ const readFunctions = (
     }),
   );
 
-function checkFunctions(
+export function checkFunctions(
   functions: readonly (DeclaredFunction | string)[],
-  variables: JsonObject | null,
+  variables: JsonObject | null | undefined,
   warn: Warn,
 ) {
   const names = new Set<string>();

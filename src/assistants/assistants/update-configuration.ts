@@ -1,0 +1,56 @@
+import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
+import {
+  type ChannelConfiguration,
+  type ConfigurationKind,
+  Configurations,
+  type Kinds,
+  type VoiceConfiguration,
+} from "../configurations/configurations";
+import {
+  checkFunctions,
+  checkModel,
+  checkVoice,
+  type ConfigurationWarning,
+  readFunctions,
+  themeWarnings,
+  type Warn,
+} from "./warnings";
+
+/** Values of an update that are checked, by the kind of the configuration. */
+type Changes = Readonly<
+  Partial<Pick<VoiceConfiguration, "functions" | "model" | "provider" | "voice" | "voiceProvider">>
+> & {
+  readonly theme?: JsonObject;
+};
+const CHANNELS = { voice: "VOICE", sms: "SMS", chat: "TEXT", theme: "TEXT" } as const;
+
+/**
+ * Updates a configuration, and warns the caller about values of this update that are allowed but do not work.
+ * @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY
+ */
+export async function updateConfiguration<K extends ConfigurationKind>(
+  scope: Scope,
+  kind: K,
+  assistantId: string,
+  input: Partial<Kinds[K]>,
+): Promise<Kinds[K]> {
+  const warnings: ConfigurationWarning[] = [];
+  const warn: Warn = (path, code, message) => {
+    // Clients that only describe functions send many of them without a URL.
+    if (code !== "FUNCTION_WITHOUT_SERVER") warnings.push({ channel: CHANNELS[kind], path, code, message });
+  };
+  const { functions, theme, ...changes } = input as Changes;
+  const { catalog, checker } = scope.ports;
+  const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
+  if (functions) checkFunctions(await readFunctions(functions, problemOf), undefined, warn);
+  const updated = await scope.of(Configurations).update(kind, assistantId, input);
+  // Only a channel's configuration has a model, and only that of VOICE a voice.
+  if (changes.model ?? changes.provider)
+    checkModel(CHANNELS[kind], updated as object as ChannelConfiguration, catalog, warn);
+  if (changes.voice ?? changes.voiceProvider)
+    checkVoice(updated as object as VoiceConfiguration, catalog, warn);
+  for (const { path, message } of [...warnings, ...(theme ? themeWarnings(theme) : [])])
+    scope.warn(`${path}: ${message}`);
+  return updated;
+}
