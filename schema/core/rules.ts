@@ -1,7 +1,6 @@
 import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQLInputType } from "graphql";
 import { Extensions } from "type-graphql";
-import { counted } from "../../src/platform/counted";
-import { quoted, type Problem } from "../../src/platform/errors";
+import { counted, quoted, type Problem } from "../../src/platform/errors";
 
 /**
  * Constraints on an input value, in the terms of JSON Schema; the OpenAPI document includes them. On a list,

@@ -4,7 +4,7 @@ import { writeBackup } from "../backup/write-backup";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { openStorage } from "../platform/providers/open-storage";
 import { parseArguments } from "./arguments";
-import { counted } from "../platform/counted";
+import { counted } from "../platform/errors";
 import { operator, ownVersion } from "./operator";
 
 const USAGE = "npm run backup -- DIR [--include-keys]";

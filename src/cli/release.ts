@@ -5,7 +5,7 @@ import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
 import { parseArguments } from "./arguments";
-import { counted } from "../platform/counted";
+import { counted } from "../platform/errors";
 import { operator } from "./operator";
 
 const USAGE = "npm run release -- [--drop]";

@@ -13,7 +13,7 @@ import { offlinePorts } from "../platform/providers/offline";
 import { openStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";
 import { parseArguments } from "./arguments";
-import { counted } from "../platform/counted";
+import { counted } from "../platform/errors";
 import { operator } from "./operator";
 import { recordInAudit } from "./record-in-audit";
 

@@ -79,6 +79,10 @@ export function quoted(value: string): string {
   return value.length > MAX_QUOTED ? `${text.slice(0, -1)}…"` : text;
 }
 
+/** A number with its noun, such as "1 file" or "2 files". @param nouns the plural, if it is not formed with -s */
+export const counted = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : nouns}`;
+
 const MISSING = {
   Assistant: ["ASSISTANT_NOT_FOUND", "No assistant with id {}."],
   Chat: ["CHAT_NOT_FOUND", "No chat with id {}."],
