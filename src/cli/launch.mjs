@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { preflight } from "./preflight.mjs";
+import { preflight, thisUser } from "./preflight.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);
@@ -68,7 +68,7 @@ function refuseForeignBuild() {
     for (const path of ["dist", ...stamps].filter(existsSync)) accessSync(path, constants.W_OK);
   } catch {
     console.error(
-      `The build in ${join(root, "dist")} belongs to another user, probably because Parley was started as root.\nTo make it yours, run:\n  sudo chown -R "$(id -un)" '${join(root, "dist")}'`,
+      `The build in ${join(root, "dist")} belongs to another user, probably because Parley was started as root.\nTo give it to the user ${thisUser()}, run as an administrator:\n  sudo chown -R ${thisUser()} '${join(root, "dist")}'`,
     );
     process.exit(1);
   }

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
+import { userInfo } from "node:os";
 import { dirname, resolve } from "node:path";
 import { compileFunction } from "node:vm";
 
@@ -22,14 +23,23 @@ export async function preflight() {
   process.exit(1);
 }
 
+/** Name of the user that runs this process, or its number if it has no name. */
+export function thisUser() {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid());
+  }
+}
+
 const setting = (name) => process.env[name]?.trim() || undefined;
 
 /** Why the data folder cannot be written; undefined if it can. Foreign files inside it are found by the server. */
 function folderProblem(folder) {
   let existing = folder;
   while (!existsSync(existing)) existing = dirname(existing);
-  const remedy = "Set DATA_DIR to a folder that you may write, or change its owner";
-  const chown = `sudo chown -R "$(id -un)" '${existing}'`;
+  const remedy = "Set DATA_DIR to a folder that this user may write, or change its owner as an administrator";
+  const chown = `sudo chown -R ${thisUser()} '${existing}'`;
   if (!statSync(existing).isDirectory())
     return `DATA_DIR ${folder} cannot be used: ${existing} is a file. Set DATA_DIR to a folder.`;
   try {
@@ -37,7 +47,7 @@ function folderProblem(folder) {
     return undefined;
   } catch {
     const what = existing === folder ? "cannot be written" : `cannot be created in ${existing}`;
-    return `DATA_DIR ${folder} ${what} by this user. ${remedy}:\n  ${chown}`;
+    return `DATA_DIR ${folder} ${what} by the user ${thisUser()}. ${remedy}:\n  ${chown}`;
   }
 }
 

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "@jest/globals";
@@ -32,6 +32,9 @@ for (const folder of ["src/cli", "src/platform/database"])
   cpSync(join(root, folder), join(checkout, folder), { recursive: true });
 for (const name of ["esbuild", "pg"])
   symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
+
+/** The user of programs started by `start`. */
+const USER = process.getuid?.() === 0 ? "nobody" : userInfo().username;
 
 /** Runs `npm start`'s program; as root, for another user. */
 async function start(env: Record<string, string>, asOther = true) {
@@ -70,8 +73,8 @@ describe("npm start reports before it builds", () => {
     expect([code, lines]).toEqual([
       1,
       [
-        `DATA_DIR ${folder} ${what} by this user. Set DATA_DIR to a folder that you may write, or change its owner:`,
-        `  sudo chown -R "$(id -un)" '${locked}'`,
+        `DATA_DIR ${folder} ${what} by the user ${USER}. Set DATA_DIR to a folder that this user may write, or change its owner as an administrator:`,
+        `  sudo chown -R ${USER} '${locked}'`,
       ],
     ]);
   });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, symlinkSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { emptyFolder, RUN, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../support/server";
@@ -8,6 +9,9 @@ import { emptyFolder, RUN, SERVER_TIMEOUT_MS, SETTINGS, startServer } from "../s
 const isRoot = process.getuid?.() === 0;
 /** An unprivileged user: the current one unless the tests run as root. */
 const USER = isRoot ? 54_321 : process.getuid!();
+
+/** A user without an account has a number only. */
+const USER_NAME = isRoot ? String(USER) : userInfo().username;
 
 /** Starts the program as an ordinary user and waits for its end. */
 async function startAsUser(program: string, dataDir: string) {
@@ -47,7 +51,7 @@ test.each(["main", "cli/org-create"])(
     const lines = output.trimEnd().split("\n");
     expect(lines[0]).toBe("These files belong to another user, probably because Parley was started as root:");
     for (const file of files) expect(output).toContain(`  ${join(dataDir, file)} (owner: `);
-    expect(lines.at(-1)).toBe(`  sudo chown -R "$(id -un)" '${dataDir}'`);
+    expect(lines.at(-1)).toBe(`  sudo chown -R ${USER_NAME} '${dataDir}'`);
   },
   2 * SERVER_TIMEOUT_MS,
 );

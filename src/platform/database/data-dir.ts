@@ -69,12 +69,12 @@ const unreachable = (dataDir: string): string =>
 function messageOf(foreign: readonly ForeignFile[], folders: readonly string[]): string {
   const named = foreign.slice(0, MAX_NAMED).map(({ path, uid }) => `  ${path} (owner: ${nameOf(uid)})`);
   const more = foreign.length > MAX_NAMED ? [`  and ${foreign.length - MAX_NAMED} more`] : [];
-  const command = `  sudo chown -R "$(id -un)" ${folders.map((folder) => `'${folder}'`).join(" ")}`;
+  const command = `  sudo chown -R ${thisUser()} ${folders.map((folder) => `'${folder}'`).join(" ")}`;
   return [
     "These files belong to another user, probably because Parley was started as root:",
     ...named,
     ...more,
-    "To make them yours, run:",
+    `To give them to the user ${thisUser()}, run as an administrator:`,
     command,
   ].join("\n");
 }
