@@ -13,7 +13,7 @@ type HealthCheck = () => Promise<string>;
 /**
  * `/health/live`: the process is up. `/health/ready`: every check is "ok" and the server accepts requests. A check
  * that fails or takes over 2 s counts as "unreachable". `held` is true for a restored copy that sends nothing until
- * it is released.
+ * it is released, and for a database that was moved elsewhere.
  */
 export function health(
   database: Pick<Database, "health" | "hold">,

@@ -50,6 +50,11 @@ test(
       expect(stderr).not.toContain(to.password);
     }
     expect(await query(env.DATABASE_URL, keys)).toEqual(before);
+    const server = await startServer(env);
+    expect(server.stdout()).toContain(`HELD: moved to ${to.host}${to.pathname} at `);
+    expect(server.stdout()).toContain("set DATABASE_URL to the new database. Only to undo the move");
+    expect(await server.api.get("/health/ready", 200)).toMatchObject({ held: true });
+    await server.end("SIGTERM");
     expect(await runToEnd("cli/key-create", { ...env, DATABASE_URL: to.href })).toMatchObject({
       code: 0,
       stderr: `Database: PostgreSQL at ${to.host}${to.pathname}\n`,

@@ -36,4 +36,4 @@ export async function refuseUnfinished(db: Knex): Promise<void> {
 export const holdMessage = ({ reason, note, since }: Hold): string =>
   reason === "RESTORED"
     ? `HELD: restored from ${note} at ${since.toISOString()}. Turns, calls, text messages and deliveries wait. \`npm run release\` sends them; \`npm run release -- --drop\` drops them.`
-    : `HELD: moved to ${note} at ${since.toISOString()}. This database sends nothing. \`npm run release\` ends the hold.`;
+    : `HELD: moved to ${note} at ${since.toISOString()}. This database is out of date and sends nothing. Stop this server and set DATABASE_URL to the new database. Only to undo the move and use this database again, run \`npm run release\`.`;
