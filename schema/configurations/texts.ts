@@ -3,7 +3,7 @@ export const TEXT = {
   initialMessage: "Greeting that opens a conversation. Write variables as {name}.",
   prompt: "Instructions to the model. Write variables as {name}.",
   resources:
-    "Knowledge of the assistant, as plain text; URLs in it are not fetched. If isRagEnabled is false, the model gets the first 16,000 characters; otherwise passages are looked up.",
+    "Knowledge of the assistant, as plain text: variables in it are not replaced, URLs not fetched. If isRagEnabled is false, the model gets the first 16,000 characters; otherwise passages are looked up.",
   provider:
     "Provider of the text model. Requests always go to the provider of `model`; a mismatch is a configuration warning.",
   model: "Text model that answers.",
