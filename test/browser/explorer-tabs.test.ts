@@ -77,6 +77,11 @@ describe("the playground on a phone, on a fresh installation", () => {
       await run(name!.value, operations.length === 1);
       const { errors, data } = await answer;
       expect(errors).toBeUndefined();
+      if (name!.value === "PostMessage")
+        expect(data!.postMessage).toMatchObject({
+          role: "ASSISTANT",
+          content: expect.stringContaining("17:00"),
+        });
       await response().getByText(Object.keys(data!)[0]!).first().waitFor();
     }
   });

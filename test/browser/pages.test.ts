@@ -94,6 +94,25 @@ describe("the explorer at /graphql", () => {
     await enterKey(key);
   }
 
+  describe("the field for the key", () => {
+    usePage(open);
+
+    test.each([
+      [`parley_pk_${"x".repeat(36)}`, "This is a PUBLIC key."],
+      ["eyJhbGciOiJIUzI1NiJ9.eyJvcmciOiIxIn0.c2lnbmVk", "This is a token, not a key."],
+      [`parley_sk_${"x".repeat(36)}`, ""],
+    ])("says what %s is, before and after its use", async (value, words) => {
+      const note = page.locator("parley-key").getByRole("status", { includeHidden: true });
+      await page.getByLabel("API key").fill(value);
+      expect(await note.textContent()).toMatch(words === "" ? /^$/ : words);
+      await press("Use key");
+      await inUse(value).waitFor();
+      expect(await note.textContent()).toMatch(words === "" ? /^$/ : words);
+      await press("Clear key");
+      expect(await note.textContent()).toBe("");
+    });
+  });
+
   /** Waits for the editor's workers, which check with a delay: they underline an extra bracket, and nothing after its removal. */
   async function expectChecked(editor: Locator) {
     const underlined = editor.locator(".squiggly-error, .squiggly-warning");

@@ -3,6 +3,24 @@ import { currentKey, forgetKey, onKeyChange, setKey } from "./key";
 /** Characters of a key that are shown, to tell keys apart. */
 const SHOWN = 4;
 
+const TOKEN = /^(Bearer +)?[\w-]+\.[\w-]+\.[\w-]*$/i;
+
+/** What was entered in place of a SECRET key, judged by its form; empty if nothing speaks against it. */
+function adviceOn(value: string): string {
+  if (value.startsWith("parley_pk_"))
+    return "This is a PUBLIC key. Most operations refuse it with FORBIDDEN; use a SECRET key.";
+  if (TOKEN.test(value))
+    return "This is a token, not a key. Use a SECRET key here, or send the token in the header Authorization.";
+  return "";
+}
+
+function noteOn(value: string): HTMLElement {
+  const note = document.createElement("p");
+  note.setAttribute("role", "status");
+  note.textContent = adviceOn(value);
+  return note;
+}
+
 const button = (text: string, type: "submit" | "button") =>
   Object.assign(document.createElement("button"), { textContent: text, type });
 
@@ -15,10 +33,11 @@ class KeyControl extends HTMLElement {
 
   private show(): void {
     const key = currentKey();
-    this.replaceChildren(key ? this.used(key) : this.entry());
+    const note = noteOn(key);
+    this.replaceChildren(key ? this.used(key) : this.entry(note), note);
   }
 
-  private entry(): HTMLElement {
+  private entry(note: HTMLElement): HTMLElement {
     const field = Object.assign(document.createElement("input"), {
       autocomplete: "off",
       spellcheck: false,
@@ -28,6 +47,7 @@ class KeyControl extends HTMLElement {
     label.append("API key", field);
     const form = document.createElement("form");
     form.append(label, button("Use key", "submit"));
+    field.addEventListener("input", () => (note.textContent = adviceOn(field.value.trim())));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       setKey(field.value.trim());

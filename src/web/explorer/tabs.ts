@@ -66,7 +66,8 @@ mutation CreateAssistant($input: CreateAssistantInput!) {
 const configureChat: ExplorerTab = {
   query: `# "Variables" below has the id of the assistant that you
 # created last. Omitted fields stay unchanged. {company} is replaced
-# by the assistant's variable of that name.
+# by the assistant's variable of that name. Without a model,
+# answers come from "resources".
 
 mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
   updateChatConfiguration(assistantId: $assistantId, input: $input) {
@@ -88,6 +89,7 @@ mutation ConfigureChat($assistantId: ID!, $input: UpdateChatConfigurationInput!)
     input: {
       initialMessage: "Hello, this is {company}. How can I help?",
       prompt: "You answer for {company}, in at most three sentences. Opening hours: {openingHours}.",
+      resources: "# Opening hours\nWe are open from Monday to Friday, from 9:00 to 17:00.",
       provider: "OPENAI",
       model: "GPT_4_O_MINI",
       temperature: 0.7,
