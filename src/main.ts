@@ -28,7 +28,10 @@ function onSignal(stop: () => Promise<void>): void {
       if (stopping) return;
       stopping = true;
       void stop().then(
-        () => process.exit(0),
+        () => {
+          console.log("Parley has stopped.");
+          process.exit(0);
+        },
         (error: unknown) => fail(error),
       );
     });

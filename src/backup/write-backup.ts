@@ -1,11 +1,12 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, open, readdir, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, open, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Crypto } from "../platform/crypto";
 import { openSnapshot, type Snapshot } from "../platform/database/snapshot";
+import { thisUser } from "../platform/settings/this-user";
 import type { Storage } from "../platform/ports/storage";
 import { factsOf } from "./facts";
 import { Digest, FORMAT, writeManifest, type Manifest, type Part, type StoredFile } from "./manifest";
@@ -62,8 +63,17 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   }
 }
 
+const notWritable = (folder: string, user: string): string =>
+  `The user ${user} cannot write to ${folder}. Name a folder that this user may write, or create it for this user as an administrator:\n  sudo install -d -o ${user} -m 700 '${folder}'`;
+
 async function makeEmpty(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    throw new Error(notWritable(folder, thisUser()), { cause: error });
+  }
   if ((await readdir(folder)).length > 0)
     throw new Error(`${folder} is not empty. Name a new folder for the backup.`);
 }

@@ -1,3 +1,4 @@
+import type { Config } from "../platform/settings/config";
 import { Crypto } from "../platform/crypto";
 import { rotateKeys } from "../backup/rotate-keys";
 import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../platform/database/open";
@@ -6,6 +7,13 @@ import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 
 const USAGE = "npm run keys:rotate -- [--new-key]";
+
+const onlyOneKey = ({ ENCRYPTION_KEYS: keys }: Config): string =>
+  `There is only one encryption key, so there is nothing to rotate. ${
+    keys === undefined
+      ? "Run `npm run keys:rotate -- --new-key` first."
+      : "First restart all servers with ENCRYPTION_KEYS=new,old, and run the command with the same setting."
+  }`;
 
 operator(async (settings) => {
   const { values } = parseArguments(USAGE, { options: { "new-key": { type: "boolean", default: false } } });
@@ -23,6 +31,7 @@ operator(async (settings) => {
   try {
     const config = await withEncryptionKeys(settings);
     await prepare(config, url);
+    if (new Set(config.ENCRYPTION_KEYS).size === 1) throw new Error(onlyOneKey(settings));
     let done = 0;
     const count = await rotateKeys(url, new Crypto(config.ENCRYPTION_KEYS!), (column, some) => {
       done += some;

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
 import { Crypto } from "../platform/crypto";
-import { refuseStored } from "../backup/empty";
+import { refuseFilled, refuseStored } from "../backup/empty";
 import { checkKeys } from "../backup/key-check";
 import { ERASURES } from "../backup/facts";
 import { includedKeys, openBackup, restoreBackup, verifyBackup, type Backup } from "../backup/restore";
 import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
+import { hasEmbedded } from "../platform/database/embedded";
 import { keepEncryptionKeys, keptEncryptionKeys, restoreDatabase } from "../platform/database/open";
 import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/erase-again";
 import { offlinePorts } from "../platform/providers/offline";
@@ -32,7 +33,10 @@ operator(async (settings) => {
   const config = await withKeys(settings, backup.folder);
   checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!));
   const storage = openStorage(config);
-  await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined);
+  await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined).catch(async (error: Error) => {
+    const problems = [error.message, await databaseProblem(config)];
+    throw new Error(problems.filter((each) => each !== undefined).join("\n"), { cause: error });
+  });
   await verifyBackup(backup);
   const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
   try {
@@ -54,6 +58,21 @@ operator(async (settings) => {
     await stop();
   }
 });
+
+/** Why the database cannot be restored into; undefined if it can. Creates no database. */
+async function databaseProblem(config: Config): Promise<string | undefined> {
+  if (config.embedded && !(await hasEmbedded(config.DATA_DIR))) return undefined;
+  try {
+    const { ownerUrl: url, stop } = await restoreDatabase(config, (line) => console.error(line));
+    const db = connect(url, { pool: 1 });
+    await refuseFilled(db)
+      .finally(() => db.destroy())
+      .finally(stop);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /** Repeats the erasures that are recorded in a newer backup. */
 async function eraseSince({ manifest }: Backup, config: Config, url: string): Promise<void> {

@@ -7,6 +7,9 @@ import type { FileStore } from "../assistants/files/file-store";
 /** Timeout of each check, in ms. */
 const CHECK_TIMEOUT_MS = 2_000;
 
+/** Result of a check that failed or was too slow. */
+const UNREACHABLE = "unreachable";
+
 /** Checks one dependency of the service: "ok", or a word for what is wrong. */
 type HealthCheck = () => Promise<string>;
 
@@ -29,15 +32,19 @@ export function health(
   };
   router.get("/health/live", (_req, res) => void res.json({ status: "ok" }));
   router.get("/health/ready", async (_req, res) => {
-    const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)] as const),
+    const results = Object.fromEntries(
+      await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)] as const),
+      ),
     );
-    const ready = results.every(([, result]) => result === "ok") && !draining();
+    // The database stores which files belong to the installation.
+    if (results.database === UNREACHABLE) results.files = "unknown";
+    const ready = Object.values(results).every((result) => result === "ok") && !draining();
     const held = ready && (await database.hold().catch(() => undefined)) !== undefined;
     if (!ready) res.set("Retry-After", "2");
     res.status(ready ? 200 : 503).json({
       status: ready ? "ok" : draining() ? "stopping" : "unavailable",
-      ...Object.fromEntries(results),
+      ...results,
       ...(held && { held }),
     });
   });
@@ -47,9 +54,9 @@ export function health(
 function inTime(check: HealthCheck): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve("unreachable"), CHECK_TIMEOUT_MS);
+    timer = setTimeout(() => resolve(UNREACHABLE), CHECK_TIMEOUT_MS);
   });
-  return Promise.race([check().catch(() => "unreachable"), late]).finally(() => clearTimeout(timer));
+  return Promise.race([check().catch(() => UNREACHABLE), late]).finally(() => clearTimeout(timer));
 }
 
 /** Whether the process can still open files and connections. */

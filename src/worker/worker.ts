@@ -73,6 +73,7 @@ export async function startWorker({
       .catch((error: unknown) =>
         logger.warn({ err: error }, "the heartbeat of this server was not recorded"),
       );
+  await reportHeld(pool, takeoverMs, logger);
   await Promise.all(runners.map((runner) => runner.start()));
   await Promise.all([beat(), calendar.start()]);
   const timer = setInterval(() => void beat(), takeoverMs / 6).unref();
@@ -202,6 +203,18 @@ async function heartbeat(pool: Pool, ids: readonly string[], silenceMs: number):
   if (rows.length === 0) return;
   const dead = rows.map(({ worker_id }) => worker_id);
   await Promise.all([freeJobs(pool, dead, true), requeue(pool, dead, true)]);
+}
+
+/** Reports jobs of other servers at startup: after a crash they wait, although no other server runs. */
+async function reportHeld(pool: Pool, takeoverMs: number, logger: Logger): Promise<void> {
+  const { rows } = await pool.query<{ jobs: number }>(
+    `select (select count(*) from graphile_worker.jobs where locked_by is not null)::int
+       + (select count(*) from begun_jobs)::int as jobs`,
+  );
+  const { jobs } = rows[0]!;
+  const takeoverSeconds = takeoverMs / 1_000;
+  const message = `jobs of another server have not ended; if it was killed, they continue within ${takeoverSeconds} s`;
+  if (jobs > 0) logger.warn({ jobs, takeoverSeconds }, message);
 }
 
 /** The first line, up to the error or the delay that graphile-worker appends: repeated messages are counted. */

@@ -198,6 +198,11 @@ describe("a restore changes nothing if", () => {
       /database is not empty: it contains/,
     ],
     ["the folder of files is not empty", (_, env) => ({ DATA_DIR: env.DATA_DIR! }), /files is not empty/],
+    [
+      "database and files are in use",
+      (_, env) => ({ DATA_DIR: env.DATA_DIR!, DATABASE_URL: env.DATABASE_URL! }),
+      /files is not empty[^]*database is not empty/,
+    ],
   ];
 
   test(

@@ -111,6 +111,7 @@ describe("a server and its database", () => {
         expect(await api.get("/health/ready", 503)).toMatchObject({
           status: "unavailable",
           database: "unreachable",
+          files: "unknown",
           fileHandles: "ok",
         });
 
@@ -161,7 +162,11 @@ describe("a server and its database", () => {
       await database.comeBack();
       await until(async () => (await api.request("GET", "/rest/v1/assistants")).status === 200);
       for (const id of acknowledged) await api.get(`/rest/v1/assistants/${id}`, 200);
-      expect((await server.end("SIGTERM")).code).toBe(0); // the server has survived all of it
+      // The server has survived all of it.
+      expect(await server.end("SIGTERM")).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/\nParley has stopped\.\n$/),
+      });
     },
     3 * SERVER_TIMEOUT_MS,
   );
@@ -185,6 +190,7 @@ test(
     expect(await api.get("/health/ready", 503)).toMatchObject({
       status: "unavailable",
       database: "unreachable",
+      files: "unknown",
       fileHandles: "ok",
     });
     expect((await api.request("GET", "/health/live")).status).toBe(200);

@@ -67,6 +67,10 @@ test(
     await informed.api.get("/rest/v1/assistants", 200);
     await informed.end("SIGTERM");
 
+    expect(await runToEnd("cli/keys-rotate", { ...env, ENCRYPTION_KEYS: NEW })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("only one encryption key, so there is nothing to rotate"),
+    });
     const only = await startServer({ ...env, ENCRYPTION_KEYS: NEW });
     const kept = only.api;
     expect(destinationsIn(await destinationsOf(kept))).toContain("another secret");
