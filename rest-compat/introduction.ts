@@ -1,6 +1,7 @@
 import { errorTable } from "../src/http/error-reference";
 import type { ErrorCode } from "../src/platform/errors";
 import { EXAMPLE_URL } from "./examples";
+import { HEADERS } from "./openapi-headers";
 
 /** What a reader needs before the first request, as Markdown. */
 export const introduction = (codes: ReadonlySet<ErrorCode>): string => `\
@@ -33,6 +34,19 @@ and the \`requestId\` under which the server logs it.
 <summary>Error codes, with cause and remedy</summary>
 
 ${errorTable((code) => codes.has(code as ErrorCode))}
+
+</details>
+
+## Response headers
+
+<details>
+<summary>Headers of responses</summary>
+
+| Header | Meaning |
+| --- | --- |
+${Object.entries(HEADERS)
+  .map(([name, { description }]) => `| \`${name}\` | ${description} |`)
+  .join("\n")}
 
 </details>
 `;
