@@ -52,7 +52,7 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   key_lookup: "key_id lookup organization_id",
   model_credentials: "base_url id organization_id provider sealed_key",
   model_mappings: "base_url id model name organization_id provider sealed_key",
-  organizations: "id name recount_facts_after sealed_erasure_key sealed_identity_secret",
+  organizations: "id model_failures name recount_facts_after sealed_erasure_key sealed_identity_secret",
   projects: "id organization_id",
   sms_configurations: "assistant_id organization_id",
   telephony_assistants: "assistant_id connection_id organization_id",
