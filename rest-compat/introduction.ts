@@ -3,6 +3,20 @@ import type { ErrorCode } from "../src/platform/errors";
 import { EXAMPLE_URL } from "./examples";
 import { HEADERS } from "./openapi-headers";
 
+const RESPONSE_HEADERS = `\
+## Response headers
+
+<details>
+<summary>Headers of responses</summary>
+
+| Header | Meaning |
+| --- | --- |
+${Object.entries(HEADERS)
+  .map(([name, { description }]) => `| \`${name}\` | ${description} |`)
+  .join("\n")}
+
+</details>`;
+
 /** What a reader needs before the first request, as Markdown. */
 export const introduction = (codes: ReadonlySet<ErrorCode>): string => `\
 Each path maps to a GraphQL operation, named in the response header \`GraphQL-Operation\`. New clients should use \
@@ -37,16 +51,5 @@ ${errorTable((code) => codes.has(code as ErrorCode))}
 
 </details>
 
-## Response headers
-
-<details>
-<summary>Headers of responses</summary>
-
-| Header | Meaning |
-| --- | --- |
-${Object.entries(HEADERS)
-  .map(([name, { description }]) => `| \`${name}\` | ${description} |`)
-  .join("\n")}
-
-</details>
+${RESPONSE_HEADERS}
 `;

@@ -3,7 +3,11 @@ import type { CompiledRoute } from "./compile";
 import { exampleOf } from "./examples";
 import type { JsonSchema } from "./json-schema";
 
-const text = (description: string, example: unknown): JsonSchema => ({
+interface Header extends JsonSchema {
+  readonly description: string;
+}
+
+const text = (description: string, example: unknown): Header => ({
   description,
   schema: { type: "string" },
   example,
@@ -35,9 +39,9 @@ export const HEADERS = {
     example: 2,
   },
   "WWW-Authenticate": text("The authentication scheme.", 'Bearer realm="parley"'),
-} as const satisfies Readonly<Record<string, JsonSchema>>;
+} as const satisfies Readonly<Record<string, Header>>;
 
-type Header = keyof typeof HEADERS;
+type HeaderName = keyof typeof HEADERS;
 
 const RETRIED: readonly ErrorCode[] = ["RATE_LIMITED", "REQUEST_IN_PROGRESS", "UNAVAILABLE", "TIMEOUT"];
 
@@ -47,7 +51,7 @@ export function headersOf(
   status: number,
   codes: readonly ErrorCode[] = [],
 ): { headers: JsonSchema } {
-  const names: Header[] = ["X-Request-Id", "Warning", "RateLimit-Policy", "RateLimit"];
+  const names: HeaderName[] = ["X-Request-Id", "Warning", "RateLimit-Policy", "RateLimit"];
   if (operation) names.push("GraphQL-Operation");
   if (operation && method === "post" && status === success) names.push("Idempotency-Replayed");
   if (codes.some((code) => RETRIED.includes(code))) names.push("Retry-After");
