@@ -64,7 +64,7 @@ function inRange({ minimum, maximum }: InputRule): string {
 const inIntRange = ({ minimum = GRAPHQL_MIN_INT, maximum = GRAPHQL_MAX_INT }: InputRule): string =>
   inRange({ minimum, maximum });
 
-/** What the value at a place must be, for a message; undefined for a scalar whose own message says it. */
+/** The requirement on a value at a place, for a message; undefined if the scalar's own message states it. */
 export function expectationOf({ type, rule, example }: Place): string | undefined {
   const bare = getNullableType(type);
   if (isEnumType(bare))

@@ -21,7 +21,7 @@ export interface Route {
   readonly success: number;
   /** Summary, as a sentence. */
   readonly summary: string;
-  /** What else a reader must know, as sentences of Markdown. */
+  /** Additions to the description, as sentences of Markdown. */
   readonly notes?: string;
   /**
    * The GraphQL document. A variable named in the path comes from the path, `$input` is the body, the others come

@@ -40,7 +40,7 @@ const ALLOWED = [
   ...["apollographql-client-name", "apollographql-client-version"],
   ...["X-Request-Id", "traceparent", "tracestate", "baggage"],
 ].join(", ");
-/** How long a browser may keep the answer to a preflight, in seconds: the most that Chromium allows. */
+/** Time that a browser may keep the answer to a preflight, in seconds: Chromium's maximum. */
 const PREFLIGHT_MAX_AGE_S = 7200;
 const EXPOSED =
   "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Warning";

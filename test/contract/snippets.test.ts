@@ -20,7 +20,7 @@ const HOST = "http://127.0.0.1:4000";
 /** Languages without a checker: HTML, which test/browser/widget-snippets opens, diagrams, output of programs, and rules for Prometheus, whose checker is large. */
 const NOT_CHECKED = ["html", "mermaid", "text", "yaml"];
 
-/** What snippets import and the service does not have: packages of front ends and generated files. Their types are not checked. */
+/** Imports of snippets that do not exist here: packages of front ends and generated files. Their types are not checked. */
 const NOT_INSTALLED = [
   "./src/gql/schema.json",
   "@apollo/client",

@@ -119,7 +119,7 @@ const on = (name: string, url: UrlOf, says: RegExp): Case => ({
   env: async (world) => ({ DATABASE_URL: await url(world) }),
   says,
 });
-/** What a suitable PostgreSQL answers when it is asked whether it is. */
+/** The answer of a suitable PostgreSQL to the check. */
 const SUITABLE = { version: "150000", missing: "" };
 
 const STARTUPS: readonly Case[] = [

@@ -12,7 +12,7 @@ const SEND_CREDENTIAL =
 const prefixOf = (value: string): keyof typeof KEY_TYPE | undefined =>
   (["parley_sk_", "parley_pk_"] as const).find((prefix) => value.startsWith(prefix));
 
-/** What neither a key nor a token looks like. */
+/** Advice about a value that has the form of neither a key nor a token. */
 function adviceOnBoth(value: string): string | undefined {
   if (UUID.test(value))
     return `This looks like the id of a record. A key is sent by its value, which begins with parley_sk_ or parley_pk_. ${SEND_CREDENTIAL}`;

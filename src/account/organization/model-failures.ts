@@ -3,7 +3,7 @@ import { statement } from "../../platform/database/statement";
 import { ModelFailure, type FailureKind } from "../../platform/ports/text-model";
 
 /** A model whose latest answer failed. */
-export interface StoredModelFailure {
+interface StoredModelFailure {
   readonly provider: string;
   /** The provider's name for the model. */
   readonly name: string;
@@ -34,7 +34,7 @@ const FAILING = statement<StoredModelFailure & { model: string }>(({ db }) =>
   where organizations.id = $1 and (value ->> 'at')::timestamptz > now() - interval '1 day' order by key`),
 );
 
-/** What a kind of failure means, and what to do. */
+/** Meaning and remedy of each kind of failure. */
 const KINDS: Readonly<Record<FailureKind, readonly [meaning: string, remedy: string]>> = {
   unreachable: ["cannot be reached", "Start the server of the model, or correct its address"],
   timeout: [

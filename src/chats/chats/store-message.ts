@@ -18,16 +18,8 @@ export type Conversation = ChatRow & { readonly messages: readonly EventMessage[
 export async function storeMessage(scope: Scope, input: NewMessage): Promise<MessageRow | undefined> {
   const { aiChatId, role, channel, metadata, answers } = input;
   const { content = null, toolCallId = null, toolCalls = null, clientId = null } = input;
-  const columns = {
-    role,
-    channel,
-    content,
-    metadata,
-    toolCallId,
-    toolCalls,
-    clientId,
-    answersUpTo: answers?.upTo ?? null,
-  };
+  const answersUpTo = answers?.upTo ?? null;
+  const columns = { role, channel, content, metadata, toolCallId, toolCalls, clientId, answersUpTo };
   for (let known = input.known; ; known = undefined) {
     const chat = known ?? (await conversationOf(scope, aiChatId));
     if (!chat || chat.status === "ended") return undefined;

@@ -51,7 +51,7 @@ export async function passagesForPrompt(
   return promptText(fresh);
 }
 
-/** What the prompt says of passages; empty without any. */
+/** The part of the prompt with the passages; empty without any. */
 export const promptText = (found: readonly Passage[]): string =>
   found.length === 0
     ? ""

@@ -1,7 +1,7 @@
 import pg from "pg";
 import ADVICE from "./connection-advice.json";
 
-/** How long a connection may take to open, in ms. */
+/** Timeout of opening a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Settings that name the database. The first one with a URL is named in errors about it. */
 const SETTINGS = ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"];

@@ -36,7 +36,7 @@ const MAX_TOPICS = 3;
 /** Longer messages without a question mark that thank or say goodbye are looked up too. In words. */
 const MAX_CLOSING_LENGTH = 5;
 
-/** What answers each of several messages; undefined for a single message, or if nothing does. */
+/** The passages that answer several messages; undefined for a single message, or if none is found. */
 async function quotes({ messages, quote }: ModelRequest, unanswered: readonly string[]) {
   if (unanswered.length < 2) return undefined;
   const found = new Set<string>();

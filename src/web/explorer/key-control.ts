@@ -5,7 +5,7 @@ const SHOWN = 4;
 
 const TOKEN = /^(Bearer +)?[\w-]+\.[\w-]+\.[\w-]*$/i;
 
-/** What was entered in place of a SECRET key, judged by its form; empty if nothing speaks against it. */
+/** A note about a value that is no SECRET key, judged by its form; otherwise empty. */
 function adviceOn(value: string): string {
   if (value.startsWith("parley_pk_"))
     return "This is a PUBLIC key. Most operations refuse it with FORBIDDEN; use a SECRET key.";
