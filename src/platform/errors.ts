@@ -142,9 +142,14 @@ const UNREACHABLE = /^(08...|57P0[1-4]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ENOTF
 const UNREACHABLE_MESSAGE =
   /Connection terminated|Timeout acquiring a connection|timeout expired|Query read timeout|Client has encountered a connection error|aborted/;
 
+const OUT_OF_REACH: PublicError = {
+  code: "UNAVAILABLE",
+  message: "The database cannot be reached. Try again shortly.",
+};
+
 /** Public errors for codes of PostgreSQL (SQLSTATE) and of the operating system. */
 const MAPPED_CODES: readonly (readonly [RegExp, PublicError])[] = [
-  [UNREACHABLE, { code: "UNAVAILABLE", message: "The database cannot be reached. Try again shortly." }],
+  [UNREACHABLE, OUT_OF_REACH],
   [/^25006$/, { code: "UNAVAILABLE", message: "The database is read-only. Try again shortly." }],
   [/^E[MN]FILE$/, { code: "UNAVAILABLE", message: "The server is out of file handles. Try again shortly." }],
   [
@@ -189,7 +194,7 @@ export function isTransient(error: unknown): boolean {
 
 /** Whether an error of the database or a network connection says that the other side cannot be reached. */
 export const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error && !(error instanceof DomainError) && publicError(error) === MAPPED_CODES[0]![1];
+  error instanceof Error && !(error instanceof DomainError) && publicError(error) === OUT_OF_REACH;
 
 /** The public form of an error: a domain error unchanged, a database or system error by its code, anything else INTERNAL. */
 export function publicError(error: unknown): PublicError {
@@ -200,7 +205,7 @@ export function publicError(error: unknown): PublicError {
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   for (const [pattern, mapped] of MAPPED_CODES)
     if (typeof code === "string" && pattern.test(code)) return mapped;
-  if (typeof message === "string" && UNREACHABLE_MESSAGE.test(message)) return MAPPED_CODES[0]![1];
+  if (typeof message === "string" && UNREACHABLE_MESSAGE.test(message)) return OUT_OF_REACH;
   return {
     code: "INTERNAL",
     message: "Internal server error. The server's log has the cause under the requestId.",
