@@ -16,12 +16,14 @@ type HealthCheck = () => Promise<string>;
 /**
  * `/health/live`: the process is up. `/health/ready`: every check is "ok" and the server accepts requests. A check
  * that fails or takes over 2 s counts as "unreachable". `held` is true for a restored copy that sends nothing until
- * it is released, and for a database that was moved elsewhere.
+ * it is released, and for a database that was moved elsewhere. `upgrading` lists the online steps of migrations that are
+ * not done yet; the server works as usual meanwhile.
  */
 export function health(
   database: Pick<Database, "health" | "hold">,
   fileStore: Pick<FileStore, "isReachable">,
   draining: () => boolean,
+  upgrading: () => readonly string[],
 ): Router {
   const router = Router();
   const checks: Readonly<Record<string, HealthCheck>> = {
@@ -46,6 +48,7 @@ export function health(
       status: ready ? "ok" : draining() ? "stopping" : "unavailable",
       ...results,
       ...(held && { held }),
+      ...(upgrading().length > 0 && { upgrading: upgrading() }),
     });
   });
   return router;

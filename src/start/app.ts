@@ -33,9 +33,16 @@ export interface App {
 /**
  * Starts the service on a migrated database, without listening yet.
  * @param jobsUrl URL of the same database for the role that runs jobs
+ * @param ownerUrl URL of the same database for the role that owns the tables, to perform online steps of migrations
  */
-export async function createApp(config: Config, url: string, logger: Logger, jobsUrl = url): Promise<App> {
-  const service = await openService(config, url, logger, jobsUrl);
+export async function createApp(
+  config: Config,
+  url: string,
+  logger: Logger,
+  jobsUrl = url,
+  ownerUrl?: string,
+): Promise<App> {
+  const service = await openService(config, url, logger, jobsUrl, ownerUrl);
   const { server, database, fileStore } = service;
   const { answer, stop } = await compose(service);
   server.on("request", answer).on("clientError", answerMalformed);

@@ -76,7 +76,7 @@ export async function httpApp(
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
   app.use("/graphql", await graphqlOf(service, engine, callers, sendError));
 
-  app.use(health(database, service.fileStore, isDraining));
+  app.use(health(database, service.fileStore, isDraining, service.upgrading));
   app.get("/metrics", metrics.page);
 
   app.use(limits.pages);

@@ -13,6 +13,7 @@ import { Database } from "../platform/database/database";
 import type { Client } from "../platform/database/knex-client/client";
 import { RELEASE_CHANNEL } from "../platform/database/holds";
 import { Listener } from "../platform/database/listener";
+import { OnlineSteps } from "../platform/database/online-steps";
 import { hasVectors } from "../platform/database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
 import { FileStore, guardedStorage } from "../assistants/files/file-store";
@@ -49,6 +50,8 @@ export interface Service extends ExpressServer {
   readonly metrics: Metrics;
   readonly fileStore: FileStore;
   readonly limits: RateLimits;
+  /** Online steps of migrations that are not done yet. */
+  readonly upgrading: () => readonly string[];
   /** Stops background work, then closes the database connections. */
   close(): Promise<void>;
 }
@@ -67,12 +70,14 @@ const CHANNELS = [
 /**
  * Opens the service on a migrated database and starts its background work.
  * @param jobsUrl URL of the same database for the role that runs jobs
+ * @param ownerUrl URL of the same database for the role that owns the tables, to perform online steps of migrations
  */
 export async function openService(
   config: Config,
   url: string,
   logger: Logger,
   jobsUrl: string,
+  ownerUrl?: string,
 ): Promise<Service> {
   const { app, server } = expressServer();
   const listener = listenerOf(config, url);
@@ -98,14 +103,15 @@ export async function openService(
   await listener.start();
   const givesWay = () => (knex.client as Client).isCrowded; // as connect makes it
   background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
+  const steps = new OnlineSteps(ownerUrl, logger);
   const close = async () => {
-    await background?.stop();
+    await Promise.all([background?.stop(), steps.stop()]);
     await closePorts(ports, listener);
     await database.close();
   };
-  const { crypto } = ports;
-  const open = { config, logger, server, database, credentials, listener, crypto, ports, fileStore, close };
-  return { ...open, app, metrics, limits: new RateLimits(config) };
+  const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, close };
+  const upgrading = () => steps.pending();
+  return { config, logger, database, credentials, upgrading, ...parts, limits: new RateLimits(config) };
 }
 
 /** Refuses access to another installation's files, and deletes none while a backup runs. */

@@ -25,7 +25,7 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
   const database = await serverDatabase(config, (line) => console.log(line));
   try {
     const created = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
-    const app = await createApp(config, database.url, logger, database.jobsUrl);
+    const app = await createApp(config, database.url, logger, database.jobsUrl, database.ownerUrl);
     await listen(app.server, config);
     const hold = await app.database.hold();
     if (hold) console.log(`${holdMessage(hold)}\n`);

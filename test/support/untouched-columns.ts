@@ -74,6 +74,7 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   // The hold of a restored copy, in words of the service.
   holds: "id note reason",
   knex_migrations: "name",
+  online_steps: "cursor name",
   sole_jobs: "name",
   stored_sizes: "organization_id walk",
   worker_heartbeats: "worker_id",

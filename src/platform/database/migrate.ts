@@ -2,6 +2,8 @@ import type { Knex } from "knex";
 import type pg from "pg";
 import { connect } from "./connect";
 import { migrations } from "./migrations";
+import { withSmallSteps } from "./migrations/online-step";
+import { interruptOnlineSteps } from "./online-steps";
 import { openClient } from "./open-client";
 import { refuseUnsuitable } from "./suitable";
 
@@ -12,7 +14,7 @@ const LOCK_KEY = 7_265_781_213;
 export const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: () => Promise.resolve(Object.keys(migrations)),
   getMigrationName: (name) => name,
-  getMigration: (name) => Promise.resolve(migrations[name]!),
+  getMigration: (name) => Promise.resolve(withSmallSteps(migrations[name]!)),
 };
 
 /**
@@ -21,9 +23,16 @@ export const migrationSource: Knex.MigrationSource<string> = {
  */
 export const migrate = (url: string, afterwards: (db: Knex) => Promise<void>): Promise<void> =>
   whileOthersWait(url, async (db) => {
+    if (await isOutdated(db)) await interruptOnlineSteps(db);
     await db.migrate.latest({ migrationSource }).catch((error: unknown) => refuseToMigrate(error, url));
     await afterwards(db);
   });
+
+async function isOutdated(db: Knex): Promise<boolean> {
+  if (!(await db.schema.hasTable("knex_migrations"))) return false;
+  const applied = await db<{ name: string }>("knex_migrations").select("name");
+  return applied.length < Object.keys(migrations).length;
+}
 
 /** @throws Error with a remedy if the role may not migrate or the database is read-only, else the original error */
 function refuseToMigrate(error: unknown, url: string): never {

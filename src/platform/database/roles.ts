@@ -14,7 +14,7 @@ export interface Roles {
 }
 
 /** Tables without an organization that the serving role only reads. */
-export const READ_ONLY = ["knex_migrations", "knex_migrations_lock", "templates", "holds"];
+export const READ_ONLY = ["knex_migrations", "knex_migrations_lock", "templates", "holds", "online_steps"];
 /** Tables without an organization that the serving role changes. */
 export const SHARED = ["file_store"];
 /** Tables of the workers: the serving role has no rights on them, the jobs role has all. */

@@ -430,6 +430,12 @@ export interface Tables {
     sealedKey: NullableColumn<string>;
     updatedAt: ColumnWithDefault<Date>;
   };
+  online_steps: {
+    name: Column<string>;
+    cursor: NullableColumn<unknown>;
+    startedAt: ColumnWithDefault<Date>;
+    doneAt: NullableColumn<Date>;
+  };
   organizations: {
     id: Column<string>;
     name: Column<string>;
@@ -737,6 +743,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId", "answersUpTo"],
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
   model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],
+  online_steps: ["name", "cursor", "startedAt", "doneAt"],
   organizations: ["id", "name", "isDefault", "createdAt", "requireSignedIdentity", "sealedIdentitySecret", "sealedErasureKey", "recountFactsAfter", "modelFailures"],
   passages: ["organizationId", "id", "fileId", "ordinal", "content", "words", "page", "assistantId", "language", "terms"],
   projects: ["organizationId", "id", "name", "description", "createdAt", "updatedAt"],

@@ -48,7 +48,13 @@ export type TenantTable =
 
 /** Tables without an organization that services access through Scope. */
 export type SharedTable =
-  "templates" | "organizations" | "key_lookup" | "call_lookup" | "telephony_lookup" | "holds";
+  | "templates"
+  | "organizations"
+  | "key_lookup"
+  | "call_lookup"
+  | "telephony_lookup"
+  | "holds"
+  | "online_steps";
 
 /** Views per organization with analytics of conversations. */
 type View = "question_outcomes" | "conversation_facts" | "function_facts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Knex } from "knex";
+import type { Migration, OnlineStep } from "./online-step";
 
 const load = createRequire(__filename);
 
@@ -10,6 +10,11 @@ const names = readdirSync(__dirname)
   .sort();
 
 /** Every migration, in order. One that has landed is never edited. */
-export const migrations: Readonly<Record<string, Knex.Migration>> = Object.fromEntries(
-  names.map((name) => [name, load(`./${name}`) as Knex.Migration]),
+export const migrations: Readonly<Record<string, Migration>> = Object.fromEntries(
+  names.map((name) => [name, load(`./${name}`) as Migration]),
+);
+
+/** The parts of all migrations that servers perform while they run, in order. */
+export const onlineSteps: readonly OnlineStep[] = Object.values(migrations).flatMap(
+  ({ online = [] }) => online,
 );

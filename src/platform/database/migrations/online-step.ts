@@ -1,0 +1,81 @@
+import type { Knex } from "knex";
+
+/** An index that is built while servers use its table. */
+interface IndexStep {
+  readonly kind: "index";
+  readonly name: string;
+  readonly table: string;
+  /** Method and columns, as in `create index … on table …`. */
+  readonly columns: string;
+}
+
+/** A change of many rows, made by small transactions while servers use the table. */
+interface BackfillStep {
+  readonly kind: "backfill";
+  readonly name: string;
+  readonly table: string;
+  /**
+   * Changes the next rows, in a transaction of at most 5 s per statement that also stores the progress.
+   * @param cursor the result of the batch before, as JSON stores it; null for the first
+   * @returns the place to continue at; null if no rows are left
+   */
+  readonly batch: (db: Knex, cursor: unknown) => Promise<unknown>;
+}
+
+/** A part of a migration that takes long on a large table. Reads must work before, during and after it. */
+export type OnlineStep = IndexStep | BackfillStep;
+
+export interface Migration extends Knex.Migration {
+  readonly online?: readonly OnlineStep[];
+}
+
+/** Tables up to this size are changed by the migration itself. */
+const SMALL_TABLE_BYTES = 1_048_576;
+
+const IS_VALID = `
+  select from pg_index join pg_class on pg_class.oid = indexrelid
+  where relnamespace = 'public'::regnamespace and relname = ? and indisvalid`;
+
+/** The catalog tells about indexes, so that a restored database without them gets them. */
+export async function isDone(db: Knex, { kind, name }: OnlineStep): Promise<boolean> {
+  const query =
+    kind === "index" ? IS_VALID : "select from online_steps where name = ? and done_at is not null";
+  const { rows } = await db.raw<{ rows: unknown[] }>(query, [name]);
+  return rows.length > 0;
+}
+
+/** Applies the migration, with its online steps on small tables: a new database has them from the beginning. */
+export const withSmallSteps = ({ online = [], ...migration }: Migration): Knex.Migration => ({
+  ...migration,
+  up: async (db: Knex) => {
+    await migration.up(db);
+    for (const step of online) if (await isSmall(db, step.table)) await runAtOnce(db, step);
+  },
+});
+
+async function isSmall(db: Knex, table: string): Promise<boolean> {
+  const size = "select pg_table_size(?::regclass) <= ? as small";
+  const { rows } = await db.raw<{ rows: { small: boolean }[] }>(size, [table, SMALL_TABLE_BYTES]);
+  return rows[0]!.small;
+}
+
+async function runAtOnce(db: Knex, step: OnlineStep): Promise<void> {
+  if (step.kind === "index")
+    return void (await db.raw(`create index if not exists ${step.name} on ${step.table} ${step.columns}`));
+  while (await runBatch(db, step));
+}
+
+/** Runs the next batch in an open transaction. @returns whether more rows may be left */
+export async function runBatch(db: Knex, { name, batch }: BackfillStep): Promise<boolean> {
+  await db.raw("insert into online_steps (name) values (?) on conflict (name) do nothing", [name]);
+  const progress = "select cursor from online_steps where name = ? and done_at is null for update";
+  const { rows } = await db.raw<{ rows: { cursor: unknown }[] }>(progress, [name]);
+  if (!rows[0]) return false;
+  const next = (await batch(db, rows[0].cursor)) ?? null;
+  const stored = next === null ? null : JSON.stringify(next);
+  await db.raw(
+    `update online_steps set cursor = ?::jsonb, done_at = case when ? then now() end where name = ?`,
+    [stored, next === null, name],
+  );
+  return next !== null;
+}

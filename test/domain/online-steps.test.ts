@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Knex } from "knex";
+import pino from "pino";
+import { connect } from "../../src/platform/database/connect";
+import { migrate, migrateTo } from "../../src/platform/database/migrate";
+import { migrations, onlineSteps } from "../../src/platform/database/migrations";
+import type { OnlineStep } from "../../src/platform/database/migrations/online-step";
+import { OnlineSteps } from "../../src/platform/database/online-steps";
+import { statement } from "../support/database";
+import { until } from "../support/until";
+
+const name = `online_${randomBytes(6).toString("hex")}`;
+const url = new URL(process.env.TEST_POSTGRES!);
+url.pathname = `/${name}`;
+const names = Object.keys(migrations);
+const FIRST = "043-online-steps";
+const logger = pino({ level: "silent" });
+let db: Knex;
+
+beforeAll(async () => {
+  await statement(process.env.TEST_POSTGRES!, `create database ${name}`);
+  db = connect(url.href, { pool: 2 });
+  await migrateTo(db, names.slice(0, names.indexOf(FIRST)));
+  await db.raw(`insert into organizations (id, name) values ('o', 'O')`);
+  await db.raw(`insert into assistants (organization_id, id, name) values ('o', 'a', 'Ada')`);
+  await db.raw(
+    `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label)
+     select 'o', 'c' || n, 'a', 'TEXT', 'ended', 'none', repeat('x', 400) from generate_series(1, 3000) n`,
+  );
+}, 60_000);
+afterAll(async () => {
+  await db?.destroy();
+  await statement(process.env.TEST_POSTGRES!, `drop database if exists ${name} with (force)`);
+});
+
+const started: OnlineSteps[] = [];
+const start = (steps?: readonly OnlineStep[]) => {
+  const runner = new OnlineSteps(url.href, logger, steps);
+  started.push(runner);
+  return runner;
+};
+afterEach(async () => {
+  for (const runner of started.splice(0)) await runner.stop();
+});
+
+const inOrder = (columns: string) =>
+  db("pg_indexes").select("indexname").whereLike("indexdef", `%chats USING btree (${columns})`);
+
+describe("steps of migrations that take long", () => {
+  test("wait for a running server if the table is large, and are part of the migration if it is small", async () => {
+    await migrate(url.href, () => Promise.resolve());
+    expect(await inOrder("organization_id, started_at, id")).toEqual([]);
+    const runner = start();
+    await runner.ended();
+    expect(runner.pending()).toEqual([]);
+    expect(await inOrder("organization_id, started_at, id")).toHaveLength(1);
+  });
+
+  test("build an index again whose build broke off", async () => {
+    const [{ name: index }] = onlineSteps as [OnlineStep];
+    await db.raw(`update pg_index set indisvalid = false where indexrelid = ?::regclass`, [index]);
+    await start().ended();
+    expect(await db("pg_index").whereRaw("indexrelid = ?::regclass", [index])).toMatchObject([
+      { indisvalid: true },
+    ]);
+  });
+
+  test("leave reads and writes alone while an index waits for an open transaction, and go on after a stop", async () => {
+    await db.raw(`drop index chats_of_organization_by_age`);
+    const open = await db.transaction();
+    await open("chats").where({ id: "c2" }).update({ label: "Not committed yet" });
+    const runner = start();
+    const waits = `select from pg_stat_activity where query like 'create index concurrently%' and wait_event_type = 'Lock'`;
+    await until(async () => (await db.raw<{ rows: unknown[] }>(waits)).rows.length === 1);
+    expect(runner.pending()).toContain("chats_of_organization_by_age");
+    await db("chats").where({ id: "c1" }).update({ label: "Written meanwhile" });
+    await runner.stop();
+    expect(runner.pending()).toContain("chats_of_organization_by_age");
+    await open.rollback();
+    const next = start();
+    await next.ended();
+    expect(next.pending()).toEqual([]);
+  });
+
+  test("change rows in batches, once each, with two servers and a failure in between", async () => {
+    let batches = 0;
+    const step: OnlineStep = {
+      kind: "backfill",
+      name: "labels",
+      table: "chats",
+      batch: async (trx, cursor) => {
+        if (++batches === 3) throw new Error("The connection broke.");
+        const { rows } = await trx.raw<{ rows: { id: string }[] }>(
+          `update chats set label = label || '!' where id in (select id from chats where id > ? order by id limit 500) returning id`,
+          [(cursor as string | null) ?? ""],
+        );
+        return (
+          rows
+            .map(({ id }) => id)
+            .sort()
+            .at(-1) ?? null
+        );
+      },
+    };
+    const failing = start([step]);
+    await until(() => batches === 3);
+    await failing.stop();
+    const counted = async (label: string) => {
+      const { rows } = await db.raw<{ rows: { count: number }[] }>(
+        "select count(*)::int from chats where label like ?",
+        [label],
+      );
+      return rows[0]!.count;
+    };
+    expect(await counted("%!")).toBe(1_000);
+    await Promise.race([start([step]), start([step])].map((runner) => runner.ended()));
+    expect(await counted("%!")).toBe(3_000);
+    expect(await counted("%!!")).toBe(0);
+    await start([step]).ended();
+    expect(batches).toBe(3 + 4 + 1);
+  });
+});
