@@ -1,5 +1,6 @@
 import "../key-control";
 import { accessible } from "./accessible";
+import { quickReferences } from "./resolve-subtree";
 import { currentKey, forgetKey, onKeyChange, setKey } from "../key";
 
 interface SwaggerUI {
@@ -66,7 +67,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   filter: true,
-  plugins: [keptForThisTab, accessible],
+  plugins: [keptForThisTab, accessible, quickReferences],
   onComplete: () => {
     const kept = sessionStorage.getItem(STORAGE_KEY);
     if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
