@@ -1,7 +1,7 @@
 /** Address of the service in the examples of documents; a running server shows its own instead. */
 export const EXAMPLE_URL = "http://127.0.0.1:4000";
 
-/** Example values in the OpenAPI document, by `Type.field`, by field name, or by `route.field` for one response. */
+/** Example values in the OpenAPI document, by `Schema.field` or by field name. */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   id: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
   assistantId: "0192f0c4-7d3a-7b41-9c55-2f6a1e0b9d11",
@@ -103,21 +103,15 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   greeting: "Hello, this is Acme Dental. How can I help you?",
   uniqueId: "customer-42",
   "Chat.status": "in-progress",
-  "endChat.status": "ended",
-  "endChat.endedAt": "2026-01-31T12:04:10.000Z",
-  "endChat.endedReason": "ended-by-api",
+  "EndedChat.status": "ended",
+  "EndedChat.endedAt": "2026-01-31T12:04:10.000Z",
+  "EndedChat.endedReason": "ended-by-api",
   startedAt: "2026-01-31T12:00:00.000Z",
   mimeType: "application/pdf",
   size: 48213,
   "File.name": "price-list.pdf",
 };
 
-/** The examples of one response only, by field. */
-export function examplesOfRoute(id: string): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(EXAMPLES).filter(([name]) => name.startsWith(`${id}.`));
-  return Object.fromEntries(entries.map(([name, value]) => [name.slice(id.length + 1), value]));
-}
-
-/** Example of a field. An entry `Type.field` takes precedence over one for the field name. */
+/** Example of a field. An entry `Schema.field` takes precedence over one for the field name. */
 export const exampleOf = (type: string, field: string): unknown =>
   EXAMPLES[`${type}.${field}`] ?? EXAMPLES[field];

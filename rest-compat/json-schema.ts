@@ -8,8 +8,11 @@ import {
   isObjectType,
   isScalarType,
   type FieldNode,
+  type GraphQLField,
   type GraphQLInputType,
+  type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLSchema,
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
@@ -17,6 +20,7 @@ import { itemRule, ruleOf, type InputRule } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
 import { mutationFor } from "./read-only";
+import { structureOf } from "./structures";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -28,60 +32,83 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   Float: { type: "number" },
 };
 
+interface ResponseOptions {
+  /** Fields that are `null` if empty, instead of being absent. */
+  readonly nullable?: readonly string[] | undefined;
+  /** Names of component schemas, by GraphQL type. Default: the name of the type. */
+  readonly components?: Readonly<Record<string, string>> | undefined;
+  /** Whether objects may have more properties than those selected. */
+  readonly isOpen?: boolean;
+}
+
 /** The component schemas of the document, by name. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
 
-  /** Adds a schema. @returns a reference to it; a different schema with the same name gets a number */
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /** Adds a schema. @returns a reference to it. @throws Error if a different schema has the name */
   add(name: string, schema: JsonSchema): JsonSchema {
-    let free = name;
-    for (
-      let n = 2;
-      free in this.schemas && JSON.stringify(this.schemas[free]) !== JSON.stringify(schema);
-      n++
-    )
-      free = `${name}${n}`;
-    this.schemas[free] = schema;
-    return { $ref: `#/components/schemas/${free}` };
+    const known = this.schemas[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(
+        `Two schemas are called ${name}: give one another name with "components" of its REST route.`,
+      );
+    this.schemas[name] = schema;
+    return { $ref: `#/components/schemas/${name}` };
   }
 
   /** The schema of a response, for a selection of a type. */
   output(
     type: GraphQLOutputType,
     selection: SelectionSetNode | undefined,
-    nullable: readonly string[],
-    componentName?: string,
+    options: ResponseOptions,
   ): JsonSchema {
     const bare = getNullableType(type);
-    if (isListType(bare)) return { type: "array", items: this.output(bare.ofType, selection, nullable) };
+    if (isListType(bare)) return { type: "array", items: this.output(bare.ofType, selection, options) };
     if (!isObjectType(bare) || !selection) return leaf(bare);
+    const { nullable = [], components = {}, isOpen = false } = options;
+    const component = components[bare.name] ?? bare.name;
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
     for (const node of selection.selections as readonly FieldNode[]) {
       const field = bare.getFields()[node.name.value]!;
       const name = responseName(node);
       const keepsNull = nullable.includes(name);
-      const { "x-extension": extension } = ruleOf(field);
-      // A field of the object's own type, such as Message.reply, is a component of its own.
-      const ofField = getNamedType(field.type) === bare ? capitalize(name) : undefined;
-      const schema: JsonSchema = {
-        ...this.output(field.type, node.selectionSet, nullable, ofField),
-        ...(extension && { "x-extension": extension }),
-      };
+      const schema = this.property(bare, field, node, options);
       properties[name] = withDescription(
         keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
         withMutation(field.description, mutationFor(bare.name, name)),
-        componentName ?? bare.name,
+        component,
         name,
       );
       if (isNonNullType(field.type) || keepsNull) required.push(name);
     }
-    return this.add(componentName ?? bare.name, {
+    return this.add(component, {
       type: "object",
       ...about(bare.description),
       properties,
       ...(required.length > 0 && { required }),
+      ...(isOpen && { additionalProperties: true }),
     });
+  }
+
+  private property(
+    parent: GraphQLObjectType,
+    field: GraphQLField<unknown, unknown>,
+    node: FieldNode,
+    options: ResponseOptions,
+  ): JsonSchema {
+    const name = responseName(node);
+    const { "x-extension": extension } = ruleOf(field);
+    // A field of the object's own type, such as Message.reply, is a component of its own.
+    const isOwn = getNamedType(field.type) === parent;
+    const inner = isOwn ? { ...options, components: { [parent.name]: capitalize(name) } } : options;
+    return {
+      ...(structureOf(`${parent.name}.${name}`, this, this.schema) ??
+        this.output(field.type, node.selectionSet, inner)),
+      ...(extension && { "x-extension": extension }),
+    };
   }
 
   /** The schema of a request body. */

@@ -1,12 +1,13 @@
 import { getNamedType, type GraphQLSchema } from "graphql";
 import { ruleOf } from "../schema/core/rules";
 import type { CompiledRoute, Operation } from "./compile";
-import { EXAMPLE_URL, exampleOf, examplesOfRoute } from "./examples";
+import { EXAMPLE_URL, exampleOf } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
 import { headersOf, HEADERS } from "./openapi-headers";
 import { codesOf, ERROR, failure, failuresOf } from "./openapi-errors";
 import { webhooksOf, type EventVersions } from "./openapi-webhooks";
+import { readOnlyNotes } from "./read-only";
 import type { Auth } from "./route";
 
 const SECURITY: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
@@ -54,7 +55,7 @@ export function openApi(
   schema: GraphQLSchema,
   events: EventVersions,
 ): JsonSchema {
-  const components = new Components();
+  const components = new Components(schema);
   components.add("Error", ERROR);
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const route of routes) {
@@ -99,13 +100,20 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
     tags: [group],
     ...(route.extension && { "x-extension": true }),
     security: SECURITY[auth],
-    ...(operation && { description: `GraphQL operation \`${operation.name}\`.${notes ? ` ${notes}` : ""}` }),
+    ...(operation && { description: descriptionOf(operation, notes) }),
     ...parametersOf(route),
     ...(operation && bodyOf(route, operation, components)),
     ...(route.stream && streamBodyOf(route)),
     responses,
   };
 }
+
+const descriptionOf = ({ name, output, readOnly }: Operation, notes: string | undefined): string =>
+  [
+    `GraphQL operation \`${name}\`.`,
+    ...readOnlyNotes(getNamedType(output).name, [...readOnly.keys()]),
+    ...(notes ? [notes] : []),
+  ].join(" ");
 
 /** Content without a schema, illustrated by an example. */
 const anything = (example: unknown): JsonSchema => ({ schema: {}, example });
@@ -121,14 +129,12 @@ const streamOf = ({ answers = {} }: CompiledRoute): JsonSchema => ({
 });
 
 function successOf(
-  { id, nullable = [] }: CompiledRoute,
+  { nullable, components: names }: CompiledRoute,
   { output, selection }: Operation,
   components: Components,
 ): JsonSchema {
-  const schema = components.output(output, selection, nullable);
-  const record = selection && exampleFor(schema, components);
-  const own = examplesOfRoute(id);
-  const example = Object.keys(own).length > 0 ? { ...(record as object), ...own } : record;
+  const schema = components.output(output, selection, { nullable, components: names });
+  const example = selection && exampleFor(schema, components);
   return {
     description: "The result.",
     content: { "application/json": { schema, example: example ?? exampleOf("", getNamedType(output).name) } },

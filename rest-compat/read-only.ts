@@ -1,8 +1,9 @@
-const RAG = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"] as const;
+/** Fields of voice, SMS and chat configurations that REST can only read. */
+export const RAG_FIELDS = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"] as const;
 
 /** GraphQL mutations that change fields of responses, by `Type.field` or field name. */
 const CHANGED_BY: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(RAG.map((name) => [name, "updateRagSettings"])),
+  ...Object.fromEntries(RAG_FIELDS.map((name) => [name, "updateRagSettings"])),
   mode: "updateThemeConfiguration",
 };
 
@@ -32,6 +33,20 @@ const rowOf = (table: Readonly<Record<string, string>>, type: string, field: str
 /** The GraphQL mutation that changes a field which REST can only read. */
 export const mutationFor = (type: string, field: string): string | undefined =>
   rowOf(CHANGED_BY, type, field);
+
+/** "`a`, `b`, and `c`" */
+const listed = (names: readonly string[]): string =>
+  new Intl.ListFormat("en").format(names.map((name) => `\`${name}\``));
+
+/** A sentence for each mutation that changes fields which REST can only read. */
+export function readOnlyNotes(type: string, fields: readonly string[]): string[] {
+  const mutations = new Set(fields.map((field) => mutationFor(type, field)));
+  mutations.delete(undefined);
+  return [...mutations].map((mutation) => {
+    const names = fields.filter((field) => mutationFor(type, field) === mutation);
+    return `Read-only here, changed by the GraphQL mutation \`${mutation}\`: ${listed(names)}.`;
+  });
+}
 
 /** How to change a field of a response that a body cannot change, or why it never changes. */
 export function adviceFor(type: string, field: string): string {

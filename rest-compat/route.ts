@@ -48,6 +48,8 @@ export interface Route {
   readonly omit?: readonly string[];
   /** Response fields that are `null` if empty, instead of being omitted. */
   readonly nullable?: readonly string[];
+  /** Names of the response's schemas in the OpenAPI document, by GraphQL type. Default: the name of the type. */
+  readonly components?: Readonly<Record<string, string>>;
   /** Whether the operation waits for external HTTP requests: no database transaction is open in the meantime. */
   readonly waits?: true;
   /** Boolean query parameter with which the operation waits, as if `waits` were set. */
@@ -71,6 +73,7 @@ type Row = Pick<
   | "body"
   | "omit"
   | "nullable"
+  | "components"
   | "waits"
   | "waitsIf"
   | "extension"

@@ -12,6 +12,7 @@ export const chats = group("Chats", "keyOrBearer", [
     success: 201,
     summary: "Start a text chat",
     omit: ["channel"],
+    components: { Chat: "StartedChat" },
     document: `mutation StartChat($input: StartChatInput!) { result: startChat(input: $input) { id greeting } }`,
   },
   {
@@ -20,6 +21,7 @@ export const chats = group("Chats", "keyOrBearer", [
     success: 201,
     summary: "Add a message to a live chat",
     waitsIf: "wait",
+    components: { Message: "PostedMessage" },
     document: `mutation PostMessage($input: PostMessageInput!, $wait: Boolean) {
       result: postMessage(input: $input, withReply: $wait) { ${MESSAGE} reply { ${MESSAGE} } } }`,
   },
@@ -36,6 +38,7 @@ export const chats = group("Chats", "keyOrBearer", [
     post: "/rest/v1/ai-chats/:id/end",
     extension: true,
     summary: "End a chat",
+    components: { Chat: "EndedChat" },
     document: `mutation EndChat($id: ID!) { result: endChat(id: $id) { ${CHAT} } }`,
   },
 ]);

@@ -1,13 +1,13 @@
+import { RAG_FIELDS } from "../read-only";
 import { group } from "../route";
 
 const COMMON = "initialMessage prompt resources provider model temperature maxTokensOutput functions";
-const RAG = "isRagEnabled forceRag ragTriggerTopics preserveRagResult";
+const RAG = RAG_FIELDS.join(" ");
 const VOICE = `{ ${COMMON} voiceProvider voice backgroundSound backchanneling endCallFunction dialKeypadFunction endCallMessage endCallPhrases ${RAG} }`;
 const SMS = `{ ${COMMON} smsMode voiceCallMode keywords ${RAG} }`;
 const CHAT = `{ ${COMMON} chatMode quickRepliesEnabled ${RAG} }`;
 const THEME = "{ theme mode }";
-const RAG_NOTES =
-  "The fields `isRagEnabled`, `forceRag`, `ragTriggerTopics` and `preserveRagResult` of the response are read-only here: change them with the GraphQL mutation `updateRagSettings`, and attach files with `attachFile`. See [Knowledge](/docs/knowledge).";
+const FILES = "Attach files with the GraphQL mutation `attachFile`; see [Knowledge](/docs/knowledge).";
 
 export const configurations = group("Configurations", "keyOrBearer", [
   {
@@ -20,7 +20,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateVoiceConfiguration",
     patch: "/rest/v1/assistants/:assistantId/voice",
     summary: "Update the voice configuration of an assistant",
-    notes: RAG_NOTES,
+    notes: FILES,
     document: `mutation UpdateVoiceConfiguration($assistantId: ID!, $input: UpdateVoiceConfigurationInput!) {
       result: updateVoiceConfiguration(assistantId: $assistantId, input: $input) ${VOICE} }`,
   },
@@ -34,7 +34,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateSmsConfiguration",
     patch: "/rest/v1/assistants/:assistantId/sms",
     summary: "Update the SMS configuration of an assistant",
-    notes: RAG_NOTES,
+    notes: FILES,
     document: `mutation UpdateSmsConfiguration($assistantId: ID!, $input: UpdateSmsConfigurationInput!) {
       result: updateSmsConfiguration(assistantId: $assistantId, input: $input) ${SMS} }`,
   },
@@ -48,7 +48,7 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateChatConfiguration",
     patch: "/rest/v1/assistants/:assistantId/chat",
     summary: "Update the chat configuration of an assistant",
-    notes: RAG_NOTES,
+    notes: FILES,
     document: `mutation UpdateChatConfiguration($assistantId: ID!, $input: UpdateChatConfigurationInput!) {
       result: updateChatConfiguration(assistantId: $assistantId, input: $input) ${CHAT} }`,
   },
@@ -62,7 +62,6 @@ export const configurations = group("Configurations", "keyOrBearer", [
     id: "updateThemeConfiguration",
     patch: "/rest/v1/assistants/:assistantId/theme",
     summary: "Update the theme of an assistant's widget",
-    notes: "`mode` is read-only here: change it with the GraphQL mutation `updateThemeConfiguration`.",
     omit: ["mode"],
     document: `mutation UpdateThemeConfiguration($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
       result: updateThemeConfiguration(assistantId: $assistantId, input: $input) ${THEME} }`,

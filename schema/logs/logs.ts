@@ -35,12 +35,12 @@ export class Log {
   recordingUrl!: string;
   @Field(() => JSONObject, {
     description:
-      "Messages: {items: [{id, sequence, role, channel, content, metadata, createdAt …}]}, oldest first.",
+      "Messages: {items: [{id, sequence, role, channel, content, metadata, toolCallId, toolCalls, createdAt}]}, oldest first; what is null is absent.",
   })
   messages!: JsonObject;
   @Field(() => JSONObject, {
     description:
-      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount.",
+      "Facts about the chat: status, startedAt, endedAt, endedReason, durationSeconds, phoneNumber, messageCount, errors; what is null is absent.",
   })
   metadata!: JsonObject;
   @Field(() => JSONObject, { description: "Metadata supplied by the client." })

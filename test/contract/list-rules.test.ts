@@ -158,6 +158,7 @@ function interfaces(type: GraphQLInputType, rule: InputRule) {
   );
   const operation = getOperationAST(document)!;
   return {
+    schema,
     lists: Lists,
     graphql: (values: Record<string, unknown>) => {
       const { coerced } = coerce(schema, operation, values);
@@ -186,27 +187,27 @@ describe("a rule on a list applies to each item:", () => {
   });
 
   test.each(CASES)("%s, %i deep, in OpenAPI", (_kind, depth, { rule, type }) => {
-    const { lists } = interfaces(typeOf(depth, type), {
+    const { schema, lists } = interfaces(typeOf(depth, type), {
       ...rule,
       nullable: false,
       minItems: 1,
       "x-extension": true,
     });
-    const components = new Components();
+    const components = new Components(schema);
     components.input(lists, []);
     for (const name of ["Lists", "Inner"]) {
       const { list } = components.schemas[name]!.properties as Record<string, JsonObject>;
       expect(list).toMatchObject({ type: "array", minItems: 1, "x-extension": true });
       const words = Object.keys(rule);
-      let schema = list!;
+      let inner = list!;
       for (let level = 0; level < depth; level++) {
-        expect(Object.keys(schema).filter((word) => words.includes(word))).toEqual([]);
-        schema = schema.items as JsonObject;
-        expect(schema).not.toHaveProperty("minItems");
-        expect(schema).not.toHaveProperty("x-extension");
+        expect(Object.keys(inner).filter((word) => words.includes(word))).toEqual([]);
+        inner = inner.items as JsonObject;
+        expect(inner).not.toHaveProperty("minItems");
+        expect(inner).not.toHaveProperty("x-extension");
       }
-      expect(schema).toMatchObject(rule);
-      expect(schema).not.toHaveProperty("items");
+      expect(inner).toMatchObject(rule);
+      expect(inner).not.toHaveProperty("items");
     }
   });
 
