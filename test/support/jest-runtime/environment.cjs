@@ -1,11 +1,27 @@
 // Runs tests in the realm of the process, like src/ and the packages; see runtime.cjs.
 const { ModernFakeTimers } = require("@jest/fake-timers");
-const { default: NodeEnvironment } = require("jest-environment-node");
+const { ModuleMocker } = require("jest-mock");
 
-module.exports = class extends NodeEnvironment {
-  constructor(config, context) {
-    super(config, context);
+module.exports = class {
+  constructor({ projectConfig }) {
     this.global = globalThis;
-    this.fakeTimersModern = new ModernFakeTimers({ config: config.projectConfig, global: globalThis });
+    this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    this.global = null;
+  }
+
+  /** Not a context of its own: runtime.cjs compiles in this realm. */
+  getVmContext() {
+    return this.global;
+  }
+
+  exportConditions() {
+    return ["node", "node-addons"];
   }
 };

@@ -17,6 +17,13 @@ module.exports = class extends Runtime {
     return isJests ? super.requireModuleOrMock(from, name) : require(join(root, "dist", path));
   }
 
+  /** Of jest's own modules only the runner has state of a test file; Node loads the others once. */
+  requireInternalModule(from, name) {
+    if (name === undefined || name.startsWith(".") || name === "jest-circus")
+      return super.requireInternalModule(from, name);
+    return createRequire(from)(name);
+  }
+
   /** Compiles in this realm, so that tests and the service share one Error class. */
   createScriptFromCode(code, filename) {
     const script = super.createScriptFromCode(code, filename);
