@@ -20,11 +20,11 @@ export interface SmsAnswer {
   readonly chatId?: string;
 }
 
-/** Maximum number of requests that wait for answers in this process; further answers are sent by the provider's API. */
-const MAX_WAITING = 200;
-
 /** Wakes the requests that wait for an event in a chat. */
 export class Waiters {
+  /** Maximum number of requests that wait in this process; further answers are sent by the provider's API. Tests lower it. */
+  static limit = 200;
+
   private readonly waiting = new Map<string, Set<() => void>>();
 
   constructor(listener: Pick<Listener, "on">) {
@@ -35,7 +35,7 @@ export class Waiters {
 
   /** Whether the limit of waiting requests is reached; further requests should not wait. */
   get isFull(): boolean {
-    return this.waiting.size >= MAX_WAITING;
+    return this.waiting.size >= Waiters.limit;
   }
 
   /**
