@@ -29,10 +29,13 @@ const PASS_THROUGH = "PassThrough";
  * type, defined in a copy of the schema.
  */
 export class Engine {
-  private readonly copy: GraphQLSchema;
+  private extended: GraphQLSchema | undefined;
 
-  constructor(readonly schema: GraphQLSchema) {
-    this.copy = extendSchema(schema, parse(`scalar ${PASS_THROUGH}`));
+  constructor(readonly schema: GraphQLSchema) {}
+
+  /** Made at the first use, so that startup does not copy the schema. */
+  private get copy(): GraphQLSchema {
+    return (this.extended ??= extendSchema(this.schema, parse(`scalar ${PASS_THROUGH}`)));
   }
 
   /** @param document with one operation */

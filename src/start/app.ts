@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from "node:http";
 import { lexicographicSortSchema, printSchema } from "graphql";
 import type { Logger } from "pino";
-import { compileRoute } from "../../rest-compat/compile";
+import { compileRoute, validateRoute } from "../../rest-compat/compile";
 import { withSetters } from "../../rest-compat/siblings";
 import { openApi, routesTable } from "../../rest-compat/openapi";
 import { routes } from "../../rest-compat/routes/index";
@@ -80,9 +80,10 @@ export function compileInterfaces(
   return interfaces;
 }
 
-/** The generated documents by path. They are committed; a test checks that they are up to date. */
+/** The generated documents by path. They are committed; a test checks that they are up to date. @throws Error if a route is invalid */
 export function generatedDocuments(): Readonly<Record<string, string>> {
   const { schema, rows } = compileInterfaces(loadCatalog(), readConfig({}));
+  for (const row of rows) validateRoute(schema, row);
   return {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
     "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_VERSIONS), null, 2)}\n`,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, isSpecifiedScalarType } from "graphql";
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLNamedType } from "graphql";
+import { validateRoute } from "../../rest-compat/compile";
+import { routes } from "../../rest-compat/routes/index";
 import { compileInterfaces, generatedDocuments } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
@@ -133,4 +135,9 @@ describe("OpenAPI enums have the contract's values in order:", () => {
   test.each(PLACES)("%s.%s is %s", (schemaName, property, name) => {
     expect(enumeration(schemaName, property)).toEqual(ENUMERATIONS[name]);
   });
+});
+
+test("a REST route whose document does not match the schema fails the build", () => {
+  const route = { ...routes[0]!, id: "wrong", document: "{ result: nothing }" };
+  expect(() => validateRoute(schema, route)).toThrow("wrong does not match the schema");
 });
