@@ -10,6 +10,8 @@ import { startWhenReleased } from "../platform/jobs/held-jobs";
 import { startJobs } from "../worker/start-jobs";
 import type { Ports } from "../platform/ports/ports";
 
+/** Connections for deliveries: they make few statements, and each waits for the one before. */
+const DELIVERY_POOL = { pool: 4, name: "parley deliveries" } as const;
 /** Pause between two sweeps of the file storage, in milliseconds. */
 const SWEEP_INTERVAL_MS = 3_600_000;
 
@@ -39,12 +41,12 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
   const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
   const knex = connect(url, { pool, rowSecurity, name: "parley jobs", logger, givesWay });
   const database = new Database(knex, ports);
+  const deliveries = new Database(connect(url, { ...DELIVERY_POOL, rowSecurity, logger }), ports);
   const clock = await watchClock(database, logger);
   const start = async () => {
     const jobs = config.WORKER
       ? await startJobs({
-          database,
-          url: jobsUrl,
+          ...{ database, deliveries, url: jobsUrl },
           listener,
           outbound,
           logger,
@@ -69,7 +71,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Backg
     stop: async () => {
       clock.stop();
       await held.stop();
-      await database.close();
+      await Promise.all([deliveries.close(), database.close()]);
     },
   };
 }

@@ -11,6 +11,8 @@ import { startWorker, type Worker } from "./worker";
 
 export interface JobsOptions {
   readonly database: Database;
+  /** The same with connections of its own, for deliveries, which do not wait for requests. */
+  readonly deliveries: Database;
   /** Database URL with the role of the job worker. */
   readonly url: string;
   readonly listener: Pick<Listener, "on">;
@@ -29,6 +31,7 @@ export interface JobsOptions {
 /** Starts all background work: turns of assistants, deliveries of events, periodic tasks. */
 export async function startJobs({
   database,
+  deliveries,
   url,
   listener,
   outbound,
@@ -49,7 +52,7 @@ export async function startJobs({
     countGivenUp,
   });
   const times = { takeoverMs, webhookTimeoutMs };
-  const dispatcher = new Dispatcher({ database, outbound, listener, logger, countGivenUp, ...times });
+  const dispatcher = new Dispatcher({ database: deliveries, outbound, listener, logger, countGivenUp, ...times });
   const sealer = new AuditSealer(database, logger);
   const stopSizes = startAddingGrowth(database, (error) =>
     logger.warn({ err: error }, "stored bytes were not counted"),

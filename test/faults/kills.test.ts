@@ -145,7 +145,7 @@ test(
     await owner.query("select from deliveries where event_id = $1 for update", [idOf(held!)]);
     answer!.end("ok");
     const noting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like 'update "deliveries"%"status" =%'`;
+      and query like '%update deliveries%set status =%'`;
     await until(async () => (await running.database.query(noting)).length > 0);
     await first.end("SIGKILL");
     // PostgreSQL would finish the statements of the dead server.

@@ -48,6 +48,8 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   assistant_files: "assistant_id file_id organization_id problem status",
   assistants: "id organization_id",
   chat_configurations: "assistant_id organization_id",
+  // Only ids; those of a conversation are removed as soon as nothing waits.
+  delivery_queues: "chat_id claim delivery_id destination_id organization_id",
   deployments: "id organization_id",
   key_lookup: "key_id lookup organization_id",
   model_credentials: "base_url id organization_id provider sealed_key",

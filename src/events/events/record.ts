@@ -2,7 +2,10 @@ import type { Knex } from "knex";
 import { MAX_ATTEMPTS, type Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
 
-/** Channel of notifications to the dispatchers of all servers: a destination has a new delivery. */
+/**
+ * Channel of notifications to the dispatchers of all servers: a destination has a new delivery. Without `queued`, a
+ * server of an older version has stored it, which knows no queues.
+ */
 export const DELIVERIES_CHANNEL = "parley_deliveries";
 /** Channel of notifications about new events. `activity` is set if the event says what the assistant does now. */
 export const EVENTS_CHANNEL = "parley_events";
@@ -47,7 +50,7 @@ export interface Job {
 const MAX_ACTIVITY_LENGTH = 100;
 
 /**
- * Stores an event, its deliveries, the jobs of its cause and the audit entry of the operation, and notifies listeners.
+ * Stores an event, its deliveries and their queues, the jobs of its cause and the audit entry of the operation, and notifies listeners.
  * Uses a single statement, because every message waits for it. Destinations of the project, if it has any, replace those
  * of the organization. The project is that of the deployment, else of the workflow, else of the assistant.
  * @returns false if `cause` changed nothing
@@ -66,6 +69,16 @@ export async function record(scope: Scope, event: NewEvent, cause?: Cause): Prom
   };
   return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
 }
+
+/**
+ * The end of an insert into `delivery_queues`: what waits already keeps its place. A worker that has the queue sees by
+ * `posted` that something was added.
+ */
+export const ADD_TO_QUEUE = `
+  on conflict (organization_id, destination_id, chat_id, delivery_id) do update
+    set posted = delivery_queues.posted + 1,
+      due_at = case when delivery_queues.claim is null then least(delivery_queues.due_at, excluded.due_at)
+        else delivery_queues.due_at end`;
 
 export interface RecordRow {
   /** For each job its id if the statement started it, else null. */
@@ -113,14 +126,15 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
-  ), chosen as (
-    select wanted.id from wanted where own or not exists (select from wanted where own)
-  ), event as (
+  ), chosen as (select wanted.id from wanted where own or not exists (select from wanted where own)), event as (
     insert into events (organization_id, id, name, type, assistant_id, chat_id, body, chat_sequence)
     select $1, $2, $3, $4, $5, $6, $7, cause.event_count from cause
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count from chosen, cause
+  ), queued as (
+    insert into delivery_queues (organization_id, destination_id, chat_id) select $1, chosen.id, $6 from chosen, cause
+    ${ADD_TO_QUEUE}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
     select $1, asked.id, asked.entry from cause, json_to_recordset($12::json -> 'audit') as asked(id text, entry jsonb)
@@ -129,10 +143,9 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
   select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
       json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
     (select count(pg_notify('${DELIVERIES_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'destinationId', chosen.id)::text)) from chosen),
+      json_build_object('organizationId', $1::text, 'destinationId', chosen.id, 'queued', '1')::text)) from chosen),
     case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
-    (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
+      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end, (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
       from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
   from cause`,
       [change(pieces)],

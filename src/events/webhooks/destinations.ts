@@ -11,7 +11,6 @@ import { Events } from "../events/events";
 import type { Outcome } from "../../platform/outbound/http";
 import { Projects } from "../../account/projects/projects";
 import { Deliveries, type Delivery } from "./deliveries";
-import type { DeliveredEvent } from "./event-headers";
 import { warnOfDisabled, warnOfSecret } from "./warnings";
 
 export interface WebhookDestination {
@@ -32,10 +31,9 @@ export interface WebhookDestinationInput {
   readonly projectId?: string | null;
 }
 
-/** The request that delivers an event to a destination. */
-export interface WebhookRequest {
+/** Where deliveries go, and how they are signed. */
+export interface DeliveryTarget {
   readonly url: string;
-  readonly event: DeliveredEvent & { readonly body: string };
   /** Signing secrets, newest first. */
   readonly secrets: string[];
   readonly failingSince: Date | null;
@@ -57,12 +55,6 @@ const FAILURE_LIMIT = { timeMs: 5 * 86_400_000, attempts: 20 } as const;
 const GONE_STATUS = 410;
 
 const DESTINATION_BY_ID = statement(({ table, $ }) => table("webhook_destinations").where({ id: $(1) }));
-
-const EVENTS_TO_SEND = statement(({ table, $, db }) =>
-  table("events")
-    .select("id", "name", "chatId", "body")
-    .where("id", db.raw("any(?::text[])", [$(1)])),
-);
 
 /** The webhook destinations of an organization and its projects. */
 export class WebhookDestinations {
@@ -135,23 +127,23 @@ export class WebhookDestinations {
     });
   }
 
-  /** The request that delivers an event. @throws WEBHOOK_DESTINATION_NOT_FOUND */
-  async requestFor(id: string, eventId: string): Promise<WebhookRequest> {
+  /** Where deliveries go. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  async target(id: string): Promise<DeliveryTarget> {
     const destinations = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
       Promise.all(ids.map((one) => this.row(one))),
     );
-    const [row, event] = await Promise.all([destinations.load(id), this.events().load(eventId)]);
+    const row = await destinations.load(id);
     const former =
       row.formerSecretUntil && row.formerSecretUntil > currentDate() ? row.formerSealedSecret : null;
     const secrets = [row.sealedSecret, ...(former === null ? [] : [former])].map((sealed) =>
       this.open(id, sealed),
     );
-    return { url: row.url, event, secrets, failingSince: row.failingSince };
+    return { url: row.url, secrets, failingSince: row.failingSince };
   }
 
   /**
    * Counts failures. Disables a destination that has only failed for days, or that answers 410 Gone.
-   * @param failingSince as in the request
+   * @param failingSince as in the target
    */
   async recordOutcome(
     id: string,
@@ -179,15 +171,6 @@ export class WebhookDestinations {
       const enabled = scope.table("webhook_destinations").where({ id, enabled: true });
       if ((await enabled.update({ enabled: false })) > 0) await scope.audited(operation).storeEntry();
       await scope.of(Deliveries).failPending(id);
-    });
-  }
-
-  /** Loads events to send. Deliveries that start in the same tick share one statement. */
-  private events() {
-    return this.scope.loader<WebhookRequest["event"]>("events.toSend", async (ids) => {
-      const rows = await this.scope.read(EVENTS_TO_SEND, [ids]);
-      const found = new Map(rows.map((row) => [row.id, row]));
-      return ids.map((id) => found.get(id)!);
     });
   }
 

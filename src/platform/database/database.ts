@@ -46,9 +46,22 @@ export class Database {
     return phoneNumbers.map((number) => rows.find(({ phoneNumber }) => phoneNumber === number));
   }
 
-  /** Destinations of all organizations with deliveries that are due. */
+  /** Destinations of all organizations with queues of deliveries that are due. */
   dueDestinations(): Promise<OwnedRecord<"destinationId">[]> {
-    return this.rowsOf("parley_due_destinations()");
+    return this.rowsOf("parley_due_queues()");
+  }
+
+  /**
+   * Adds the queues of pending deliveries that servers of older versions have stored, which know no queues. Looks at
+   * the next `most` pending deliveries of all organizations.
+   * @param after the delivery reached by the last call
+   * @returns the last delivery, and how many queues were added or became due earlier; undefined at the end
+   */
+  async repairQueues(after: PendingDelivery | undefined, most: number): Promise<RepairedQueues | undefined> {
+    const { organizationId = "", destinationId = "", eventId = "", deliveryId = "" } = after ?? {};
+    const values = [organizationId, destinationId, eventId, deliveryId, most];
+    const [row] = await this.rowsOf<RepairedQueues>("parley_repair_queues(?, ?, ?, ?, ?)", values);
+    return row;
   }
 
   /** Chats of all organizations without a message for this long; at most 500. */
@@ -175,6 +188,11 @@ export class Database {
 
 /** Id of a record with that of its organization. */
 type OwnedRecord<K extends string> = Readonly<Record<"organizationId" | K, string>>;
+
+/** A pending delivery, as its place in the order in which queues are repaired. */
+export type PendingDelivery = OwnedRecord<"destinationId" | "eventId" | "deliveryId">;
+
+type RepairedQueues = PendingDelivery & { readonly repaired: number };
 
 /** The owner of a connected phone number. */
 interface NumberOwner {

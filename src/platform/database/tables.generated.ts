@@ -221,6 +221,15 @@ export interface Tables {
     durationMs: NullableColumn<number>;
     chatSequence: ColumnWithDefault<number>;
   };
+  delivery_queues: {
+    organizationId: Column<string>;
+    destinationId: Column<string>;
+    chatId: ColumnWithDefault<string>;
+    deliveryId: ColumnWithDefault<string>;
+    dueAt: ColumnWithDefault<Date>;
+    claim: NullableColumn<string>;
+    posted: ColumnWithDefault<number>;
+  };
   deployments: {
     organizationId: Column<string>;
     id: Column<string>;
@@ -723,6 +732,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   conversation_facts_computed: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer", "counted"],
   conversation_facts_kept: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
   deliveries: ["organizationId", "id", "eventId", "destinationId", "chatId", "status", "attempt", "claimedUntil", "nextAttemptAt", "attempts", "createdAt", "durationMs", "chatSequence"],
+  delivery_queues: ["organizationId", "destinationId", "chatId", "deliveryId", "dueAt", "claim", "posted"],
   deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt"],
   end_user_exports: ["organizationId", "id", "subject", "digest", "sealedTarget", "status", "problem", "attempt", "chatIds", "archiveId", "size", "chats", "messages", "events", "files", "recordings", "absent", "requestedAt", "finishedAt", "expiresAt"],
   end_users: ["organizationId", "id", "assistantId", "uniqueId", "facts", "context", "createdAt", "updatedAt", "contextVisitorId", "signedContext", "signedContextVisitorId", "contextChatId", "signedContextChatId"],

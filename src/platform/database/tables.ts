@@ -16,6 +16,7 @@ export type TenantTable =
   | "events"
   | "ledger_heads"
   | "deliveries"
+  | "delivery_queues"
   | "end_users"
   | "model_credentials"
   | "model_mappings"

@@ -1,13 +1,17 @@
 import { LRUCache } from "lru-cache";
 
-/** Limits of deliveries in flight: per process, organization and destination, and to all destinations that timed out together. */
+/**
+ * Limits of queues whose deliveries are being sent, one at a time per queue: per process and destination, and to all
+ * destinations that timed out together. Organizations share those of the process.
+ */
 const MAX_IN_FLIGHT = {
   process: 64,
-  organization: 8,
   destination: 2,
   quickDestination: 16,
   timedOut: 8,
 } as const;
+/** Smallest number of queues that a quick destination takes while it has others: a claim costs as much as a delivery. */
+const MINIMUM_CLAIM = 4;
 /** A destination is quick if its last answer took less than this. */
 const QUICK_MS = 1_000;
 /** Idle destinations whose last answer is remembered. */
@@ -29,7 +33,7 @@ export interface Lane {
 /** Result of the last attempt. */
 export type AttemptResult = Pick<Lane, "lastAnswerMs" | "timedOut">;
 
-/** The destinations with pending deliveries, their deliveries in flight, and how many more each may take. */
+/** The destinations with pending deliveries, the queues in flight, and how many more each may take. */
 export class Lanes {
   private readonly busy = new Map<string, Lane>();
   private readonly idle = new LRUCache<string, Lane>({ max: MAX_IDLE_LANES });
@@ -74,35 +78,32 @@ export class Lanes {
     const held = this.count(ofOrganization(lane));
     const limits = [
       own - lane.inFlight,
-      MAX_IN_FLIGHT.organization - held,
       share(MAX_IN_FLIGHT.process - this.count(ALL), held),
     ];
     if (timedOut) limits.push(share(MAX_IN_FLIGHT.timedOut - this.count(TIMED_OUT), held));
     return Math.min(...limits);
   }
 
-  /** Smallest capacity worth a claim. A claim costs as much as a delivery, so a quick destination gets several per claim. */
+  /** Smallest capacity worth a claim. */
   minimumClaim(lane: Lane): number {
-    return !lane.timedOut && isQuick(lane) && lane.inFlight > 0 ? MAX_IN_FLIGHT.organization / 2 : 1;
+    return !lane.timedOut && isQuick(lane) && lane.inFlight > 0 ? MINIMUM_CLAIM : 1;
   }
 
   start(lane: Lane): void {
     this.change(lane, 1);
   }
 
-  /**
-   * Records the end of an attempt and marks the lane as pending, since the next event of the chat may have waited for it.
-   * @param result undefined if it is unknown
-   */
-  finish(lane: Lane, result: AttemptResult | undefined): void {
+  /** Notes the result of an attempt. */
+  note(lane: Lane, result: AttemptResult): void {
+    const { inFlight } = lane;
+    this.change(lane, -inFlight);
+    Object.assign(lane, result);
+    this.change(lane, inFlight);
+  }
+
+  /** Notes that a queue has ended. */
+  finish(lane: Lane): void {
     this.change(lane, -1);
-    if (result) {
-      const { inFlight } = lane;
-      this.change(lane, -inFlight);
-      Object.assign(lane, result);
-      this.change(lane, inFlight);
-    }
-    this.markPending(lane.organizationId, lane.destinationId);
   }
 
   /** Moves a lane without pending deliveries or deliveries in flight to the idle ones. */
@@ -127,7 +128,7 @@ export class Lanes {
 }
 
 const isQuick = ({ lastAnswerMs }: Lane): boolean => lastAnswerMs !== undefined && lastAnswerMs < QUICK_MS;
-/** Additional deliveries for an organization: it may hold at most as many as stay free for others. */
+/** Additional queues for an organization: it may hold at most as many as stay free for others. */
 const share = (free: number, held: number): number => Math.ceil((free - held) / 2);
 
 const ALL = "all";

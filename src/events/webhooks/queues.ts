@@ -1,0 +1,150 @@
+import { newId } from "../../platform/database/ids";
+import type { Scope } from "../../platform/database/scope";
+import { DELIVERIES_CHANNEL } from "../events/record";
+import type { AttemptResult } from "./attempts";
+import type { DeliveryStatus } from "./deliveries";
+import type { DeliveredEvent } from "./event-headers";
+import { ADD, CLAIM, RECORD, RENEW, REPAIR, type BegunRow } from "./queue-statements";
+
+/** A queue of deliveries to a destination: those of a conversation, or a single one. */
+export interface Queue {
+  readonly destinationId: string;
+  /** Empty in the queue of a single delivery. */
+  readonly chatId: string;
+  /** The single delivery; else empty. */
+  readonly deliveryId: string;
+}
+
+/** A delivery that has been begun: this process may attempt it until another claim increments `attempt`. */
+export interface BegunDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly attempt: number;
+  /** Recorded attempts; excludes attempts during which a server crashed. */
+  readonly recordedAttempts: number;
+  readonly event: DeliveredEvent & { readonly body: string };
+}
+
+/** A delivery that waits behind the one that has been begun. */
+export interface WaitingDelivery {
+  readonly id: string;
+  readonly eventId: string;
+  readonly attempt: number;
+}
+
+/** A queue that a worker has taken. */
+export interface ClaimedQueue extends Queue {
+  readonly claim: string;
+  /** Undefined if nothing can be sent now. */
+  readonly first: BegunDelivery | undefined;
+  readonly rest: readonly WaitingDelivery[];
+}
+
+/** A change that a worker makes to the queue that it has taken. */
+export interface QueueStep {
+  readonly queue: Queue & { readonly claim: string };
+  readonly result?: AttemptResult;
+  /** The delivery to begin if the result is recorded. */
+  readonly next?: WaitingDelivery;
+  /** Whether the worker gives the queue back. */
+  readonly release: boolean;
+}
+
+/** What became of a step. */
+export interface StepOutcome {
+  /** The new status of the delivery; undefined if a later claim has replaced this one. */
+  readonly status: DeliveryStatus | undefined;
+  /** The next delivery, unless another server has begun it, or it is no longer stored. */
+  readonly begun: BegunDelivery | undefined;
+  readonly released: boolean;
+  /** Whether something in the queue is due. */
+  readonly isDue: boolean;
+}
+
+const isAlone = ({ deliveryId }: Queue): boolean => deliveryId !== "";
+
+/** Deliveries of one queue that a worker sends before other queues have their turn. */
+const BATCH_SIZE = 16;
+
+/** The queues of pending deliveries of an organization. The deliveries themselves decide what may be sent. */
+export class DeliveryQueues {
+  constructor(private readonly scope: Scope) {}
+
+  /** Adds new deliveries, and notifies the workers of all servers. @param deliveryIds those without a conversation */
+  async add(destinationId: string, chatIds: readonly string[], deliveryIds: readonly string[]): Promise<void> {
+    const queues = [
+      ...chatIds.map((chatId) => ({ chatId, deliveryId: "" })),
+      ...deliveryIds.map((deliveryId) => ({ chatId: "", deliveryId })),
+    ];
+    if (queues.length === 0) return;
+    await this.scope.write(ADD, [destinationId, JSON.stringify(queues)]);
+    await this.scope.notify(DELIVERIES_CHANNEL, { destinationId, queued: "1" });
+  }
+
+  /**
+   * Takes due queues of a destination, and begins the first delivery of each. An event of a chat waits until every
+   * earlier one has been attempted once; attempts during which a server crashed do not count.
+   * @param limit maximum number of queues
+   * @param leaseMs time until a claim that is not renewed expires
+   */
+  async claim(destinationId: string, limit: number, leaseMs: number): Promise<ClaimedQueue[]> {
+    const claim = newId();
+    const rows = await this.scope.write(CLAIM, [destinationId, limit, leaseMs, claim, BATCH_SIZE]);
+    return rows.map(({ chatId, deliveryId, rest, ...first }) => {
+      const queue = { destinationId, chatId, deliveryId, claim };
+      return { ...queue, first: begunOf(first), rest: rest ?? [] };
+    });
+  }
+
+  /**
+   * Records results, begins the next deliveries and gives queues back, in one statement for all steps. A result counts
+   * unless a later claim has replaced the attempt; a queue stays taken if somebody is adding to it.
+   */
+  async advance(steps: readonly QueueStep[], leaseMs: number): Promise<StepOutcome[]> {
+    const numbered = steps.map((step, number) => ({ number, ...step }));
+    const results = numbered.flatMap(({ number, result, queue }) =>
+      result ? [{ number, ...result, alone: isAlone(queue) }] : [],
+    );
+    const nexts = numbered.flatMap(({ number, next, result }) =>
+      next ? [{ number, id: next.id, attempt: next.attempt, after: result?.id }] : [],
+    );
+    // A recorded result moves or ends the queue of a single delivery.
+    const released = numbered.flatMap(({ number, queue, result, release }) =>
+      release && !(result && isAlone(queue)) ? [{ number, ...queue }] : [],
+    );
+    const values = [results, nexts, released].map((list) => JSON.stringify(list));
+    const rows = await this.scope.write(RECORD, [...values, leaseMs]);
+    return numbered.map(({ number, queue, result }) => {
+      const own = rows.filter((row) => row.number === number);
+      const next = own.find(({ kind }) => kind === "begun");
+      const release = own.find(({ kind }) => kind === "released");
+      return {
+        status: own.find(({ kind }) => kind === "recorded")?.status ?? undefined,
+        begun: next && begunOf(next),
+        released: release !== undefined || (result !== undefined && isAlone(queue)),
+        isDue: release?.isDue === true,
+      };
+    });
+  }
+
+  /** Extends the claims of queues and their begun deliveries, unless a later claim has replaced them. */
+  async renew(
+    held: readonly (Queue & {
+      readonly claim: string;
+      readonly id: string | null;
+      readonly attempt: number | null;
+    })[],
+    leaseMs: number,
+  ): Promise<void> {
+    await this.scope.write(RENEW, [JSON.stringify(held), leaseMs]);
+  }
+
+  /** Adds the queues of a destination's newest deliveries, stored by a server of an older version. */
+  async repair(destinationId: string): Promise<void> {
+    await this.scope.write(REPAIR, [destinationId]);
+  }
+}
+
+/** The columns of a delivery that was begun. */
+const begunOf = ({ id, eventId, attempt, recordedAttempts, name, eventChatId, body }: BegunRow) =>
+  id === null ? undefined : { id, eventId, attempt, recordedAttempts, event: { name, chatId: eventChatId, body } };

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { Deliveries } from "../../events/webhooks/deliveries";
+import { WebhookDestinations } from "../../events/webhooks/destinations";
+import { DeliveryQueues, type BegunDelivery, type ClaimedQueue } from "../../events/webhooks/queues";
+import { send, type Attempt } from "../../events/webhooks/send";
+import type { Scope } from "../../platform/database/scope";
+import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
+import type { Outbound } from "../../platform/outbound/http";
+import type { Lane, Lanes } from "./lanes";
+import { Recorder } from "./recorder";
+
+export interface RunOptions {
+  readonly lanes: Lanes;
+  readonly scopeOf: (organizationId: string) => Scope;
+  readonly outbound: Outbound;
+  readonly logger: Logger;
+  /** A claim expires after this time unless it is renewed; another server then sends the delivery. */
+  readonly takeoverMs: number;
+  /** Longest time for a receiver's answer. */
+  readonly webhookTimeoutMs: number;
+  /** Counts deliveries that were given up because servers died while sending them. */
+  readonly countGivenUp: (task: string) => void;
+  /** Called when a queue has ended, which leaves room for others. */
+  readonly ended: () => void;
+  readonly isStopping: () => boolean;
+}
+
+/** A queue whose deliveries are being sent. */
+interface Run {
+  readonly lane: Lane;
+  readonly queue: ClaimedQueue;
+  /** The delivery in flight. */
+  delivery: BegunDelivery | undefined;
+}
+
+/** Pause before a queue is given back again that somebody was adding to. */
+const RELEASE_PAUSE_MS = 20;
+
+/** Sends the deliveries of claimed queues, one after another in each queue. */
+export class QueueRuns {
+  private readonly running = new Map<Promise<void>, Run>();
+  private readonly recorder: Recorder;
+
+  constructor(private readonly options: RunOptions) {
+    this.recorder = new Recorder(options.scopeOf, options.takeoverMs);
+  }
+
+  start(lane: Lane, scope: Scope, queue: ClaimedQueue): void {
+    const { lanes, logger, ended } = this.options;
+    const run: Run = { lane, queue, delivery: queue.first };
+    lanes.start(lane);
+    const work = this.sendAll(run, scope)
+      .then((isDue) => isDue && lanes.markPending(lane.organizationId, lane.destinationId))
+      .catch((error: unknown) => logger.warn({ err: error }, "a delivery was not recorded"))
+      .then(() => {
+        this.running.delete(work);
+        lanes.finish(lane);
+        lanes.release(lane);
+        ended();
+      });
+    this.running.set(work, run);
+  }
+
+  /** Resolves when all queues that have been started have ended. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.running.keys());
+  }
+
+  /** Renews the claims of queues and deliveries in flight. */
+  async renew(): Promise<void> {
+    const { scopeOf, takeoverMs, logger } = this.options;
+    const held = new Map<string, Run[]>();
+    for (const run of this.running.values()) {
+      const { organizationId } = run.lane;
+      held.set(organizationId, [...(held.get(organizationId) ?? []), run]);
+    }
+    for (const [organizationId, runs] of held) {
+      const claims = runs.map(({ queue, delivery }) => ({
+        ...queue,
+        ...{ first: undefined, rest: undefined, id: delivery?.id ?? null, attempt: delivery?.attempt ?? null },
+      }));
+      await scopeOf(organizationId)
+        .of(DeliveryQueues)
+        .renew(claims, takeoverMs)
+        .catch((error: unknown) => logger.warn({ err: error }, "claims were not renewed"));
+    }
+  }
+
+  /** Sends the deliveries of a queue until one fails or others need the place. @returns whether more of it are due */
+  private async sendAll(run: Run, claimScope: Scope): Promise<boolean> {
+    const { lane, queue } = run;
+    const rest = [...queue.rest];
+    let scope = claimScope;
+    while (run.delivery) {
+      if (isHopeless(run.delivery)) {
+        await this.giveUp(scope, run.delivery);
+        break;
+      }
+      const { outcome, result, target } = await this.attempt(scope, run.delivery, lane);
+      const succeeded = result.status === "DELIVERED";
+      const next = succeeded && this.continues(lane) ? rest.shift() : undefined;
+      const step = { queue, result, next, release: succeeded && !next };
+      const advanced = await this.recorder.advance(lane.organizationId, step);
+      ({ scope } = advanced);
+      if (advanced.status !== undefined) {
+        const destinations = scope.of(WebhookDestinations);
+        await destinations.recordOutcome(queue.destinationId, outcome, succeeded, target.failingSince);
+      }
+      if (advanced.released) return advanced.isDue;
+      run.delivery = advanced.begun;
+    }
+    return this.giveBack(run);
+  }
+
+  private async attempt(scope: Scope, delivery: BegunDelivery, lane: Lane): Promise<Attempt> {
+    const { outbound, webhookTimeoutMs, lanes } = this.options;
+    const startedAt = performance.now();
+    const attempt = await send(scope, outbound, lane.destinationId, delivery, webhookTimeoutMs);
+    const { outcome } = attempt;
+    lanes.note(lane, {
+      timedOut: outcome.kind === "failed" && outcome.timedOut,
+      lastAnswerMs: outcome.kind === "answered" ? performance.now() - startedAt : undefined,
+    });
+    return attempt;
+  }
+
+  /** Whether the next delivery of the queue may be sent at once. */
+  private continues(lane: Lane): boolean {
+    return !this.options.isStopping() && this.options.lanes.capacity(lane) >= 0;
+  }
+
+  /** Gives a queue back; waits for transactions that are adding to it. @returns whether something in it is due */
+  private async giveBack({ lane, queue }: Run): Promise<boolean> {
+    const until = performance.now() + this.options.takeoverMs;
+    for (;;) {
+      const { released, isDue } = await this.recorder.advance(lane.organizationId, { queue, release: true });
+      if (released || performance.now() > until) return isDue;
+      await sleep(RELEASE_PAUSE_MS);
+    }
+  }
+
+  /** Gives up a delivery whose every attempt ended with the death of the server. */
+  private async giveUp(scope: Scope, { id, attempt, recordedAttempts }: BegunDelivery): Promise<void> {
+    if (!(await scope.of(Deliveries).abandon({ id, attempt }))) return;
+    const { logger, countGivenUp } = this.options;
+    logger.error({ deliveryId: id, deaths: attempt - recordedAttempts - 1 }, "a delivery was given up");
+    countGivenUp("webhook.deliver");
+  }
+}
+
+const isHopeless = ({ attempt, recordedAttempts }: BegunDelivery): boolean =>
+  attempt - recordedAttempts > MAX_DEATHS;

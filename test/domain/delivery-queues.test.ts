@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, test } from "@jest/globals";
+import { startApp, useApp } from "../support/app";
+import { newChat, quietAssistant, say } from "../support/factories";
+import { Receiver } from "../support/receiver";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
+
+/** Accepts requests. The tests start the server that sends. */
+const running = useApp({ WORKER: "off" });
+const sender = async () => afterTest((await startApp(running.database, { WORKER: "on" })).stop);
+
+let receiver: Receiver;
+let destinationId: string;
+let assistantId: string;
+beforeEach(async () => {
+  receiver = await new Receiver().start();
+  afterTest(() => receiver.stop());
+  const { api } = running;
+  ({ id: destinationId } = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201));
+  afterTest(() => api.delete(`/rest/v1/settings/${destinationId}`, 200));
+  assistantId = await quietAssistant(api);
+});
+
+const query = <R extends object>(text: string) => running.database.query<R>(text, [destinationId]);
+const queues = () =>
+  query<{ chat_id: string; delivery_id: string; claim: string | null; isDue: boolean }>(
+    `select chat_id, delivery_id, claim, due_at <= now() as "isDue" from delivery_queues where destination_id = $1
+     order by chat_id, delivery_id`,
+  );
+/** Removes what a server of an older version would not have stored. */
+const forgetQueues = () => query("delete from delivery_queues where destination_id = $1");
+const pending = () => query("select id from deliveries where destination_id = $1 and status = 'PENDING'");
+const ids = () => receiver.received.map(({ headers }) => String(headers["webhook-id"]));
+const stored = async () =>
+  (
+    await query<{ event_id: string }>("select event_id from deliveries where destination_id = $1 order by event_id")
+  ).map(({ event_id }) => event_id);
+
+/** A chat with these messages. Its first two events are its beginning and its status. */
+async function chatWith(...words: string[]): Promise<string> {
+  const chatId = await newChat(running.api, assistantId);
+  for (const word of words) await say(running.api, chatId, word);
+  return chatId;
+}
+
+describe("the queue of a conversation", () => {
+  test("is one row, whatever waits in it, and is removed when all has been delivered", async () => {
+    const chatId = await chatWith("one", "two", "three");
+    expect(await queues()).toEqual([{ chat_id: chatId, delivery_id: "", claim: null, isDue: true }]);
+    await sender();
+    await until(async () => (await queues()).length === 0);
+    expect(ids()).toEqual(await stored());
+    expect(await pending()).toEqual([]);
+  });
+
+  test("longer than what is sent at once is sent in order", async () => {
+    await chatWith(...Array.from({ length: 40 }, (_, number) => `message ${number}`));
+    await sender();
+    await until(async () => (await queues()).length === 0);
+    expect(ids()).toEqual(await stored());
+  });
+
+  test("keeps an event that is added while the one before is being sent", async () => {
+    let letGo = (): void => undefined;
+    receiver.answer((res) => void (letGo = () => res.end("ok")));
+    const chatId = await chatWith();
+    await sender();
+    await receiver.until(1);
+    await say(running.api, chatId, "meanwhile");
+    const [queue] = await queues();
+    expect(queue).toMatchObject({ chat_id: chatId, claim: expect.any(String), isDue: false });
+    receiver.answer((res) => void res.end("ok"));
+    letGo();
+    await until(async () => (await queues()).length === 0);
+    expect(ids()).toEqual(await stored());
+  });
+});
+
+describe("a delivery that failed", () => {
+  const fail = () => receiver.answer((res) => void res.writeHead(500).end());
+
+  test("has a queue of its own until its retry, and the rest of the conversation overtakes it", async () => {
+    fail();
+    const chatId = await chatWith();
+    await sender();
+    await until(async () => {
+      const left = await queues();
+      return left.length === 2 && left.every(({ delivery_id }) => delivery_id !== "");
+    });
+    const failed = await query<{ id: string }>("select id from deliveries where destination_id = $1 order by id");
+    expect(await queues()).toEqual(
+      failed.map(({ id }) => ({ chat_id: "", delivery_id: id, claim: null, isDue: false })),
+    );
+    receiver.answer((res) => void res.end("ok"));
+    await say(running.api, chatId, "later");
+    await receiver.until(1, ({ text }) => text.includes("later"));
+    expect(receiver.received).toHaveLength(3);
+    await until(async () => (await queues()).length === 0);
+    expect(await pending()).toEqual([]);
+  });
+
+  test("does not hold up the conversation while its retry hangs", async () => {
+    fail();
+    const chatId = await chatWith();
+    await sender();
+    await until(async () => (await queues()).filter(({ delivery_id }) => delivery_id !== "").length === 2);
+    receiver.answer((res, { text }) => void (text.includes("meanwhile") && res.end("ok")));
+    await receiver.until(3, undefined, 20_000);
+    await say(running.api, chatId, "meanwhile");
+    await receiver.until(1, ({ text }) => text.includes("meanwhile"));
+  });
+});
+
+describe("what a server of an older version has stored, which knows no queues,", () => {
+  test("is sent before what a new one stores in the same conversation", async () => {
+    const chatId = await chatWith("one", "two");
+    await forgetQueues();
+    await say(running.api, chatId, "three");
+    await sender();
+    await until(async () => (await pending()).length === 0);
+    expect(ids()).toEqual(await stored());
+  });
+
+  test("is sent when nothing else is stored", async () => {
+    await chatWith("one", "two");
+    await chatWith("three");
+    await forgetQueues();
+    await sender();
+    await until(async () => (await pending()).length === 0);
+    expect(ids().sort()).toEqual(await stored());
+  });
+
+  test("is sent at once after its notification", async () => {
+    await sender();
+    const chatId = await chatWith("one");
+    await until(async () => (await pending()).length === 0);
+    // As an older server: an event and its delivery in one transaction with a notification, but no queue.
+    await running.database.query(
+      `with event as (
+        insert into events (organization_id, id, name, type, assistant_id, chat_id, body, chat_sequence)
+        select organization_id, 'f-old', name, type, assistant_id, chat_id, body, 100 from events where chat_id = $2 limit 1
+        returning organization_id, id, chat_id
+      ), sent as (
+        insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
+        select organization_id, id, id, $1, chat_id, 100 from event returning organization_id
+      )
+      select pg_notify('parley_deliveries', json_build_object('organizationId', organization_id, 'destinationId', $1::text)::text)
+      from sent`,
+      [destinationId, chatId],
+    );
+    await receiver.until(1, ({ headers }) => headers["webhook-id"] === "f-old");
+  });
+
+  test("is retried when it is due", async () => {
+    const failed = `update deliveries set attempt = 1, attempts = '[{"number": 1}]', next_attempt_at = now() + $2::interval
+      where destination_id = $1`;
+    await chatWith();
+    await running.database.query(failed, [destinationId, "1 second"]);
+    await forgetQueues();
+    await sender();
+    await until(async () => (await pending()).length === 0);
+    expect(ids().sort()).toEqual(await stored());
+    await until(async () => (await queues()).length === 0);
+  });
+
+  test("holds up its conversation while that server is sending it", async () => {
+    await chatWith("one");
+    const [first] = await stored();
+    const take = `update deliveries set attempt = 1, claimed_until = now() + interval '3 seconds' where event_id = $1`;
+    await running.database.query(take, [first]);
+    await sender();
+    const taken = "select from deliveries where event_id = $1 and claimed_until > now()";
+    await until(async () => {
+      const isTaken = (await running.database.query(taken, [first])).length > 0;
+      if (isTaken) expect(ids()).toEqual([]);
+      return (await pending()).length === 0;
+    });
+    expect(ids()).toEqual(await stored());
+  });
+});
