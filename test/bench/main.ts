@@ -10,6 +10,7 @@ import { CALL_SETTINGS, calls, instantModel, listening } from "./calls";
 import { DASHBOARD } from "./dashboard";
 import { fill } from "./data";
 import type { Load } from "./load";
+import { deliveries } from "./deliveries";
 import { events } from "./events";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { search } from "./search";
@@ -147,7 +148,7 @@ async function texting() {
  * Parts. `npm run bench` runs all, `npm run bench -- search turns` the named ones; `-- before DIR` compares with a
  * built checkout.
  */
-const PARTS = { speeds, turns, search, analytics, events, calls: speaking, sms: texting } as const;
+const PARTS = { speeds, turns, search, analytics, events, deliveries, calls: speaking, sms: texting } as const;
 
 async function main() {
   const named = process.argv.slice(2);

@@ -2,4 +2,4 @@
 // `npm run bench` builds the service first.
 import { bundleAndRun } from "../support/bundle.mjs";
 
-await bundleAndRun("bench", ["main", "baseline", "load"]);
+await bundleAndRun("bench", ["main", "baseline", "load", "poster"]);

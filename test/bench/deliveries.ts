@@ -1,0 +1,213 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { gql, HEADERS, percentile, type Bench } from "./bench";
+import type { Posted, Posting } from "./poster";
+
+const CHATS = 100;
+const CONNECTIONS = 16;
+/** Time that the receiver takes for an answer, in ms. */
+const ANSWER_MS = 10;
+const ROUNDS = 3;
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
+/** Delivered events that are added for the second half; `OLD_DELIVERIES=10000000` takes about half an hour and 15 GB. */
+const OLD = Number(process.env.OLD_DELIVERIES ?? 200_000);
+/** Events that are sent again at once. */
+const REPLAYED = 10_000;
+
+interface Arrival {
+  readonly id: string;
+  /** Since 1970, in ms, by the clock of this machine, which is that of the database. */
+  readonly at: number;
+}
+
+/** A project's conversations, and what they post. */
+interface Side {
+  readonly bodies: string[];
+}
+
+/**
+ * Measures deliveries of few long conversations to one receiver, and how much they slow down posting: conversations
+ * with and without a destination by turns. Then the same beside many old deliveries.
+ */
+export async function deliveries(bench: Bench): Promise<void> {
+  const arrivals: Arrival[] = [];
+  const receiver = createServer((req, res) => {
+    arrivals.push({ id: String(req.headers["webhook-id"]), at: performance.timeOrigin + performance.now() });
+    req.resume();
+    req.on("end", () => setTimeout(() => res.end(), ANSWER_MS));
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const db = new Client({ connectionString: bench.databaseUrl });
+  await db.connect();
+  const poster = fork(join("dist", "bench", "poster.js"));
+  try {
+    const post = async (side: Side): Promise<number> => {
+      const headers = { ...HEADERS, "Content-Type": "application/json" };
+      const posting: Posting = {
+        ...{ origin: bench.ours.url, headers, connections: CONNECTIONS, seconds: SECONDS },
+        bodies: side.bodies,
+      };
+      const answered = once(poster, "message");
+      poster.send(posting);
+      const [posted] = (await answered) as [Posted];
+      if ("failure" in posted) throw new Error(posted.failure);
+      return posted.rate;
+    };
+    const { port } = receiver.address() as AddressInfo;
+    const alone = await conversations(bench, undefined);
+    const heard = await conversations(bench, `http://127.0.0.1:${port}/`);
+    const part = { bench, db, arrivals, post, alone, heard };
+    await measure(part, "");
+    if (OLD === 0) return;
+    await addOld(db, heard.destinationId);
+    await measure(part, `, beside ${OLD} old deliveries`);
+  } finally {
+    poster.kill();
+    await db.end();
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+}
+
+interface Part {
+  readonly bench: Bench;
+  readonly db: Client;
+  readonly arrivals: Arrival[];
+  readonly post: (side: Side) => Promise<number>;
+  readonly alone: Side;
+  readonly heard: Side & { readonly destinationId: string };
+}
+
+async function measure({ bench: { ours, table }, db, arrivals, post, alone, heard }: Part, beside: string) {
+  const rates = { alone: [] as number[], heard: [] as number[], during: [] as number[], after: [] as number[] };
+  const backlogs: number[] = [];
+  await settled(arrivals);
+  const first = arrivals.length;
+  for (let round = 0; round < ROUNDS; round++) {
+    rates.alone.push(await post(alone));
+    const before = arrivals.length;
+    const began = performance.now();
+    rates.heard.push(await post(heard));
+    rates.during.push(((arrivals.length - before) * 1_000) / (performance.now() - began));
+    backlogs.push(await pending(db));
+    await drained(db);
+  }
+  const waits = await firstBytes(db, arrivals.slice(first));
+  const sent = arrivals.length;
+  const input = { destinationId: heard.destinationId, dryRun: false };
+  const replay = `mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }`;
+  const { replayEvents } = await gql<{ replayEvents: { events: number } }>(ours.url, replay, { input });
+  while (arrivals.length < sent + Math.min(replayEvents.events, REPLAYED)) await sleep(50);
+  const seconds = (arrivals.at(-1)!.at - arrivals[sent]!.at) / 1_000;
+  await drained(db);
+
+  const [without, withOne] = [percentile(rates.alone, 0.5), percentile(rates.heard, 0.5)];
+  table.add({ what: `posts a second without a destination${beside}`, ours: without, unit: "/s", least: 0 });
+  table.add({
+    what: `posts a second with one, of those without${beside}`,
+    ...{ target: 0.8, ours: withOne, baseline: without, ratio: withOne / without },
+  });
+  const during = percentile(rates.during, 0.5);
+  table.add({ what: `deliveries a second while posting${beside}`, ours: during, unit: "/s", least: withOne * 0.95 });
+  table.add({ what: `waiting when posting ends${beside}`, ours: Math.max(...backlogs), unit: "", most: 100 });
+  table.add({
+    what: `deliveries a second of ${replayEvents.events} held up in ${CHATS} conversations${beside}`,
+    ...{ ours: replayEvents.events / seconds, unit: "/s", least: 500 },
+  });
+  for (const [name, part, most] of [["median", 0.5, 30], ["99th percentile", 0.99, 150]] as const)
+    table.add({ what: `commit to first byte, ${name}${beside}`, ours: percentile(waits, part), unit: "ms", most });
+}
+
+/** Conversations of a new project, which has a destination if there is a URL. */
+async function conversations({ ours }: Bench, url: string | undefined) {
+  const { createProject } = await gql<{ createProject: { id: string } }>(
+    ours.url,
+    `mutation { createProject(input: { name: "Benchmark" }) { id } }`,
+  );
+  const projectId = createProject.id;
+  const { createAssistant } = await gql<{ createAssistant: { id: string } }>(
+    ours.url,
+    `mutation ($input: CreateAssistantInput!) { createAssistant(input: $input) { id } }`,
+    { input: { name: "Ada", projectId } },
+  );
+  const bodies: string[] = [];
+  for (let count = 0; count < CHATS; count++) {
+    const { startChat } = await gql<{ startChat: { id: string } }>(
+      ours.url,
+      `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
+      { input: { assistantId: createAssistant.id, channel: "TEXT" } },
+    );
+    const message = { role: "SYSTEM", channel: "TEXT", content: "noted", metadata: {} };
+    bodies.push(JSON.stringify({ ...message, aiChatId: startChat.id }));
+  }
+  if (url === undefined) return { bodies, destinationId: "" };
+  const { createWebhookDestination } = await gql<{ createWebhookDestination: { id: string } }>(
+    ours.url,
+    `mutation ($input: CreateWebhookDestinationInput!) { createWebhookDestination(input: $input) { id } }`,
+    { input: { url, secret: "secret of the benchmark", projectId } },
+  );
+  return { bodies, destinationId: createWebhookDestination.id };
+}
+
+/** Adds deliveries of ended conversations, which have been made long ago. */
+async function addOld(db: Client, destinationId: string): Promise<void> {
+  const batch = 500_000;
+  for (let from = 0; from < OLD; from += batch) {
+    const values = [destinationId, from, Math.min(from + batch, OLD) - 1];
+    await db.query(
+      `with made as (
+        insert into events (organization_id, id, name, type, assistant_id, chat_id, body, transaction, created_at)
+        select d.organization_id, '00000000-' || lpad(n::text, 27, '0'), 'session-start', 'TEXT', 'old', 'old-' || n / 20, '{}', '3'::xid8,
+          now() - interval '20 days'
+        from webhook_destinations d, generate_series($2::int, $3::int) n where d.id = $1
+        returning organization_id, id, chat_id, created_at
+      )
+      insert into deliveries (organization_id, id, event_id, destination_id, chat_id, status, attempt, next_attempt_at, attempts,
+        created_at, duration_ms)
+      select organization_id, id, id, $1, chat_id, 'DELIVERED', 1, created_at,
+        '[{"number": 1, "status": 200, "error": null, "answer": "ok", "startedAt": "2026-01-01T00:00:00.000Z", "durationMs": 12}]',
+        created_at, 12
+      from made`,
+      values,
+    );
+  }
+  await db.query("vacuum analyze events");
+  await db.query("vacuum analyze deliveries");
+}
+
+/** Times from the beginning of the transaction that stored an event to its first byte, in ms; the first arrival counts. */
+async function firstBytes(db: Client, arrivals: readonly Arrival[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: string; at: number }>(
+    "select id, extract(epoch from created_at)::float8 * 1000 as at from events where id = any($1)",
+    [arrivals.map(({ id }) => id)],
+  );
+  const stored = new Map(rows.map(({ id, at }) => [id, at]));
+  const waits: number[] = [];
+  for (const { id, at } of arrivals) {
+    const since = stored.get(id);
+    if (since !== undefined) waits.push(at - since);
+    stored.delete(id);
+  }
+  return waits;
+}
+
+async function pending(db: Client): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "select count(*)::int as count from deliveries where status = 'PENDING'",
+  );
+  return rows[0]!.count;
+}
+
+async function drained(db: Client): Promise<void> {
+  while ((await pending(db)) > 0) await sleep(50);
+}
+
+/** Waits until nothing has arrived for a second. */
+async function settled(arrivals: readonly unknown[]): Promise<void> {
+  for (let seen = -1; seen !== arrivals.length; await sleep(1_000)) seen = arrivals.length;
+}

@@ -1,0 +1,39 @@
+import { Pool } from "undici";
+
+/** Messages to post to conversations by turns, for some time. */
+export interface Posting {
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A body per conversation. */
+  readonly bodies: readonly string[];
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** Posts a second, or the reason why they failed. */
+export type Posted = { readonly rate: number } | { readonly failure: string };
+
+async function post({ origin, headers, bodies, connections, seconds }: Posting): Promise<Posted> {
+  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const began = performance.now();
+  let posted = 0;
+  const one = async () => {
+    while (performance.now() - began < seconds * 1_000) {
+      const body = bodies[posted++ % bodies.length]!;
+      const path = "/rest/v1/ai-chats/messages";
+      const answer = await pool.request({ method: "POST", path, headers, body });
+      const text = await answer.body.text();
+      if (answer.statusCode !== 201) throw new Error(`${answer.statusCode}: ${text}`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: connections }, one));
+    return { rate: (posted * 1_000) / (performance.now() - began) };
+  } catch (error) {
+    return { failure: String(error) };
+  } finally {
+    await pool.destroy();
+  }
+}
+
+process.on("message", (posting: Posting) => void post(posting).then((posted) => process.send!(posted)));
