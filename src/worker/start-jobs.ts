@@ -52,7 +52,14 @@ export async function startJobs({
     countGivenUp,
   });
   const times = { takeoverMs, webhookTimeoutMs };
-  const dispatcher = new Dispatcher({ database: deliveries, outbound, listener, logger, countGivenUp, ...times });
+  const dispatcher = new Dispatcher({
+    database: deliveries,
+    outbound,
+    listener,
+    logger,
+    countGivenUp,
+    ...times,
+  });
   const sealer = new AuditSealer(database, logger);
   const stopSizes = startAddingGrowth(database, (error) =>
     logger.warn({ err: error }, "stored bytes were not counted"),

@@ -148,7 +148,16 @@ async function texting() {
  * Parts. `npm run bench` runs all, `npm run bench -- search turns` the named ones; `-- before DIR` compares with a
  * built checkout.
  */
-const PARTS = { speeds, turns, search, analytics, events, deliveries, calls: speaking, sms: texting } as const;
+const PARTS = {
+  speeds,
+  turns,
+  search,
+  analytics,
+  events,
+  deliveries,
+  calls: speaking,
+  sms: texting,
+} as const;
 
 async function main() {
   const named = process.argv.slice(2);

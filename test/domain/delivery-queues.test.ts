@@ -33,7 +33,9 @@ const pending = () => query("select id from deliveries where destination_id = $1
 const ids = () => receiver.received.map(({ headers }) => String(headers["webhook-id"]));
 const stored = async () =>
   (
-    await query<{ event_id: string }>("select event_id from deliveries where destination_id = $1 order by event_id")
+    await query<{ event_id: string }>(
+      "select event_id from deliveries where destination_id = $1 order by event_id",
+    )
   ).map(({ event_id }) => event_id);
 
 /** A chat with these messages. Its first two events are its beginning and its status. */
@@ -87,7 +89,9 @@ describe("a delivery that failed", () => {
       const left = await queues();
       return left.length === 2 && left.every(({ delivery_id }) => delivery_id !== "");
     });
-    const failed = await query<{ id: string }>("select id from deliveries where destination_id = $1 order by id");
+    const failed = await query<{ id: string }>(
+      "select id from deliveries where destination_id = $1 order by id",
+    );
     expect(await queues()).toEqual(
       failed.map(({ id }) => ({ chat_id: "", delivery_id: id, claim: null, isDue: false })),
     );

@@ -44,10 +44,7 @@ const hasSucceeded = (outcome: Outcome): boolean =>
   outcome.kind === "answered" && outcome.status >= 200 && outcome.status < 300;
 
 /** The status of a delivery after an attempt, and the pause before the next one. */
-function nextAttempt(
-  recordedAttempts: number,
-  outcome: Outcome,
-): Pick<AttemptResult, "status" | "pauseMs"> {
+function nextAttempt(recordedAttempts: number, outcome: Outcome): Pick<AttemptResult, "status" | "pauseMs"> {
   if (hasSucceeded(outcome)) return { status: "DELIVERED", pauseMs: null };
   const pauseSeconds = RETRY_SECONDS[recordedAttempts];
   if (pauseSeconds === undefined) return { status: "FAILED", pauseMs: null };

@@ -71,7 +71,11 @@ export class DeliveryQueues {
   constructor(private readonly scope: Scope) {}
 
   /** Adds new deliveries, and notifies the workers of all servers. @param deliveryIds those without a conversation */
-  async add(destinationId: string, chatIds: readonly string[], deliveryIds: readonly string[]): Promise<void> {
+  async add(
+    destinationId: string,
+    chatIds: readonly string[],
+    deliveryIds: readonly string[],
+  ): Promise<void> {
     const queues = [
       ...chatIds.map((chatId) => ({ chatId, deliveryId: "" })),
       ...deliveryIds.map((deliveryId) => ({ chatId: "", deliveryId })),
@@ -147,4 +151,6 @@ export class DeliveryQueues {
 
 /** The columns of a delivery that was begun. */
 const begunOf = ({ id, eventId, attempt, recordedAttempts, name, eventChatId, body }: BegunRow) =>
-  id === null ? undefined : { id, eventId, attempt, recordedAttempts, event: { name, chatId: eventChatId, body } };
+  id === null
+    ? undefined
+    : { id, eventId, attempt, recordedAttempts, event: { name, chatId: eventChatId, body } };

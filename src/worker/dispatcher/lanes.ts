@@ -76,10 +76,7 @@ export class Lanes {
     const { timedOut } = lane;
     const own = isQuick(lane) ? MAX_IN_FLIGHT.quickDestination : MAX_IN_FLIGHT.destination;
     const held = this.count(ofOrganization(lane));
-    const limits = [
-      own - lane.inFlight,
-      share(MAX_IN_FLIGHT.process - this.count(ALL), held),
-    ];
+    const limits = [own - lane.inFlight, share(MAX_IN_FLIGHT.process - this.count(ALL), held)];
     if (timedOut) limits.push(share(MAX_IN_FLIGHT.timedOut - this.count(TIMED_OUT), held));
     return Math.min(...limits);
   }

@@ -78,7 +78,12 @@ export class QueueRuns {
     for (const [organizationId, runs] of held) {
       const claims = runs.map(({ queue, delivery }) => ({
         ...queue,
-        ...{ first: undefined, rest: undefined, id: delivery?.id ?? null, attempt: delivery?.attempt ?? null },
+        ...{
+          first: undefined,
+          rest: undefined,
+          id: delivery?.id ?? null,
+          attempt: delivery?.attempt ?? null,
+        },
       }));
       await scopeOf(organizationId)
         .of(DeliveryQueues)

@@ -25,7 +25,9 @@ export async function up(db: Knex): Promise<void> {
     foreign key (organization_id, destination_id) references webhook_destinations (organization_id, id) on delete cascade`,
     "destination_id, chat_id, delivery_id",
   );
-  await db.raw(`create index delivery_queues_due on delivery_queues (organization_id, destination_id, due_at)`);
+  await db.raw(
+    `create index delivery_queues_due on delivery_queues (organization_id, destination_id, due_at)`,
+  );
   // Its few rows change with every delivery.
   await db.raw(`
     alter table delivery_queues set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05,
