@@ -22,7 +22,7 @@ export interface AuditRow {
   /**
    * When the entry is stored. `transaction` (default): with the operation, which runs in one transaction. `service`:
    * with the first transaction of the service, for an operation that must not hold one throughout because it waits for
-   * others or acts after its commit. `after`: after success, for an operation that changes nothing in this database.
+   * others or acts after its commit, or with the one statement of its change, which needs no transaction. `after`: after success, for an operation that changes nothing in this database.
    */
   readonly stored?: "transaction" | "service" | "after";
   /** Whether these arguments change nothing, so that no entry is stored. Default: they always change something. */
@@ -36,6 +36,11 @@ const ORGANIZATION = { record: "Organization", discloses: true } as const satisf
 
 /** Mutations that are recorded differently from the defaults, and queries that disclose secrets. */
 export const AUDIT: Readonly<Record<string, AuditRow>> = {
+  createAssistant: { creates: "assistants", stored: "service" },
+  updateVoiceConfiguration: { stored: "service" },
+  updateSmsConfiguration: { stored: "service" },
+  updateChatConfiguration: { stored: "service" },
+  updateThemeConfiguration: { stored: "service" },
   startChat: { creates: "chats", stored: "service" },
   postMessage: { ...CHAT, id: "input.aiChatId" },
   startWidgetSession: {

@@ -1,6 +1,7 @@
 import type { GraphQLField, GraphQLFieldResolver, GraphQLSchema } from "graphql";
 import { defaultFieldResolver, isObjectType } from "graphql";
 import { invalid } from "../../src/platform/errors";
+import type { Scope } from "../../src/platform/database/scope";
 import { Quotas } from "../../src/account/organization/quotas";
 import { withArgumentPaths } from "./argument-paths";
 import { accessOf, admit, admitNested, IN_ASSISTANTS, PERMISSION_OF, type Access } from "./access";
@@ -88,7 +89,7 @@ const notLarger =
   ({ argument, ...record }: Place, resolve: Resolve): Resolve =>
   (root, args: Record<string, unknown>, context, info) => {
     const id = at(args, argument) as string; // a required argument
-    const work = async () => (await resolve(root, args, context, info)) as unknown;
+    const work = async (scope: Scope) => (await resolve(root, args, { ...context, scope }, info)) as unknown;
     return context.scope.of(Quotas).resize({ ...record, id }, work);
   };
 

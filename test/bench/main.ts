@@ -12,6 +12,7 @@ import { fill } from "./data";
 import type { Load } from "./load";
 import { deliveries } from "./deliveries";
 import { events } from "./events";
+import { peers } from "./peers/peers";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
 import { search } from "./search";
 import { sms } from "./sms";
@@ -131,6 +132,24 @@ async function speaking() {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** On a database of its own, with a million logs. */
+async function comparing() {
+  const folder = mkdtempSync(join(tmpdir(), "parley-bench-peers-"));
+  const ours = await start([...FLAGS, "src/cli/bundle/run.cjs", "main"], READY, {
+    PORT: "0",
+    DATA_DIR: folder,
+    BOOTSTRAP_SECRET_KEY: SECRET_KEY,
+    QUOTA_ASSISTANTS: "10000000", // the benchmark creates as many as it can
+  });
+  const databaseUrl = (await runningEmbedded(folder))!; // the service has just started on it
+  try {
+    console.log((await peers({ ours, databaseUrl })).join("\n"));
+  } finally {
+    await ours.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** On a database of its own. */
 async function texting() {
   const folder = mkdtempSync(join(tmpdir(), "parley-bench-sms-"));
@@ -157,6 +176,7 @@ const PARTS = {
   deliveries,
   calls: speaking,
   sms: texting,
+  peers: comparing,
 } as const;
 
 async function main() {

@@ -22,10 +22,11 @@ export async function start(
   address: RegExp,
   env: Readonly<Record<string, string>>,
   cwd?: string,
+  node = process.execPath,
 ): Promise<Running> {
   const { PATH = "", HOME = "" } = process.env;
   const began = performance.now();
-  const child = spawn(process.execPath, program, {
+  const child = spawn(node, program, {
     cwd,
     env: { PATH, HOME, ...env },
     stdio: ["ignore", "pipe", "inherit"],

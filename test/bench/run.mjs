@@ -2,4 +2,4 @@
 // `npm run bench` builds the service first.
 import { bundleAndRun } from "../support/bundle.mjs";
 
-await bundleAndRun("bench", ["main", "baseline", "load", "poster"]);
+await bundleAndRun("bench", ["main", "baseline", "load", "poster", "peers/l0", "peers/l1", "peers/apollo"]);

@@ -124,10 +124,32 @@ describe("prepared statements", () => {
       await running.api.gql(`{ assistant(id: "${id}") { chat { ${selected} } sms { ${selected} } } }`);
     }
     const prepared = await scope().read(PREPARED);
-    const ofConfigurations = prepared.filter(({ statement }) => /from "\w+_configurations"/.test(statement));
     // Of this connection; others of the pool have some as well.
-    expect(ofConfigurations.length).toBeGreaterThan(20);
-    expect(ofConfigurations.length).toBeLessThanOrEqual(100);
+    const count = prepared.filter(({ statement }) => /from "\w+_configurations"/.test(statement)).length;
+    expect(count).toBeGreaterThan(10);
+    expect(count).toBeLessThanOrEqual(100);
+  }, 60_000);
+
+  test("stay few, whichever configuration fields clients change", async () => {
+    const id = await newAssistant(running.api);
+    const changes = {
+      prompt: "Be kind.",
+      temperature: 0.5,
+      resources: "",
+      maxTokensOutput: 99,
+      chatMode: true,
+      functions: [],
+    };
+    const fields = Object.entries(changes);
+    for (let bits = 1; bits < 2 ** fields.length; bits++) {
+      const body = Object.fromEntries(fields.filter((_, index) => bits & (1 << index)));
+      const changed = await running.api.patch(`/rest/v1/assistants/${id}/chat`, body, 200);
+      expect(changed).toMatchObject(body);
+    }
+    const prepared = await scope().read(PREPARED);
+    const count = prepared.filter(({ statement }) => /update "chat_configurations"/.test(statement)).length;
+    expect(count).toBeGreaterThan(3);
+    expect(count).toBeLessThanOrEqual(25);
   }, 60_000);
 });
 
@@ -135,8 +157,8 @@ const DASHBOARD = `{ assistants(take: 5) { data {
   id name voice { prompt } sms { prompt } chat { prompt } theme { theme } logs(take: 5) { id label }
 } meta { itemCount } } }`;
 
-describe("a repeated read builds no text", () => {
-  const READS: Readonly<Record<string, (ids: { assistant: string; chat: string }) => Promise<unknown>>> = {
+describe("a repeated request builds no text", () => {
+  const REQUESTS: Readonly<Record<string, (ids: { assistant: string; chat: string }) => Promise<unknown>>> = {
     "an assistant": ({ assistant }) => running.api.get(`/rest/v1/assistants/${assistant}`, 200),
     "a list of assistants": () => running.api.get("/rest/v1/assistants", 200),
     "a list of assistants, searched": () => running.api.get("/rest/v1/assistants?search=a&order=asc", 200),
@@ -150,6 +172,12 @@ describe("a repeated read builds no text", () => {
       running.api.gql(
         `{ assistant(id: "${assistant}") { chats(first: 2, filter: { channel: TEXT }) { nodes { id messages(last: 5) { id } } } } }`,
       ),
+    "a new assistant": () =>
+      running.api.post("/rest/v1/assistants", { name: "Ada", variables: { a: 1 } }, 200),
+    "a changed configuration": ({ assistant }) =>
+      running.api.patch(`/rest/v1/assistants/${assistant}/voice`, { prompt: "Be kind.", functions: [] }, 200),
+    "a changed theme": ({ assistant }) =>
+      running.api.patch(`/rest/v1/assistants/${assistant}/theme`, { theme: { title: "Ask us" } }, 200),
     analytics: () =>
       running.api.gql(
         `{ analytics(input: { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" }) {
@@ -165,12 +193,12 @@ describe("a repeated read builds no text", () => {
     await say(running.api, ids.chat, "Anything");
   });
 
-  test.each(Object.keys(READS))("%s", async (name) => {
-    await READS[name]!(ids);
+  test.each(Object.keys(REQUESTS))("%s", async (name) => {
+    await REQUESTS[name]!(ids);
     const compiled = jest.spyOn(Client.prototype, "queryCompiler");
     // Private, but the one place where the text of a statement is built.
     const built = jest.spyOn(Statement.prototype as unknown as { textOf(): unknown }, "textOf");
-    await READS[name]!(ids);
+    await REQUESTS[name]!(ids);
     expect([compiled.mock.calls.length, built.mock.calls.length]).toEqual([0, 0]);
   });
 });

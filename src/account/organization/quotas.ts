@@ -64,20 +64,15 @@ export class Quotas {
   /** Includes all assistants, even if the key is limited to some. */
   private readonly whole: Scope;
 
-  constructor(scope: Scope) {
+  constructor(private readonly scope: Scope) {
     this.whole = scope.unlimited();
   }
 
   /** Must be called in the transaction that stores the record. @throws QUOTA_EXCEEDED */
   async checkRoomFor(kind: keyof typeof COUNTED_RECORDS): Promise<void> {
     await this.checkStorage();
-    const { [kind]: limit, spacious } = this.whole.ports.quotas;
-    const memo = `${kind} ${this.whole.organizationId}`;
-    if (performance.now() < (spacious.get(memo) ?? 0)) return;
-    if (!(await this.hasAtLeast(kind, limit - SPARE_RECORDS))) {
-      spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
-      return;
-    }
+    if (await this.isFarFromLimit(kind)) return;
+    const { [kind]: limit } = this.whole.ports.quotas;
     const { noun, setting, remedy } = COUNTED_RECORDS[kind];
     const check = async () => {
       if (await this.hasAtLeast(kind, limit)) throw quotaExceeded(limit, noun, setting, remedy);
@@ -85,6 +80,19 @@ export class Quotas {
     await check();
     await this.whole.lock(LOCK);
     await check();
+  }
+
+  /**
+   * Runs work that stores a record. Near the limit it runs in a transaction with a lock.
+   * @throws QUOTA_EXCEEDED
+   */
+  async withRoomFor<R>(kind: keyof typeof COUNTED_RECORDS, work: (scope: Scope) => Promise<R>): Promise<R> {
+    await this.checkStorage();
+    if (await this.isFarFromLimit(kind)) return work(this.scope);
+    return this.scope.transaction(async (scope) => {
+      await scope.of(Quotas).checkRoomFor(kind);
+      return work(scope);
+    });
   }
 
   /** Bytes of files and rows that the organization stores, without what other servers wrote in the last seconds. */
@@ -107,16 +115,19 @@ export class Quotas {
 
   /**
    * Runs an operation that replaces values of a record. While the storage quota is used up, the record may become
-   * smaller but not larger. Must be called in the transaction of the operation.
+   * smaller but not larger; the operation then runs in a transaction.
    * @throws QUOTA_EXCEEDED
    */
-  async resize<R>(record: StoredRecord, work: () => Promise<R>): Promise<R> {
+  async resize<R>(record: StoredRecord, work: (scope: Scope) => Promise<R>): Promise<R> {
     const limit = this.whole.ports.quotas.storedBytes;
-    if ((await this.storedBytes()) < limit) return work();
-    const before = await this.sizeOf(record);
-    const result = await work();
-    if ((await this.sizeOf(record)) > before) throw tooManyBytes(limit);
-    return result;
+    if ((await this.storedBytes()) < limit) return work(this.scope);
+    return this.scope.transaction(async (scope) => {
+      const quotas = scope.of(Quotas);
+      const before = await quotas.sizeOf(record);
+      const result = await work(scope);
+      if ((await quotas.sizeOf(record)) > before) throw tooManyBytes(limit);
+      return result;
+    });
   }
 
   /** A warning if the stored bytes are near the limit. */
@@ -181,6 +192,16 @@ export class Quotas {
         .select<{ size: number }[]>(whole.sizeOf(table, "size")),
     );
     return (await Promise.all(rows)).flat().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Whether there is room for many more records; remembered for a moment. */
+  private async isFarFromLimit(kind: keyof typeof COUNTED_RECORDS): Promise<boolean> {
+    const { [kind]: limit, spacious } = this.whole.ports.quotas;
+    const memo = `${kind} ${this.whole.organizationId}`;
+    if (performance.now() < (spacious.get(memo) ?? 0)) return true;
+    if (await this.hasAtLeast(kind, limit - SPARE_RECORDS)) return false;
+    spacious.set(memo, performance.now() + COUNT_LIFETIME_MS);
+    return true;
   }
 
   /** Whether there are at least `count` records. Reads at most that many index entries. */

@@ -2,6 +2,7 @@ import { currentDate } from "../../platform/clock";
 import { CONFIGURATIONS } from "../configurations/configurations";
 import { newId } from "../../platform/database/ids";
 import { List, page, type Page, type PageQuery } from "../../platform/database/page";
+import { AuditedStatement } from "../../platform/database/audited-statement";
 import { encoded } from "../../platform/database/encoded";
 import type { Conditions } from "../../platform/database/filtered-statement";
 import { columnsExcept, type Input, type PublicRow } from "../../platform/database/rows";
@@ -54,6 +55,20 @@ const LIST = new List({
   conditions: CONDITIONS,
 });
 
+/** Foreign keys are checked at the end of the statement. Parameters: id, name, description, variables, project. */
+const CREATE = new AuditedStatement<AssistantRow>(({ db, $ }) => ({
+  parts: Object.fromEntries(
+    Object.entries(CONFIGURATIONS).map(([kind, table]) => [
+      `${kind}_row`,
+      db.raw(`insert into ${table} (organization_id, assistant_id) values ($1, ?)`, [$(1)]),
+    ]),
+  ),
+  rows: db.raw(
+    `insert into assistants (organization_id, id, name, description, variables, project_id) values ($1, ?, ?, ?, ?, ?) returning ??`,
+    [$(1), $(2), $(3), $(4), $(5), COLUMNS],
+  ),
+}));
+
 const COPY_SUFFIX = " (copy)";
 const MAX_NAME_LENGTH = 255;
 
@@ -90,7 +105,13 @@ export class Assistants {
   /** Creates an assistant with its four configurations and their defaults. @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED */
   async create(input: AssistantInput): Promise<Assistant> {
     await this.checkProject(input);
-    return this.scope.transaction((scope) => scope.of(Assistants).write({ ...input, id: newId() }, {}));
+    const { name, description = null, variables = null, projectId = null } = encoded(input);
+    const id = newId();
+    return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
+      scope.operation?.inserted("assistants", { id });
+      const [row] = await scope.change(CREATE, [id, name, description, variables, projectId]);
+      return toAssistant(row!);
+    });
   }
 
   /** @throws ASSISTANT_NOT_FOUND, TEMPLATE_READ_ONLY, PROJECT_NOT_FOUND */

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { columnsExcept } from "../../platform/database/rows";
 import { Statement } from "../../platform/database/statement";
+import { StatementFamily } from "../../platform/database/statement-family";
 import type { Kinds } from "./configurations";
 
 /** The configurations of an assistant and their tables. */
@@ -30,14 +31,10 @@ export interface Projection<K extends ConfigurationKind> {
   readonly rows: Statement<Kinds[K] & { readonly assistantId: string }>;
 }
 
-/** Limit for prepared statements: clients can select any fields, and a connection keeps every prepared statement. */
-const MAX_PREPARED = 100;
-let preparedCount = 0;
-
 /** The projections of a kind of configuration. */
 class Projections<K extends ConfigurationKind> {
   private readonly byFields = new WeakMap<readonly string[], Projection<K>>();
-  private readonly prepared = new Map<string, Projection<K>>();
+  private readonly family = new StatementFamily((columns, isPrepared) => this.create(columns, isPrepared));
 
   constructor(private readonly kind: K) {}
 
@@ -45,14 +42,12 @@ class Projections<K extends ConfigurationKind> {
     const known = this.byFields.get(fields);
     if (known) return known;
     const columns = COLUMNS[this.kind].filter((column) => fields.includes(column));
-    const name = `configurations.${this.kind}: ${columns.join()}`;
-    const projection = this.prepared.get(name) ?? this.create(name, columns);
+    const projection = this.family.of(columns);
     this.byFields.set(fields, projection);
     return projection;
   }
 
-  private create(name: string, columns: readonly string[]): Projection<K> {
-    const isPrepared = preparedCount < MAX_PREPARED;
+  private create(columns: readonly string[], isPrepared: boolean): Projection<K> {
     const rows = new Statement<Kinds[K] & { assistantId: string }>(
       ({ table, $, db }) => {
         const configurations: Knex.QueryBuilder = table(CONFIGURATIONS[this.kind]);
@@ -62,12 +57,7 @@ class Projections<K extends ConfigurationKind> {
       },
       { isPrepared },
     );
-    const projection = { name, rows };
-    if (isPrepared) {
-      preparedCount++;
-      this.prepared.set(name, projection);
-    }
-    return projection;
+    return { name: `configurations.${this.kind}: ${columns.join()}`, rows };
   }
 }
 

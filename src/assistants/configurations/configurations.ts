@@ -1,8 +1,11 @@
+import type { Knex } from "knex";
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
+import { AuditedStatement } from "../../platform/database/audited-statement";
 import { encoded } from "../../platform/database/encoded";
 import type { PublicRow } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import { StatementFamily } from "../../platform/database/statement-family";
 import { notFound } from "../../platform/errors";
 import { Templates } from "./templates";
 import { COLUMNS, CONFIGURATIONS, projectionOf, type ConfigurationKind, type Projection } from "./columns";
@@ -38,6 +41,26 @@ interface Owner {
   readonly id: string;
   readonly template: boolean;
 }
+
+/** Statements that change some columns of a configuration. Parameters: the assistant's id, the values of the columns. */
+const updatesOf = (kind: ConfigurationKind) =>
+  new StatementFamily(
+    (columns, isPrepared) =>
+      new AuditedStatement<object>(({ table, $ }) => {
+        const id = $(1);
+        const live = table("assistants").select("id").where({ id }).whereNull("deletedAt");
+        const configurations: Knex.QueryBuilder = table(CONFIGURATIONS[kind]);
+        const changes = Object.fromEntries(columns.map((column, index) => [column, $(index + 2)]));
+        const rows = configurations.where({ assistantId: id }).whereIn("assistantId", live);
+        return { rows: rows.update(changes).returning([...COLUMNS[kind]]) };
+      }, isPrepared),
+  );
+const UPDATES = {
+  voice: updatesOf("voice"),
+  sms: updatesOf("sms"),
+  chat: updatesOf("chat"),
+  theme: updatesOf("theme"),
+};
 
 /** The four configurations of assistants. */
 export class Configurations {
@@ -75,19 +98,12 @@ export class Configurations {
     assistantId: string,
     input: Partial<Kinds[K]>,
   ): Promise<Kinds[K]> {
-    const live = this.scope
-      .table("assistants")
-      .select("id")
-      .where({ id: assistantId })
-      .whereNull("deletedAt");
-    const table: (typeof CONFIGURATIONS)[ConfigurationKind] = CONFIGURATIONS[kind];
-    const rows = await this.scope
-      .table(table)
-      .where({ assistantId })
-      .whereIn("assistantId", live)
-      .update({ ...encoded({ ...input }), updatedAt: currentDate() })
-      .returning("*");
-    const [row] = rows as object[] as Kinds[K][]; // of the table of this kind
+    const changes = encoded({ ...input, updatedAt: currentDate() });
+    const rows = await this.scope.change(UPDATES[kind].of(Object.keys(changes)), [
+      assistantId,
+      ...Object.values(changes),
+    ]);
+    const [row] = rows as Kinds[K][]; // of the table of this kind
     return row
       ? withKnownIdentifiers(kind, row, this.scope.ports.catalog)
       : this.scope.of(Templates).rejectWrite(assistantId);

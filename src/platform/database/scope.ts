@@ -1,10 +1,12 @@
 import DataLoader from "dataloader";
 import type { Knex } from "knex";
+import { storedText } from "../json/json-source";
 import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
 import { MAX_ATTEMPTS, type JobOptions } from "./job-options";
+import type { AuditedStatement } from "./audited-statement";
 import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
@@ -175,6 +177,15 @@ export class Scope extends Expressions {
   write<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     noteGrowth(this.organizationId, values);
     return this.run({}, statement, values);
+  }
+
+  /** Runs a write statement that also stores the audit entry of the operation, if it returns a row. */
+  async change<R>(statement: AuditedStatement<R>, values: readonly unknown[]): Promise<R[]> {
+    const entry = this.operation?.entry;
+    if (!entry) return this.write(statement.alone, values);
+    const rows = await this.write(statement.withEntry, [entry.id, storedText(entry.entry), ...values]);
+    if (rows.length > 0) this.operation?.stored();
+    return rows;
   }
 
   /**

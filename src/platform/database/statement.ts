@@ -23,7 +23,7 @@ export interface Pieces {
 export type QueryOf<R> = Knex.QueryBuilder & PromiseLike<R[]>;
 
 /** A Knex query with the type of its rows. */
-interface Query<R> extends PromiseLike<R[]> {
+export interface Query<R> extends PromiseLike<R[]> {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
