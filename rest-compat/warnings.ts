@@ -74,10 +74,13 @@ function moreThan(named: readonly string[], all: readonly string[], text: string
   return more > 0 ? [`${more} more ${text}.`] : [];
 }
 
-/** Adds warnings to a response. Characters that a header cannot contain become `?`. */
+/** Adds warnings to a response. A header is ASCII: other letters are percent-encoded, other characters become `?`. */
 export function warn(res: ServerResponse, warnings: readonly string[]): void {
   for (const text of warnings) {
-    const quoted = text.replaceAll(/[^\x20-\x7e]/gu, "?").replaceAll(/["\\]/g, "\\$&");
+    const quoted = text.replaceAll(/[^\x20-\x7e]/gu, inAscii).replaceAll(/["\\]/g, "\\$&");
     res.appendHeader("Warning", `299 parley "${quoted}"`);
   }
 }
+
+const inAscii = (character: string): string =>
+  /[\p{L}\p{M}\p{N}]/u.test(character) ? encodeURIComponent(character) : "?";

@@ -37,7 +37,7 @@ export class Assistant {
   @Field(() => JSONObject, {
     nullable: true,
     description:
-      "Test values of the variables in its prompts and greetings, by name. Values sent with a chat, call or page take precedence.",
+      "Test values of the variables in its prompts and greetings, by name. Values sent with a chat, call or page take precedence. Names consist of letters, digits, _ and ., and begin with a letter or _.",
   })
   variables!: Record<string, unknown> | null;
   @Field({ description: "Creation time." })

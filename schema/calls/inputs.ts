@@ -1,6 +1,7 @@
 import { ArgsType, ID, InputType } from "type-graphql";
 import type { Callee } from "../../src/channels/calls/place-call";
 import { ConnectionArgs } from "../core/connection";
+import { VARIABLES } from "../configurations/texts";
 import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
@@ -25,7 +26,7 @@ abstract class CallFields implements Callee {
   @NotNull
   @Field(() => JSONObject, {
     nullable: true,
-    description: "Values of variables, by name; they take precedence over the assistant's.",
+    description: VARIABLES,
   })
   variables?: Record<string, unknown>;
 }

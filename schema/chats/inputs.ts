@@ -1,6 +1,7 @@
 import { ArgsType, ID, InputType, Int } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { ConnectionArgs } from "../core/connection";
+import { VARIABLES } from "../configurations/texts";
 import { Field } from "../core/decorators";
 import { Channel, MessageRole } from "../core/enums";
 import { NotNull, Rule } from "../core/rules";
@@ -30,7 +31,7 @@ export class StartChatInput {
   @NotNull
   @Field(() => JSONObject, {
     nullable: true,
-    description: "Values of variables, by name; they take precedence over the assistant's.",
+    description: VARIABLES,
   })
   variables?: JsonObject;
   @NotNull

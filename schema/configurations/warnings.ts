@@ -9,7 +9,9 @@ const CODES = {
   MODEL_SUCCEEDED: {
     description: "The provider has withdrawn the model of this identifier; its closest successor answers.",
   },
-  UNRESOLVED_VARIABLE: { description: "A variable has no test value." },
+  UNRESOLVED_VARIABLE: {
+    description: "A variable has no test value, or words in braces are not the name of a variable.",
+  },
   FUNCTION_NOT_UNDERSTOOD: {
     description: "A function has an unsupported form and is never offered to a model.",
   },

@@ -1,5 +1,6 @@
 import { ArgsType, ID, InputType, registerEnumType } from "type-graphql";
 import type { JsonObject } from "../../src/platform/json/json-object";
+import { VARIABLES } from "../configurations/texts";
 import { Field } from "../core/decorators";
 import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
@@ -14,7 +15,6 @@ registerEnumType(WidgetChannel, {
   },
 });
 
-const VARIABLES = "Values of variables, by name; they take precedence over the assistant's.";
 const METADATA = "Metadata to store with the chat; its log returns it as customerMetadata.";
 
 @InputType({ description: "Visitor's session to start or renew, with either an assistant or a deployment." })

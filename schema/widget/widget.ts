@@ -8,6 +8,7 @@ import { widgetChatEvents } from "../../src/channels/visitors/widget-events";
 import { Widgets, type Widget as ShownWidget } from "../../src/channels/visitors/widgets";
 import { WebCall } from "../calls/calls";
 import type { Context } from "../core/context";
+import { VARIABLES } from "../configurations/texts";
 import { FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
 import { JSONObject } from "../core/scalars";
 import {
@@ -55,7 +56,7 @@ export class WidgetResolver {
     @Root() widget: ShownWidget,
     @Arg("variables", () => JSONObject, {
       nullable: true,
-      description: "Values of variables, by name; they take precedence over the assistant's.",
+      description: VARIABLES,
     })
     variables: Record<string, unknown> | null,
     @Ctx() { scope }: Context,

@@ -12,6 +12,7 @@ import { missing } from "../../platform/errors";
 import { AttachedFiles } from "../knowledge/attached-files";
 import { Quotas } from "../../account/organization/quotas";
 import { Projects } from "../../account/projects/projects";
+import { warnOfUnusableNames } from "../configurations/variable-names";
 import { Templates } from "../configurations/templates";
 
 type AssistantRow = PublicRow<"assistants", "deletedAt">;
@@ -105,6 +106,7 @@ export class Assistants {
   /** Creates an assistant with its four configurations and their defaults. @throws PROJECT_NOT_FOUND, QUOTA_EXCEEDED */
   async create(input: AssistantInput): Promise<Assistant> {
     await this.checkProject(input);
+    warnOfUnusableNames(this.scope, input.variables);
     const { name, description = null, variables = null, projectId = null } = encoded(input);
     const id = newId();
     return this.scope.of(Quotas).withRoomFor("assistants", async (scope) => {
@@ -122,7 +124,9 @@ export class Assistants {
       .where({ id })
       .update(changes)
       .returning([...COLUMNS]);
-    return row ? toAssistant(row) : this.scope.of(Templates).rejectWrite(id);
+    if (!row) return this.scope.of(Templates).rejectWrite(id);
+    warnOfUnusableNames(this.scope, input.variables);
+    return toAssistant(row);
   }
 
   /**

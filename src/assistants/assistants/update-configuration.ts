@@ -10,6 +10,7 @@ import {
 import {
   checkFunctions,
   checkModel,
+  checkVariables,
   checkVoice,
   type ConfigurationWarning,
   readFunctions,
@@ -19,7 +20,7 @@ import {
 
 /** Values of an update that are checked, by the kind of the configuration. */
 type Changes = Readonly<
-  Partial<Pick<VoiceConfiguration, "functions" | "model" | "provider" | "voice" | "voiceProvider">>
+  Partial<Pick<VoiceConfiguration, "initialMessage" | "prompt" | "functions" | "model" | "provider" | "voice" | "voiceProvider">>
 > & {
   readonly theme?: JsonObject;
 };
@@ -44,6 +45,8 @@ export async function updateConfiguration<K extends ConfigurationKind>(
   const { catalog, checker } = scope.ports;
   const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
   if (functions) checkFunctions(await readFunctions(functions, problemOf), undefined, warn);
+  for (const path of ["initialMessage", "prompt"] as const)
+    checkVariables(path, changes[path] ?? "", undefined, warn);
   const updated = await scope.of(Configurations).update(kind, assistantId, input);
   // Only a channel's configuration has a model, and only that of VOICE a voice.
   if (changes.model ?? changes.provider)

@@ -17,6 +17,7 @@ import {
   type VoiceConfiguration,
 } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
+import { variableProblems } from "../configurations/variable-names";
 import { themeProblems } from "../configurations/theme-values";
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
@@ -189,17 +190,14 @@ export function checkVoice({ voice, voiceProvider }: VoiceConfiguration, { voice
     );
 }
 
-/** @param variables undefined if they are not known: nothing is checked */
-function checkVariables(path: string, text: string, variables: JsonObject | null | undefined, warn: Warn) {
-  if (variables === undefined) return;
-  const names = new Set([...text.matchAll(/\{([A-Za-z_][A-Za-z0-9_.]*)\}/g)].map(([, name]) => name!));
-  for (const name of names)
-    if (!Object.hasOwn(variables ?? {}, name))
-      warn(
-        path,
-        "UNRESOLVED_VARIABLE",
-        `{${name}} has no test value: without a value from the call or page it stays as written.`,
-      );
+/** @param variables undefined if they are not known: values are not checked */
+export function checkVariables(
+  path: string,
+  text: string,
+  variables: JsonObject | null | undefined,
+  warn: Warn,
+) {
+  for (const problem of variableProblems(text, variables)) warn(path, "UNRESOLVED_VARIABLE", problem);
 }
 
 /** Parses functions. An entry is a function, or the reason why it is never offered to a model. */

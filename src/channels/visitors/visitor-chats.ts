@@ -1,5 +1,6 @@
 import type { Visitor } from "../../account/auth/caller";
 import type { JsonObject } from "../../platform/json/json-object";
+import { warnOfUnusableNames } from "../../assistants/configurations/variable-names";
 import { Calls, PAGE } from "../calls/calls";
 import { openEngineCall, openPageCall, type WebCall } from "../calls/web-call";
 import { Chats, withLabel, type Chat } from "../../chats/chats/chats";
@@ -93,6 +94,7 @@ export class VisitorChats {
   async update(visitor: Visitor, id: string, { variables, metadata }: ChatContext): Promise<Chat> {
     await this.byId(visitor, id);
     if (!variables && !metadata) return this.byId(visitor, id);
+    warnOfUnusableNames(this.scope, variables);
     return this.scope.transaction(async (scope) => {
       const live = () => scope.table("chats").where({ id }).whereNot({ status: "ended" });
       const [row] = await live().forUpdate();

@@ -1,11 +1,9 @@
+import { PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import type { JsonObject } from "../../platform/json/json-object";
 type Values = Readonly<Record<string, unknown>> | null;
 
-const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_.]*)\}/g;
-
 /**
- * Replaces each `{name}` with the value of the first source that has the name. Names start with a letter or `_`.
- * Unknown names stay as written. Placeholders inside values are not replaced.
+ * Replaces each `{name}` with the value of the first source that has the name. Unknown names stay as written. Placeholders inside values are not replaced.
  */
 export function fill(text: string, sources: readonly Values[]): string {
   return text.replace(PLACEHOLDER, (placeholder, name: string) => {
@@ -13,9 +11,6 @@ export function fill(text: string, sources: readonly Values[]): string {
     return source ? toText(source[name]) : placeholder;
   });
 }
-
-/** The names of the variables in a text. */
-export const namesIn = (text: string): string[] => [...text.matchAll(PLACEHOLDER)].map(([, name]) => name!);
 
 /** Replaces placeholders in every string of a value, but not in keys. */
 export const fillDeep = (value: unknown, sources: readonly Values[]): unknown =>
@@ -45,12 +40,12 @@ const NAMED_SCHEMAS = [
 export const fillSchema = (parameters: JsonObject, sources: readonly Values[]): JsonObject =>
   changeSchemaPart(parameters, (text) => fill(text, sources), ["description"]);
 
-/** The names of the variables in the parameters of a function, where they are filled in. */
-export function namesInSchema(parameters: JsonObject): string[] {
-  const names: string[] = [];
-  const collect: Change = (text) => (names.push(...namesIn(text)), text);
+/** The texts in the parameters of a function that variables are filled into. */
+export function textsOfSchema(parameters: JsonObject): string[] {
+  const texts: string[] = [];
+  const collect: Change = (text) => (texts.push(text), text);
   changeSchemaPart(parameters, collect, ["description"]);
-  return names;
+  return texts;
 }
 
 function changeSchemaPart(schema: JsonObject, change: Change, filled: readonly string[]): JsonObject {

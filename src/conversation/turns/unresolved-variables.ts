@@ -1,10 +1,18 @@
 import type { Assistant } from "../../assistants/assistants/assistants";
 import { Configurations, KIND_OF } from "../../assistants/configurations/configurations";
+import {
+  listed,
+  mistakesIn,
+  namesIn,
+  shortened,
+  VARIABLE_NAME_RULE,
+  warnOfUnusableNames,
+} from "../../assistants/configurations/variable-names";
 import { readFunction } from "../../assistants/configurations/functions";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
-import { namesIn, namesInSchema } from "../functions/variables";
+import { textsOfSchema } from "../functions/variables";
 
 /** The conversation that is about to begin. */
 interface Opening {
@@ -15,10 +23,6 @@ interface Opening {
   readonly greetingOnly?: boolean;
 }
 
-/** Names and their characters in one warning, which becomes a header. */
-const MAX_NAMES = 10;
-const MAX_NAME_LENGTH = 60;
-
 /** Warns the caller about variables without a value in the texts that the conversation is opened with. */
 export async function warnOfUnresolved(
   scope: Scope,
@@ -26,35 +30,43 @@ export async function warnOfUnresolved(
 ): Promise<void> {
   const configuration = await scope.of(Configurations).of(KIND_OF[channel], assistant);
   const { initialMessage, prompt, functions } = configuration;
-  const texts: readonly (readonly [field: string, names: readonly string[]])[] = [
-    ["initialMessage", namesIn(initialMessage)],
-    ...(greetingOnly
-      ? []
-      : ([
-          ["prompt", namesIn(prompt)],
-          ["functions", functions.flatMap(namesInFunction)],
-        ] as const)),
-  ];
+  const texts: FieldTexts[] = [["initialMessage", [initialMessage]]];
+  if (!greetingOnly) texts.push(["prompt", [prompt]], ["functions", functions.flatMap(textsOf)]);
   const isKnown = (name: string) =>
     [variables, assistant.variables].some((values) => values != null && Object.hasOwn(values, name));
-  const fields = new Map<string, Set<string>>();
-  for (const [field, names] of texts)
-    for (const name of names)
-      if (!isKnown(name)) fields.set(name, (fields.get(name) ?? new Set()).add(field));
-  if (fields.size > 0) scope.warn(unresolvedMessage(fields));
+  const unresolved = fieldsOf(texts, (text) => namesIn(text).filter((name) => !isKnown(name)));
+  if (unresolved.size > 0) scope.warn(unresolvedMessage(unresolved));
+  const mistakes = fieldsOf(texts, mistakesIn);
+  if (mistakes.size > 0) scope.warn(mistakesMessage(mistakes));
+  warnOfUnusableNames(scope, variables);
 }
 
-function namesInFunction(item: JsonObject): string[] {
+type FieldTexts = readonly [field: string, texts: readonly string[]];
+type Fields = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The fields in which each part of a text occurs. */
+function fieldsOf(texts: readonly FieldTexts[], partsOf: (text: string) => string[]): Fields {
+  const fields = new Map<string, Set<string>>();
+  for (const [field, inField] of texts)
+    for (const part of inField.flatMap(partsOf))
+      fields.set(part, (fields.get(part) ?? new Set()).add(field));
+  return fields;
+}
+
+function textsOf(item: JsonObject): string[] {
   const declared = readFunction(item);
   if (typeof declared === "string") return [];
-  return [...namesIn(declared.description), ...namesInSchema(declared.parameters)];
+  return [declared.description, ...textsOfSchema(declared.parameters)];
 }
 
-function unresolvedMessage(fields: ReadonlyMap<string, ReadonlySet<string>>): string {
-  const shown = [...fields].slice(0, MAX_NAMES).map(([name, where]) => {
-    const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
-    return `{${short}} in ${[...where].join(" and ")}`;
-  });
-  const more = fields.size > MAX_NAMES ? `, and ${fields.size - MAX_NAMES} more` : "";
-  return `Variables without a value stay as written: ${shown.join(", ")}${more}. Set them in variables of this request or of the assistant.`;
+const inFields = (part: string, fields: ReadonlySet<string>) => `${part} in ${[...fields].join(" and ")}`;
+
+function unresolvedMessage(found: Fields): string {
+  const names = listed([...found].map(([name, fields]) => inFields(`{${shortened(name)}}`, fields)));
+  return `Variables without a value stay as written: ${names}. Set them in variables of this request or of the assistant.`;
+}
+
+function mistakesMessage(found: Fields): string {
+  const parts = listed([...found].map(([part, fields]) => inFields(shortened(part), fields)));
+  return `These are not variables: ${parts}. A variable is a name in single braces; names consist of ${VARIABLE_NAME_RULE}.`;
 }

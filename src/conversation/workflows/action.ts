@@ -5,6 +5,7 @@ import { Configurations, KIND_OF } from "../../assistants/configurations/configu
 import type { DeclaredFunction } from "../../assistants/configurations/functions";
 import type { JsonObject } from "../../platform/json/json-object";
 import { callFunction, declaredFunctions, type FunctionAnswer } from "../functions/functions";
+import { WHOLE_PLACEHOLDER } from "../../assistants/configurations/variable-names";
 import { fillDeep } from "../functions/variables";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
@@ -13,7 +14,6 @@ import type { WorkflowNode } from "./flow";
 import { setVariables, variablesOf } from "./flow-variables";
 import type { NodeOutcome, Sources } from "./route";
 
-const SINGLE_PLACEHOLDER = /^\{([A-Za-z_][A-Za-z0-9_.]*)\}$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /** Metadata of the messages of a node. */
@@ -154,7 +154,7 @@ function argumentsOf(args: JsonObject, { parameters }: DeclaredFunction, sources
 
 /** The value of a variable, unconverted, if a text is a single placeholder. */
 function variableValue(value: unknown, sources: Sources): unknown {
-  const name = typeof value === "string" ? SINGLE_PLACEHOLDER.exec(value)?.[1] : undefined;
+  const name = typeof value === "string" ? WHOLE_PLACEHOLDER.exec(value)?.[1] : undefined;
   if (name === undefined) return undefined;
   return sources.find((values) => values !== null && Object.hasOwn(values, name))?.[name];
 }

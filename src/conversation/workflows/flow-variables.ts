@@ -1,9 +1,9 @@
+import { VARIABLE_NAME } from "../../assistants/configurations/variable-names";
 import type { ChatRow } from "../../chats/chats/chats";
 import { mergeVariables, setVariablesOf } from "../../chats/chats/set-variables";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import type { JsonObject } from "../../platform/json/json-object";
-import { VARIABLE_NAME } from "./workflow-nodes";
 
 /** If a reply is an object, at most this many of its fields become variables. */
 const MAX_FIELDS = 100;

@@ -1,10 +1,10 @@
 import { currentDate } from "../../platform/clock";
+import { VARIABLE_NAME, VARIABLE_NAME_RULE } from "../../assistants/configurations/variable-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
 import { invalid, missing, type Problem } from "../../platform/errors";
 import { nodeOf, type EdgeKind, type Operator, type WorkflowEdge } from "./flow";
-import { INVALID_VARIABLE_NAME, VARIABLE_NAME } from "./workflow-nodes";
 import { Workflows } from "./workflows";
 
 export interface WorkflowEdgeInput {
@@ -22,6 +22,8 @@ export interface WorkflowEdgeInput {
 
 /** Per workflow. */
 const MAX_EDGES = 1_000;
+/** Models get these names as properties of a function's parameters, which providers limit to ASCII. */
+const COLLECTED_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
 const WITHOUT_VALUE: readonly unknown[] = ["IS_SET", "IS_NOT_SET"];
 
 /** The edges of workflows: connections between nodes, with conditions. */
@@ -100,12 +102,12 @@ function problemsOf({
     if (operator != null && !WITHOUT_VALUE.includes(operator)) need("value", value);
   }
   if (variable != null && !VARIABLE_NAME.test(variable))
-    problems.push({ path: "variable", message: INVALID_VARIABLE_NAME });
+    problems.push({ path: "variable", message: `must consist of ${VARIABLE_NAME_RULE}` });
   collects.forEach((name, index) => {
-    if (!VARIABLE_NAME.test(name) || name.length > 64)
+    if (!COLLECTED_NAME.test(name))
       problems.push({
         path: `collects.${index}`,
-        message: `${INVALID_VARIABLE_NAME}, at most 64 characters`,
+        message: `must consist of 1 to 64 ASCII ${VARIABLE_NAME_RULE}`,
       });
   });
   return problems;

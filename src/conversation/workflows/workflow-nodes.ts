@@ -1,5 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
+import { VARIABLE_NAME, VARIABLE_NAME_RULE } from "../../assistants/configurations/variable-names";
 import { newId } from "../../platform/database/ids";
 import { encoded } from "../../platform/database/encoded";
 import type { Scope } from "../../platform/database/scope";
@@ -23,11 +24,6 @@ export interface WorkflowNodeInput {
 
 /** Per workflow. */
 const MAX_NODES = 200;
-/** Names of variables in placeholders `{name}`. */
-export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
-export const INVALID_VARIABLE_NAME =
-  "must be a name of letters, digits, _ and . that begins with a letter or _";
-
 /** The nodes of workflows. */
 export class WorkflowNodes {
   constructor(private readonly scope: Scope) {}
@@ -76,7 +72,7 @@ export class WorkflowNodes {
 
   private async check({ assistantId, resultVariable }: Partial<WorkflowNodeInput>): Promise<void> {
     if (resultVariable != null && !VARIABLE_NAME.test(resultVariable))
-      throw invalid([{ path: "resultVariable", message: INVALID_VARIABLE_NAME }]);
+      throw invalid([{ path: "resultVariable", message: `must consist of ${VARIABLE_NAME_RULE}` }]);
     if (assistantId != null) await checkAssistant(this.scope, assistantId);
   }
 }

@@ -1,0 +1,60 @@
+import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
+
+export const VARIABLE_NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_.]*$/u;
+export const VARIABLE_NAME_RULE = "letters, digits, _ and ., and begin with a letter or _";
+/** A variable in a text. The group is its name. */
+export const PLACEHOLDER = /\{([\p{L}_][\p{L}\p{M}\p{N}_.]*)\}/gu;
+/** A text that is a single variable. The group is its name. */
+export const WHOLE_PLACEHOLDER = /^\{([\p{L}_][\p{L}\p{M}\p{N}_.]*)\}$/u;
+/** Words in braces, as in `{first name}`. The group is what stands in the braces. */
+const IN_BRACES = /\{([\p{L}\p{M}\p{N}_. -]*)\}/gu;
+const DOUBLE_BRACES = /\{\{[\p{L}\p{M}\p{N}_. -]*\}\}/gu;
+
+/** Names and their characters in one warning, which becomes a header. */
+const MAX_NAMES = 10;
+const MAX_NAME_LENGTH = 60;
+
+/** The names of the variables in a text. */
+export const namesIn = (text: string): string[] => [...text.matchAll(PLACEHOLDER)].map(([, name]) => name!);
+
+/** Parts of a text that look like variables but are not, with their braces: `{first name}`, `{{name}}`. */
+export function mistakesIn(text: string): string[] {
+  const single = [...text.matchAll(IN_BRACES)].filter(([, name]) => isWord(name!) && !VARIABLE_NAME.test(name!));
+  return [...single, ...text.matchAll(DOUBLE_BRACES)].map(([whole]) => whole).filter(isWord);
+}
+
+/** Whether a text has a letter. `{2}` in a prompt is rarely meant as a variable. */
+const isWord = (text: string) => /\p{L}/u.test(text);
+
+/** What is wrong with the variables in a text. @param values undefined if they are not known */
+export function variableProblems(text: string, values: JsonObject | null | undefined): string[] {
+  const mistakes = [...new Set(mistakesIn(text))].map(
+    (part) => `${shortened(part)} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`,
+  );
+  if (values === undefined) return mistakes;
+  const unset = [...new Set(namesIn(text))].filter((name) => !Object.hasOwn(values ?? {}, name));
+  const told = unset.map(
+    (name) => `{${name}} has no test value: without a value from the call or page it stays as written.`,
+  );
+  return [...mistakes, ...told];
+}
+
+/** Warns the caller about keys of `variables` that no text can refer to. */
+export function warnOfUnusableNames(scope: Scope, variables: JsonObject | null | undefined): void {
+  const unusable = Object.keys(variables ?? {}).filter((name) => !VARIABLE_NAME.test(name));
+  if (unusable.length === 0) return;
+  const named = listed(unusable.map((name) => `"${shortened(name)}"`));
+  scope.warn(
+    `No text can refer to these names in variables: ${named}. Names consist of ${VARIABLE_NAME_RULE}.`,
+  );
+}
+
+/** A list for a warning, cut to a length that fits into a header. */
+export function listed(items: readonly string[]): string {
+  const more = items.length > MAX_NAMES ? `, and ${items.length - MAX_NAMES} more` : "";
+  return `${items.slice(0, MAX_NAMES).join(", ")}${more}`;
+}
+
+export const shortened = (name: string): string =>
+  name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH).toWellFormed()}...` : name;
