@@ -30,7 +30,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       name: "book_appointment",
       description: "Books an appointment.",
       parameters: { type: "object", properties: { time: { type: "string" } }, required: ["time"] },
-      serverUrl: "https://example.com/functions",
+      serverUrl: "https://receiver.example/functions",
       secretKey: "your secret",
     },
   ],
@@ -76,13 +76,14 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   metadata: { source: "web" },
   customerMetadata: { source: "web" },
-  url: "https://example.com/events",
+  url: "https://receiver.example/events",
   "FileDownload.url": `${EXAMPLE_URL}/files/0192f0b2-52e1-7a6d-8f3c-0d1b2a39485c/0192f0d0-6c1f-7b33-9e2a-5d4c3b2a1908?expires=1769860800&signature=5Yh…`,
   secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   String: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   createdAt: "2026-01-31T12:00:00.000Z",
   updatedAt: "2026-01-31T12:00:00.000Z",
   expiresAt: "2026-01-31T13:00:00.000Z",
+  "CreateKeyInput.expiresAt": "2099-01-31T12:00:00.000Z",
   userId: "customer-42",
   expiresIn: "1h",
   token: "eyJhbGciOiJIUzI1NiIsImtpZCI6Ik…",
@@ -111,6 +112,14 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   size: 48213,
   "File.name": "price-list.pdf",
 };
+
+/** Bodies that the documentation's page sends as they are, by route. Other bodies have the examples of their fields. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  createKey: { name: "Front desk" },
+};
+
+/** Example of a route's body, if the examples of its fields do not make a useful one together. */
+export const exampleOfBody = (id: string): unknown => BODIES[id];
 
 /** Example of a field. An entry `Schema.field` takes precedence over one for the field name. */
 export const exampleOf = (type: string, field: string): unknown =>

@@ -1,7 +1,7 @@
 import { getNamedType, type GraphQLSchema } from "graphql";
 import { ruleOf } from "../schema/core/rules";
 import type { CompiledRoute, Operation } from "./compile";
-import { EXAMPLE_URL, exampleOf } from "./examples";
+import { EXAMPLE_URL, exampleOf, exampleOfBody } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
 import { headersOf, HEADERS } from "./openapi-headers";
@@ -193,7 +193,7 @@ function formOf({ variables }: Operation): JsonSchema {
 }
 
 function bodyOf(
-  { body, omit = [] }: CompiledRoute,
+  { id, body, omit = [] }: CompiledRoute,
   operation: Operation,
   components: Components,
 ): { requestBody?: JsonSchema } {
@@ -207,7 +207,7 @@ function bodyOf(
   return {
     requestBody: {
       required,
-      content: { "application/json": { schema, example: exampleFor(schema, components) } },
+      content: { "application/json": { schema, example: exampleOfBody(id) ?? exampleFor(schema, components) } },
     },
   };
 }

@@ -4,7 +4,7 @@ import { admit } from "../schema/core/access";
 import type { Context } from "../schema/core/context";
 import { refuseMethod } from "../src/http/refuse-method";
 import { beginJson, keepUncompressed, sendJson } from "../src/http/send-json";
-import { DomainError, invalid } from "../src/platform/errors";
+import { DomainError, invalid, withPaths } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson, readUnused } from "./body";
 import { callerFor } from "./caller-for";
@@ -138,13 +138,13 @@ function firstByPath(errors: readonly GraphQLError[]): unknown {
 
 /** Names invalid values by the fields of the body and the parameters of the path and query, instead of arguments. */
 function inRequest({ variables }: Operation, error: unknown): unknown {
-  if (!(error instanceof DomainError) || error.code !== "BAD_USER_INPUT" || !error.details) return error;
+  if (!(error instanceof DomainError) || !error.details) return error;
   const pathOf = (path: string) => {
     const [first, ...rest] = path.split(".");
     const variable = variables.find(({ argument }) => argument.name === first);
     return variable?.from === "body" ? rest.join(".") : [variable?.name ?? first, ...rest].join(".");
   };
-  return invalid(error.details.map(({ path, message }) => ({ path: pathOf(path), message })));
+  return withPaths(error, pathOf);
 }
 
 /** An answer of this request, or of the first one with its Idempotency-Key. */

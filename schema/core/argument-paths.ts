@@ -1,5 +1,5 @@
 import { getNamedType, isInputObjectType, type GraphQLArgument, type GraphQLFieldResolver } from "graphql";
-import { DomainError, invalid } from "../../src/platform/errors";
+import { DomainError, withPaths } from "../../src/platform/errors";
 
 type Resolve<C> = GraphQLFieldResolver<unknown, C>;
 type Arguments = readonly GraphQLArgument[];
@@ -16,8 +16,8 @@ function pathIn(args: Arguments, path: string): string {
 }
 
 function located(args: Arguments, error: unknown): unknown {
-  if (!(error instanceof DomainError) || error.code !== "BAD_USER_INPUT" || !error.details) return error;
-  return invalid(error.details.map(({ path, message }) => ({ path: pathIn(args, path), message })));
+  if (!(error instanceof DomainError) || !error.details) return error;
+  return withPaths(error, (path) => pathIn(args, path));
 }
 
 /** Completes the paths in the errors of a field by the arguments that contain the values. */

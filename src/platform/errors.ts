@@ -70,6 +70,19 @@ export function invalid(problems: readonly Problem[]): DomainError {
   return new DomainError("BAD_USER_INPUT", message, problems);
 }
 
+/** The same error with its values at other paths. */
+export function withPaths(error: DomainError, pathOf: (path: string) => string): DomainError {
+  const details = error.details?.map(({ path, message }) => ({ path: pathOf(path), message }));
+  if (error.code === "BAD_USER_INPUT") return invalid(details ?? []);
+  return new DomainError(error.code, error.message, details);
+}
+
+/** Completes the error about one of several values by the path of that value. @throws DomainError */
+export function failAt(path: string, error: unknown): never {
+  if (!(error instanceof DomainError) || error.details) throw error;
+  throw new DomainError(error.code, error.message, [{ path, message: error.message }]);
+}
+
 /** Longest part of a value that a message repeats, in characters. */
 const MAX_QUOTED = 60;
 

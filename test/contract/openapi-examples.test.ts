@@ -57,6 +57,20 @@ describe.each(served)(`the examples of ${title}`, (route) => {
     expect(openApi.unshown(route.id, status, body)).toEqual([]);
   });
 
+  test("can be sent as they are, apart from ids of records", async () => {
+    const { example: body } = openApi.operation(route.id).requestBody?.content["application/json"] ?? {};
+    if (body === undefined) return;
+    const own = await another(example);
+    const ids: Record<string, string> = { ...own, aiChatId: own.chatId };
+    const sent = Object.entries(body as JsonObject).map(([name, value]) => [name, ids[name] ?? value]);
+    const { status, text } = await send(running.api, route, {
+      ...example(own),
+      query: {},
+      body: Object.fromEntries(sent) as JsonObject,
+    });
+    expect({ status, text }).toEqual({ status: route.success, text });
+  });
+
   test("for 401 and 403 are real answers", async () => {
     expectShown(route, await send(shut.api.as({}), route, call));
     const refused =

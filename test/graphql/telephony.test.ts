@@ -110,11 +110,17 @@ describe("connecting a phone number", () => {
     const theirs = await newAssistant((await running.otherOrganization()).api);
     for (const id of [UNKNOWN_ID, theirs]) {
       const error = await running.api.gqlError(CONNECT, { input: { ...newAccount(), assistantIds: [id] } });
-      expect(error.extensions.code).toBe("ASSISTANT_NOT_FOUND");
+      expect(error.extensions).toMatchObject({
+        code: "ASSISTANT_NOT_FOUND",
+        details: [{ path: "input.assistantIds.0" }],
+      });
     }
     const { data } = await running.api.get("/rest/v1/assistants/templates", 200);
     const input = { ...newAccount(), assistantIds: [data[0].id] };
-    expect((await running.api.gqlError(CONNECT, { input })).extensions.code).toBe("TEMPLATE_READ_ONLY");
+    expect((await running.api.gqlError(CONNECT, { input })).extensions).toMatchObject({
+      code: "TEMPLATE_READ_ONLY",
+      details: [{ path: "input.assistantIds.0" }],
+    });
   });
 });
 

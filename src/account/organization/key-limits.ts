@@ -2,7 +2,7 @@ import type { Caller } from "../auth/caller";
 import type { LimitColumns } from "../auth/limits";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { DomainError, invalid, missing } from "../../platform/errors";
+import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import type { KeyInput } from "./keys";
 
 /** The limits of a new key, as stored. */
@@ -32,7 +32,8 @@ export async function limitsFor(
   const own = caller?.limits;
   const extra = permissions?.find((one) => own?.permissions && !own.permissions.includes(one));
   if (extra !== undefined) throw tooWide(`it lacks the permission "${extra}"`);
-  for (const id of assistantIds ?? []) await checkAssistant(scope, id);
+  for (const [index, id] of (assistantIds ?? []).entries())
+    await checkAssistant(scope, id).catch((error) => failAt(`assistantIds.${index}`, error));
   const expiry = expiresAt ?? caller?.expiresAt;
   if (expiresAt) await checkEnd(scope, expiresAt, caller?.expiresAt);
   const allowed = permissions ?? own?.permissions;

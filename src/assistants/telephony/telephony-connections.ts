@@ -5,7 +5,7 @@ import { OLDEST_FIRST } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { DomainError, invalid, missing } from "../../platform/errors";
+import { DomainError, failAt, invalid, missing } from "../../platform/errors";
 import type { TelephonyLine } from "../../platform/ports/telephony";
 import { toConnection, type ConnectionRow, type TelephonyConnection } from "./connection-row";
 
@@ -182,14 +182,17 @@ export class TelephonyConnections {
   private async checkAssistants(ids: readonly string[]): Promise<void> {
     if (new Set(ids).size < ids.length)
       throw invalid([{ path: "assistantIds", message: "must not name an assistant twice" }]);
-    for (const id of ids) {
-      const { template } = await this.scope.of(Assistants).byId(id);
-      if (template)
-        throw new DomainError(
-          "TEMPLATE_READ_ONLY",
-          "This assistant is a template. Duplicate it, then connect the copy.",
-        );
-    }
+    for (const [index, id] of ids.entries())
+      await this.checkAssistant(id).catch((error) => failAt(`assistantIds.${index}`, error));
+  }
+
+  private async checkAssistant(id: string): Promise<void> {
+    const { template } = await this.scope.of(Assistants).byId(id);
+    if (template)
+      throw new DomainError(
+        "TEMPLATE_READ_ONLY",
+        "This assistant is a template. Duplicate it, then connect the copy.",
+      );
   }
 
   private async setAssistants(connectionId: string, ids: readonly string[]): Promise<void> {

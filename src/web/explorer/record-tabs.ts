@@ -60,7 +60,7 @@ mutation TestDestination($id: ID!) {
 }
 `,
   variables: {
-    input: { name: "My receiver", url: "https://example.com/events", secret: "change-this-secret" },
+    input: { name: "My receiver", url: "https://receiver.example/events", secret: "change-this-secret" },
     id: DESTINATION_ID,
   },
 };
