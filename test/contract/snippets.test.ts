@@ -59,6 +59,8 @@ describe("the GraphQL operations that need nothing outside the service", () => {
     values.assistantId = values.id = await assistant();
     const start = "mutation ($assistantId: ID!) { startChat(input: { assistantId: $assistantId }) { id } }";
     values.chatId = (await app.api.gql(start, values)).startChat.id;
+    const destination = { url: "https://receiver.example/events", secret: "topsecret" };
+    values.destinationId = (await app.api.post("/rest/v1/settings", destination, 201)).id;
     values.fileId = (await upload(app.api, { content: "We open at nine." })).id;
   });
 

@@ -1,8 +1,13 @@
-import { readFileSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { describe, expect, test } from "@jest/globals";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import ts from "typescript";
 import { signatureHeaders } from "../../src/events/webhooks/signatures";
+import { freePort } from "../support/server";
+import { until } from "../support/until";
 
 const BODY = '{"event":"session-start"}';
 const GUIDE = readFileSync("docs/webhooks.md", "utf8");
@@ -38,6 +43,46 @@ describe("in docs/webhooks.md the", () => {
       [BODY, `${signature}00`, "s"],
     ] as const)
       expect(made.verify!(body, given, secret)).toBe(false);
+  });
+});
+
+describe("the receiver in docs/webhooks.md", () => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-receiver-"));
+  let receiver: ChildProcess;
+  let port = 0;
+  let printed = "";
+  beforeAll(async () => {
+    const [, code = ""] = /```ts\n([^`]*createServer[^`]*)```/.exec(GUIDE)!;
+    writeFileSync(join(folder, "receiver.mjs"), code);
+    port = await freePort();
+    const env = { PATH: process.env.PATH, SECRET: "topsecret", PORT: String(port) };
+    receiver = spawn(process.execPath, ["receiver.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+    receiver.stdout!.on("data", (text: Buffer) => (printed += text.toString()));
+    await until(() => post("", {}).catch(() => undefined));
+  });
+  afterAll(() => {
+    receiver.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const post = async (body: string, headers: Record<string, string>) =>
+    (await fetch(`http://127.0.0.1:${port}/events`, { method: "POST", body, headers })).status;
+
+  test("runs: it accepts signed events once each, and refuses others", async () => {
+    const body = '{"event":"session-start","data":{"name":"Grüezi 🥊"}}';
+    const headers = { ...signatureHeaders("evt-1", body, ["topsecret"], 1), "webhook-chat-id": "chat-1" };
+    expect(await post(body, headers)).toBe(204);
+    expect(await post(body, headers)).toBe(204);
+    expect(await post(`${body} `, headers)).toBe(403);
+    expect(await post(body, { ...headers, "x-signature": "00" })).toBe(403);
+    expect(await post(body, {})).toBe(403);
+    const other = signatureHeaders("evt-2", body, ["topsecret"], 1);
+    expect(await post(body, other)).toBe(204);
+    const lines = await until(() => printed.split("\n").length > 2 && printed.trim().split("\n"));
+    expect(lines).toEqual([
+      'session-start chat-1 {"name":"Grüezi 🥊"}',
+      'session-start  {"name":"Grüezi 🥊"}',
+    ]);
   });
 });
 
