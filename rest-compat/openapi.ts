@@ -207,7 +207,9 @@ function bodyOf(
   return {
     requestBody: {
       required,
-      content: { "application/json": { schema, example: exampleOfBody(id) ?? exampleFor(schema, components) } },
+      content: {
+        "application/json": { schema, example: exampleOfBody(id) ?? exampleFor(schema, components) },
+      },
     },
   };
 }

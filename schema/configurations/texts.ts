@@ -3,8 +3,10 @@ export const VARIABLES =
   "Values of variables, by name; they take precedence over the assistant's. Names consist of letters, digits, _ and ., and begin with a letter or _.";
 /** Descriptions of the configurations' fields, shared by the types and the inputs. */
 export const TEXT = {
-  initialMessage: "Greeting that opens a conversation. Write variables as {name}; names consist of letters, digits, _ and ., and begin with a letter or _.",
-  prompt: "Instructions to the model. Write variables as {name}; names consist of letters, digits, _ and ., and begin with a letter or _.",
+  initialMessage:
+    "Greeting that opens a conversation. Write variables as {name}; names consist of letters, digits, _ and ., and begin with a letter or _.",
+  prompt:
+    "Instructions to the model. Write variables as {name}; names consist of letters, digits, _ and ., and begin with a letter or _.",
   resources:
     "Knowledge of the assistant, as plain text: variables in it are not replaced, URLs not fetched. If isRagEnabled is false, the model gets the first 16,000 characters; otherwise passages are looked up.",
   provider:

@@ -8,6 +8,10 @@ import { foreignOrigin } from "./origin";
 type SettingsAccess = "all" | "loopback" | "none";
 const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** Headers, in lower case, that proxies and CDNs add to what they pass on. */
+const ADDED_BY_PROXY =
+  /^(forwarded|via|cdn-loop|(true|x|x-cluster|fastly|fly)-client-ip|x-real-ip|(x-forwarded|x-original|x-envoy|x-amzn|x-azure|x-arr|x-appengine|cf|akamai)(-.*)?)$/;
+
 /** Callers that may read the settings without a credential. */
 export const settingsAccess = ({
   OPEN_SETTINGS,
@@ -29,9 +33,9 @@ export function anonymousSettings(
   publicUrl: string,
   organizationId: string,
 ): Caller {
-  // An untrusted proxy hides the client's address, so a loopback socket alone proves nothing.
-  const direct = req.headers["x-forwarded-for"] === undefined && req.headers.forwarded === undefined;
-  const local = isLoopback(req.socket.remoteAddress) && direct;
+  // A proxy hides the client's address, so a loopback socket alone proves nothing.
+  const throughProxy = Object.keys(req.headers).some((name) => ADDED_BY_PROXY.test(name));
+  const local = isLoopback(req.socket.remoteAddress) && !throughProxy;
   if (access === "none" || (access === "loopback" && !local))
     throw new DomainError(
       "UNAUTHENTICATED",

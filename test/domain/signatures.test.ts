@@ -56,7 +56,11 @@ describe("the receiver in docs/webhooks.md", () => {
     writeFileSync(join(folder, "receiver.mjs"), code);
     port = await freePort();
     const env = { PATH: process.env.PATH, SECRET: "topsecret", PORT: String(port) };
-    receiver = spawn(process.execPath, ["receiver.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+    receiver = spawn(process.execPath, ["receiver.mjs"], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     receiver.stdout!.on("data", (text: Buffer) => (printed += text.toString()));
     await until(() => post("", {}).catch(() => undefined));
   });

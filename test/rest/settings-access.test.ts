@@ -88,8 +88,39 @@ describe("the settings paths without a credential", () => {
   });
 
   test("are closed to requests through a proxy", async () => {
-    for (const name of ["X-Forwarded-For", "Forwarded"])
-      expect([name, ...(await ask({ [name]: "for=203.0.113.7" }))]).toEqual([name, 401, "UNAUTHENTICATED"]);
+    const added = [
+      ...["X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded"],
+      ...[
+        "Forwarded",
+        "Via",
+        "X-Real-IP",
+        "X-Client-IP",
+        "True-Client-IP",
+        "X-Cluster-Client-IP",
+        "Fly-Client-IP",
+      ],
+      ...[
+        "CF-Connecting-IP",
+        "CF-Ray",
+        "CDN-Loop",
+        "X-Original-Host",
+        "X-Envoy-External-Address",
+        "X-ARR-LOG-ID",
+      ],
+    ];
+    for (const name of added)
+      expect([name, ...(await ask({ [name]: "203.0.113.7" }))]).toEqual([name, 401, "UNAUTHENTICATED"]);
+  });
+
+  test("stay open to headers that programs on this machine send", async () => {
+    const own = {
+      "X-Request-Id": "r-1",
+      traceparent: "00-1",
+      "User-Agent": "curl/8",
+      "X-Custom": "1",
+      Viable: "1",
+    };
+    expect(await ask(own)).toEqual([201, undefined]);
   });
 });
 

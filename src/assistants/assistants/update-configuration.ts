@@ -20,7 +20,12 @@ import {
 
 /** Values of an update that are checked, by the kind of the configuration. */
 type Changes = Readonly<
-  Partial<Pick<VoiceConfiguration, "initialMessage" | "prompt" | "functions" | "model" | "provider" | "voice" | "voiceProvider">>
+  Partial<
+    Pick<
+      VoiceConfiguration,
+      "initialMessage" | "prompt" | "functions" | "model" | "provider" | "voice" | "voiceProvider"
+    >
+  >
 > & {
   readonly theme?: JsonObject;
 };

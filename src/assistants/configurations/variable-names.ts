@@ -20,7 +20,9 @@ export const namesIn = (text: string): string[] => [...text.matchAll(PLACEHOLDER
 
 /** Parts of a text that look like variables but are not, with their braces: `{first name}`, `{{name}}`. */
 export function mistakesIn(text: string): string[] {
-  const single = [...text.matchAll(IN_BRACES)].filter(([, name]) => isWord(name!) && !VARIABLE_NAME.test(name!));
+  const single = [...text.matchAll(IN_BRACES)].filter(
+    ([, name]) => isWord(name!) && !VARIABLE_NAME.test(name!),
+  );
   return [...single, ...text.matchAll(DOUBLE_BRACES)].map(([whole]) => whole).filter(isWord);
 }
 
@@ -30,7 +32,8 @@ const isWord = (text: string) => /\p{L}/u.test(text);
 /** What is wrong with the variables in a text. @param values undefined if they are not known */
 export function variableProblems(text: string, values: JsonObject | null | undefined): string[] {
   const mistakes = [...new Set(mistakesIn(text))].map(
-    (part) => `${shortened(part)} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`,
+    (part) =>
+      `${shortened(part)} is not a variable: names consist of ${VARIABLE_NAME_RULE}, in single braces.`,
   );
   if (values === undefined) return mistakes;
   const unset = [...new Set(namesIn(text))].filter((name) => !Object.hasOwn(values ?? {}, name));

@@ -48,8 +48,7 @@ type Fields = ReadonlyMap<string, ReadonlySet<string>>;
 function fieldsOf(texts: readonly FieldTexts[], partsOf: (text: string) => string[]): Fields {
   const fields = new Map<string, Set<string>>();
   for (const [field, inField] of texts)
-    for (const part of inField.flatMap(partsOf))
-      fields.set(part, (fields.get(part) ?? new Set()).add(field));
+    for (const part of inField.flatMap(partsOf)) fields.set(part, (fields.get(part) ?? new Set()).add(field));
   return fields;
 }
 

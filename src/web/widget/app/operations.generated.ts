@@ -38,7 +38,7 @@ export type ThemeMode =
 export type WidgetCallInput = {
   /** Metadata to store with the chat; its log returns it as customerMetadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Values of variables, by name; they take precedence over the assistant's. */
+  /** Values of variables, by name; they take precedence over the assistant's. Names consist of letters, digits, _ and ., and begin with a letter or _. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
@@ -55,7 +55,7 @@ export type WidgetChatInput = {
   readonly channel?: WidgetChannel | null | undefined;
   /** Metadata to store with the chat; its log returns it as customerMetadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Values of variables, by name; they take precedence over the assistant's. */
+  /** Values of variables, by name; they take precedence over the assistant's. Names consist of letters, digits, _ and ., and begin with a letter or _. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
@@ -65,7 +65,7 @@ export type WidgetChatUpdate = {
   readonly chatId: string;
   /** Metadata to store with the chat; its log returns it as customerMetadata. Replaces the previous metadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Values of variables, by name; they take precedence over the assistant's. Replaces all previous values except those that a workflow has set. */
+  /** Values of variables, by name; they take precedence over the assistant's. Names consist of letters, digits, _ and ., and begin with a letter or _. Replaces all previous values except those that a workflow has set. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
