@@ -1,7 +1,7 @@
 import { moveDatabase } from "../backup/move";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
-import { url } from "../platform/settings/setting-kinds";
+import { databaseUrlProblem } from "../platform/settings/database-url";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 import { recordInAudit } from "./record-in-audit";
@@ -10,14 +10,16 @@ const USAGE = "npm run move -- --to postgres://USER:PASSWORD@HOST:PORT/NAME";
 
 operator(async (settings) => {
   const { values } = parseArguments(USAGE, { options: { to: { type: "string" } } });
-  const to = url("postgres:", "postgresql:").safeParse(values.to);
-  if (!to.success) throw new Error(`Name an empty database: ${USAGE}`);
+  const { to } = values;
+  if (to === undefined) throw new Error(`Name an empty database: ${USAGE}`);
+  const problem = databaseUrlProblem(to);
+  if (problem !== undefined) throw new Error(`--to ${problem}. Name an empty database: ${USAGE}`);
   const { ownerUrl: from, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
     const config = await withEncryptionKeys(settings);
-    const skipped = await moveDatabase(from, to.data, async () => {
-      await prepare(config, to.data, true);
-      await recordInAudit(to.data, config, "move");
+    const skipped = await moveDatabase(from, to, async () => {
+      await prepare(config, to, true);
+      await recordInAudit(to, config, "move");
     });
     for (const table of skipped) console.log(`Skipped table ${table}: the new database cannot store it.`);
     console.log("Moved. Start the servers with DATABASE_URL set to the new database");

@@ -3,6 +3,7 @@ import type { Config } from "../platform/settings/config";
 import { describeDatabase } from "../platform/database/database-name";
 import { holdMessage } from "../platform/database/holds";
 import { serverDatabase, type OpenDatabase } from "../platform/database/open";
+import { describeTransport } from "../platform/database/transport";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
 import { settingsAccess } from "../http/settings-access";
@@ -123,9 +124,19 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
     `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
     `  Documentation  ${url}/docs`,
     `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
-    `  Data           ${describeDatabase(config)}, row-level security ${config.ROW_LEVEL_SECURITY ? "on" : "off"}`,
+    `  Data           ${dataOf(config)}`,
     `  Answers        ${answers}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
     `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
   ];
 }
+
+/** The database, the protection of its connections, and the state of row-level security. */
+const dataOf = (config: Config): string =>
+  [
+    describeDatabase(config),
+    describeTransport(config),
+    `row-level security ${config.ROW_LEVEL_SECURITY ? "on" : "off"}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(", ");

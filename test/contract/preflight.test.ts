@@ -28,9 +28,9 @@ afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 chmodSync(checkout, 0o755);
 mkdirSync(join(checkout, "node_modules/typescript"), { recursive: true });
 const root = join(__dirname, "../..");
-for (const folder of ["src/cli", "src/platform/database"])
+for (const folder of ["src/cli", "src/platform"])
   cpSync(join(root, folder), join(checkout, folder), { recursive: true });
-for (const name of ["esbuild", "pg"])
+for (const name of ["esbuild", "pg", "damerau-levenshtein"])
   symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
 
 /** The user of programs started by `start`. */

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { ENCODE_PASSWORD } from "../settings/database-url";
 import ADVICE from "./connection-advice.json";
 
 /** Timeout of opening a connection. */
@@ -38,6 +39,9 @@ function connectionProblem(error: unknown, url: string): string {
   const code =
     (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? "";
   const advice = (ADVICE as Readonly<Record<string, string>>)[code] ?? "Check the URL.";
+  // A name that is missing may be part of a password: the address is then not the one that was meant.
+  if (new URL(url).pathname.length < 2)
+    return `Cannot connect to the database${setting ? ` (${setting})` : ""}. Its URL names no database; ${ENCODE_PASSWORD}.`;
   return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}`;
 }
 

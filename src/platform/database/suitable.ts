@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { databaseUrlProblem } from "../settings/database-url";
 import { openClient } from "./open-client";
 
 /** Oldest supported major version of PostgreSQL. */
@@ -13,10 +14,11 @@ const SUITABILITY = `
       and not exists (select from pg_available_extensions one where one.name = wanted.name)), ' and ') as missing`;
 
 /**
- * Why the service cannot use a database, which is not changed; undefined if it can. `npm start` asks before it builds,
- * so this file imports little.
+ * Why the service cannot use a database, which is not changed; undefined if it can, or if the URL is invalid, which the
+ * server reports together with other settings. `npm start` asks before it builds, so this file imports little.
  */
 export async function databaseProblem(url: string): Promise<string | undefined> {
+  if (databaseUrlProblem(url) !== undefined) return undefined;
   try {
     const client = await openClient(url, "parley check");
     await refuseUnsuitable(client).finally(() => client.end());

@@ -1,19 +1,19 @@
-import { flag, url, whole } from "./setting-kinds";
+import { databaseUrl, flag, whole } from "./setting-kinds";
 
 /** The settings of the database, in the order in which they are listed. */
 export const DATABASE_SETTINGS = {
   DATABASE_URL: [
-    url("postgres:", "postgresql:").optional(),
+    databaseUrl.optional(),
     "unset: embedded PostgreSQL",
     "URL of a PostgreSQL 15 or later to use instead of the embedded one.",
   ],
   DATABASE_OWNER_URL: [
-    url("postgres:", "postgresql:").optional(),
+    databaseUrl.optional(),
     "the value of `DATABASE_URL`",
     "URL of the same database for the role that owns and migrates the tables; commands use it too.",
   ],
   DATABASE_JOBS_URL: [
-    url("postgres:", "postgresql:").optional(),
+    databaseUrl.optional(),
     "the value of `DATABASE_URL`",
     "URL of the same database for the role that takes jobs and sees nothing else.",
   ],

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { quoted } from "../errors";
+import { databaseUrlProblem } from "./database-url";
 
 /** An error message that ends with the value. Not for settings that may hold a secret. */
 const withValue =
@@ -22,6 +23,10 @@ export const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
+export const databaseUrl = z.string().superRefine((text, context) => {
+  const message = databaseUrlProblem(text);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
 /** A base address, to which paths are appended. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;

@@ -1,0 +1,48 @@
+import { quoted } from "../errors";
+import { nearest } from "../nearest";
+
+/** Values of parameters about TLS: the driver takes others for "verify", or for "no TLS". */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  sslmode: ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"],
+  ssl: ["true", "1", "0", "no-verify"],
+  sslnegotiation: ["postgres", "direct"],
+  uselibpqcompat: ["true", "false"],
+};
+
+/** Parameters that the driver reads. It ignores all others. */
+const PARAMETERS = [
+  ...Object.keys(VALUES),
+  ...["sslrootcert", "sslcert", "sslkey"],
+  ...["user", "password", "host", "port", "options", "client_encoding"],
+  ...["application_name", "fallback_application_name"],
+  ...["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "query_timeout"],
+  ...["keepAlive", "keepAliveInitialDelayMillis", "connectionTimeoutMillis", "enableChannelBinding"],
+];
+
+/** The remedy for a URL whose parts begin and end at the wrong characters. */
+export const ENCODE_PASSWORD =
+  "characters such as @ : / ? # in the user or password must be percent-encoded, such as %40 for @";
+
+const BEGINNING = /^postgres(?:ql)?:\/\//;
+/** The part before the address ends at the first "@"; no other part has one, and none has a "#". */
+const REGULAR = /^[^/?#@]*\/\/(?:[^/?#@]*@)?[^#@]*$/;
+
+/** Why a URL cannot name a database; undefined if it can. Repeats no part that may belong to a password. */
+export function databaseUrlProblem(text: string): string | undefined {
+  if (!BEGINNING.test(text)) return "must be a URL that begins with postgres:// or postgresql://";
+  if (!REGULAR.test(text) || !URL.canParse(text)) return `is not a valid URL: ${ENCODE_PASSWORD}`;
+  for (const [name, value] of new URL(text).searchParams) {
+    if (!PARAMETERS.includes(name)) return unknownParameter(name);
+    const values = VALUES[name];
+    if (values && !values.includes(value))
+      return `must have one of ${values.join(", ")} as ${name}; got ${quoted(value)}`;
+  }
+  return undefined;
+}
+
+function unknownParameter(name: string): string {
+  const meant = nearest(name, PARAMETERS);
+  return meant === undefined
+    ? `has the parameter ${quoted(name)}, which has no effect: remove it`
+    : `has the unknown parameter ${quoted(name)}. Did you mean ${meant}?`;
+}
