@@ -68,3 +68,28 @@ test("V8 accepts the compiled code of the build", () => {
   const code = `console.log(require(${JSON.stringify(join(BUNDLE, "load.cjs"))}).load().parts.map(({ script }) => script.cachedDataRejected))`;
   expect(execFileSync(process.execPath, ["-e", code], { encoding: "utf8" })).toBe("[ false, false ]\n");
 });
+
+/** Prints what the module of the migrations exports, and what is bundled in its place. */
+const COMPARE_MIGRATIONS = `
+  import { createRequire } from "node:module";
+  import { build } from "esbuild";
+  import { migrations } from ${JSON.stringify(join(BUNDLE, "plugins.mjs"))};
+  const path = ${JSON.stringify(join(BUNDLE, "../../../dist/src/platform/database/migrations/index.js"))};
+  const { outputFiles } = await build({
+    stdin: { contents: "module.exports = require(" + JSON.stringify(path) + ")", resolveDir: "." },
+    bundle: true, format: "cjs", platform: "node", packages: "external", write: false, plugins: [migrations],
+  });
+  const load = createRequire(path);
+  const module = { exports: {} };
+  new Function("module", "require", outputFiles[0].text)(module, load);
+  console.log(JSON.stringify([load(path), module.exports]));`;
+
+test("the bundled migrations export all that their module exports", () => {
+  const options = ["--input-type=module", "-e", COMPARE_MIGRATIONS];
+  const [whole, bundled] = JSON.parse(execFileSync(process.execPath, options, { encoding: "utf8" })) as [
+    { readonly onlineSteps: readonly unknown[] },
+    unknown,
+  ];
+  expect(bundled).toEqual(whole);
+  expect(whole.onlineSteps.length).toBeGreaterThan(0);
+});

@@ -14,7 +14,11 @@ export const migrations = {
     onLoad({ filter: /dist[\\/]src[\\/]platform[\\/]database[\\/]migrations[\\/]index\.js$/ }, ({ path }) => {
       const names = readdirSync(dirname(path)).flatMap((file) => /^(\d{3}-[^.]+)\.js$/.exec(file)?.[1] ?? []);
       const getters = names.sort().map((name) => `get "${name}"() { return require("./${name}.js"); },`);
-      return { contents: `exports.migrations = {\n${getters.join("\n")}\n};` };
+      const steps = "Object.values(exports.migrations).flatMap(({ online = [] }) => online)";
+      return {
+        contents: `exports.migrations = {\n${getters.join("\n")}\n};
+          Object.defineProperty(exports, "onlineSteps", { enumerable: true, get: () => ${steps} });`,
+      };
     });
   },
 };
