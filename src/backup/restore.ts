@@ -15,6 +15,7 @@ import { prepareVectors } from "../platform/database/vectors";
 import { installJobs } from "../platform/jobs/install";
 import type { Storage } from "../platform/ports/storage";
 import { clear, emptyDatabase } from "./empty";
+import { KEYS_FILE } from "./write-backup";
 import { readManifest, verifyPart, type Manifest, type StoredFile } from "./manifest";
 
 /** A backup with its verified manifest. */
@@ -127,9 +128,15 @@ async function* storedFiles({ folder, manifest }: Backup): AsyncGenerator<Stored
   for await (const line of lines) yield JSON.parse(line) as StoredFile; // verified by its digest
 }
 
+const keysFile = (folder: string): string => join(folder, KEYS_FILE);
+
+/** Path of the encryption keys that a backup includes; undefined if it includes none. */
+export const includedKeysFile = async (folder: string): Promise<string | undefined> =>
+  (await includedKeys(folder)) && keysFile(folder);
+
 /** The encryption keys that a backup includes; undefined if it includes none. */
 export const includedKeys = (folder: string): Promise<string[] | undefined> =>
-  readFile(join(folder, "encryption-keys"), "utf8").then(
+  readFile(keysFile(folder), "utf8").then(
     (text) => text.split(",").map((key) => key.trim()),
     () => undefined,
   );

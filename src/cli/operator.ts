@@ -8,9 +8,10 @@ import { loadSettings } from "../platform/settings/load-settings";
 /**
  * Runs a command for operators, with the settings of this installation. Prints errors to standard error and sets exit
  * code 1.
+ * @param needsKeys as in `readConfig`
  */
-export function operator(work: (config: Config) => Promise<void>): void {
-  run(work).catch((error: unknown) => {
+export function operator(work: (config: Config) => Promise<void>, needsKeys = true): void {
+  run(work, needsKeys).catch((error: unknown) => {
     console.error(
       process.env.LOG_LEVEL === "debug" ? withSources((error as Error).stack!) : (error as Error).message,
     );
@@ -18,8 +19,8 @@ export function operator(work: (config: Config) => Promise<void>): void {
   });
 }
 
-async function run(work: (config: Config) => Promise<void>): Promise<void> {
-  await work(loadSettings().settings);
+async function run(work: (config: Config) => Promise<void>, needsKeys: boolean): Promise<void> {
+  await work(loadSettings(needsKeys).settings);
 }
 
 /** The version of this program. */

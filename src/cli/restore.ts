@@ -3,7 +3,7 @@ import { Crypto } from "../platform/crypto";
 import { refuseFilled, refuseStored } from "../backup/empty";
 import { checkKeys } from "../backup/key-check";
 import { ERASURES } from "../backup/facts";
-import { includedKeys, openBackup, restoreBackup, verifyBackup, type Backup } from "../backup/restore";
+import { includedKeys, includedKeysFile, openBackup, restoreBackup, verifyBackup, type Backup } from "../backup/restore";
 import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
@@ -31,7 +31,7 @@ operator(async (settings) => {
   const backup = await openBackup(resolve(folder));
   const newer = values.erasures === undefined ? undefined : await openBackup(resolve(values.erasures));
   const config = await withKeys(settings, backup.folder);
-  checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!));
+  checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!), await includedKeysFile(backup.folder));
   const storage = openStorage(config);
   await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined).catch(async (error: Error) => {
     const problems = [error.message, await databaseProblem(config)];
@@ -51,13 +51,17 @@ operator(async (settings) => {
     );
     if (newer) await eraseSince(newer, config, url);
     for (const table of skipped) console.log(`Skipped table ${table}: this database cannot store it.`);
+    if (!config.embedded && settings.ENCRYPTION_KEYS === undefined)
+      console.log(
+        `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${await includedKeysFile(backup.folder)}.`,
+      );
     console.log(
       "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which discards them.",
     );
   } finally {
     await stop();
   }
-});
+}, false);
 
 /** Why the database cannot be restored into; undefined if it can. Creates no database. */
 async function databaseProblem(config: Config): Promise<string | undefined> {

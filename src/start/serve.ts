@@ -3,6 +3,7 @@ import type { Config } from "../platform/settings/config";
 import { describeDatabase } from "../platform/database/database-name";
 import { holdMessage } from "../platform/database/holds";
 import { serverDatabase, type OpenDatabase } from "../platform/database/open";
+import { searchProblem } from "../platform/database/suitable";
 import { describeTransport } from "../platform/database/transport";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
@@ -26,6 +27,8 @@ export async function serve(config: Config): Promise<() => Promise<void>> {
   const database = await serverDatabase(config, (line) => console.log(line));
   try {
     const created = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
+    const problem = await searchProblem(database.ownerUrl);
+    if (problem !== undefined) console.error(`Warning: ${problem}`);
     const app = await createApp(config, database.url, logger, database.jobsUrl, database.ownerUrl);
     await listen(app.server, config);
     const hold = await app.database.hold();

@@ -232,6 +232,28 @@ describe("a restore changes nothing if", () => {
 });
 
 test(
+  "a restore into an external database uses the keys in the backup, and says what to set afterwards",
+  async () => {
+    const folder = join(emptyFolder(), "with keys");
+    await succeed("backup", shared.env, folder, "--include-keys");
+    const copy = elsewhere(shared.env, await emptyDatabase());
+    const { ENCRYPTION_KEYS: keys, ...unset } = copy;
+    const restore = (env: Record<string, string>, from: string) => runToEnd("cli/restore", env, from);
+    expect((await restore(unset, shared.folder)).stderr).toContain("does not include encryption keys");
+    const wrong = await restore({ ...copy, ENCRYPTION_KEYS: "x".repeat(40) }, folder);
+    expect(wrong.stderr).toContain(`the original installation, which are in ${folder}/encryption-keys.`);
+    expect(await isEmpty(copy.DATABASE_URL!)).toBe(true);
+    expect(await succeed("restore", unset, folder)).toContain(
+      `set ENCRYPTION_KEYS to the content of ${folder}/encryption-keys.`,
+    );
+    expect(readFileSync(join(folder, "encryption-keys"), "utf8")).toBe(keys);
+    await (await startServer(copy)).api.get("/rest/v1/organization/keys", 200);
+    expect((await runToEnd("main", unset)).stderr).toContain("ENCRYPTION_KEYS must be set");
+  },
+  LONG,
+);
+
+test(
   "an interrupted restore keeps servers from starting, and the next restore starts over",
   async () => {
     const { env, folder } = shared;

@@ -8,10 +8,20 @@ const MIN_VERSION = 15;
 /** Extensions that migrations create. */
 const EXTENSIONS = ["pg_trgm", "btree_gin"];
 const SUITABILITY = `
-  select current_setting('server_version_num')::int as version, array_to_string(array(
+  select current_setting('server_version_num')::int as version, getdatabaseencoding() as encoding,
+    to_regclass('knex_migrations') is not null as used, array_to_string(array(
     select name from unnest($1::text[]) wanted (name)
     where not exists (select from pg_extension where extname = wanted.name)
       and not exists (select from pg_available_extensions one where one.name = wanted.name)), ' and ') as missing`;
+const LETTERS = "select getdatabaseencoding() as encoding, 'ZÜRICH' ilike 'zürich' as knows";
+
+interface Facts {
+  readonly version: number;
+  readonly missing: string;
+  readonly encoding: string;
+  /** Whether Parley has tables there: older versions accepted other encodings. */
+  readonly used: boolean;
+}
 
 /**
  * Why the service cannot use a database, which is not changed; undefined if it can, or if the URL is invalid, which the
@@ -28,13 +38,32 @@ export async function databaseProblem(url: string): Promise<string | undefined> 
   }
 }
 
-/** @throws Error if the PostgreSQL is too old, or lacks an extension */
+/** @throws Error if the PostgreSQL is too old or lacks an extension, or if a new database is not in UTF8 */
 export async function refuseUnsuitable(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; missing: string }>(SUITABILITY, [EXTENSIONS]);
-  const { version, missing } = rows[0]!;
-  const problem = tooOld(version) ?? lacksExtensions(missing);
+  const { rows } = await client.query<Facts>(SUITABILITY, [EXTENSIONS]);
+  const { version, missing, encoding, used } = rows[0]!;
+  const problem = tooOld(version) ?? lacksExtensions(missing) ?? (used ? undefined : notUtf8(encoding));
   if (problem !== undefined) throw new Error(problem);
 }
+
+/** Why searches miss letters such as "Ü" in a database that can otherwise be used; undefined if they do not. */
+export async function searchProblem(url: string): Promise<string | undefined> {
+  const client = await openClient(url, "parley check");
+  const { rows } = await client.query<{ encoding: string; knows: boolean }>(LETTERS).finally(() => client.end());
+  const { encoding, knows } = rows[0]!;
+  if (knows) return undefined;
+  const reason = encoding === UTF8 ? "locale whose lc_ctype knows only ASCII" : `encoding ${encoding}`;
+  return `The database (DATABASE_URL) has ${encoding === UTF8 ? "a" : "the"} ${reason}: searches that ignore case miss letters such as "Ü". Create another database: ${CREATION}. Then run \`npm run move\`.`;
+}
+
+const UTF8 = "UTF8";
+const CREATION = "create database … encoding 'UTF8' locale 'C.UTF-8' template template0";
+
+/** The message for a new database with another encoding; undefined for UTF8. */
+const notUtf8 = (encoding: string): string | undefined =>
+  encoding === UTF8
+    ? undefined
+    : `The database (DATABASE_URL) has the encoding ${encoding}, which cannot store all languages. Create one in UTF8: ${CREATION}.`;
 
 /**
  * The message for an unsupported version of PostgreSQL; undefined if it is supported. @param version as in

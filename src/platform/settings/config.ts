@@ -166,9 +166,13 @@ export interface Config extends Values {
 
 /**
  * Reads the settings. An empty value counts as none.
+ * @param needsKeys whether an external database needs ENCRYPTION_KEYS: not for a restore, as backups may include them
  * @throws Error that lists every invalid setting
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  needsKeys = true,
+): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, [type]] of Object.entries(SETTINGS)) {
@@ -179,7 +183,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const config = values as unknown as Values; // complete if no problem is listed
   const embedded =
     config.DATABASE_URL === undefined && !problems.some((line) => line.startsWith("DATABASE_URL "));
-  if (!embedded && !env.ENCRYPTION_KEYS?.trim())
+  if (needsKeys && !embedded && !env.ENCRYPTION_KEYS?.trim())
     problems.push("ENCRYPTION_KEYS must be set if DATABASE_URL is");
   for (const name of ["DATABASE_OWNER_URL", "DATABASE_JOBS_URL"] as const)
     if (embedded && config[name] !== undefined) problems.push(`${name} also needs DATABASE_URL`);

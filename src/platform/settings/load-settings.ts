@@ -15,13 +15,14 @@ export interface LoadedSettings {
 
 /**
  * Reads the settings from the environment and from `.env` in the working directory, and prints warnings about both.
+ * @param needsKeys as in `readConfig`
  * @throws Error that lists every invalid setting, or says that this user cannot read `.env`
  */
-export function loadSettings(): LoadedSettings {
+export function loadSettings(needsKeys = true): LoadedSettings {
   const environment = new Set(Object.keys(process.env));
   if (existsSync(FILE)) loadFile();
   for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
-  return { settings: readConfig(process.env), environment };
+  return { settings: readConfig(process.env, needsKeys), environment };
 }
 
 function loadFile(): void {
