@@ -3,7 +3,14 @@ import { Crypto } from "../platform/crypto";
 import { refuseFilled, refuseStored } from "../backup/empty";
 import { checkKeys } from "../backup/key-check";
 import { ERASURES } from "../backup/facts";
-import { includedKeys, includedKeysFile, openBackup, restoreBackup, verifyBackup, type Backup } from "../backup/restore";
+import {
+  includedKeys,
+  includedKeysFile,
+  openBackup,
+  restoreBackup,
+  verifyBackup,
+  type Backup,
+} from "../backup/restore";
 import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
@@ -31,7 +38,7 @@ operator(async (settings) => {
   const backup = await openBackup(resolve(folder));
   const newer = values.erasures === undefined ? undefined : await openBackup(resolve(values.erasures));
   const config = await withKeys(settings, backup.folder);
-  checkKeys(backup.manifest.keys, new Crypto(config.ENCRYPTION_KEYS!), await includedKeysFile(backup.folder));
+  await refuseOtherKeys(backup, config);
   const storage = openStorage(config);
   await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined).catch(async (error: Error) => {
     const problems = [error.message, await databaseProblem(config)];
@@ -51,10 +58,7 @@ operator(async (settings) => {
     );
     if (newer) await eraseSince(newer, config, url);
     for (const table of skipped) console.log(`Skipped table ${table}: this database cannot store it.`);
-    if (!config.embedded && settings.ENCRYPTION_KEYS === undefined)
-      console.log(
-        `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${await includedKeysFile(backup.folder)}.`,
-      );
+    if (settings.ENCRYPTION_KEYS === undefined && !config.embedded) await printKeys(backup);
     console.log(
       "The installation is HELD: turns, calls, text messages and deliveries wait. `npm run release` sends them. If the original kept running after the backup, use `npm run release -- --drop`, which discards them.",
     );
@@ -62,6 +66,16 @@ operator(async (settings) => {
     await stop();
   }
 }, false);
+
+async function refuseOtherKeys({ folder, manifest }: Backup, config: Config): Promise<void> {
+  checkKeys(manifest.keys, new Crypto(config.ENCRYPTION_KEYS!), await includedKeysFile(folder));
+}
+
+async function printKeys({ folder }: Backup): Promise<void> {
+  console.log(
+    `The backup's encryption keys were used. Before you start servers, set ENCRYPTION_KEYS to the content of ${await includedKeysFile(folder)}.`,
+  );
+}
 
 /** Why the database cannot be restored into; undefined if it can. Creates no database. */
 async function databaseProblem(config: Config): Promise<string | undefined> {

@@ -61,9 +61,8 @@ describe.each(NAMES)("%s", (name) => {
   ])("is accepted: %s", (url) => expect(problemOf(name, url)).toBe(""));
 });
 
-test.each(["http://db/parley", "db/parley", "postgres:db/parley"])(
-  "%s is not a URL of PostgreSQL",
-  (url) => expect(databaseUrlProblem(url)).toBe("must be a URL that begins with postgres:// or postgresql://"),
+test.each(["http://db/parley", "db/parley", "postgres:db/parley"])("%s is not a URL of PostgreSQL", (url) =>
+  expect(databaseUrlProblem(url)).toBe("must be a URL that begins with postgres:// or postgresql://"),
 );
 
 describe("the start output says whether connections are protected:", () => {

@@ -19,12 +19,15 @@ async function databaseIn(encoding: string, locale: string): Promise<string> {
 
 const OTHER_ENCODINGS = ["SQL_ASCII", "LATIN1", "LATIN2", "WIN1251", "EUC_JP"];
 
-test.each(OTHER_ENCODINGS)("a new database in %s is refused in one sentence with the remedy", async (name) => {
-  const url = await databaseIn(name, "C");
-  const message = `The database (DATABASE_URL) has the encoding ${name}, which cannot store all languages. Create one in UTF8: create database … encoding 'UTF8' locale 'C.UTF-8' template template0.`;
-  expect(await databaseProblem(url)).toBe(message);
-  await expect(migrate(url, () => Promise.resolve())).rejects.toThrow(message);
-});
+test.each(OTHER_ENCODINGS)(
+  "a new database in %s is refused in one sentence with the remedy",
+  async (name) => {
+    const url = await databaseIn(name, "C");
+    const message = `The database (DATABASE_URL) has the encoding ${name}, which cannot store all languages. Create one in UTF8: create database … encoding 'UTF8' locale 'C.UTF-8' template template0.`;
+    expect(await databaseProblem(url)).toBe(message);
+    await expect(migrate(url, () => Promise.resolve())).rejects.toThrow(message);
+  },
+);
 
 test("a database of an older version in another encoding is accepted with a warning", async () => {
   const url = await databaseIn("SQL_ASCII", "C");

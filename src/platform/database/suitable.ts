@@ -49,7 +49,9 @@ export async function refuseUnsuitable(client: pg.Client): Promise<void> {
 /** Why searches miss letters such as "Ü" in a database that can otherwise be used; undefined if they do not. */
 export async function searchProblem(url: string): Promise<string | undefined> {
   const client = await openClient(url, "parley check");
-  const { rows } = await client.query<{ encoding: string; knows: boolean }>(LETTERS).finally(() => client.end());
+  const { rows } = await client
+    .query<{ encoding: string; knows: boolean }>(LETTERS)
+    .finally(() => client.end());
   const { encoding, knows } = rows[0]!;
   if (knows) return undefined;
   const reason = encoding === UTF8 ? "locale whose lc_ctype knows only ASCII" : `encoding ${encoding}`;

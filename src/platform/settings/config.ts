@@ -169,10 +169,7 @@ export interface Config extends Values {
  * @param needsKeys whether an external database needs ENCRYPTION_KEYS: not for a restore, as backups may include them
  * @throws Error that lists every invalid setting
  */
-export function readConfig(
-  env: Readonly<Record<string, string | undefined>>,
-  needsKeys = true,
-): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, needsKeys = true): Config {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, [type]] of Object.entries(SETTINGS)) {
