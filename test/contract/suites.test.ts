@@ -51,13 +51,16 @@ const WITHOUT_ROW: Readonly<Partial<Record<keyof typeof SETTINGS, string>>> = {
   TELEPHONY_PROVIDER: "a segment of paths; test/rest/sms.test.ts has another one",
 };
 
-describe("test:attack and test:faults", () => {
-  test.each(["test:attack", "test:faults"])("%s runs long, and every path in it matches files", (script) => {
-    expect(scripts[script]).toContain("TEST_LENGTH=long");
-    expect(patternsOf(script)).not.toEqual([]);
-    for (const pattern of patternsOf(script))
-      expect([pattern, all.filter((name) => name.startsWith(pattern)).length]).not.toEqual([pattern, 0]);
-  });
+describe("test:attack, test:browser and test:faults", () => {
+  test.each(["test:attack", "test:browser", "test:faults"])(
+    "%s runs long, and every path in it matches files",
+    (script) => {
+      expect(scripts[script]).toContain("TEST_LENGTH=long");
+      expect(patternsOf(script)).not.toEqual([]);
+      for (const pattern of patternsOf(script))
+        expect([pattern, all.filter((name) => name.startsWith(pattern)).length]).not.toEqual([pattern, 0]);
+    },
+  );
 
   test("cover every REST route and every GraphQL operation", () => {
     const named = (api: string) => targets.filter((target) => target.api === api).map(({ name }) => name);

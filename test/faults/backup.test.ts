@@ -12,6 +12,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import pg from "pg";
 import { announceBackup } from "../../src/platform/database/backup-lock";
 import { say } from "../support/factories";
+import { upload } from "../support/files";
 import { contentsOf, elsewhere, isEmpty, query, waitingInstallation } from "../support/installation";
 import {
   afterTest,
@@ -40,7 +41,7 @@ async function backedUp(over = afterTest) {
   return { ...installation, folder, said };
 }
 
-/** A backup that no test changes. */
+/** A backup that no test changes, with its installation. */
 let shared: Awaited<ReturnType<typeof backedUp>>;
 beforeAll(async () => void (shared = await backedUp(afterTests)), LONG);
 
@@ -124,40 +125,6 @@ describe("a backup of a running installation", () => {
     LONG,
   );
 });
-
-test(
-  "repeats erasures recorded in a newer backup",
-  async () => {
-    const installation = await waitingInstallation();
-    const { env, api, assistantId } = installation;
-    const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
-    const begin = async (uniqueId: string) =>
-      (await api.gql(start, { input: { assistantId, uniqueId } })).startChat.id as string;
-    const [gone, stays] = [await begin("ada-lovelace"), await begin("bea")];
-    const [older, newer] = [join(emptyFolder(), "older"), join(emptyFolder(), "newer")];
-    await succeed("backup", env, older);
-    await api.gql('mutation { forgetEndUser(uniqueId: "ada-lovelace") { id } }');
-    await succeed("backup", env, newer);
-    expect(readFileSync(join(newer, "manifest.json"), "utf8")).not.toContain("ada-lovelace");
-
-    const copy = elsewhere(env, await emptyDatabase());
-    expect(await succeed("restore", copy, older, "--erasures", newer)).toMatch(
-      /Erasures to repeat from the backup of .*: 1\./,
-    );
-    await startServer({ ...copy, WORKER: "on" });
-    const left = async () =>
-      (
-        await query<{ id: string }>(copy.DATABASE_URL!, "select id from chats where id = any($1)", [
-          [gone, stays],
-        ])
-      ).map(({ id }) => id);
-    expect(await left()).toHaveLength(2);
-    await succeed("release", copy, "--drop");
-    await until(async () => (await left()).length === 1);
-    expect(await left()).toEqual([stays]);
-  },
-  LONG,
-);
 
 describe("a restore changes nothing if", () => {
   type Sabotage = (folder: string, env: Record<string, string>) => void | Record<string, string>;
@@ -268,10 +235,46 @@ test(
   LONG,
 );
 
+// From here on, tests change the installation.
+
+test(
+  "repeats erasures recorded in a newer backup",
+  async () => {
+    const { env, api, assistantId } = shared;
+    const start = "mutation ($input: StartChatInput!) { startChat(input: $input) { id } }";
+    const begin = async (uniqueId: string) =>
+      (await api.gql(start, { input: { assistantId, uniqueId } })).startChat.id as string;
+    const [gone, stays] = [await begin("ada-lovelace"), await begin("bea")];
+    const [older, newer] = [join(emptyFolder(), "older"), join(emptyFolder(), "newer")];
+    await succeed("backup", env, older);
+    await api.gql('mutation { forgetEndUser(uniqueId: "ada-lovelace") { id } }');
+    await succeed("backup", env, newer);
+    expect(readFileSync(join(newer, "manifest.json"), "utf8")).not.toContain("ada-lovelace");
+
+    const copy = elsewhere(env, await emptyDatabase());
+    expect(await succeed("restore", copy, older, "--erasures", newer)).toMatch(
+      /Erasures to repeat from the backup of .*: 1\./,
+    );
+    await startServer({ ...copy, WORKER: "on" });
+    const left = async () =>
+      (
+        await query<{ id: string }>(copy.DATABASE_URL!, "select id from chats where id = any($1)", [
+          [gone, stays],
+        ])
+      ).map(({ id }) => id);
+    expect(await left()).toHaveLength(2);
+    await succeed("release", copy, "--drop");
+    await until(async () => (await left()).length === 1);
+    expect(await left()).toEqual([stays]);
+  },
+  LONG,
+);
+
 test(
   "a file deleted during a backup keeps its content until the backup has finished",
   async () => {
-    const { env, api, fileId } = await waitingInstallation();
+    const { env, api } = shared;
+    const { id: fileId } = (await upload(api, { content: "deleted soon" })) as { id: string };
     const folder = join(env.DATA_DIR!, "files");
     const kept = () => readdirSync(folder, { recursive: true }).some((name) => String(name).endsWith(fileId));
     const backup = new pg.Client({ connectionString: env.DATABASE_URL });
@@ -290,7 +293,7 @@ test(
 test(
   "a move fills an empty database, leaves the files in place and holds the old database",
   async () => {
-    const { env, server, fileId, callId } = await waitingInstallation();
+    const { env, server, fileId, callId } = shared;
     const to = await emptyDatabase();
     expect((await runToEnd("cli/move", env, "--to", to)).stderr).toContain("A server is running");
     await server.end("SIGTERM");

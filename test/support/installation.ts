@@ -41,22 +41,29 @@ const OF_COPY = /""operation"": ""(restore|move)""/;
 
 /** All rows by table, without records that belong to one database, and without templates, which each start writes. */
 export async function contentsOf(url: string): Promise<Record<string, string[]>> {
-  const tables = await query<{ name: string }>(
-    url,
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
-     and relname not in ('knex_migrations', 'knex_migrations_lock', 'worker_heartbeats', 'holds', 'sole_jobs', 'templates', 'file_store', 'job_deaths', 'stored_sizes')`,
-  );
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
   const contents: Record<string, string[]> = {};
-  for (const { name } of tables) {
-    const rows = await query<{ row: string }>(url, `select t::text as row from public.${name} t order by 1`);
-    contents[name] = rows.map(({ row }) => row).filter((row) => !OF_COPY.test(row));
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and relname not in ('knex_migrations', 'knex_migrations_lock', 'worker_heartbeats', 'holds', 'sole_jobs', 'templates', 'file_store', 'job_deaths', 'stored_sizes')`,
+    );
+    for (const { name } of tables) {
+      const text = `select t::text as row from public.${name} t order by 1`;
+      const { rows } = await client.query<{ row: string }>(text);
+      contents[name] = rows.map(({ row }) => row).filter((row) => !OF_COPY.test(row));
+    }
+    const jobs = await waitingJobs({
+      query: async (text, values) => (await client.query(text, values)).rows as never,
+    });
+    contents["waiting jobs"] = jobs.map(({ task, payload, key, attempts, maxAttempts }) =>
+      JSON.stringify([task, payload, key, attempts, maxAttempts]),
+    );
+  } finally {
+    await client.end();
   }
-  const jobs = await waitingJobs({ query: (text, values) => query(url, text, values) });
-  const rows = jobs.map(({ task, payload, key, attempts, maxAttempts }) => [
-    ...[task, payload, key],
-    ...[attempts, maxAttempts],
-  ]);
-  return { ...contents, "waiting jobs": rows.map((row) => JSON.stringify(row)) };
+  return contents;
 }
 
 /** Whether a database is empty. */

@@ -1,4 +1,4 @@
-/** Whether the suites run every row (`npm run test:attack`, `npm run test:faults`) instead of a sample. */
+/** Whether the suites run every row (`npm run test:attack`, `test:browser`, `test:faults`) instead of a sample. */
 export const LONG = process.env.TEST_LENGTH === "long";
 
 /** Rows of a suite, with a title that says how many of all rows they are. */
