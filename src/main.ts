@@ -3,7 +3,6 @@ import { loadCatalog } from "./platform/catalog/load-catalog";
 import { modelAccess } from "./platform/providers/model-access";
 import { loadSettings } from "./platform/settings/load-settings";
 import { checkOwnership } from "./platform/database/data-dir";
-import { withEncryptionKeys } from "./platform/database/open";
 import { withSources } from "./platform/source-of";
 import { tryAddress } from "./http/address";
 
@@ -16,9 +15,8 @@ async function main(): Promise<void> {
   modelAccess(settings, loadCatalog(settings.CATALOG_FILE));
   await tryAddress(settings);
   await checkOwnership(settings.DATA_DIR);
-  const config = await withEncryptionKeys(settings);
   const { serve } = await import("./start/serve.js"); // most of the program, not needed to refuse a setting
-  onSignal(await serve(config));
+  onSignal(await serve(settings));
 }
 
 function onSignal(stop: () => Promise<void>): void {

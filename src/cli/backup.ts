@@ -17,7 +17,7 @@ operator(async (settings) => {
     throw new Error(`Name one new folder for the backup: ${USAGE}`);
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
-    const config = await withEncryptionKeys(settings);
+    const config = await withEncryptionKeys(settings, url);
     const keys = config.ENCRYPTION_KEYS!;
     const manifest = await writeBackup({
       url,

@@ -1,4 +1,5 @@
 import type { NewOrganization } from "../account/organization/bootstrap";
+import type { Config } from "../platform/settings/config";
 import { loadSettings } from "../platform/settings/load-settings";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
@@ -26,6 +27,7 @@ type CommandWork = (
 export interface CommandStart {
   /** The default organization, if the command has created it. */
   readonly created: NewOrganization | undefined;
+  readonly settings: Config;
   /** Names of the variables that were in the environment, where they take precedence over `.env`. */
   readonly environment: ReadonlySet<string>;
 }
@@ -54,9 +56,9 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   const knex = connect(url, { pool: 2, rowSecurity: settings.ROW_LEVEL_SECURITY });
   try {
-    const config = await withEncryptionKeys(settings);
+    const config = await withEncryptionKeys(settings, url);
     const created = await prepare(config, url);
-    const answer = await work(new Database(knex, offlinePorts(config)), values, { created, environment });
+    const answer = await work(new Database(knex, offlinePorts(config)), values, { created, environment, settings: config });
     if (answer !== undefined) console.log(JSON.stringify(answer));
   } finally {
     await knex.destroy();

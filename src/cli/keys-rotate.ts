@@ -29,11 +29,11 @@ operator(async (settings) => {
   }
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
-    const config = await withEncryptionKeys(settings);
+    const config = await withEncryptionKeys(settings, url);
     await prepare(config, url);
     if (new Set(config.ENCRYPTION_KEYS).size === 1) throw new Error(onlyOneKey(settings));
     let done = 0;
-    const count = await rotateKeys(url, new Crypto(config.ENCRYPTION_KEYS!), (column, some) => {
+    const count = await rotateKeys(url, new Crypto(config.ENCRYPTION_KEYS!, config.keysFile), (column, some) => {
       done += some;
       console.log(`${column}: re-encrypted ${some} (${done} in total)`);
     });

@@ -16,7 +16,7 @@ operator(async (settings) => {
   if (problem !== undefined) throw new Error(`--to ${problem}. Name an empty database: ${USAGE}`);
   const { ownerUrl: from, stop } = await commandDatabase(settings, (line) => console.error(line));
   try {
-    const config = await withEncryptionKeys(settings);
+    const config = await withEncryptionKeys(settings, from);
     const skipped = await moveDatabase(from, to, async () => {
       await prepare(config, to, true);
       await recordInAudit(to, config, "move");

@@ -15,7 +15,7 @@ operator(async (settings) => {
   const { ownerUrl: url, stop } = await commandDatabase(settings, (line) => console.error(line), true);
   const db = connect(url, { pool: 2 });
   try {
-    const config = await withEncryptionKeys(settings);
+    const config = await withEncryptionKeys(settings, url);
     await prepare(config, url);
     const released = await release(new Database(db, offlinePorts(config)), values.drop);
     if (released === undefined) console.log("Nothing is held.");

@@ -19,7 +19,11 @@ interface DerivedKeys extends Readonly<Record<Purpose, Buffer>> {
 export class Crypto {
   private readonly keys: readonly [DerivedKeys, ...DerivedKeys[]];
 
-  constructor(masters: readonly string[]) {
+  /** @param file the file that has the keys, instead of the setting */
+  constructor(
+    masters: readonly string[],
+    private readonly file?: string,
+  ) {
     const [first, ...others] = masters.map(derive);
     if (!first) throw new Error("ENCRYPTION_KEYS is empty: set at least one key.");
     this.keys = [first, ...others];
@@ -43,7 +47,9 @@ export class Crypto {
     const key = this.keys.find((key) => key.id === id);
     if (!key)
       throw new Error(
-        `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`,
+        this.file === undefined
+          ? `ENCRYPTION_KEYS lacks the key ${id}, with which a stored secret was encrypted. List former keys after the new one: new,old.`
+          : `The file ${this.file} lacks the key ${id}, with which a stored secret was encrypted. Restore the file from your copy.`,
       );
     const bytes = Buffer.from(body, "base64url");
     const decipher = createDecipheriv("aes-256-gcm", key.encryption, bytes.subarray(0, 12))

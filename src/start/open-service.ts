@@ -172,7 +172,7 @@ function portsOf(
   const publicUrl = () => config.PUBLIC_BASE_URL ?? ownUrl();
   const catalog = loadCatalog(config.CATALOG_FILE);
   return {
-    crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
+    crypto: new Crypto(config.ENCRYPTION_KEYS ?? [], config.keysFile),
     catalog,
     listener,
     outbound: reach,

@@ -2,7 +2,7 @@ import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
 import { describeDatabase } from "../platform/database/database-name";
 import { holdMessage } from "../platform/database/holds";
-import { serverDatabase, type OpenDatabase } from "../platform/database/open";
+import { serverDatabase, withEncryptionKeys, type OpenDatabase } from "../platform/database/open";
 import { searchProblem } from "../platform/database/suitable";
 import { describeTransport } from "../platform/database/transport";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
@@ -22,10 +22,11 @@ const SHUTDOWN_GRACE_MS = 10_000;
  * Starts the service on its database and prints its addresses.
  * @returns a function that stops both
  */
-export async function serve(config: Config): Promise<() => Promise<void>> {
-  const logger = openLogger(config.LOG_LEVEL);
-  const database = await serverDatabase(config, (line) => console.log(line));
+export async function serve(settings: Config): Promise<() => Promise<void>> {
+  const logger = openLogger(settings.LOG_LEVEL);
+  const database = await serverDatabase(settings, (line) => console.log(line));
   try {
+    const config = await withEncryptionKeys(settings, database.ownerUrl);
     const created = await prepare(config, database.ownerUrl, false, () => refuseUnfitRoles(config, database));
     const problem = await searchProblem(database.ownerUrl);
     if (problem !== undefined) console.error(`Warning: ${problem}`);
@@ -60,7 +61,7 @@ function filesOutOfReach({ S3_BUCKET: bucket, filesDir }: Config): string {
     `FILES ARE NOT SHARED: the servers of this database do not store their files in ${own}.`,
     "This server refuses uploads and downloads, and /health/ready returns 503.",
     "  - If you run several servers: set the same S3_BUCKET on all of them, or mount one shared folder at DATA_DIR/files.",
-    "  - If the files were moved or lost: run `npm run files:adopt` with this server's settings to store files here.",
+    "  - If the files were moved or lost: stop the servers, then run `npm run files:adopt` with this server's settings to store files here.",
   ].join("\n");
 }
 

@@ -121,6 +121,15 @@ export class Database {
     await this.knex("file_store").insert({ id }).onConflict("one").merge(["id"]);
   }
 
+  /** Number of servers that are running on this database. */
+  async runningServers(): Promise<number> {
+    const { rows } = await this.knex.raw<{ rows: { count: number }[] }>(
+      `select count(*)::integer as count from pg_stat_activity
+       where datname = current_database() and application_name like 'parley listener%'`,
+    );
+    return rows[0]!.count;
+  }
+
   /** The hold that keeps jobs waiting; undefined if there is none. */
   hold(): Promise<Hold | undefined> {
     return currentHold(this.knex);

@@ -5,6 +5,7 @@ import type { Config } from "../settings/config";
 import { describeDatabase } from "./database-name";
 import { hasEmbedded, runningEmbedded, startEmbedded } from "./embedded";
 import { makeDataDir } from "./embedded-place";
+import { openClient } from "./open-client";
 import { refuseMoved } from "./refuse-moved";
 
 /** An open database: its URLs, and a function that releases it. */
@@ -72,15 +73,37 @@ export async function restoreDatabase(config: Config, log: (line: string) => voi
   return serverDatabase(config, log);
 }
 
-/** The settings with ENCRYPTION_KEYS; with the embedded database they are generated once and stored beside it. */
-export async function withEncryptionKeys(config: Config): Promise<Config> {
-  if (config.ENCRYPTION_KEYS !== undefined) return config;
-  await makeDataDir(config.DATA_DIR);
-  await keepEncryptionKeys(config.DATA_DIR, [randomBytes(32).toString("base64url")]);
-  return { ...config, ENCRYPTION_KEYS: await keptEncryptionKeys(config.DATA_DIR) };
+/**
+ * The settings with ENCRYPTION_KEYS; with the embedded database they are generated once and stored beside it.
+ * @param url URL of the open database for the role that owns the tables
+ * @throws Error if the file with the keys is missing, although the database has secrets that were encrypted with them
+ */
+export async function withEncryptionKeys(config: Config, url: string): Promise<Config> {
+  const { ENCRYPTION_KEYS, DATA_DIR } = config;
+  if (ENCRYPTION_KEYS !== undefined) return config;
+  if ((await keptEncryptionKeys(DATA_DIR)) === undefined) {
+    if (await hasSecrets(url)) throw new Error(keysMissing(DATA_DIR));
+    await makeDataDir(DATA_DIR);
+    await keepEncryptionKeys(DATA_DIR, [randomBytes(32).toString("base64url")]);
+  }
+  return { ...config, ENCRYPTION_KEYS: await keptEncryptionKeys(DATA_DIR), keysFile: keysFile(DATA_DIR) };
+}
+
+/** Whether a database has an organization, and so its keys: both are created in one transaction. */
+async function hasSecrets(url: string): Promise<boolean> {
+  const client = await openClient(url, "parley keys");
+  try {
+    const { rowCount } = await client.query("select where to_regclass('organizations') is not null");
+    return rowCount !== 0 && (await client.query("select from organizations limit 1")).rowCount !== 0;
+  } finally {
+    await client.end();
+  }
 }
 
 const keysFile = (dataDir: string) => join(dataDir, "encryption-keys");
+
+const keysMissing = (dataDir: string): string =>
+  `The file ${keysFile(dataDir)} is missing: restore it from your copy, or set ENCRYPTION_KEYS if you did before. The secrets in the database are encrypted with the keys in it. If there is no copy, see "If the keys are lost" in docs/backup.md.`;
 
 /** The keys stored beside the embedded database; undefined if there are none. */
 export const keptEncryptionKeys = (dataDir: string): Promise<string[] | undefined> =>
@@ -108,7 +131,11 @@ export async function keepEncryptionKeys(dataDir: string, keys: readonly string[
 export async function addEncryptionKey(dataDir: string): Promise<string> {
   const kept = await keptEncryptionKeys(dataDir);
   if (kept === undefined)
-    throw new Error(`DATA_DIR ${dataDir} has no encryption keys yet. Start the server once first.`);
+    throw new Error(
+      (await hasEmbedded(dataDir))
+        ? keysMissing(dataDir)
+        : `DATA_DIR ${dataDir} has no encryption keys yet. Start the server once first.`,
+    );
   const file = keysFile(dataDir);
   const keys = [randomBytes(32).toString("base64url"), ...kept];
   await writeFile(`${file}.new`, keys.join(","), { mode: 0o600, flush: true });

@@ -20,7 +20,7 @@ export function offlinePorts(config: Config): Ports {
   const answers = new BoundedAnswers();
   const catalog = loadCatalog(config.CATALOG_FILE);
   return {
-    crypto: new Crypto(config.ENCRYPTION_KEYS ?? []),
+    crypto: new Crypto(config.ENCRYPTION_KEYS ?? [], config.keysFile),
     catalog,
     storage: openStorage(config, answers),
     embeddings: undefined,

@@ -160,6 +160,8 @@ export interface Config extends Values {
   readonly HOST: string;
   readonly OUTBOUND_ALLOW: string[];
   readonly filesDir: string;
+  /** The file that ENCRYPTION_KEYS was read from; undefined if it is set. */
+  readonly keysFile?: string;
   /** Environment variables named `…_API_KEY` and `…_BASE_URL`. */
   readonly providerVariables: Readonly<Record<string, string>>;
 }
