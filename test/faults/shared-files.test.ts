@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { Api } from "../support/api";
@@ -23,6 +23,23 @@ async function download(api: Api, id: string) {
   const { url } = await api.get(`/rest/v1/files/${id}/download`, 200);
   return api.request("GET", new URL(url).pathname + new URL(url).search);
 }
+
+test(
+  "files:adopt needs --force while a server runs or a file is missing, and no longer",
+  async () => {
+    const env = { ...SETTINGS, DATABASE_URL: await preparedDatabase(), DATA_DIR: emptyFolder() };
+    const server = await startServer(env);
+    await upload(server.api);
+    const adopt = (DATA_DIR: string) => runToEnd("cli/files-adopt", { ...env, DATA_DIR });
+    expect((await adopt(env.DATA_DIR)).stderr).toMatch(/missing there: 0 of 1\nRunning .*: 1\nNothing/);
+    await server.end("SIGTERM");
+    expect((await adopt(emptyFolder())).stderr).toMatch(/missing there: 1 of 1\nRunning .*: 0\nNothing/);
+    const copied = emptyFolder();
+    cpSync(env.DATA_DIR, copied, { recursive: true });
+    expect(await adopt(copied)).toMatchObject({ code: 0, stdout: '{"adopted":true}\n' });
+  },
+  4 * SERVER_TIMEOUT_MS,
+);
 
 describe("two servers on one database", () => {
   test(
@@ -58,7 +75,17 @@ describe("two servers on one database", () => {
         expect(answer.headers.get("Retry-After")).toBe("2");
       }
 
-      expect(await runToEnd("cli/files-adopt", apart)).toMatchObject({ code: 0 });
+      const refused = await runToEnd("cli/files-adopt", apart);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr.split("\n").slice(1)).toEqual([
+        `Folder: ${join(apart.DATA_DIR, "files")}`,
+        "Stored files that are missing there: 1 of 1",
+        "Running servers on this database: 2",
+        expect.stringContaining("Nothing was changed. "),
+        "",
+      ]);
+      expect((await upload(first.api)).status).toBe(201);
+      expect(await runToEnd("cli/files-adopt", apart, "--force")).toMatchObject({ code: 0 });
       await until(async () => (await second.api.request("GET", "/health/ready")).status === 200);
       expect((await upload(second.api)).status).toBe(201);
       // Files of the other folder are missing here: 404, not an internal error.
