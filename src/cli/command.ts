@@ -58,7 +58,11 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
   try {
     const config = await withEncryptionKeys(settings, url);
     const created = await prepare(config, url);
-    const answer = await work(new Database(knex, offlinePorts(config)), values, { created, environment, settings: config });
+    const answer = await work(new Database(knex, offlinePorts(config)), values, {
+      created,
+      environment,
+      settings: config,
+    });
     if (answer !== undefined) console.log(JSON.stringify(answer));
   } finally {
     await knex.destroy();

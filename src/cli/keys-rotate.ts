@@ -33,10 +33,14 @@ operator(async (settings) => {
     await prepare(config, url);
     if (new Set(config.ENCRYPTION_KEYS).size === 1) throw new Error(onlyOneKey(settings));
     let done = 0;
-    const count = await rotateKeys(url, new Crypto(config.ENCRYPTION_KEYS!, config.keysFile), (column, some) => {
-      done += some;
-      console.log(`${column}: re-encrypted ${some} (${done} in total)`);
-    });
+    const count = await rotateKeys(
+      url,
+      new Crypto(config.ENCRYPTION_KEYS!, config.keysFile),
+      (column, some) => {
+        done += some;
+        console.log(`${column}: re-encrypted ${some} (${done} in total)`);
+      },
+    );
     console.log(`Every stored secret is encrypted with the first key (${count} re-encrypted in this run).`);
     if (config.ENCRYPTION_KEYS!.length > 1)
       console.log(

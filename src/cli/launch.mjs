@@ -93,8 +93,13 @@ async function run({ name, commands }) {
 const [, , program, ...options] = process.argv;
 const serverOnly = program === "--server";
 const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(stampOf(name));
+const canBuild = existsSync("node_modules/typescript");
+if (!existsSync("node_modules/pg") || (!canBuild && !existsSync(stampOf("server")))) {
+  console.error(`The packages of Parley are not installed in ${root}. Run \`npm ci\` first.`);
+  process.exit(1);
+}
 // Without build tools the existing build runs.
-const stale = existsSync("node_modules/typescript") ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
+const stale = canBuild ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
 if (stale.length > 0 && program === "main") await preflight();
 if (stale.length > 0) await build(stale);
 if (program && !serverOnly) {

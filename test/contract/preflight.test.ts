@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -44,6 +44,29 @@ async function start(env: Record<string, string>, asOther = true) {
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   return { code: code as number, lines: stderr.trimEnd().split("\n") };
 }
+
+test.each([
+  ["without packages", []],
+  ["with the packages that run a build, but without a build", ["pg"]],
+])("a clone %s says that they must be installed, for every program", (_, packages) => {
+  const clone = mkdtempSync(join(tmpdir(), "parley-clone-"));
+  cpSync(join(root, "src/cli"), join(clone, "src/cli"), { recursive: true });
+  for (const name of packages) mkdirSync(join(clone, "node_modules", name), { recursive: true });
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const programs = Object.values(scripts).flatMap((text) => /launch\.mjs(?: (\S+))?/.exec(text)?.[1] ?? []);
+  for (const program of ["main", ...programs.slice(0, 2), "--server"]) {
+    const { status, stderr } = spawnSync(process.execPath, [join(clone, "src/cli/launch.mjs"), program], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      `The packages of Parley are not installed in ${clone}. Run \`npm ci\` first.\n`,
+    ]);
+  }
+  rmSync(clone, { recursive: true });
+});
 
 describe("npm start reports before it builds", () => {
   test("an address in use", async () => {

@@ -14,7 +14,11 @@ test(
     const missing = `The file ${file} is missing: restore it from your copy`;
     const refuses = async (program: string, ...options: string[]) => {
       const { code, stderr } = await runToEnd(program, env, ...options);
-      expect({ program, code, stderr }).toEqual({ program, code: 1, stderr: expect.stringContaining(missing) });
+      expect({ program, code, stderr }).toEqual({
+        program,
+        code: 1,
+        stderr: expect.stringContaining(missing),
+      });
       expect(existsSync(file)).toBe(false);
     };
     await refuses("cli/key-create"); // on the database of the running server
@@ -25,7 +29,9 @@ test(
 
     writeFileSync(file, "k".repeat(43));
     expect((await runToEnd("main", env)).stderr).toMatch(
-      new RegExp(`^The file ${file} lacks the key \\S+, with which .* Restore the file from your copy\\.\\n$`),
+      new RegExp(
+        `^The file ${file} lacks the key \\S+, with which .* Restore the file from your copy\\.\\n$`,
+      ),
     );
     rmSync(file);
     writeFileSync(file, readFileSync(lost));
