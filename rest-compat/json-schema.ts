@@ -21,6 +21,7 @@ import { responseName } from "./compile";
 import { exampleOf } from "./examples";
 import { mutationFor } from "./read-only";
 import { structureOf } from "./structures";
+import { inResponse, inRest } from "./wording";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -78,7 +79,10 @@ export class Components {
       const schema = this.property(bare, field, node, options);
       properties[name] = withDescription(
         keepsNull ? { ...schema, type: [schema.type, "null"] } : schema,
-        withMutation(field.description, mutationFor(bare.name, name)),
+        withMutation(
+          keepsNull ? field.description : inResponse(`${bare.name}.${name}`, field.description),
+          mutationFor(bare.name, name),
+        ),
         component,
         name,
       );
@@ -125,7 +129,7 @@ export class Components {
       const schema = withRule(this.input(field.type, []), rule);
       properties[field.name] = withDescription(
         clears ? orNull(schema) : schema,
-        field.description,
+        inRest(`${bare.name}.${field.name}`, field.description),
         bare.name,
         field.name,
       );
@@ -133,7 +137,7 @@ export class Components {
     }
     return this.add(bare.name, {
       type: "object",
-      ...about(bare.description),
+      ...about(inRest(bare.name, bare.description)),
       properties,
       ...(required.length > 0 && { required }),
     });

@@ -40,4 +40,31 @@ describe("the OpenAPI document", () => {
           "updateRagSettings",
         );
   });
+
+  test("describes absent fields of responses as absent, and names no GraphQL operation without saying so", async () => {
+    interface Schema {
+      readonly description?: string;
+      readonly type?: unknown;
+      readonly properties?: Readonly<Record<string, Schema>>;
+    }
+    const schemas = JSON.parse(await documentOf(running)).components.schemas as Record<string, Schema>;
+    const fields = Object.entries(schemas).flatMap(([name, { properties = {}, ...schema }]) => [
+      { name, ...schema },
+      ...Object.entries(properties).map(([field, one]) => ({ name: `${name}.${field}`, ...one })),
+    ]);
+    const text = ({ description = "" }: Schema) => description;
+    const nulls = fields.filter((field) => /\bnull\b/.test(text(field)) && !/Input/.test(field.name));
+    const isNull = ({ type, name }: Schema & { name: string }) =>
+      String(type).includes("null") || name === "Log.messages" || name === "Log.metadata";
+    expect(nulls.filter((field) => !isNull(field))).toEqual([]);
+    const { __schema } = await running.api.gql("{ __schema { mutationType { fields { name } } } }");
+    const names = (__schema.mutationType.fields as { name: string }[]).map(({ name }) => name);
+    const named = fields.filter(
+      (field) =>
+        names.some((name) => /[A-Z]/.test(name) && new RegExp(`\\b${name}\\b`).test(text(field))) &&
+        !text(field).includes("GraphQL"),
+    );
+    expect(named).toEqual([]);
+    expect(fields.filter((field) => text(field).includes("withReply"))).toEqual([]);
+  });
 });
