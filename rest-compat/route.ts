@@ -46,6 +46,8 @@ export interface Route {
   readonly body?: "multipart" | "form";
   /** Input fields that are not accepted on this path. */
   readonly omit?: readonly string[];
+  /** Advice about fields that clients expect but the path does not take, by field, as a sentence without its end. */
+  readonly hints?: Readonly<Record<string, string>>;
   /** Response fields that are `null` if empty, instead of being omitted. */
   readonly nullable?: readonly string[];
   /** Names of the response's schemas in the OpenAPI document, by GraphQL type. Default: the name of the type. */
@@ -72,6 +74,7 @@ type Row = Pick<
   | "bodyLimit"
   | "body"
   | "omit"
+  | "hints"
   | "nullable"
   | "components"
   | "waits"

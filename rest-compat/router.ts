@@ -36,6 +36,8 @@ export function restRouter(server: RestServer, routes: readonly CompiledRoute[])
   };
 }
 
+const KEY_UNUSED = "The header Idempotency-Key was ignored: only POST requests have it.";
+
 async function handle(
   server: RestServer,
   route: CompiledRoute,
@@ -45,6 +47,7 @@ async function handle(
 ): Promise<void> {
   const search = req.url!.split("?").slice(1).join("?");
   if (search !== "") warn(res, unknownParameters(route, new URLSearchParams(search)));
+  if (route.method !== "post" && req.headers["idempotency-key"] !== undefined) warn(res, [KEY_UNUSED]);
   if (route.stream) {
     const read = route.body === "form" ? readFields : readJson;
     return server.streams[route.stream]!(req, res, await read(req, res, route.bodyLimit));

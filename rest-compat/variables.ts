@@ -95,7 +95,7 @@ function rawValue(
 
 /** The body without fields that the route ignores: read-only ones in a PATCH, and with `lenient` all others. */
 function bodyOf(
-  { method, setters }: CompiledRoute,
+  { method, setters, hints }: CompiledRoute,
   { input, bodyFields, readOnly }: Operation,
   body: unknown,
   lenient: boolean,
@@ -114,7 +114,7 @@ function bodyOf(
     const advice = readOnly.get(name);
     if (bodyFields.includes(name) || (isEcho && advice !== undefined)) continue;
     const message =
-      advice === undefined ? unknownField(name, bodyFields, setters) : `is read-only: ${advice}`;
+      advice === undefined ? unknownField(name, bodyFields, setters, hints) : `is read-only: ${advice}`;
     problems.push({ path: name, message });
     if (problems.length >= MAX_PROBLEMS) throw invalid(problems);
   }
@@ -124,7 +124,13 @@ function bodyOf(
 const hasRequiredField = (input: GraphQLInputObjectType): boolean =>
   Object.values(input.getFields()).some(isRequiredInputField);
 
-function unknownField(name: string, known: readonly string[], setters?: ReadonlyMap<string, string>): string {
+function unknownField(
+  name: string,
+  known: readonly string[],
+  setters?: ReadonlyMap<string, string>,
+  hints: CompiledRoute["hints"] = {},
+): string {
+  if (Object.hasOwn(hints, name)) return `is not a field of this request: ${hints[name]}`;
   const setter = setters?.get(name);
   if (setter !== undefined) return `is not a field of this request. Set it with ${setter}`;
   const meant = nearest(name, known);

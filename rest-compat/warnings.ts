@@ -18,11 +18,11 @@ export function unknownParameters({ operation }: CompiledRoute, query: URLSearch
 }
 
 /** One warning for each field that a body cannot have; it is ignored with REST_UNKNOWN_FIELDS=ignore. */
-export function unknownFields({ operation, setters }: CompiledRoute, body: unknown): string[] {
+export function unknownFields({ operation, setters, hints }: CompiledRoute, body: unknown): string[] {
   if (!operation || !isJsonObject(body)) return [];
   const { bodyFields, readOnly } = operation;
   const unknown = Object.keys(body).filter((name) => !bodyFields.includes(name) && !readOnly.has(name));
-  return ignored("field", unknown, bodyFields, setters);
+  return ignored("field", unknown, bodyFields, { setters, hints });
 }
 
 /** One warning for each field of a body on a path that takes no body. @param body undefined if it is not JSON */
@@ -55,14 +55,16 @@ function ignored(
   kind: string,
   unknown: readonly string[],
   known: readonly string[],
-  setters?: ReadonlyMap<string, string>,
+  { setters, hints = {} }: Pick<CompiledRoute, "setters" | "hints"> = {},
 ): string[] {
   const named = unknown.slice(0, MAX_NAMED).map((name) => {
     const setter = setters?.get(name);
+    const hint = Object.hasOwn(hints, name) ? hints[name]! : undefined;
     const meant = nearest(name, known);
     const taken = known.length === 0 ? "This path takes none" : `This path takes ${known.join(", ")}`;
     const guess = meant === undefined ? `${taken}.` : `Did you mean ${meant}?`;
-    const advice = setter === undefined ? guess : `Set it with ${setter}.`;
+    const other = setter === undefined ? guess : `Set it with ${setter}.`;
+    const advice = hint === undefined ? other : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;
     return `The ${kind} ${name.slice(0, MAX_NAME_LENGTH)} is unknown and was ignored. ${advice}`;
   });
   return [...named, ...moreThan(named, unknown, `${kind}s are unknown and were ignored`)];

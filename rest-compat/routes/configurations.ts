@@ -9,6 +9,11 @@ const CHAT = `{ ${COMMON} chatMode quickRepliesEnabled ${RAG} }`;
 const THEME = "{ theme mode }";
 const FILES = "Attach files with the GraphQL mutation `attachFile`; see [Knowledge](/docs/knowledge).";
 
+const THEME_KEYS = [
+  ...["primaryColor", "backgroundColor", "textColor", "fontFamily", "position", "title"],
+  ...["subtitle", "avatarUrl", "launcherText", "borderRadius"],
+];
+
 export const configurations = group("Configurations", "keyOrBearer", [
   {
     id: "getVoiceConfiguration",
@@ -63,6 +68,9 @@ export const configurations = group("Configurations", "keyOrBearer", [
     patch: "/rest/v1/assistants/:assistantId/theme",
     summary: "Update the theme of an assistant's widget",
     omit: ["mode"],
+    hints: Object.fromEntries(
+      THEME_KEYS.map((key) => [key, `send it as theme.${key}, with the rest of the theme, which is replaced as a whole`]),
+    ),
     document: `mutation UpdateThemeConfiguration($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
       result: updateThemeConfiguration(assistantId: $assistantId, input: $input) ${THEME} }`,
   },

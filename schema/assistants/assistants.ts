@@ -24,7 +24,7 @@ import { Selected } from "../core/selected";
   simpleResolvers: true,
 })
 export class Assistant {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({ description: "Name, 1 to 255 characters." })
   name!: string;

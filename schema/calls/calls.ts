@@ -33,7 +33,7 @@ const Dials = Extensions({ dials: true });
   simpleResolvers: true,
 })
 export class Call {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => CallKind, { description: "Kind of the call." })
   kind!: string;

@@ -18,7 +18,7 @@ import { JSONObject } from "../core/scalars";
 
 @ObjectType({ description: "Message of a chat.", simpleResolvers: true })
 export class Message {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => ID, { description: "Id of its chat." })
   chatId!: string;
@@ -61,7 +61,7 @@ export class Message {
   simpleResolvers: true,
 })
 export class Chat {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => Channel, { description: "Channel of the conversation." })
   channel!: string;

@@ -131,8 +131,9 @@ function lacking(permission: Permission, own: readonly Permission[]): string {
     ...(listed === "" ? [] : [`--permissions ${listed}`]),
     ...(all.includes("import") ? ["--import"] : []),
   ];
+  const way = all.includes("import") ? "" : " by POST /rest/v1/organization/keys, or on the server";
   const only = permission === "import" ? ", which only the command line grants" : "";
-  return `This key lacks the permission "${permission}"${only}; it has ${has}. Create a key with all of them: \`npm run --silent key:create -- ${options.join(" ")}\`.`;
+  return `This key lacks the permission "${permission}"${only}; it has ${has}. Create a key with all of them${way}: \`npm run --silent key:create -- ${options.join(" ")}\`.`;
 }
 
 /** Like `admit`, for a nested field: the caller is already authenticated. @throws FORBIDDEN */

@@ -80,7 +80,7 @@ export class DeliveryAttempt {
   simpleResolvers: true,
 })
 export class Delivery {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => DeliveryStatus, { description: "Status of the delivery." })
   status!: string;

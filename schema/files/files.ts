@@ -10,7 +10,7 @@ import { JSONObject, Upload } from "../core/scalars";
 
 @ObjectType({ description: "Uploaded file.", simpleResolvers: true })
 export class File {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({ description: "Name, without folders and control characters; at most 255 bytes." })
   name!: string;

@@ -11,7 +11,7 @@ import { Extension, NotNull, Rule } from "../core/rules";
   simpleResolvers: true,
 })
 export class Key {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({
     description:

@@ -14,7 +14,7 @@ import { WebhookDestination } from "../webhooks/webhooks";
   simpleResolvers: true,
 })
 export class Project {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({ description: "Name, 1 to 255 characters." })
   name!: string;

@@ -22,7 +22,7 @@ const DESCRIPTIONS = {
   simpleResolvers: true,
 })
 export class TelephonyConnection {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({ description: "Telephone number, in E.164 format." })
   phoneNumber!: string;

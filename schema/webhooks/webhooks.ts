@@ -6,7 +6,7 @@ import { Rule } from "../core/rules";
 
 @ObjectType({ description: "Webhook destination: a URL that receives signed events.", simpleResolvers: true })
 export class WebhookDestination {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({ description: "An http or https URL that receives the events by POST." })
   url!: string;

@@ -56,7 +56,7 @@ export class WidgetSession {
 
 @ObjectType({ description: "Message of a visitor's chat.", simpleResolvers: true })
 export class WidgetMessage {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => MessageRole, { description: "Author: USER for the visitor, ASSISTANT for the assistant." })
   role!: string;
@@ -79,7 +79,7 @@ export class WidgetMessage {
 
 @ObjectType({ description: "Chat of a visitor. Its log has the same id.", simpleResolvers: true })
 export class WidgetChat {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => Channel, { description: "Channel of the chat." })
   channel!: string;

@@ -15,7 +15,7 @@ import { DeploymentType } from "./enums";
 
 @ObjectType({ description: "Way for people to reach an assistant or a workflow.", simpleResolvers: true })
 export class Deployment {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => DeploymentType, { description: "Type of the deployment." })
   type!: string;

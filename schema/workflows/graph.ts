@@ -19,7 +19,7 @@ import {
 
 @ObjectType({ description: "Node of a workflow: a step of the conversation.", simpleResolvers: true })
 export class WorkflowNode {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => ID, { description: "Id of its workflow." })
   workflowId!: string;
@@ -70,7 +70,7 @@ export class WorkflowNode {
   simpleResolvers: true,
 })
 export class WorkflowEdge {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field(() => ID, { description: "Id of its workflow." })
   workflowId!: string;

@@ -7,7 +7,7 @@ import { Field } from "../core/decorators";
   simpleResolvers: true,
 })
 export class Workflow {
-  @Field(() => ID, { description: "Opaque id; ids sort by creation time." })
+  @Field(() => ID, { description: "Opaque id; ids sort roughly by creation time." })
   id!: string;
   @Field({ description: "Name, 1 to 255 characters." })
   name!: string;

@@ -20,7 +20,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   DEPLOYMENT_NOT_FOUND: missingRecord("deployment", "the GraphQL query `deployments`"),
   UNAUTHENTICATED: [
     "The credential is missing, unknown, inactive or expired, or is a bearer token where only a key is accepted.",
-    "The message says which. Send a key in `X-API-Key` or a token in `Authorization: Bearer`. If the message says that the operation accepts no bearer token, a new token does not help: send a SECRET key from your server. `npm run key:create` makes a new key.",
+    "The message says which. Send a key in `X-API-Key` or a token in `Authorization: Bearer`. If the message says that the operation accepts no bearer token, a new token does not help: send a SECRET key from your server. Another key makes a new one by `POST /rest/v1/organization/keys`; without one, `npm run key:create` does on the server.",
   ],
   FORBIDDEN: [
     "The credential is valid but may not do this: a PUBLIC key, a token with `userId`, or a key with limits.",
@@ -87,8 +87,8 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "Repeat the request after a few seconds.",
   ],
   PAYLOAD_TOO_LARGE: [
-    "The body or the file is larger than the limit.",
-    "Send less; `MAX_FILE_BYTES` limits files.",
+    "The body or the file is larger than the limit. The status is 431 if the request line and headers exceed 16 KiB.",
+    "Send less; `MAX_FILE_BYTES` limits files, other bodies may have 8 MiB.",
   ],
   UNSUPPORTED_MEDIA_TYPE: [
     "The body does not have the expected content type.",

@@ -6,6 +6,7 @@ import type { CompiledRoute } from "../../rest-compat/compile";
 import { atAddress, openApi } from "../../rest-compat/openapi";
 import { restRouter } from "../../rest-compat/router";
 import { coerce, type Engine } from "../../rest-compat/run";
+import { pathSuggester } from "../../rest-compat/suggest-path";
 import type { RestServer } from "../../rest-compat/server";
 import { makeContext, type Context } from "../../schema/core/context";
 import { Idempotency } from "../account/organization/idempotency";
@@ -90,10 +91,11 @@ export async function httpApp(
   app.get("/", home(ports));
 
   app.all(READ_ONLY, (req, res) => refuseMethod(req, res, ["get"]));
-  app.use(notFound);
+  const noSuchPath = unknownPath(pathSuggester(rows));
+  app.use(refuseUnknown(noSuchPath));
   app.use(((error, _req, res, _next) => sendError(res, toDomainError(error))) satisfies ErrorRequestHandler);
   const answer: Answer = app;
-  return (req, res) => answer(req, res, finalHandler(req as Request, res as Response, first, sendError));
+  return (req, res) => answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
 }
 
 type Answer = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
@@ -104,17 +106,36 @@ type Answer = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown
  * @param first the handlers that every request passes
  */
 const finalHandler =
-  (req: Request, res: Response, first: readonly RequestHandler[], sendError: SendError) =>
+  (
+    req: Request,
+    res: Response,
+    first: readonly RequestHandler[],
+    sendError: SendError,
+    noSuchPath: NoSuchPath,
+  ) =>
   (error?: unknown) => {
     if (!res.hasHeader("X-Request-Id")) for (const handler of first) void handler(req, res, () => undefined);
     sendError(res, error ?? noSuchPath(req.url));
   };
 
-const noSuchPath = (path: string) => new DomainError("NOT_FOUND", `No such path: ${path.slice(0, 200)}`);
+type NoSuchPath = (path: string) => DomainError;
 
-const notFound: RequestHandler = ({ path }) => {
-  throw noSuchPath(path);
-};
+const refuseUnknown =
+  (noSuchPath: NoSuchPath): RequestHandler =>
+  ({ path }) => {
+    throw noSuchPath(path);
+  };
+
+const unknownPath =
+  (suggest: (path: string) => string | undefined): NoSuchPath =>
+  (path) => {
+    const meant = suggest(path.split("?", 1)[0]!);
+    const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    return new DomainError(
+      "NOT_FOUND",
+      `No such path: ${path.slice(0, 200)}.${guess} /rest/docs lists the paths of REST, /docs the documentation.`,
+    );
+  };
 
 /** Node's own check is disabled, because it answers with an empty body. */
 const requireHost: RequestHandler = (req, _res, next) => {

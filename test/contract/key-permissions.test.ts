@@ -138,7 +138,7 @@ describe("a refusal names the missing permission, those of the key, and a comman
   test.each(GIVEN)("%s, over GraphQL and REST", async (lacked) => {
     const own = GIVEN.filter((one) => one !== lacked);
     const api = byKey(await newKey(own));
-    const expected = `This key lacks the permission "${lacked}"; it has ${own.join(", ")}. Create a key with all of them: \`npm run --silent key:create -- --permissions ${[...own, lacked].join(",")}\`.`;
+    const expected = `This key lacks the permission "${lacked}"; it has ${own.join(", ")}. Create a key with all of them by POST /rest/v1/organization/keys, or on the server: \`npm run --silent key:create -- --permissions ${[...own, lacked].join(",")}\`.`;
     const operation = operations.find(
       (one) => one.kind !== "subscription" && needed(one) === lacked && AUTHORIZATION[one.name] !== "visitor",
     )!;

@@ -179,7 +179,7 @@ describe("invalid credentials", () => {
     [
       "an unknown key",
       key(SECRET_KEY),
-      "This API key is unknown. Check that it belongs to this server, or create another: `npm run --silent key:create`.",
+      "This API key is unknown. Check that it belongs to this server, or create another with POST /rest/v1/organization/keys and another key, or on the server: `npm run --silent key:create`.",
     ],
   ])("say what was sent and what to send, on both interfaces: %s", async (_, headers, message) => {
     const wrong = running.api.as(headers);
@@ -212,7 +212,7 @@ describe("invalid credentials", () => {
     ]);
     await api.patch(`${KEYS}/${id}`, { status: "ACTIVE" }, 200);
     expect((await api.as(key(value)).get(ASSISTANTS, 401)).message).toBe(
-      `This API key expired at ${expired.toISOString()}. Create another: \`npm run --silent key:create\`.`,
+      `This API key expired at ${expired.toISOString()}. Create another with POST /rest/v1/organization/keys and another key, or on the server: \`npm run --silent key:create\`.`,
     );
   });
 

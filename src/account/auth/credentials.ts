@@ -171,7 +171,7 @@ const isActive = (key: CachedKey | undefined): key is CachedKey =>
 const refusalOf = ({ status, expiresAt }: CachedKey): string =>
   status === "INACTIVE"
     ? "This API key is inactive. Activate it with another key: PATCH /rest/v1/organization/keys/{keyId}. Without another key, create one on the server: `npm run --silent key:create`."
-    : `This API key expired at ${expiresAt?.toISOString()}. Create another: \`npm run --silent key:create\`.`;
+    : `This API key expired at ${expiresAt?.toISOString()}. Create another with POST /rest/v1/organization/keys and another key, or on the server: \`npm run --silent key:create\`.`;
 
 function limitsPart(key: CachedKey): Pick<Caller, "limits"> {
   const limits = limitsOf(key);

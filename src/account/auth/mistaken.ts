@@ -32,7 +32,7 @@ export function adviceOnKey(value: string): string {
     return `This API key is incomplete or mistyped: 36 letters and digits follow ${prefix}. Copy its whole value.`;
   return (
     adviceOnBoth(value) ??
-    "This API key is unknown. Check that it belongs to this server, or create another: `npm run --silent key:create`."
+    "This API key is unknown. Check that it belongs to this server, or create another with POST /rest/v1/organization/keys and another key, or on the server: `npm run --silent key:create`."
   );
 }
 

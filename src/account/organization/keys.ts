@@ -133,7 +133,7 @@ export class Keys {
       );
     else if (caller.keyId === id)
       this.scope.warn(
-        "This request was made with the key that it ended, or with a token of that key: both get 401 from now on. Use another SECRET key, or create one with `npm run key:create` on the server.",
+        "This request was made with the key that it ended, or with a token of that key: both get 401 from now on. Use another SECRET key, which can create more by POST /rest/v1/organization/keys, or create one with `npm run key:create` on the server.",
       );
   }
 

@@ -11,9 +11,13 @@ const DIRECTORY_BYTES = 65_536;
 /** The start of an HTML document. A comment ends at the first `-->`: else many comments would take exponential time. */
 const HTML = /^\s*(<\?xml[^>]*>\s*)?(<!--(?:(?!-->)[^])*-->\s*)*<(!doctype html|html|head|body)\b/i;
 
+/** Characters that browsers and curl encode in the file name of a form: quote, carriage return and line feed. */
+const ENCODED = /%(22|0D|0A)/g;
+
 /** A safe file name: without folders and control characters, at most 255 bytes. Keeps the extension. */
 export function cleanName(name: string): string {
-  const base = name.toWellFormed().normalize("NFC").split(/[/\\]/).pop()!;
+  const decoded = name.replaceAll(ENCODED, decodeURIComponent);
+  const base = decoded.toWellFormed().normalize("NFC").split(/[/\\]/).pop()!;
   // Direction marks could make "gpj.exe" read as "exe.jpg".
   const clean = base.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "").trim();
   if (clean === "" || clean === "." || clean === "..") return "file";

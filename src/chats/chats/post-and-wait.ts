@@ -27,10 +27,12 @@ export async function postMessage(
 ): Promise<Message | AnsweredMessage> {
   if (!wait && !withReply) return scope.of(Messages).post(input);
   const message = await postAndWait(fresh, input);
-  if (message.role === "USER" && message.reply === null) scope.warn(UNANSWERED);
+  if (message.role !== "USER") scope.warn(NOT_ANSWERED);
+  else if (message.reply === null) scope.warn(UNANSWERED);
   return withReply ? message : (message.reply ?? message);
 }
 
+const NOT_ANSWERED = "Waiting had no effect: the assistant answers only messages of the role USER.";
 const UNANSWERED =
   "The assistant has not answered in time. If it does later, the answer is among the chat's messages.";
 
