@@ -17,7 +17,9 @@ export const calls = group("Phone calls", "key", [
   {
     id: "callWithWorkflow",
     post: "/rest/v2/call/phone",
-    hints: { assistantId: "send workflowId or deploymentId, or call with an assistant by POST /rest/v1/call/phone" },
+    hints: {
+      assistantId: "send workflowId or deploymentId, or call with an assistant by POST /rest/v1/call/phone",
+    },
     summary: "Call a telephone number with a workflow or deployment",
     document: `mutation PlaceWorkflowCall($input: PlaceWorkflowCallInput!) { result: placeWorkflowCall(input: $input) { id } }`,
   },

@@ -69,7 +69,10 @@ export const configurations = group("Configurations", "keyOrBearer", [
     summary: "Update the theme of an assistant's widget",
     omit: ["mode"],
     hints: Object.fromEntries(
-      THEME_KEYS.map((key) => [key, `send it as theme.${key}, with the rest of the theme, which is replaced as a whole`]),
+      THEME_KEYS.map((key) => [
+        key,
+        `send it as theme.${key}, with the rest of the theme, which is replaced as a whole`,
+      ]),
     ),
     document: `mutation UpdateThemeConfiguration($assistantId: ID!, $input: UpdateThemeConfigurationInput!) {
       result: updateThemeConfiguration(assistantId: $assistantId, input: $input) ${THEME} }`,

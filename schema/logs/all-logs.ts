@@ -36,7 +36,8 @@ export class LogFilter {
   @Rule({ maxLength: 1_000 })
   @Field(() => String, {
     nullable: true,
-    description: "Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive.",
+    description:
+      "Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive.",
   })
   search?: string | null;
   @Field(() => Date, { nullable: true, description: "Only chats started at or after this time (inclusive)." })

@@ -55,7 +55,11 @@ class LogsArgs extends PageArgs {
   @Field(() => Channel, { nullable: true, description: "Only chats on this channel." })
   type?: "VOICE" | "TEXT" | "SMS";
   @NotNull
-  @Field({ nullable: true, description: "Text to search for in labels, messages and the metadata supplied by the client; case-insensitive." })
+  @Field({
+    nullable: true,
+    description:
+      "Text to search for in labels, messages and the metadata supplied by the client; case-insensitive.",
+  })
   search?: string;
 }
 

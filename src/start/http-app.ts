@@ -95,7 +95,8 @@ export async function httpApp(
   app.use(refuseUnknown(noSuchPath));
   app.use(((error, _req, res, _next) => sendError(res, toDomainError(error))) satisfies ErrorRequestHandler);
   const answer: Answer = app;
-  return (req, res) => answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
+  return (req, res) =>
+    answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
 }
 
 type Answer = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;

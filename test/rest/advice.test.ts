@@ -13,8 +13,18 @@ describe("a field that a path does not take is refused with advice:", () => {
     ["PATCH", `${V1}/settings/ID`, { enabled: true }, "every change of a destination enables it again"],
     ["PATCH", `${V1}/settings/ID`, { events: [] }, "every destination gets all events"],
     ["POST", `${V1}/settings`, { url: "https://a.example", secret: "s", events: [] }, "gets all events"],
-    ["POST", "/rest/v2/call/phone", { assistantId: "x", phoneNumber: "+41445550100" }, "workflowId or deploymentId"],
-    ["POST", `${V1}/call/phone`, { workflowId: "x", phoneNumber: "+41445550100" }, "POST /rest/v2/call/phone"],
+    [
+      "POST",
+      "/rest/v2/call/phone",
+      { assistantId: "x", phoneNumber: "+41445550100" },
+      "workflowId or deploymentId",
+    ],
+    [
+      "POST",
+      `${V1}/call/phone`,
+      { workflowId: "x", phoneNumber: "+41445550100" },
+      "POST /rest/v2/call/phone",
+    ],
     ["POST", `${V1}/assistants/phone-calls/initiate`, { deploymentId: "x" }, "POST /rest/v2/call/phone"],
   ])("%s %s %j", async (method, path, body, advice) => {
     const id = await newAssistant(running.api);
@@ -42,7 +52,10 @@ describe("an unknown path", () => {
     "%j without a similar one is answered with the place of the documentation",
     async (path) => {
       const { status, body } = await running.api.request("GET", path);
-      expect([status, body.message]).toEqual([404, expect.stringMatching(/^No such path: .*[^?] \/rest\/docs/)]);
+      expect([status, body.message]).toEqual([
+        404,
+        expect.stringMatching(/^No such path: .*[^?] \/rest\/docs/),
+      ]);
     },
   );
 });
@@ -66,14 +79,20 @@ describe("what has no effect is told in a warning:", () => {
     const chatId = await newChat(running.api, await quietAssistant(running.api));
     const path = `${V1}/ai-chats/messages?wait=true`;
     const { status, headers } = await running.api.request("POST", path, said(chatId, "Note", role));
-    expect([status, headers.get("warning")]).toEqual([201, expect.stringContaining("only messages of the role USER")]);
+    expect([status, headers.get("warning")]).toEqual([
+      201,
+      expect.stringContaining("only messages of the role USER"),
+    ]);
   });
 
   test.each(["GET", "PATCH", "DELETE"])("an Idempotency-Key of a %s", async (method) => {
     const path = `${V1}/assistants/${await newAssistant(running.api)}`;
     const body = method === "PATCH" ? { name: "Bea" } : undefined;
     const { status, headers } = await running.api.request(method, path, body, { "Idempotency-Key": "k" });
-    expect([status, headers.get("warning")]).toEqual([200, expect.stringContaining("Idempotency-Key was ignored")]);
+    expect([status, headers.get("warning")]).toEqual([
+      200,
+      expect.stringContaining("Idempotency-Key was ignored"),
+    ]);
   });
 });
 

@@ -34,7 +34,7 @@ export type Channel =
 export type LogFilter = {
   /** Only chats with this assistant, which may be deleted. */
   readonly assistantId?: string | null | undefined;
-  /** Text to search for in labels and messages, at most 1,000 characters; case-insensitive. */
+  /** Text to search for in labels, messages and the metadata supplied by the client, at most 1,000 characters; case-insensitive. */
   readonly search?: string | null | undefined;
   /** Only chats started at or after this time (inclusive). */
   readonly startedAfter?: string | null | undefined;
