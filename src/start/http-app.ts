@@ -77,7 +77,7 @@ export async function httpApp(
   app.get("/graphql", explorer({ publicDir: PUBLIC_DIR }));
   app.use("/graphql", await graphqlOf(service, engine, callers, sendError));
 
-  app.use(health(database, service.fileStore, isDraining, service.upgrading));
+  app.use(health(database, service.fileStore, isDraining, () => service.steps.pending()));
   app.get("/metrics", metrics.page);
 
   app.use(limits.pages);

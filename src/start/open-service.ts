@@ -51,7 +51,7 @@ export interface Service extends ExpressServer {
   readonly fileStore: FileStore;
   readonly limits: RateLimits;
   /** Online steps of migrations that are not done yet. */
-  readonly upgrading: () => readonly string[];
+  readonly steps: Pick<OnlineSteps, "pending">;
   /** Stops background work, then closes the database connections. */
   close(): Promise<void>;
 }
@@ -110,8 +110,7 @@ export async function openService(
     await database.close();
   };
   const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, close };
-  const upgrading = () => steps.pending();
-  return { config, logger, database, credentials, upgrading, ...parts, limits: new RateLimits(config) };
+  return { config, logger, database, credentials, steps, ...parts, limits: new RateLimits(config) };
 }
 
 /** Refuses access to another installation's files, and deletes none while a backup runs. */
