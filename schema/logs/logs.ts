@@ -8,7 +8,7 @@ import type { Context } from "../core/context";
 import { Field, FieldResolver, Query, Root } from "../core/decorators";
 import { Channel } from "../core/enums";
 import { PageArgs } from "../core/page";
-import { NotNull } from "../core/rules";
+import { NotNull, Rule } from "../core/rules";
 import { JSONObject } from "../core/scalars";
 
 @ObjectType({ description: "Entry in a list of logs.", simpleResolvers: true })
@@ -61,6 +61,14 @@ class LogsArgs extends PageArgs {
       "Text to search for in labels, messages and the metadata supplied by the client; case-insensitive.",
   })
   search?: string;
+  @NotNull
+  @Rule({ "x-extension": true })
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Id of a log: only those after it in the order, at which pages are counted anew. Continues a search that was limited.",
+  })
+  after?: string;
 }
 
 @Resolver(() => Assistant)

@@ -1,12 +1,14 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
-import { withLabel, type ChatRow } from "../chats/chats";
+import { withLabel } from "../chats/chats";
 import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
-import { byAge, timeOf } from "../../platform/database/order";
+import { FilteredStatement } from "../../platform/database/filtered-statement";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
+import { sqlOf } from "../../platform/database/statement";
+import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogConditions, type LogRow } from "./log-conditions";
 import type { LogListItem } from "./logs";
-import { SEARCHABLE_TEXT, NEAR_CHATS } from "./search-logs";
+import { patternOf, SEARCHABLE_TEXT, searchLogs } from "./search-logs";
 
 /** A log in the list of all logs of an organization. */
 export interface LogEntry extends LogListItem {
@@ -18,99 +20,63 @@ export interface LogEntry extends LogListItem {
   readonly durationSeconds: number;
 }
 
-export interface LogFilter {
-  readonly assistantId?: string | null;
-  readonly type?: string | null;
+export interface LogFilter extends Omit<LogConditions, "after"> {
   /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
-  readonly startedAfter?: Date | null;
-  readonly startedBefore?: Date | null;
 }
 
-const COLUMNS = [
-  "id",
-  "assistantId",
-  "channel",
-  "status",
-  "label",
-  "phoneNumber",
-  "firstWords",
-  "startedAt",
-  "endedAt",
-  "endedReason",
-  "messageCount",
-] as const;
-
-type Row = Pick<ChatRow, (typeof COLUMNS)[number]>;
+/** Parameter: limit. */
+const LIST = new FilteredStatement<LogRow, keyof LogConditions>(
+  LOG_CONDITIONS.desc,
+  ({ db, table, $, narrowed }) => {
+    const rows = narrowed(table("chats"))
+      .select(...LOG_COLUMNS)
+      .orderBy(byStart("desc"));
+    return db.raw<never>(`${sqlOf(rows)} limit ?`, [$(1)]);
+  },
+);
 
 /** The logs of an organization, newest first, including those of deleted assistants. */
 export class AllLogs {
   constructor(private readonly scope: Scope) {}
 
   /** @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed) */
-  async list(query: ConnectionQuery, filter: LogFilter): Promise<Connection<LogEntry>> {
+  async list({ first, after }: ConnectionQuery, { search, ...filter }: LogFilter): Promise<Connection<LogEntry>> {
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
-    const take = query.first ?? 20;
-    const matching = () => this.matching(query, filter);
-    const list = (rows: RowsOf<"chats">) =>
-      rows
-        .select(...COLUMNS)
-        .orderBy(byAge("desc", "startedAt"))
-        .limit(take + 1);
-    if (!filter.search) return connectionOf((await list(matching())).map(toEntry), take);
-    // Like `searchLogs`: scans recent chats for common words, then uses the index for rare ones.
-    const near = await list(this.near(matching, filter.search, NEAR_CHATS + 10 * take));
-    const found = near.length > take ? near : await list(this.indexed(matching(), filter));
-    return connectionOf(found.map(toEntry), take);
+    const take = first ?? 20;
+    const conditions = { ...filter, after };
+    if (search) return this.found(search, conditions, take);
+    const { statement, values } = LIST.by(valuesOf(conditions));
+    const rows = await this.scope.read(statement, [take + 1, ...values]);
+    return connectionOf(rows.map(toEntry), take);
   }
 
   /** Ended chats that match a filter. @param until latest start, in the database's own format */
-  ended(filter: LogFilter, until?: string): RowsOf<"chats"> {
-    const rows = this.matching({}, filter).where({ status: "ended" });
-    if (until !== undefined) rows.where("startedAt", "<=", until);
-    return filter.search ? this.indexed(rows, filter) : rows;
-  }
-
-  private matching({ after }: ConnectionQuery, filter: LogFilter): RowsOf<"chats"> {
-    const { assistantId, type, startedAfter, startedBefore } = filter;
-    const rows = this.scope.table("chats");
-    if (after != null) {
-      const last = this.scope.table("chats").select("startedAt").where({ id: after });
-      rows.whereRaw("(started_at, id) < (coalesce((?), ?), ?)", [last, timeOf(after), after]);
-    }
+  ended({ search, assistantId, type, startedAfter, startedBefore }: LogFilter, until?: string): RowsOf<"chats"> {
+    const rows = this.scope.table("chats").where({ status: "ended" });
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where("channel", type);
     if (startedAfter != null) rows.where("startedAt", ">=", startedAfter);
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
-    return rows;
+    if (until !== undefined) rows.where("startedAt", "<=", until);
+    if (!search) return rows;
+    const messages = this.scope.table("messages").select("chatId").where("content", "ilike", patternOf(search));
+    const labels = this.scope.table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]);
+    for (const found of [messages, labels]) if (assistantId != null) found.where({ assistantId });
+    return rows.whereRaw("id in (? union ?)", [messages, labels]);
   }
 
-  private near(matching: () => RowsOf<"chats">, search: string, limit: number): RowsOf<"chats"> {
-    const messages = this.scope
-      .table("messages")
-      .whereRaw("messages.chat_id = chats.id")
-      .where("content", "ilike", patternOf(search));
-    const next = matching().select("id").orderBy(byAge("desc", "startedAt")).limit(limit);
-    return this.scope
-      .table("chats")
-      .whereIn("id", next)
-      .where((either) =>
-        either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]).orWhereExists(messages),
-      );
-  }
-
-  private indexed(rows: RowsOf<"chats">, { search, assistantId }: LogFilter): RowsOf<"chats"> {
-    const pattern = patternOf(search!); // callers check that there is one
-    const messages = this.scope.table("messages").select("chatId").where("content", "ilike", pattern);
-    const byLabel = this.scope.table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [pattern]);
-    for (const found of [messages, byLabel]) if (assistantId != null) found.where({ assistantId });
-    return rows.whereRaw("id in (? union ?)", [messages, byLabel]);
+  /** If the search ended early, the page ends after the last log that was searched, and others may follow. */
+  private async found(search: string, conditions: LogConditions, take: number): Promise<Connection<LogEntry>> {
+    const query = { search, conditions, order: "desc", take: take + 1, offset: 0 } as const;
+    const { rows, searchedUpTo } = await searchLogs(this.scope, query);
+    const page = connectionOf(rows.map(toEntry), take);
+    if (searchedUpTo === undefined || page.pageInfo.hasNextPage) return page;
+    return { ...page, pageInfo: { hasNextPage: true, endCursor: searchedUpTo } };
   }
 }
 
-const patternOf = (search: string) => `%${search.replace(/[\\%_]/g, "\\$&")}%`;
-
-function toEntry(row: Row): LogEntry {
+function toEntry(row: LogRow): LogEntry {
   const { id, channel: type, label, startedAt, endedAt, ...rest } = withLabel(row);
   const { assistantId, status, endedReason, messageCount } = rest;
   const durationSeconds = Math.max(

@@ -4,11 +4,12 @@ import { withLabel, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
 import { window, type PageQuery } from "../../platform/database/page";
 import { perId, readPerId } from "../../platform/database/per-id";
-import { byAge, inBothOrders } from "../../platform/database/order";
+import { inBothOrders } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
-import { LIST_COLUMNS, searchLogs, type ListRow } from "./search-logs";
+import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogRow } from "./log-conditions";
+import { searchLogs } from "./search-logs";
 
 export interface LogListItem {
   readonly id: string;
@@ -31,20 +32,23 @@ export interface LogQuery extends PageQuery {
   readonly type?: Channel | null;
   /** Part of the label or of a message; ignores case. */
   readonly search?: string | null;
+  /** Id of the log after which the list begins, in its order. */
+  readonly after?: string | null;
 }
 
 interface LogCriteria extends ReturnType<typeof window> {
   readonly type: Channel | null;
   readonly search: string | null;
+  readonly after: string | null;
 }
 
 const LISTS = inBothOrders((order) =>
   perId(
     ({ table, narrowed }) =>
       narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
-        .select(...LIST_COLUMNS)
-        .orderBy(byAge(order, "startedAt")),
-    { conditions: { type: (rows, value) => rows.where("channel", value) } },
+        .select(...LOG_COLUMNS)
+        .orderBy(byStart(order)),
+    { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
   ),
 );
 
@@ -54,7 +58,8 @@ export class Logs {
 
   /** The logs of an assistant, by creation. Calls in the same tick with equal queries share one statement. */
   ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
-    const criteria = { ...window(query), type: query.type ?? null, search: query.search || null };
+    const { type = null, search, after = null } = query;
+    const criteria = { ...window(query), type, search: search || null, after };
     const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(criteria)}`, (ids) =>
       this.batch(ids, criteria),
     );
@@ -80,13 +85,16 @@ export class Logs {
 
   private async batch(
     ids: readonly string[],
-    { order, take, offset, type, search }: LogCriteria,
+    { order, take, offset, type, search, after }: LogCriteria,
   ): Promise<LogListItem[][]> {
+    const conditions = { type, after };
     if (search !== null) {
-      const found = await searchLogs(this.scope, ids, { order, take, offset, type, search });
-      return found.map((logs) => logs.map(toListItem));
+      const find = (assistantId: string) =>
+        searchLogs(this.scope, { search, order, take, offset, conditions: { assistantId, ...conditions } });
+      const found = await Promise.all(ids.map(find));
+      return found.map(({ rows }) => rows.map(toListItem));
     }
-    const found = await readPerId(this.scope, LISTS[order], ids, { take, offset }, { type });
+    const found = await readPerId(this.scope, LISTS[order], ids, { take, offset }, valuesOf(conditions));
     return found.map((logs) => logs.map(toListItem));
   }
 }
@@ -113,7 +121,7 @@ function customerMetadata(row: ChatRow): Record<string, unknown> {
   return { ...metadata, ...withoutNulls({ userName, userId, anonymousId, externalId, uniqueId }) };
 }
 
-function toListItem(row: ListRow): LogListItem {
+function toListItem(row: LogRow): LogListItem {
   const { id, channel: type, label, startedAt: createdAt } = withLabel(row);
   return { id, type, label, createdAt };
 }

@@ -1,84 +1,164 @@
-import { perId, readPerId, type PerId, type PerIdOptions } from "../../platform/database/per-id";
-import { byAge, inBothOrders, type Order } from "../../platform/database/order";
-import type { Rows } from "../../platform/database/rows";
+import type { Knex } from "knex";
+import { continueAfter } from "../../platform/database/continuation";
+import { FilteredStatement } from "../../platform/database/filtered-statement";
+import { inBothOrders, type Order } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
+import { sqlOf } from "../../platform/database/statement";
+import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogConditions, type LogRow } from "./log-conditions";
 
 /** A search with its page. */
 export interface LogSearch {
   readonly search: string;
-  readonly type: string | null;
+  readonly conditions: LogConditions;
   readonly order: Order;
   readonly take: number;
   readonly offset: number;
 }
 
-/** Columns of a chat in lists of logs. */
-export const LIST_COLUMNS = ["id", "channel", "label", "phoneNumber", "firstWords", "startedAt"] as const;
-export type ListRow = Pick<Rows["chats"], (typeof LIST_COLUMNS)[number]>;
+/** Logs of a page, and the last log that was searched if the search ended before the last one. */
+export interface FoundLogs {
+  readonly rows: readonly LogRow[];
+  readonly searchedUpTo?: string;
+}
 
-/** Chats that are scanned before the index is used. */
-export const NEAR_CHATS = 500;
+/** Chats per statement that scans. */
+const CHUNK = 500;
+/** No further chats are scanned after this time, in ms. */
+const SCAN_MS = 50;
+/** The shortest time for a search with the index, in ms; a busy machine gives it twice the time of the scan before it. */
+const LEAST_INDEX_MS = 40;
+
+/** Whether a text contains a trigram, by which the index finds it: three characters in a row, counting an end of a word. */
+const HAS_TRIGRAM = /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]/u;
 
 /**
- * The chats of each assistant whose messages or label contain a text, by creation. Searches in two ways, because
- * neither is fast for all words: a common word occurs in the next few hundred chats, which are scanned first; for a rare
- * word, for which a scan would read everything, the trigram index has few entries.
+ * The chats whose messages or label contain a text, by creation. Searches in two ways, because neither is fast for all
+ * words: a common word occurs in the next few hundred chats, which are scanned first; for a rare word, for which a scan
+ * would read everything, the trigram index has few entries. If neither finishes in time, the search ends early and says
+ * so.
  */
-export async function searchLogs(
+export async function searchLogs(scope: Scope, query: LogSearch): Promise<FoundLogs> {
+  const { search, order, take, offset, conditions } = query;
+  const pattern = patternOf(search);
+  const startedAt = performance.now();
+  const found: LogRow[] = [];
+  let { after } = conditions;
+  for (let scanned = CHUNK; ; scanned += CHUNK) {
+    const { statement, values } = NEXT[order].by(valuesOf({ ...conditions, after }));
+    found.push(...(await scope.read(statement, [pattern, offset + take - found.length, ...values])));
+    const rows = found.slice(offset);
+    if (rows.length === take) return { rows };
+    after = await lastOf(scope, order, { ...conditions, after });
+    if (after === undefined) return { rows };
+    const elapsed = performance.now() - startedAt;
+    if (scanned === CHUNK && HAS_TRIGRAM.test(search)) {
+      const complete = await indexed(scope, query, pattern, Math.max(LEAST_INDEX_MS, 2 * elapsed));
+      if (complete) return { rows: complete };
+    }
+    if (performance.now() - startedAt < SCAN_MS) continue;
+    tell(scope, query, scanned, after);
+    return { rows, searchedUpTo: after };
+  }
+}
+
+/** Searches with the trigram index. @returns undefined if it takes longer */
+async function indexed(
   scope: Scope,
-  ids: readonly string[],
-  { search, type, order, take, offset }: LogSearch,
-): Promise<ListRow[][]> {
-  const pattern = `%${search.replace(/[\\%_]/g, "\\$&")}%`;
-  const find = (rows: PerId<ListRow, "type">, ids: readonly string[], values: readonly unknown[]) =>
-    readPerId(scope, rows, ids, { take, offset }, { type }, values);
-  const near = await find(NEXT[order], ids, [pattern, NEAR_CHATS + 10 * (take + offset)]);
-  const short = ids.filter((_, index) => near[index]!.length < take);
-  if (short.length === 0) return near;
-  const rest = new Map<string, ListRow[]>();
-  const found = await find(INDEXED[order], short, [pattern]);
-  short.forEach((id, index) => rest.set(id, found[index]!));
-  return ids.map((id, index) => rest.get(id) ?? near[index]!);
+  { conditions, order, take, offset }: LogSearch,
+  pattern: string,
+  milliseconds: number,
+): Promise<LogRow[] | undefined> {
+  const { assistantId, ...others } = conditions;
+  const { statement, values } = INDEXED[assistantId == null ? "ofAll" : "ofAssistant"][order].by(valuesOf(others));
+  const assistant = assistantId == null ? [] : [assistantId];
+  return scope.readInTime(Math.ceil(milliseconds), statement, [pattern, take, offset, ...assistant, ...values]);
+}
+
+/** The last chat of a chunk; undefined if the list ends in it. */
+async function lastOf(scope: Scope, order: Order, conditions: LogConditions): Promise<string | undefined> {
+  const { statement, values } = LAST[order].by(valuesOf(conditions));
+  const [last] = await scope.read(statement, values);
+  return last?.id;
+}
+
+function tell(scope: Scope, { order, conditions }: LogSearch, scanned: number, after: string): void {
+  const place = conditions.assistantId == null ? "" : ` of the assistant ${conditions.assistantId}`;
+  const part = `${order === "desc" ? "newest" : "oldest"} ${scanned} logs${place}`;
+  const from = conditions.after == null ? "" : ` after ${conditions.after}`;
+  scope.warn(
+    `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with after: "${after}".`,
+  );
+  continueAfter(scope, after);
 }
 
 /** The searchable text of a chat apart from its messages. Must equal the expression of the index. */
 export const SEARCHABLE_TEXT = `(coalesce(label, phone_number, first_words, '') || ' ' || coalesce(user_name, '') || ' ' || coalesce(user_id, '')
   || ' ' || coalesce(anonymous_id, '') || ' ' || coalesce(external_id, '') || ' ' || coalesce(nullif(metadata, '{}')::text, ''))`;
 
-/** Not prepared: the generic plan of a text search would scan everything. */
-const SEARCH: PerIdOptions<"type"> = {
-  isPrepared: false,
-  conditions: { type: (rows, value) => rows.where("channel", value) },
+export const patternOf = (search: string) => `%${search.replace(/[\\%_]/g, "\\$&")}%`;
+
+/** Columns of `SEARCHABLE_TEXT` that lists lack. */
+const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
+
+const listed = (db: Knex) => LOG_COLUMNS.map((name) => db.ref(name).toQuery()).join(", ");
+
+/**
+ * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
+ * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. Parameters: pattern, limit.
+ */
+const NEXT = inBothOrders(
+  (order) =>
+    new FilteredStatement<LogRow, keyof LogConditions>(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
+      const next = narrowed(table("chats"))
+        .select(...LOG_COLUMNS, ...SEARCHED)
+        .orderBy(byStart(order));
+      const message = table("messages")
+        .select(db.raw("true"))
+        .whereRaw("messages.chat_id = chats.id")
+        .where("content", "ilike", $(1));
+      const query: Knex.Raw = db.raw(
+        `select ${listed(db)} from (${sqlOf(next)} limit ${CHUNK}) as chats
+         where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
+         order by started_at ${order}, id ${order} limit ?`,
+        [$(1), $(2)],
+      );
+      return query;
+    }),
+);
+
+/** The last of the next chats. */
+const LAST = inBothOrders(
+  (order) =>
+    new FilteredStatement<{ id: string }, keyof LogConditions>(LOG_CONDITIONS[order], ({ db, table, narrowed }) => {
+      const next = narrowed(table("chats")).select("id").orderBy(byStart(order));
+      const query: Knex.Raw = db.raw(`${sqlOf(next)} limit 1 offset ${CHUNK - 1}`);
+      return query;
+    }),
+);
+
+/**
+ * Searches with the trigram index. Not prepared, because the plan depends on the text; materialized, because the order
+ * of the list must not replace the index. Parameters: pattern, limit, offset, and the assistant, if it has one.
+ */
+const indexedIn = (order: Order, ofAssistant: boolean) =>
+  new FilteredStatement<LogRow, Exclude<keyof LogConditions, "assistantId">>(
+    LOG_CONDITIONS[order],
+    ({ db, table, $, narrowed }) => {
+      const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
+      const labels = table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
+      const found = narrowed(table("chats").whereRaw("id in (select id from found)"))
+        .select(...LOG_COLUMNS)
+        .orderBy(byStart(order));
+      for (const rows of ofAssistant ? [messages, labels, found] : []) rows.where("assistantId", $(4));
+      const query: Knex.Raw = db.raw(
+        `with found as materialized (${sqlOf(messages)} union ${sqlOf(labels)}) ${sqlOf(found)} limit ? offset ?`,
+        [$(2), $(3)],
+      );
+      return query;
+    },
+    false,
+  );
+const INDEXED = {
+  ofAssistant: inBothOrders((order) => indexedIn(order, true)),
+  ofAll: inBothOrders((order) => indexedIn(order, false)),
 };
-
-/** Scans the next chats. Parameters: pattern, number of chats. */
-const NEXT = inBothOrders((order) =>
-  perId(({ table, $, narrowed }) => {
-    const next = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
-      .select("id")
-      .orderBy(byAge(order, "startedAt"));
-    const messages = table("messages").whereRaw("chat_id = chats.id").where("content", "ilike", $(1));
-    return table("chats")
-      .select(...LIST_COLUMNS)
-      .whereRaw("id in (? limit ?)", [next, $(2)])
-      .where((either) => either.whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]).orWhereExists(messages))
-      .orderBy(byAge(order, "startedAt"));
-  }, SEARCH),
-);
-
-/** Searches with the trigram index. Parameter: pattern. */
-const INDEXED = inBothOrders((order) =>
-  perId(({ table, $, narrowed }) => {
-    const messages = table("messages")
-      .select("chatId")
-      .whereRaw("assistant_id = wanted.id")
-      .where("content", "ilike", $(1));
-    const byLabel = table("chats")
-      .select("id")
-      .whereRaw("assistant_id = wanted.id")
-      .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
-    return narrowed(table("chats").whereRaw("id in (? union ?)", [messages, byLabel]))
-      .select(...LIST_COLUMNS)
-      .orderBy(byAge(order, "startedAt"));
-  }, SEARCH),
-);

@@ -2,7 +2,10 @@ import type { Knex } from "knex";
 import type { PoolClient, QueryArrayResult } from "pg";
 import { type Client, inOnePacket } from "./knex-client/client";
 import { camel } from "./names";
-import type { Query } from "./sql-text";
+import type { Query as Text } from "./sql-text";
+
+/** A query, with a time limit of its own in ms or that of the connection. */
+type Query = Text & { readonly timeoutMs?: number };
 
 type Row = Record<string, unknown>;
 
@@ -42,20 +45,35 @@ async function send(client: Client, batch: readonly PendingQuery[], organization
   }
 }
 
+const QUERY_CANCELED = "57014";
+
+/** For a query with a time limit: nothing if it was exceeded. */
+export function ifCanceled(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== QUERY_CANCELED) throw error;
+}
+
 /** Uses a callback, because pg's promises keep results alive through several garbage collections. */
 function sendOne(
   client: Client,
   connection: PoolClient,
-  { query, resolve, reject }: PendingQuery,
+  { query: { timeoutMs, ...query }, resolve, reject }: PendingQuery,
 ): Promise<void> {
   client.emit("query", { sql: query.text, bindings: query.values });
-  return new Promise((done) =>
+  if (timeoutMs !== undefined) setQuietly(connection, `set statement_timeout = ${timeoutMs}`);
+  const done = new Promise<void>((done) =>
     connection.query({ ...query, rowMode: "array" }, (error: Error | null, result: Result) => {
       if (error) reject(error);
       else resolve(rowsOf(result));
       done();
     }),
   );
+  if (timeoutMs !== undefined) setQuietly(connection, "reset statement_timeout");
+  return done;
+}
+
+/** Sends a setting before or after a query; if the connection fails, the query reports it. */
+function setQuietly(connection: PoolClient, text: string): void {
+  connection.query(text, () => undefined);
 }
 
 type Result = QueryArrayResult<unknown[]>;

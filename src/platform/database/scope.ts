@@ -11,7 +11,7 @@ import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
 import { noteGrowth } from "./growth";
 import type { AnyTable, New, RowsOf } from "./rows";
-import { runQuery } from "./run-query";
+import { ifCanceled, runQuery } from "./run-query";
 import type { Statement } from "./statement";
 import type { SharedTable, TenantTable } from "./tables";
 
@@ -173,6 +173,17 @@ export class Scope extends Expressions {
     return this.run(this, statement, values);
   }
 
+  /** Like `read`, with a time limit of its own. @returns undefined if the statement took longer */
+  async readInTime<R>(
+    milliseconds: number,
+    statement: Statement<R>,
+    values: readonly unknown[],
+  ): Promise<R[] | undefined> {
+    // A canceled statement would end an open transaction.
+    if (this.inTransaction) return this.read(statement, values);
+    return this.run(this, statement, values, milliseconds).catch(ifCanceled);
+  }
+
   /** Runs a write statement. It is sent separately, so that reads do not wait for the disk. */
   write<R>(statement: Statement<R>, values: readonly unknown[] = []): Promise<R[]> {
     noteGrowth(this.organizationId, values);
@@ -218,13 +229,18 @@ export class Scope extends Expressions {
 
   private readonly lockKey = (name: string): string => `${this.organizationId}:${name}`;
 
-  private async run<R>(caller: object, statement: Statement<R>, values: readonly unknown[]): Promise<R[]> {
+  private async run<R>(
+    caller: object,
+    statement: Statement<R>,
+    values: readonly unknown[],
+    timeoutMs?: number,
+  ): Promise<R[]> {
     const { assistantIds, organizationId, db } = this;
     const columns = allColumns(db);
     const all = columns instanceof Promise ? await columns : columns;
     const { sql, takesAssistants } = statement.text(db, all, assistantIds !== undefined);
     const given = [organizationId, ...values, ...(takesAssistants ? [assistantIds] : [])];
-    const rows = await runQuery(db, caller, sql.with(given), organizationId);
+    const rows = await runQuery(db, caller, { ...sql.with(given), timeoutMs }, organizationId);
     return rows as R[]; // the statement selects the columns of R
   }
 

@@ -1,0 +1,55 @@
+import type { Conditions } from "../../platform/database/filtered-statement";
+import { byAge, inBothOrders, timeOf, type Order } from "../../platform/database/order";
+import type { Rows } from "../../platform/database/rows";
+
+/** Columns of a chat in lists of logs. */
+export const LOG_COLUMNS = [
+  "id",
+  "assistantId",
+  "channel",
+  "status",
+  "label",
+  "phoneNumber",
+  "firstWords",
+  "startedAt",
+  "endedAt",
+  "endedReason",
+  "messageCount",
+] as const;
+export type LogRow = Pick<Rows["chats"], (typeof LOG_COLUMNS)[number]>;
+
+/** Conditions of a list of logs; those without a value are omitted. */
+export interface LogConditions {
+  readonly assistantId?: string | null;
+  readonly type?: string | null;
+  readonly startedAfter?: Date | null;
+  readonly startedBefore?: Date | null;
+  /** Id of the log after which the list begins. */
+  readonly after?: string | null;
+}
+
+export const byStart = (order: Order) => byAge(order, "startedAt");
+
+/** Conditions on rows of `chats`. The cursor's value comes from `valuesOf`. */
+export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = inBothOrders((order) => ({
+  assistantId: (rows, value) => rows.where("assistantId", value),
+  type: (rows, value) => rows.where("channel", value),
+  startedAfter: (rows, value) => rows.where("startedAt", ">=", value),
+  startedBefore: (rows, value) => rows.where("startedAt", "<", value),
+  /** The value is the cursor's id, preceded by the time in it, which is used if the chat has been deleted. */
+  after: (rows, cursor, { table, db }) => {
+    const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
+    const last = table("chats").select("startedAt").where("id", id);
+    return rows.whereRaw(`(started_at, id) ${order === "desc" ? "<" : ">"} (coalesce((?), ?::timestamptz), ?)`, [
+      last,
+      time,
+      id,
+    ]);
+  },
+}));
+
+/** The conditions as values of their parameters. */
+export const valuesOf = ({ after, ...conditions }: LogConditions) => ({
+  ...conditions,
+  after: after == null ? null : [timeOf(after), after],
+});
