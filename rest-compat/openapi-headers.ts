@@ -21,6 +21,10 @@ export const HEADERS = {
     "One warning for each part of the request that had no effect, and for each other surprise, such as a variable without a value. Absent without warnings.",
     '299 parley "The query parameter tke is unknown and was ignored. Did you mean take?"',
   ),
+  Link: text(
+    "The request that continues a search, with `rel=next`, if the search was limited because no index can answer it in time; Warning says to how many logs. Otherwise absent.",
+    '</rest/v1/assistants/019b8d62-7a80-7a31-8c52-4be1f07d9a36/logs?search=zz&after=019b8d62-7a80-7a31-8c52-4be1f07d9a40>; rel="next"',
+  ),
   "Idempotency-Replayed": text(
     "`true` if this is the stored response of the first request with the same Idempotency-Key; otherwise absent.",
     "true",
@@ -53,6 +57,7 @@ export function headersOf(
 ): { headers: JsonSchema } {
   const names: HeaderName[] = ["X-Request-Id", "Warning", "RateLimit-Policy", "RateLimit"];
   if (operation) names.push("GraphQL-Operation");
+  if (operation?.variables.some(({ name }) => name === "after") && status === success) names.push("Link");
   if (operation && method === "post" && status === success) names.push("Idempotency-Replayed");
   if (codes.some((code) => RETRIED.includes(code))) names.push("Retry-After");
   if (status === 401) names.push("WWW-Authenticate");

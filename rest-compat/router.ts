@@ -4,6 +4,7 @@ import { admit } from "../schema/core/access";
 import type { Context } from "../schema/core/context";
 import { refuseMethod } from "../src/http/refuse-method";
 import { beginJson, keepUncompressed, sendJson } from "../src/http/send-json";
+import { continuationOf } from "../src/platform/database/continuation";
 import { DomainError, invalid, withPaths } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson, readUnused } from "./body";
@@ -97,6 +98,8 @@ async function answer(
   const context = server.contextOf(request);
   const finish = (answer: Finished) => {
     warn(res, readOnlyFields(route, body, answer.body));
+    const after = continuationOf(context.scope);
+    if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
     return send(res, answer, context.scope);
   };
   const work: Work = (scope) => run(route, server.contextOf(request, scope), variables);
@@ -131,6 +134,15 @@ async function run(
   if (errors) throw inRequest(operation!, firstByPath(errors));
   const result = resultPath.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], data);
   return { status: success, body: shape(result), disclosed: context.disclosed };
+}
+
+/** The same request, continued after a record. */
+function linkToNext(url: string, after: string): string {
+  const [path, query] = url.split("?", 2);
+  const parameters = new URLSearchParams(query);
+  parameters.delete("page");
+  parameters.set("after", after);
+  return `<${path}?${parameters.toString()}>; rel="next"`;
 }
 
 /** The first error by path, so that the result does not depend on the order of execution. */

@@ -8,7 +8,8 @@ export class PageInfo {
   hasNextPage!: boolean;
   @Field(() => String, {
     nullable: true,
-    description: "Cursor of the last entry of this page, to pass as `after`; null if the page is empty.",
+    description:
+      "Cursor of the last entry of this page, or of the last one that a limited search covered, to pass as `after`; null if there is none.",
   })
   endCursor!: string | null;
 }

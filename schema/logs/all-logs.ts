@@ -58,7 +58,7 @@ const LogConnection = ConnectionOf(() => LogEntry, "LogEntry");
 export class AllLogsResolver {
   @Query(() => LogConnection, {
     description:
-      "Lists the logs of all assistants, including deleted ones, newest first. Errors: ASSISTANT_NOT_FOUND.",
+      "Lists the logs of all assistants, including deleted ones, newest first. A search that no index can serve is limited to the newest logs if it does not finish in time: `extensions.warnings` tells their number, and `endCursor` continues the search. Errors: ASSISTANT_NOT_FOUND.",
   })
   logs(@Args() { filter, ...query }: AllLogsArgs, @Ctx() { scope }: Context) {
     return scope.of(AllLogs).list(query, filter ?? {});

@@ -63,7 +63,7 @@ class LogsArgs extends PageArgs {
   search?: string;
   @NotNull
   @Rule({ "x-extension": true })
-  @Field(() => ID, {
+  @Field({
     nullable: true,
     description:
       "Id of a log: only those after it in the order, at which pages are counted anew. Continues a search that was limited.",
@@ -85,7 +85,10 @@ export class LogResolver {
     return scope.of(Logs).byId(assistantId, id);
   }
 
-  @FieldResolver(() => [LogListItem], { description: "Logs of the assistant's chats, by start time." })
+  @FieldResolver(() => [LogListItem], {
+    description:
+      "Logs of the assistant's chats, by start time. A search that no index can serve is limited to the newest logs if it does not finish in time: `extensions.warnings` tells their number and the value of `after` that continues the search.",
+  })
   logs(@Root() { id }: Assistant, @Args() args: LogsArgs, @Ctx() { scope }: Context) {
     return scope.of(Logs).ofAssistant(id, args);
   }

@@ -43,4 +43,4 @@ const ALLOWED = [
 /** Time that a browser may keep the answer to a preflight, in seconds: Chromium's maximum. */
 const PREFLIGHT_MAX_AGE_S = 7200;
 const EXPOSED =
-  "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Warning";
+  "X-Request-Id, GraphQL-Operation, Idempotency-Replayed, Link, RateLimit, RateLimit-Policy, Retry-After, Warning";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "@jest/globals";
+import { beforeAll, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { endChat, quietAssistant, newChat, said, say, UNKNOWN_ID } from "../support/factories";
 
@@ -251,5 +251,63 @@ describe("a log", () => {
     const theirs = await newChat(other, await quietAssistant(other));
     for (const id of [UNKNOWN_ID, "x", theirs])
       expect((await log(assistant, id, 404)).code).toBe("LOG_NOT_FOUND");
+  });
+});
+
+describe("a search that no index can answer in time", () => {
+  const CHATS = 2_000;
+  let assistantId: string;
+  beforeAll(async () => {
+    assistantId = await quietAssistant(running.api);
+    await running.database.query(
+      `insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, metadata, started_at)
+       select organization_id, $1 || '-' || n, id, 'TEXT', 'ended', 'none', case n when 7 then 'qz' else 'Caller' end,
+         jsonb_build_object('text', repeat('x y ', 5000)), now() - n * interval '1 minute'
+       from assistants, generate_series(1, $2) n where id = $1`,
+      [assistantId, CHATS],
+    );
+  }, 60_000);
+
+  const path = () => `/rest/v1/assistants/${assistantId}/logs?search=qz&order=asc&take=5`;
+
+  test("is limited, says so, and is continued by the link on REST until it is complete", async () => {
+    const { api } = running;
+    const found: string[] = [];
+    let requests = 0;
+    for (let next: string | undefined = path(); next !== undefined; requests++) {
+      const { status, headers, body } = await api.request("GET", next);
+      expect(status).toBe(200);
+      found.push(...labels(body as { label: string }[]));
+      const link = headers.get("link");
+      if (link !== null) expect(headers.get("warning")).toMatch(/limited to the oldest \d+ logs/);
+      next = link === null ? undefined : /^<(\/[^>]+)>; rel="next"$/.exec(link)![1];
+    }
+    expect(requests).toBeGreaterThan(1);
+    expect(found).toEqual(["qz"]);
+  });
+
+  test("is limited, says so, and is continued by the cursor in GraphQL until it is complete", async () => {
+    const query = `query ($after: String, $id: ID!) { logs(first: 5, after: $after, filter: { assistantId: $id, search: "q" }) {
+      nodes { label } pageInfo { hasNextPage endCursor } } }`;
+    const found: string[] = [];
+    let warnings = 0;
+    let after: string | null = null;
+    do {
+      const { body } = await running.api.request("POST", "/graphql", {
+        query,
+        variables: { id: assistantId, after },
+      });
+      const { data, extensions } = body as {
+        data: { logs: { nodes: { label: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } };
+        extensions?: { warnings?: string[] };
+      };
+      found.push(...labels(data.logs.nodes));
+      const told = extensions?.warnings;
+      if (told) expect(told).toEqual([expect.stringMatching(/newest \d+ logs .* Continue with/)]);
+      warnings += told ? 1 : 0;
+      after = data.logs.pageInfo.hasNextPage ? data.logs.pageInfo.endCursor : null;
+    } while (after !== null);
+    expect(warnings).toBeGreaterThan(0);
+    expect(found).toEqual(["qz"]);
   });
 });

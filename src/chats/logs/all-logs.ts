@@ -6,7 +6,14 @@ import { FilteredStatement } from "../../platform/database/filtered-statement";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
-import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogConditions, type LogRow } from "./log-conditions";
+import {
+  byStart,
+  LOG_COLUMNS,
+  LOG_CONDITIONS,
+  valuesOf,
+  type LogConditions,
+  type LogRow,
+} from "./log-conditions";
 import type { LogListItem } from "./logs";
 import { patternOf, SEARCHABLE_TEXT, searchLogs } from "./search-logs";
 
@@ -41,7 +48,10 @@ export class AllLogs {
   constructor(private readonly scope: Scope) {}
 
   /** @throws ASSISTANT_NOT_FOUND (deleted assistants are allowed) */
-  async list({ first, after }: ConnectionQuery, { search, ...filter }: LogFilter): Promise<Connection<LogEntry>> {
+  async list(
+    { first, after }: ConnectionQuery,
+    { search, ...filter }: LogFilter,
+  ): Promise<Connection<LogEntry>> {
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
     const take = first ?? 20;
     const conditions = { ...filter, after };
@@ -52,7 +62,10 @@ export class AllLogs {
   }
 
   /** Ended chats that match a filter. @param until latest start, in the database's own format */
-  ended({ search, assistantId, type, startedAfter, startedBefore }: LogFilter, until?: string): RowsOf<"chats"> {
+  ended(
+    { search, assistantId, type, startedAfter, startedBefore }: LogFilter,
+    until?: string,
+  ): RowsOf<"chats"> {
     const rows = this.scope.table("chats").where({ status: "ended" });
     if (assistantId != null) rows.where({ assistantId });
     if (type != null) rows.where("channel", type);
@@ -60,14 +73,24 @@ export class AllLogs {
     if (startedBefore != null) rows.where("startedAt", "<", startedBefore);
     if (until !== undefined) rows.where("startedAt", "<=", until);
     if (!search) return rows;
-    const messages = this.scope.table("messages").select("chatId").where("content", "ilike", patternOf(search));
-    const labels = this.scope.table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]);
+    const messages = this.scope
+      .table("messages")
+      .select("chatId")
+      .where("content", "ilike", patternOf(search));
+    const labels = this.scope
+      .table("chats")
+      .select("id")
+      .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [patternOf(search)]);
     for (const found of [messages, labels]) if (assistantId != null) found.where({ assistantId });
     return rows.whereRaw("id in (? union ?)", [messages, labels]);
   }
 
   /** If the search ended early, the page ends after the last log that was searched, and others may follow. */
-  private async found(search: string, conditions: LogConditions, take: number): Promise<Connection<LogEntry>> {
+  private async found(
+    search: string,
+    conditions: LogConditions,
+    take: number,
+  ): Promise<Connection<LogEntry>> {
     const query = { search, conditions, order: "desc", take: take + 1, offset: 0 } as const;
     const { rows, searchedUpTo } = await searchLogs(this.scope, query);
     const page = connectionOf(rows.map(toEntry), take);

@@ -40,11 +40,10 @@ export const LOG_CONDITIONS: Record<Order, Conditions<keyof LogConditions>> = in
   after: (rows, cursor, { table, db }) => {
     const [time, id] = [db.raw("(?::text[])[1]", [cursor]), db.raw("(?::text[])[2]", [cursor])];
     const last = table("chats").select("startedAt").where("id", id);
-    return rows.whereRaw(`(started_at, id) ${order === "desc" ? "<" : ">"} (coalesce((?), ?::timestamptz), ?)`, [
-      last,
-      time,
-      id,
-    ]);
+    return rows.whereRaw(
+      `(started_at, id) ${order === "desc" ? "<" : ">"} (coalesce((?), ?::timestamptz), ?)`,
+      [last, time, id],
+    );
   },
 }));
 

@@ -4,7 +4,14 @@ import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { sqlOf } from "../../platform/database/statement";
-import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogConditions, type LogRow } from "./log-conditions";
+import {
+  byStart,
+  LOG_COLUMNS,
+  LOG_CONDITIONS,
+  valuesOf,
+  type LogConditions,
+  type LogRow,
+} from "./log-conditions";
 
 /** A search with its page. */
 export interface LogSearch {
@@ -44,20 +51,24 @@ export async function searchLogs(scope: Scope, query: LogSearch): Promise<FoundL
   const found: LogRow[] = [];
   let { after } = conditions;
   for (let scanned = CHUNK; ; scanned += CHUNK) {
-    const { statement, values } = NEXT[order].by(valuesOf({ ...conditions, after }));
-    found.push(...(await scope.read(statement, [pattern, offset + take - found.length, ...values])));
+    const next = { ...conditions, after };
+    const missing = offset + take - found.length;
+    const [matches, last] = await Promise.all([
+      matchesIn(scope, order, next, pattern, missing),
+      lastOf(scope, order, next),
+    ]);
+    found.push(...matches);
     const rows = found.slice(offset);
-    if (rows.length === take) return { rows };
-    after = await lastOf(scope, order, { ...conditions, after });
-    if (after === undefined) return { rows };
+    if (matches.length === missing || last === undefined) return { rows };
+    after = last;
     const elapsed = performance.now() - startedAt;
     if (scanned === CHUNK && HAS_TRIGRAM.test(search)) {
       const complete = await indexed(scope, query, pattern, Math.max(LEAST_INDEX_MS, 2 * elapsed));
       if (complete) return { rows: complete };
     }
     if (performance.now() - startedAt < SCAN_MS) continue;
-    tell(scope, query, scanned, after);
-    return { rows, searchedUpTo: after };
+    tell(scope, query, scanned, last);
+    return { rows, searchedUpTo: last };
   }
 }
 
@@ -69,9 +80,29 @@ async function indexed(
   milliseconds: number,
 ): Promise<LogRow[] | undefined> {
   const { assistantId, ...others } = conditions;
-  const { statement, values } = INDEXED[assistantId == null ? "ofAll" : "ofAssistant"][order].by(valuesOf(others));
+  const { statement, values } = INDEXED[assistantId == null ? "ofAll" : "ofAssistant"][order].by(
+    valuesOf(others),
+  );
   const assistant = assistantId == null ? [] : [assistantId];
-  return scope.readInTime(Math.ceil(milliseconds), statement, [pattern, take, offset, ...assistant, ...values]);
+  return scope.readInTime(Math.ceil(milliseconds), statement, [
+    pattern,
+    take,
+    offset,
+    ...assistant,
+    ...values,
+  ]);
+}
+
+/** The first matches in a chunk. */
+function matchesIn(
+  scope: Scope,
+  order: Order,
+  conditions: LogConditions,
+  pattern: string,
+  most: number,
+): Promise<LogRow[]> {
+  const { statement, values } = NEXT[order].by(valuesOf(conditions));
+  return scope.read(statement, [pattern, most, ...values]);
 }
 
 /** The last chat of a chunk; undefined if the list ends in it. */
@@ -100,7 +131,7 @@ export const patternOf = (search: string) => `%${search.replace(/[\\%_]/g, "\\$&
 /** Columns of `SEARCHABLE_TEXT` that lists lack. */
 const SEARCHED = ["userName", "userId", "anonymousId", "externalId", "metadata"] as const;
 
-const listed = (db: Knex) => LOG_COLUMNS.map((name) => db.ref(name).toQuery()).join(", ");
+const listed = (db: Knex) => LOG_COLUMNS.map((name) => db.raw("??", [name]).toQuery()).join(", ");
 
 /**
  * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
@@ -108,32 +139,38 @@ const listed = (db: Knex) => LOG_COLUMNS.map((name) => db.ref(name).toQuery()).j
  */
 const NEXT = inBothOrders(
   (order) =>
-    new FilteredStatement<LogRow, keyof LogConditions>(LOG_CONDITIONS[order], ({ db, table, $, narrowed }) => {
-      const next = narrowed(table("chats"))
-        .select(...LOG_COLUMNS, ...SEARCHED)
-        .orderBy(byStart(order));
-      const message = table("messages")
-        .select(db.raw("true"))
-        .whereRaw("messages.chat_id = chats.id")
-        .where("content", "ilike", $(1));
-      const query: Knex.Raw = db.raw(
-        `select ${listed(db)} from (${sqlOf(next)} limit ${CHUNK}) as chats
+    new FilteredStatement<LogRow, keyof LogConditions>(
+      LOG_CONDITIONS[order],
+      ({ db, table, $, narrowed }) => {
+        const next = narrowed(table("chats"))
+          .select(...LOG_COLUMNS, ...SEARCHED)
+          .orderBy(byStart(order));
+        const message = table("messages")
+          .select(db.raw("true"))
+          .whereRaw("messages.chat_id = chats.id")
+          .where("content", "ilike", $(1));
+        const query: Knex.Raw = db.raw(
+          `select ${listed(db)} from (${sqlOf(next)} limit ${CHUNK}) as chats
          where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
          order by started_at ${order}, id ${order} limit ?`,
-        [$(1), $(2)],
-      );
-      return query;
-    }),
+          [$(1), $(2)],
+        );
+        return query;
+      },
+    ),
 );
 
 /** The last of the next chats. */
 const LAST = inBothOrders(
   (order) =>
-    new FilteredStatement<{ id: string }, keyof LogConditions>(LOG_CONDITIONS[order], ({ db, table, narrowed }) => {
-      const next = narrowed(table("chats")).select("id").orderBy(byStart(order));
-      const query: Knex.Raw = db.raw(`${sqlOf(next)} limit 1 offset ${CHUNK - 1}`);
-      return query;
-    }),
+    new FilteredStatement<{ id: string }, keyof LogConditions>(
+      LOG_CONDITIONS[order],
+      ({ db, table, narrowed }) => {
+        const next = narrowed(table("chats")).select("id").orderBy(byStart(order));
+        const query: Knex.Raw = db.raw(`${sqlOf(next)} limit 1 offset ${CHUNK - 1}`);
+        return query;
+      },
+    ),
 );
 
 /**
@@ -145,7 +182,9 @@ const indexedIn = (order: Order, ofAssistant: boolean) =>
     LOG_CONDITIONS[order],
     ({ db, table, $, narrowed }) => {
       const messages = table("messages").select("chatId as id").where("content", "ilike", $(1));
-      const labels = table("chats").select("id").whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
+      const labels = table("chats")
+        .select("id")
+        .whereRaw(`${SEARCHABLE_TEXT} ilike ?`, [$(1)]);
       const found = narrowed(table("chats").whereRaw("id in (select id from found)"))
         .select(...LOG_COLUMNS)
         .orderBy(byStart(order));

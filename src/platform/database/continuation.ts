@@ -8,4 +8,5 @@ export const continueAfter = (scope: Pick<Scope, "warnings">, id: string): void 
   void places.set(scope.warnings, id);
 
 /** The last record that was searched for this response; undefined if the search was complete. */
-export const continuationOf = ({ warnings }: Pick<Scope, "warnings">): string | undefined => places.get(warnings);
+export const continuationOf = ({ warnings }: Pick<Scope, "warnings">): string | undefined =>
+  places.get(warnings);

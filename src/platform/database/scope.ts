@@ -174,14 +174,9 @@ export class Scope extends Expressions {
   }
 
   /** Like `read`, with a time limit of its own. @returns undefined if the statement took longer */
-  async readInTime<R>(
-    milliseconds: number,
-    statement: Statement<R>,
-    values: readonly unknown[],
-  ): Promise<R[] | undefined> {
-    // A canceled statement would end an open transaction.
-    if (this.inTransaction) return this.read(statement, values);
-    return this.run(this, statement, values, milliseconds).catch(ifCanceled);
+  async readInTime<R>(ms: number, statement: Statement<R>, values: readonly unknown[]) {
+    if (this.inTransaction) return this.read(statement, values); // a canceled statement would end it
+    return this.run(this, statement, values, ms).catch(ifCanceled);
   }
 
   /** Runs a write statement. It is sent separately, so that reads do not wait for the disk. */
