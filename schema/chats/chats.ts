@@ -7,7 +7,14 @@ import { postMessage } from "../../src/chats/chats/post-and-wait";
 import { ChatStart } from "../../src/conversation/turns/start-chat";
 import type { JsonObject } from "../../src/platform/json/json-object";
 import { Assistant } from "../assistants/assistants";
-import { ChatsArgs, EndChatArgs, MessagesArgs, PostMessageArgs, StartChatInput } from "./inputs";
+import {
+  AFTER_IN_CHAT,
+  ChatsArgs,
+  EndChatArgs,
+  MessagesArgs,
+  PostMessageArgs,
+  StartChatInput,
+} from "./inputs";
 import { ConnectionOf } from "../core/connection";
 import type { Context } from "../core/context";
 import { Field, FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
@@ -106,7 +113,8 @@ export class Chat {
 @ObjectType({ description: "Event in a chat.", simpleResolvers: true })
 export class ChatEvent {
   @Field(() => ID, {
-    description: "Id of the event. Pass it as `after` to resume the stream after this event.",
+    description:
+      "Id of the event, whatever its name. Pass it as `after` to resume the stream after this event. After a fragment, the stream continues with the stored events that follow, so with the whole answer.",
   })
   id!: string;
   @Field({
@@ -163,7 +171,7 @@ export class ChatResolver {
 
   @Subscription(() => ChatEvent, {
     description:
-      "Streams the events of a chat from all servers, from now or after the given event, until the chat ends. Errors: CHAT_NOT_FOUND.",
+      "Streams the events of a chat from all servers, from now or after the given event, until the chat ends. Errors: CHAT_NOT_FOUND, EVENT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
       const { fresh, scope, tooSlow } = context as Context;
       const wanted = args as { chatId: string; after?: string };
@@ -173,10 +181,7 @@ export class ChatResolver {
   chatEvents(
     @Root() event: ChatEvent,
     @Arg("chatId", () => ID, { description: "Id of the chat." }) _chatId: string,
-    @Arg("after", () => ID, {
-      nullable: true,
-      description: "Id of the last event received. Default: only new events.",
-    })
+    @Arg("after", () => ID, { nullable: true, description: AFTER_IN_CHAT })
     _after?: string,
   ): ChatEvent {
     return event;

@@ -148,3 +148,7 @@ export class PostMessageArgs {
   })
   withReply?: boolean;
 }
+
+/** Description of the argument `after` of streams of a chat's events. */
+export const AFTER_IN_CHAT =
+  'Id of the last event received; "0" or the id of the chat for all its messages from the beginning. Default: only new events.';

@@ -109,6 +109,9 @@ export class WidgetChatUpdate {
 
 @ArgsType()
 export class WidgetMessagesArgs {
-  @Field(() => ID, { nullable: true, description: "Id of the last message received. Default: none." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Id of the last message or event received. Default: none.",
+  })
   after?: string;
 }

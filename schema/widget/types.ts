@@ -105,7 +105,8 @@ export class WidgetChat {
 @ObjectType({ description: "Event in a visitor's chat.", simpleResolvers: true })
 export class WidgetChatEvent {
   @Field(() => ID, {
-    description: "Id of the event. Pass it as `after` to resume the stream after this event.",
+    description:
+      "Id of the event, whatever its name. Pass it as `after` to resume the stream after this event. After a fragment, the stream continues with the stored events that follow, so with the whole answer.",
   })
   id!: string;
   @Field({

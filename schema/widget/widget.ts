@@ -7,6 +7,7 @@ import { visibleMessages } from "../../src/channels/visitors/visitor-messages";
 import { widgetChatEvents } from "../../src/channels/visitors/widget-events";
 import { Widgets, type Widget as ShownWidget } from "../../src/channels/visitors/widgets";
 import { WebCall } from "../calls/calls";
+import { AFTER_IN_CHAT } from "../chats/inputs";
 import type { Context } from "../core/context";
 import { VARIABLES } from "../configurations/texts";
 import { FieldResolver, Mutation, Query, Root, Subscription } from "../core/decorators";
@@ -146,7 +147,7 @@ export class WidgetChatResolver {
 
   @Subscription(() => WidgetChatEvent, {
     description:
-      "Streams the events of a visitor's chat, from now or after the given event, until the chat ends. Errors: CHAT_NOT_FOUND.",
+      "Streams the events of a visitor's chat, from now or after the given event, until the chat ends. Errors: CHAT_NOT_FOUND, EVENT_NOT_FOUND.",
     subscribe: ({ args, context }) => {
       const { fresh, scope, tooSlow } = context as Context;
       const wanted = { ...(args as { chatId: string; after?: string }), tooSlow };
@@ -156,17 +157,15 @@ export class WidgetChatResolver {
   widgetChatEvents(
     @Root() event: WidgetChatEvent,
     @Arg("chatId", () => ID, { description: "Id of the chat." }) _chatId: string,
-    @Arg("after", () => ID, {
-      nullable: true,
-      description: "Id of the last event received. Default: only new events.",
-    })
+    @Arg("after", () => ID, { nullable: true, description: AFTER_IN_CHAT })
     _after?: string,
   ): WidgetChatEvent {
     return event;
   }
 
   @FieldResolver(() => [WidgetMessage], {
-    description: "Last 200 messages, oldest first; with `after`, only those after that message.",
+    description:
+      "Last 200 messages, oldest first; with `after`, only those after that message. Errors: EVENT_NOT_FOUND.",
   })
   messages(@Root() { id }: WidgetChat, @Args() { after }: WidgetMessagesArgs, @Ctx() { scope }: Context) {
     return visibleMessages(scope, id, after);

@@ -39,8 +39,8 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
   KEY_NOT_FOUND: missingRecord("key", "`GET /rest/v1/organization/keys`"),
   WEBHOOK_DESTINATION_NOT_FOUND: missingRecord("webhook destination", "`GET /rest/v1/settings`"),
   EVENT_NOT_FOUND: [
-    "No event with this id exists, or its retention has ended.",
-    "Continue without `after`, and read what you have missed from the chat.",
+    "No event with this id exists in the chat or organization, or its retention has ended.",
+    "Pass the id of an event that you have received. To read a chat again from its beginning, pass the id of the chat; for other streams, continue without `after`.",
   ],
   DELIVERY_NOT_FOUND: missingRecord("delivery", "`deliveries` of the webhook destination"),
   PROJECT_NOT_FOUND: missingRecord("project", "the GraphQL query `projects`"),

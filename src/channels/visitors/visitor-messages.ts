@@ -1,3 +1,5 @@
+import { sequenceAfter } from "../../chats/chats/chat-positions";
+import { Chats } from "../../chats/chats/chats";
 import { Messages, type Message, type MessageRow } from "../../chats/chats/messages";
 import type { Scope } from "../../platform/database/scope";
 
@@ -39,7 +41,8 @@ export function visibleMessage(message: Message): VisitorMessage | undefined {
 
 /**
  * Messages of a chat as visitors see them, oldest first. Calls for several chats are batched into one statement.
- * @param after id of the last message already received
+ * @param after id of the last message or event already received
+ * @throws EVENT_NOT_FOUND
  */
 export async function visibleMessages(
   scope: Scope,
@@ -47,6 +50,13 @@ export async function visibleMessages(
   after: string | null | undefined,
 ): Promise<VisitorMessage[]> {
   const messages = await scope.of(Messages).last(chatId, MAX_MESSAGES);
-  const seen = after == null ? -1 : messages.findLastIndex(({ id }) => id <= after);
-  return messages.slice(seen + 1).flatMap((message) => visibleMessage(message) ?? []);
+  const seen = after == null ? 0 : await sequenceOf(scope, messages, chatId, after);
+  return messages
+    .filter(({ sequence }) => sequence > seen)
+    .flatMap((message) => visibleMessage(message) ?? []);
+}
+
+async function sequenceOf(scope: Scope, messages: readonly Message[], chatId: string, after: string) {
+  const known = messages.findLast(({ id }) => id === after);
+  return known?.sequence ?? sequenceAfter(scope, await scope.of(Chats).byId(chatId), after);
 }

@@ -1,10 +1,10 @@
 import { Repeater } from "@graphql-yoga/subscription";
 import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
-import { newId } from "../../platform/database/ids";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../../events/events/record";
+import { comesBefore, startOf, transientId, type StreamPosition } from "./chat-positions";
 import { Signal } from "./signal";
-import { Chats, TOKENS_CHANNEL, type Chat, type ChatStatus } from "./chats";
+import { Chats, TOKENS_CHANNEL, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
 
 /** An event in a chat. A stream can be resumed after its id. */
@@ -26,7 +26,7 @@ export interface ChatEvent {
 /** Options of a stream of chat events. */
 export interface ChatSubscription {
   readonly chatId: string;
-  /** Id of the last event received. */
+  /** Id of the last event received, stored or not; the id of the chat for its beginning. */
   readonly after?: string | null;
   /** Whether to include `activity` events. */
   readonly withActivity?: boolean;
@@ -39,14 +39,15 @@ export interface ChatSubscription {
  * the stream, which then reads everything after the last sent event, so that lost notifications lose no events. Ends
  * with the chat.
  * @param fresh creates a scope for each read, because the loaders of a scope keep what they have read
- * @throws CHAT_NOT_FOUND
+ * @throws CHAT_NOT_FOUND, EVENT_NOT_FOUND
  */
 export async function chatEvents(
   fresh: () => Scope,
   listener: Pick<Listener, "on" | "onRenewed">,
   { chatId, after, withActivity = false, tooSlow = () => undefined }: ChatSubscription,
 ): Promise<Repeater<ChatEvent>> {
-  let position = await startPosition(fresh(), chatId, after);
+  const scope = fresh();
+  let { position, lastId } = await startOf(scope, await scope.of(Chats).byId(chatId), after);
   return new Repeater<ChatEvent>(async (push, stop) => {
     let stopped = false;
     const signal = new Signal();
@@ -57,7 +58,7 @@ export async function chatEvents(
       stop();
     };
     const answer = { isShown: false };
-    const sendTransient = (event: TransientEvent) => void send(transientEvent(chatId, event));
+    const sendTransient = (event: TransientEvent) => send(transientEvent(chatId, lastId, event));
     const unsubscribe = subscribe(listener, { chatId, withActivity }, answer, { wake, sendTransient });
     void stop.then(() => ((stopped = true), wake()));
     while (!stopped) {
@@ -68,8 +69,9 @@ export async function chatEvents(
       for (const event of events) {
         // An answer that the end of the chat cut off is never stored.
         if (answer.isShown && event.status === "ended" && event.name === "status-changed")
-          await send(transientEvent(chatId, { name: "token-reset" }));
+          await sendTransient({ name: "token-reset" });
         if (event.message?.role === "ASSISTANT") answer.isShown = false;
+        lastId = event.id;
         await send(event);
       }
       if (isLast) stop();
@@ -84,7 +86,7 @@ interface StreamCallbacks {
   /** Called when an event was stored. */
   readonly wake: () => void;
   /** Sends an event that is not stored. */
-  readonly sendTransient: (event: TransientEvent) => void;
+  readonly sendTransient: (event: TransientEvent) => Promise<void>;
 }
 
 /** An event that is not stored. */
@@ -105,13 +107,13 @@ function subscribe(
     listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && wake())),
     listener.on(TOKENS_CHANNEL, (ids) => {
       if (ids.chatId !== chatId) return;
-      if (answer.isShown && ids.begins !== undefined) sendTransient({ name: "token-reset" });
-      if (ids.text) sendTransient({ name: "token", text: ids.text });
+      if (answer.isShown && ids.begins !== undefined) void sendTransient({ name: "token-reset" });
+      if (ids.text) void sendTransient({ name: "token", text: ids.text });
       answer.isShown = Boolean(ids.text);
     }),
     listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
       if (withActivity && ids.chatId === chatId && activity !== undefined)
-        sendTransient({ name: "activity", activity });
+        void sendTransient({ name: "activity", activity });
     }),
     listener.onRenewed(wake),
   ];
@@ -135,61 +137,13 @@ const noEvents = (position: StreamPosition) => ({ events: [] as ChatEvent[], nex
 const EMPTY = { message: null, text: null, activity: null } as const;
 
 /** An event that is not stored, such as a part of an answer: readers that miss it get the text with the message. */
-const transientEvent = (chatId: string, event: TransientEvent): ChatEvent => ({
+const transientEvent = (chatId: string, lastId: string, event: TransientEvent): ChatEvent => ({
   ...EMPTY,
-  id: newId(),
+  id: transientId(lastId),
   chatId,
   status: "in-progress",
   ...event,
 });
-
-/** Sequence of the last sent message, and id of the last sent status change. */
-interface StreamPosition {
-  readonly sequence: number;
-  readonly statusEventId: string;
-}
-
-async function startPosition(
-  scope: Scope,
-  chatId: string,
-  after: string | null | undefined,
-): Promise<StreamPosition> {
-  const chat = await scope.of(Chats).byId(chatId);
-  const { messageCount, status, statusEventId } = chat;
-  const ended = status === "ended";
-  // No event follows the end.
-  if (after == null || (ended && after === statusEventId)) return { sequence: messageCount, statusEventId };
-  const { sequence, seen } = await positionAfter(scope, chat, after);
-  return { sequence, statusEventId: !ended && seen ? statusEventId : "" };
-}
-
-/** The number of messages up to the event `after`, and whether the present status comes before or with it. */
-async function positionAfter(
-  scope: Scope,
-  chat: Chat,
-  after: string,
-): Promise<{ sequence: number; seen: boolean }> {
-  const { statusPlaces, statusEventId } = chat;
-  const messages = () => scope.table("messages").where({ chatId: chat.id });
-  const [message] = await messages().select("sequence").where({ id: after });
-  if (message) return { ...message, seen: !comesBefore({ ...message, id: after }, chat) };
-  const sequence = statusPlaces[after];
-  if (sequence !== undefined) return { sequence, seen: after === statusEventId };
-  // A status change by a server of an older version: its id sorts among those of messages, as far as clocks agree.
-  const [last] = await messages()
-    .where("id", "<=", after)
-    .max<{ sequence: number | null }[]>("sequence as sequence");
-  return { sequence: last?.sequence ?? 0, seen: statusEventId <= after };
-}
-
-/** Whether a message was stored before the last status change. */
-function comesBefore(
-  { sequence, id }: Pick<Message, "sequence" | "id">,
-  { statusPlaces, statusEventId }: Pick<Chat, "statusPlaces" | "statusEventId">,
-): boolean {
-  const changedAfter = statusPlaces[statusEventId];
-  return changedAfter === undefined ? id < statusEventId : sequence <= changedAfter;
-}
 
 async function readAfter(scope: Scope, chatId: string, { sequence, statusEventId }: StreamPosition) {
   // Reads the chat first: if it has ended, no message can follow those read afterwards.
