@@ -6,6 +6,7 @@ import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
 import { withDeclaredTypes } from "../src/http/multipart/declared-types";
+import { fileLimitMessage } from "../src/http/parser-errors";
 import { invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";
@@ -13,7 +14,6 @@ import type { RestServer } from "./server";
 const MAX_FIELD_BYTES = 1_048_576;
 export const MULTIPART_EXPECTED =
   "Unsupported content type. Send a form of type multipart/form-data with the file in the field `file`.";
-export const fileLimitMessage = (bytes: number): string => `The file must be at most ${bytes} bytes.`;
 
 /** A completely received multipart form. */
 export interface Form {

@@ -10,7 +10,7 @@ import { withDeclaredTypes } from "./multipart/declared-types";
 import { operationsTextOf } from "./multipart/operations-text";
 import type { ErrorBody } from "./error-body";
 import { MAX_QUERY_BYTES } from "./graphql-limits";
-import { MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
+import { fileTooLarge, MAX_JSON_BYTES, toDomainError, tooLarge } from "./parser-errors";
 import { bodyProblem } from "./library-messages";
 import type { SendError } from "./send-error";
 import { keepUncompressed, sendJson } from "./send-json";
@@ -102,7 +102,9 @@ function requestOf({ method, headers, originalUrl }: Request, body: unknown): HT
 async function bodyOf(req: Request, res: ServerResponse, maxFileBytes: number): Promise<unknown> {
   const maxBytes = MAX_JSON_BYTES + (isForm(req) ? maxFileBytes : 0);
   // Checked by the declared length, because the parsers would first read the whole body.
-  if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes)
+    throw isForm(req) ? fileTooLarge(maxFileBytes) : tooLarge();
+  // busboy also truncates a file of exactly its limit.
   const limits = { maxFileSize: maxFileBytes + 1, maxFiles: 1, maxFieldSize: MAX_JSON_BYTES };
   const body = isForm(req) ? await formOf(req, res, limits) : await jsonOf(req, res);
   const { query } = body as { query?: unknown };

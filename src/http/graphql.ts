@@ -161,6 +161,9 @@ const catchFailure = (run: Promise<OperationResult>): Promise<OperationResult> =
     errors: [new GraphQLError(publicError(error).message, { originalError: error as Error })],
   }));
 
+/** Statuses of failed operations; the same errors before an operation have them too. Other failures have 200. */
+const STATUSES: Readonly<Record<string, number>> = { RATE_LIMITED: 429, PAYLOAD_TOO_LARGE: 413 };
+
 function answered<Context extends BaseContext>(
   { format, warnings }: GraphQLOptions<Context>,
   { contextValue }: GraphQLRequestContext<Context>,
@@ -173,8 +176,8 @@ function answered<Context extends BaseContext>(
     data: data as Record<string, unknown> | null,
     extensions: { ...extensions, ...(messages.length > 0 && { warnings: messages }) },
   };
-  const limited = singleResult.errors?.some(({ extensions }) => extensions?.code === "RATE_LIMITED");
-  const http = { status: limited ? 429 : undefined, headers: new HeaderMap() };
+  const codes = singleResult.errors?.map(({ extensions }) => String(extensions?.code)) ?? [];
+  const http = { status: codes.map((code) => STATUSES[code]).find(Boolean), headers: new HeaderMap() };
   return { http, body: { kind: "single", singleResult } };
 }
 
