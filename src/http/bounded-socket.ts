@@ -9,7 +9,7 @@ const MAX_FRAMES_PER_SECOND = 500;
 /** The client's time to confirm that its socket is closed, in ms. */
 export const CLOSE_TIMEOUT_MS = 5_000;
 /** WebSocket close code "try again later" (IANA registry); clients of graphql-ws reconnect after it. */
-const TRY_AGAIN_LATER = 1013;
+export const TRY_AGAIN_LATER = 1013;
 
 export const TOO_SLOW = "The client reads too slowly. Connect again.";
 export const TOO_MANY = "Too many connections or requests. Try again later.";

@@ -147,5 +147,16 @@ export const documentMessage = (message: string): string => rewrite(OF_DOCUMENTS
 /** Why a body cannot be read; undefined for an unknown reason. */
 export const bodyProblem = (message: string): string | undefined => rewrite(OF_BODIES, message);
 
-/** The reason of a closed socket as its client reads it. */
-export const closeReason = (reason: string): string => rewrite(OF_SOCKETS, reason) ?? reason;
+/** Longest reason of a closed socket, in bytes (RFC 6455). */
+const MAX_REASON_BYTES = 123;
+
+/** The reason of a closed socket as its client reads it: the first sentences that fit. */
+export function closeReason(reason: string): string {
+  const [first = "", ...others] = (rewrite(OF_SOCKETS, reason) ?? reason).split(/(?<=\.) /);
+  let fitting = first;
+  for (const sentence of others) {
+    if (Buffer.byteLength(`${fitting} ${sentence}`) > MAX_REASON_BYTES) break;
+    fitting += ` ${sentence}`;
+  }
+  return fitting;
+}

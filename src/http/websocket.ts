@@ -9,8 +9,8 @@ import type { Caller } from "../account/auth/caller";
 import { KEYS_CHANNEL, type Credentials } from "../account/auth/credentials";
 import type { Listener } from "../platform/database/listener";
 import { newId } from "../platform/database/ids";
-import { DomainError } from "../platform/errors";
-import { BoundedSocket, CLOSE_TIMEOUT_MS, TOO_MANY, TOO_SLOW } from "./bounded-socket";
+import { DomainError, publicError, type PublicError } from "../platform/errors";
+import { BoundedSocket, CLOSE_TIMEOUT_MS, TOO_MANY, TOO_SLOW, TRY_AGAIN_LATER } from "./bounded-socket";
 import { subscriptionOf, subscriptionRules } from "./subscription-document";
 import { visitorOf, type RateLimits } from "./limits";
 import type { Metrics } from "./metrics";
@@ -157,9 +157,11 @@ async function connect(
   headers: Payload,
 ): Promise<boolean> {
   const { request, socket } = extra;
-  const caller = await options.credentials.caller(lowerCase(headers)).catch(() => undefined);
+  const { caller, refusal } = await callerOf(options.credentials, headers);
   const within = await isWithin(options.limits.take(request, undefined, caller));
   if (!within || (caller && !countSocket(options, open, extra, caller))) socket.giveUp(TOO_MANY);
+  if (refusal)
+    socket.close(refusal.code === "UNAUTHENTICATED" ? CloseCode.Forbidden : TRY_AGAIN_LATER, refusal.message);
   if (!caller) return false;
   extra.caller = caller;
   extra.unwatch = watchCredential(options, caller, () =>
@@ -167,6 +169,16 @@ async function connect(
   );
   return true;
 }
+
+/** The caller, or why the credential was not accepted; neither without a credential. */
+const callerOf = (
+  credentials: Credentials,
+  headers: Payload,
+): Promise<{ readonly caller?: Caller | undefined; readonly refusal?: PublicError }> =>
+  credentials.caller(lowerCase(headers)).then(
+    (caller) => ({ caller }),
+    (error: unknown) => ({ refusal: publicError(error) }),
+  );
 
 /** Counts a socket for its credential while it is open. @returns false if a limit is reached */
 function countSocket(

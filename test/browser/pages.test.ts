@@ -187,7 +187,7 @@ describe("the explorer at /graphql", () => {
     test("shows that a subscription is refused", async () => {
       await tab("WatchChat").click();
       await run();
-      await expectText(response(), "No valid credential");
+      await expectText(response(), "This API key is incomplete or mistyped");
       await page.getByRole("button", { name: /^Execute query/ }).waitFor();
       expect(observed).toEqual(NOTHING);
     });

@@ -43,6 +43,28 @@ describe("a WebSocket", () => {
   });
 
   test.each([
+    ["an unknown key", { "X-API-Key": `parley_sk_${"a".repeat(36)}` }],
+    ["a mistyped key", { "X-API-Key": "parley_sk_a" }],
+    ["a key with the word Bearer", { "X-API-Key": "Bearer parley_sk_a" }],
+    ["a token as a key", { "X-API-Key": "a.b.c" }],
+    ["the id of a record as a key", { "X-API-Key": UNKNOWN_ID }],
+    ["a key as a token", { Authorization: "Bearer parley_sk_a" }],
+    ["a key without the word Bearer", { Authorization: "parley_sk_a" }],
+    ["a broken token", { Authorization: "Bearer x.y.z" }],
+    ["a token without three parts", { Authorization: "Bearer x" }],
+  ])("with %s is closed with the reason that HTTP gives", async (_what, credential) => {
+    const made = subscriber(credential);
+    void made.watch(UNKNOWN_ID);
+    const { code, reason } = await made.closed;
+    const { status, body } = await running.api.as(credential).request("POST", "/graphql", { query: "{ a }" });
+    expect([code, status]).toEqual([4403, 401]);
+    expect(reason).toMatch(/^.{20,}\.$/);
+    // A reason has at most 123 bytes: whole sentences are left out.
+    expect(body.message.startsWith(reason)).toBe(true);
+    expect(reason === body.message || body.message.length > 123).toBe(true);
+  });
+
+  test.each([
     ["a key", () => ({ "X-API-Key": running.secretKey })],
     ["a key under a name in lower case", () => ({ "x-api-key": running.secretKey })],
     [
