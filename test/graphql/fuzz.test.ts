@@ -22,7 +22,7 @@ import { hostileJson, hostileValue } from "../support/hostile";
 import { closeRaw, rawRequest } from "../support/raw";
 import { startSession, VisitorClient } from "../support/visitor";
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 20);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 8);
 const schema = buildSchema(readFileSync(join(__dirname, "../../schema/schema.graphql"), "utf8"));
 const operations = (["query", "mutation"] as const).flatMap((kind) =>
   Object.values((kind === "query" ? schema.getQueryType() : schema.getMutationType())!.getFields()).map(

@@ -432,7 +432,7 @@ describe("a callback without the secret of a live call", () => {
         expect([201, 400]).toContain(status);
         if (status === 400) expect(() => JSON.parse(text)).toThrow();
       }),
-      { numRuns: Number(process.env.FUZZ_RUNS ?? 60) },
+      { numRuns: Number(process.env.FUZZ_RUNS ?? (LONG ? 60 : 25)) },
     );
   }, 60_000);
 });

@@ -31,7 +31,7 @@ interface FuzzRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 30);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 12);
 const running = useApp();
 const ids: Record<string, string[]> = {};
 let document: Document;
