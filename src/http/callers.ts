@@ -69,7 +69,7 @@ export class Callers {
   /** The origin of the requesting page, and the rate limits of its visitor. */
   visit(req: IncomingMessage, res: ServerResponse, caller: Caller | undefined) {
     return {
-      origin: foreignOrigin(req, this.parts.publicUrl()),
+      origin: foreignOrigin(req, this.parts.publicUrl),
       spend: (what: Parameters<VisitorLimits["spend"]>[3]) =>
         this.visitorLimits.spend(req, res, caller, what),
     };

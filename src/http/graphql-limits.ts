@@ -20,6 +20,8 @@ export const MAX_TOKENS = 1_000;
 /** Maximum size of the query text, in bytes. */
 export const MAX_QUERY_BYTES = 65_536;
 const MAX_COST = 5_000;
+/** Arguments that say how many entries a list may return. */
+export const SIZES: readonly string[] = ["take", "first", "last"];
 const OFF = { enabled: false } as const;
 
 /** Validation rules besides the specification's: depth 12, 15 aliases, 50 directives, one placed call. */
@@ -61,7 +63,7 @@ function oneCall(context: ValidationContext): ASTVisitor {
 }
 
 /** The cost of an operation, and why it may not run. */
-interface CostResult {
+export interface CostResult {
   readonly cost?: { readonly requested: number; readonly limit: number; readonly left: number };
   /** Set if the operation costs too much. */
   readonly problem?: GraphQLError;
@@ -102,9 +104,8 @@ function complexityOf(
       estimators: [
         ({ field, args, childComplexity }) => {
           if (isLeafType(getNamedType(field.type))) return 0;
-          const { take, first, last } = args as Readonly<Record<string, unknown>>;
-          const entries = [take, first, last].find((count) => typeof count === "number") as
-            number | undefined;
+          const counts = SIZES.map((name) => (args as Readonly<Record<string, unknown>>)[name]);
+          const entries = counts.find((count) => typeof count === "number");
           return Math.max(1, entries ?? 1) * (1 + childComplexity);
         },
       ],

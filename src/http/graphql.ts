@@ -22,7 +22,8 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 import { publicError } from "../platform/errors";
-import { costOf, MAX_TOKENS, rulesOf } from "./graphql-limits";
+import { DocumentCost } from "./document-cost";
+import { MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
 import {
   alone,
@@ -55,8 +56,7 @@ export interface GraphQLOptions<Context extends BaseContext> {
 }
 
 interface CachedDocument<Context> extends CompiledDocument<Context> {
-  /** Cost of a document without variables, which is constant. */
-  cost?: ReturnType<typeof costOf>;
+  readonly cost: DocumentCost;
 }
 
 /** Size of the cache of compiled documents; a dashboard uses a few dozen. */
@@ -132,7 +132,7 @@ async function answerOf<Context extends BaseContext>(
     return refusal([overWebSocket], "BAD_USER_INPUT");
   const document = alone(request.document, operation);
   const key = `${queryHash} ${operationName ?? ""}`;
-  const known: CachedDocument<Context> = documents.get(key) ?? options.compile(document);
+  const known = documents.get(key) ?? compiled(options, document);
   documents.set(key, known);
   const sent = request.request.variables ?? {};
   const { errors: refused, coerced } = known.coerce(sent);
@@ -140,13 +140,17 @@ async function answerOf<Context extends BaseContext>(
     return refusal(refusedVariables(options, document, operation, sent, refused), "BAD_USER_INPUT");
   }
   // Raw values: the cost function coerces them itself, and an Upload can be coerced only once.
-  const counted = known.cost ?? costOf(options.schema, document, sent);
-  if (!operation.variableDefinitions?.length) known.cost = counted;
+  const counted = known.cost.of(sent);
   if (counted.refusal) return refusal([withValueDetails(counted.refusal, document)], "BAD_USER_INPUT");
   const { cost, problem } = counted;
   if (problem) return refusal([problem], "COST_LIMIT");
   return answered(options, request, await catchFailure(known.run(contextValue, coerced ?? {})), { cost });
 }
+
+const compiled = <Context extends BaseContext>(
+  { compile, schema }: GraphQLOptions<Context>,
+  document: DocumentNode,
+): CachedDocument<Context> => ({ ...compile(document), cost: new DocumentCost(schema, document) });
 
 const overWebSocket = new GraphQLError(
   "Subscriptions need a WebSocket with the protocol graphql-transport-ws on this path.",

@@ -62,5 +62,5 @@ function hostIsOurs(host: string | undefined, publicUrl: string): boolean {
 function fromOtherSite(req: IncomingMessage, publicUrl: string): boolean {
   const site = req.headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none") return true;
-  return foreignOrigin(req, publicUrl) !== undefined;
+  return foreignOrigin(req, () => publicUrl) !== undefined;
 }

@@ -16,6 +16,7 @@ import { compileInterfaces } from "../../src/start/app";
 import { loadCatalog } from "../../src/platform/catalog/load-catalog";
 import { readConfig } from "../../src/platform/settings/config";
 import { startApp, useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
 
 const running = useApp();
 
@@ -73,6 +74,30 @@ describe("the limits of a GraphQL request", () => {
     expect(await refusal(query, { take: 100, first: 100 })).toEqual(
       refused(/costs \d+, more than 5000/, "COST_LIMIT"),
     );
+  });
+
+  test("count the cost of every size of a document, and of the fields that its directives include", async () => {
+    const query = `query ($id: ID!, $take: Int, $logs: Boolean = true) {
+      assistants(take: $take) { data { id logs(take: 3) @include(if: $logs) { id } } } assistant(id: $id) { id } }`;
+    const id = await newAssistant(running.api);
+    const costOf = async (variables: object) => {
+      const { body } = await running.api.graphql(query, { id, ...variables });
+      return body.extensions.cost.requested as number;
+    };
+    const requests = [{ take: 2 }, { take: 20 }, { take: 20, logs: false }, { take: 2 }, { take: 20 }, {}];
+    const costs: number[] = [];
+    for (const variables of requests) costs.push(await costOf(variables));
+    const [few, many, without] = costs;
+    expect([many! > few!, many! > without!, without! > few!]).toEqual([true, true, true]);
+    expect(costs.slice(3, 5)).toEqual([few, many]);
+    for (const take of [2, null]) {
+      const { status, body } = await running.api.graphql(query, { id: take === null ? null : id, take });
+      expect([take, status, body.errors === undefined]).toEqual([
+        take,
+        take === null ? 400 : 200,
+        take !== null,
+      ]);
+    }
   });
 
   test("accept at most 64 KiB of query text", async () => {

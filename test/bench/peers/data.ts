@@ -67,6 +67,8 @@ export async function fillPeers(db: Client, size: Size, key: string): Promise<st
         from generate_series(1, 12) w)
      from chats c join organizations o on o.id = c.organization_id, generate_series(1, ${MESSAGES}) m where is_default`,
   );
+  // So that our service does not number the entries of the others.
+  await db.query("create table bench_audit (like audit_outbox including all)");
   await db.query("create table bench_keys (digest text primary key, organization_id text not null)");
   await db.query("insert into bench_keys select $1, id from organizations where is_default", [
     createHash("sha256").update(key).digest("base64url"),

@@ -32,7 +32,7 @@ export const STATEMENTS = {
     order by started_at desc, id desc limit 20`,
   create: `insert into assistants (organization_id, id, name, description, variables)
     values ($1, $2, $3, $4, $5) returning ${columns(ASSISTANT)}`,
-  audit: "insert into audit_outbox (organization_id, id, entry) values ($1, $2, $3)",
+  audit: "insert into bench_audit (organization_id, id, entry) values ($1, $2, $3)",
   voice: byAssistant("voice"),
   sms: byAssistant("sms"),
   chat: byAssistant("chat"),

@@ -16,7 +16,7 @@ export function postgraphileShots(organizationId: string): Readonly<Record<strin
     `${channel}ConfigurationByOrganizationIdAndAssistantId { ${fields(FIELDS[channel])} }`;
   const configuration = (channel: string) =>
     `create${channel}Configuration(input: { ${channel.toLowerCase()}Configuration: { organizationId: $o, assistantId: $id } }) { clientMutationId }`;
-  const audited = `createAuditOutbox(input: { auditOutbox: { organizationId: $o, rowId: $audit, entry: $entry } }) { clientMutationId }`;
+  const audited = `createBenchAudit(input: { benchAudit: { organizationId: $o, rowId: $audit, entry: $entry } }) { clientMutationId }`;
   const entry = (operation: string) => ({ audit: "{new}", entry: { operation, actor: "SECRET" } });
   return {
     "assistant by id": graphql(
