@@ -2,6 +2,7 @@ import { createApp } from "./app";
 import type { Config } from "../platform/settings/config";
 import { describeDatabase } from "../platform/database/database-name";
 import { holdMessage } from "../platform/database/holds";
+import { explained } from "../platform/database/open-client";
 import { serverDatabase, withEncryptionKeys, type OpenDatabase } from "../platform/database/open";
 import { searchProblem } from "../platform/database/suitable";
 import { describeTransport } from "../platform/database/transport";
@@ -50,7 +51,7 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     };
   } catch (error) {
     await database.stop();
-    throw error;
+    throw explained(error, database.url);
   }
 }
 
@@ -128,12 +129,22 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
     `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
     `  Documentation  ${url}/docs`,
     `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
+    `  Listens on     ${listensOn(config)}`,
     `  Data           ${dataOf(config)}`,
     `  Answers        ${answers}`,
     `  Calls          ${config.VAPI_API_KEY === undefined ? "simulated (VAPI_API_KEY is not set)" : "placed by Vapi"}`,
     `  /rest/v1/settings without a credential: ${access === "none" ? "refused" : access === "all" ? "OPEN to everybody" : "open to callers on this machine"}`,
   ];
 }
+
+/** Where clients can reach the server. */
+function listensOn({ HOST: host }: Config): string {
+  if (host === "0.0.0.0" || host === "::") return `all addresses of this machine (HOST ${host})`;
+  return `${host}${isLoopback(host) ? ", which only this machine reaches" : ""}`;
+}
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || host.startsWith("127.");
 
 /** The database, the protection of its connections, and the state of row-level security. */
 const dataOf = (config: Config): string =>

@@ -12,6 +12,9 @@ const firstKey = z
   .string()
   .regex(/^[\x21-\x7e]{16,200}$/, "must be 16 to 200 printable characters without spaces");
 
+/** The value of ENCRYPTION_KEYS in docs/deployment.md. */
+export const KEYS_PLACEHOLDER = "at least 32 random characters; keep a copy";
+
 /** Every setting: its parser, its default and its description, as docs/settings.md and .env.example show them. */
 export const SETTINGS = {
   HOST: [
@@ -49,6 +52,11 @@ export const SETTINGS = {
     list
       .refine((keys) => keys.length > 0 && keys.every((key) => key.length >= 32), {
         error: "must be one or more keys of at least 32 characters each, newest first, separated by commas",
+      })
+      // As a former key it is accepted, so that an installation that used it can rotate its keys.
+      .refine(([first]) => first !== KEYS_PLACEHOLDER, {
+        error:
+          "must not be the example of the documentation, which everybody knows: create a key with `openssl rand -base64 32`",
       })
       .optional(),
     "generated and stored in `DATA_DIR` with the embedded database; otherwise required",

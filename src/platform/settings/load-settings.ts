@@ -20,16 +20,19 @@ export interface LoadedSettings {
  */
 export function loadSettings(needsKeys = true): LoadedSettings {
   const environment = new Set(Object.keys(process.env));
-  if (existsSync(FILE)) loadFile();
-  for (const line of misspelledSettings(process.env)) console.error(`Warning: ${line}`);
+  const inFile = existsSync(FILE) ? loadFile() : [];
+  for (const line of misspelledSettings(process.env, inFile)) console.error(`Warning: ${line}`);
   return { settings: readConfig(process.env, needsKeys), environment };
 }
 
-function loadFile(): void {
+/** @returns the names in the file */
+function loadFile(): string[] {
   const { text, ignored } = withoutJunk(readable(FILE));
   for (const line of ignored)
     console.error(`Warning: line ${line} of ${resolve(FILE)} has no "=" and is ignored.`);
-  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
+  const values = parseEnv(text);
+  for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
+  return Object.keys(values);
 }
 
 /** @throws Error with the remedy, if this user cannot read the file */

@@ -6,8 +6,28 @@ const MIN_LENGTH = 7;
 /** Suffixes that distinguish names on purpose, such as OPENAI_API_KEY_2. */
 const NUMBERED = /\d$/;
 
-/** One line for each variable of the environment whose name is probably a misspelled setting. */
-export function misspelledSettings(env: Readonly<Record<string, string | undefined>>): string[] {
+/** Names in `.env` that Node, its libraries and the system read, and keys and addresses of providers. */
+const OF_OTHERS =
+  /^(NODE_|npm_|PG|AWS_|LC_|SSL_CERT_|UV_|OLLAMA_)|_PROXY$|_(API_KEY|BASE_URL)$|^(LANG|LANGUAGE|TZ|PATH|HOME|TMPDIR|DEBUG|NO_COLOR|FORCE_COLOR)$/i;
+
+/**
+ * One line for each variable of the environment whose name is probably a misspelled setting, and for each other name in
+ * `.env` that nothing reads.
+ * @param inFile names in `.env`
+ */
+export function misspelledSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  inFile: readonly string[] = [],
+): string[] {
+  const misspelled = probablyMisspelled(env);
+  const unknown = inFile.filter(
+    (name) =>
+      !(name in SETTINGS) && !OF_OTHERS.test(name) && !misspelled.some((line) => line.startsWith(`${name} `)),
+  );
+  return [...misspelled, ...unknown.map((name) => `${name} in .env is not a setting and has no effect.`)];
+}
+
+function probablyMisspelled(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.keys(SETTINGS);
   return Object.keys(env).flatMap((name) => {
     if (name in SETTINGS || name.length < MIN_LENGTH || NUMBERED.test(name)) return [];
