@@ -74,13 +74,34 @@ export function guardedStorage(storage: Storage, isReachable: () => Promise<bool
   };
   return {
     ...storage,
-    put: async (key, content) => {
-      await check();
-      return storage.put(key, content);
-    },
-    get: async (key) => {
-      await check();
-      return storage.get(key);
-    },
+    put: (key, content) => reported(async () => (await check(), storage.put(key, content))),
+    get: (key) => reported(async () => (await check(), storage.get(key))),
+    has: (key) => reported(() => storage.has(key)),
+    remove: (key) => reported(() => storage.remove(key)),
   };
+}
+
+/** Errors of a folder that the server may not use, or whose disk or network has failed. */
+const UNUSABLE = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "EIO",
+  "ENODEV",
+  "ENXIO",
+  "ENOTDIR",
+  "ESTALE",
+  "ENOTCONN",
+]);
+
+/** @throws UNAVAILABLE if the folder of the files cannot be used */
+async function reported<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!UNUSABLE.has(code)) throw error;
+    const message = `The server cannot use its file storage (${code}). Try again later; the operator must repair it.`;
+    throw Object.assign(new DomainError("UNAVAILABLE", message), { cause: error });
+  }
 }

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, expect, test } from "@jest/globals";
+import { guardedStorage } from "../../src/assistants/files/file-store";
+import { explainPort, refuseUnreachable } from "../../src/cli/connect/target";
+import { KEYS_PLACEHOLDER, readConfig, SETTINGS } from "../../src/platform/settings/config";
+import { misspelledSettings } from "../../src/platform/settings/misspelled";
+import { publicError } from "../../src/platform/errors";
+import { localStorage } from "../../src/platform/providers/local-storage";
+
+describe("the example of ENCRYPTION_KEYS in the documentation", () => {
+  const key = "k".repeat(32);
+  test("is refused as the first key, alone and before others", () => {
+    const guide = readFileSync(join(__dirname, "../../docs/deployment.md"), "utf8");
+    expect(guide).toContain(`ENCRYPTION_KEYS='${KEYS_PLACEHOLDER}'`);
+    for (const keys of [KEYS_PLACEHOLDER, `${KEYS_PLACEHOLDER},${key}`])
+      expect(() => readConfig({ ENCRYPTION_KEYS: keys })).toThrow(
+        "ENCRYPTION_KEYS must not be the example of the documentation",
+      );
+  });
+
+  test("is accepted as a former key, to rotate it", () => {
+    const { ENCRYPTION_KEYS } = readConfig({ ENCRYPTION_KEYS: `${key},${KEYS_PLACEHOLDER}` });
+    expect(ENCRYPTION_KEYS).toEqual([key, KEYS_PLACEHOLDER]);
+  });
+});
+
+describe("a name in .env", () => {
+  test.each(["MODEL_URL", "PUBLIC_URL", "FOO", "KEYS"])("that nothing reads is reported: %s", (name) => {
+    expect(misspelledSettings({ [name]: "x" }, [name])).toEqual([
+      `${name} in .env is not a setting and has no effect.`,
+    ]);
+    expect(misspelledSettings({ [name]: "x" })).toEqual([]); // the environment has variables of other programs
+  });
+
+  test("that is misspelled is reported once", () => {
+    expect(misspelledSettings({ DATABSE_URL: "x" }, ["DATABSE_URL"])).toEqual([
+      "DATABSE_URL is not a setting and has no effect. Did you mean DATABASE_URL?",
+    ]);
+  });
+
+  test.each([
+    ...Object.keys(SETTINGS),
+    ...["NODE_ENV", "NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "PGSSLMODE", "npm_config_registry", "HTTPS_PROXY"],
+    ...["no_proxy", "MISTRAL_API_KEY", "MISTRAL_BASE_URL", "AWS_REGION", "TZ", "OLLAMA_HOST"],
+  ])("that something reads is not reported: %s", (name) => {
+    expect(misspelledSettings({ [name]: "x" }, [name])).toEqual([]);
+  });
+});
+
+describe("a folder of files that cannot be used", () => {
+  // A file in the place of the folder: root may use a folder whatever its mode.
+  const storage = guardedStorage(localStorage(__filename), () => Promise.resolve(true));
+  test.each([
+    ["put", () => storage.put("organization/id", Readable.from(["x"]))],
+    ["get", () => storage.get("organization/id")],
+    ["has", () => storage.has("organization/id")],
+  ])("makes %s UNAVAILABLE", async (_name, work) => {
+    const error: unknown = await work().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(publicError(error)).toEqual({
+      code: "UNAVAILABLE",
+      message: expect.stringMatching(/^The server cannot use its file storage \(E[A-Z]+\)\./),
+    });
+  });
+
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+  test.each(["EACCES", "EROFS", "EIO", "EPERM", "ESTALE"])(
+    "with %s makes everything UNAVAILABLE",
+    async (code) => {
+      const fail = failing(code);
+      const bad = { put: fail, get: fail, has: fail, remove: fail, list: localStorage(__filename).list };
+      const guarded = guardedStorage(bad, () => Promise.resolve(true));
+      for (const work of [guarded.get, guarded.has, guarded.remove])
+        await expect(work("a/b")).rejects.toMatchObject({ code: "UNAVAILABLE", cause: { code } });
+      await expect(guarded.put("a/b", Readable.from([]))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      const unreachable = guardedStorage(bad, fail);
+      await expect(unreachable.get("a/b")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    },
+  );
+});
+
+test.each([
+  [6000, "cannot be reached: Node sends no HTTP requests to port 6000"],
+  [4190, "cannot be reached: Node sends no HTTP requests to port 4190"],
+  [1, "cannot be reached: Node sends no HTTP requests to port 1,"],
+])("an address of a model with the reserved port %i is explained", async (port, said) => {
+  await expect(refuseUnreachable(`http://127.0.0.1:${port}/v1`)).rejects.toThrow(said);
+  expect(explainPort("Cannot connect to API: bad port", `http://127.0.0.1:${port}/v1`)).toContain(
+    `port ${port}`,
+  );
+});
