@@ -28,9 +28,10 @@ interface World {
   readonly closed: string;
   /** The URL of the owner with another password. */
   readonly wrong: string;
-  /** A role without rights, one that has no connections left, and one with all rights that only reads. */
+  /** A role without rights, one that has no connections left, one that has one, and one with all rights that only reads. */
   readonly plain: string;
   readonly full: string;
+  readonly single: string;
   readonly reader: string;
   /** File with the certificate of the stub. */
   readonly ca: string;
@@ -105,12 +106,13 @@ async function makeWorld(): Promise<World> {
   await statement(closed, `revoke connect on database ${new URL(closed).pathname.slice(1)} from public`);
   const plain = await newRole();
   const full = await newRole("connection limit 0");
+  const single = await newRole("connection limit 1");
   const reader = await newRole("superuser");
   await statement(process.env.TEST_POSTGRES!, `alter role ${reader} set default_transaction_read_only = on`);
   const ca = join(emptyFolder(afterTests), "ca.crt");
   writeFileSync(ca, CERTIFICATE);
   const wrong = changed(owner, (url) => (url.password = SECRET));
-  return { owner, empty, closed, wrong, plain, full, reader, ca };
+  return { owner, empty, closed, wrong, plain, full, single, reader, ca };
 }
 
 type UrlOf = (world: World) => string | Promise<string>;
@@ -138,6 +140,11 @@ const STARTUPS: readonly Case[] = [
     "a role with too many connections",
     ({ owner, full }) => as(owner, full),
     /too many connections for role .*raise max_connections/,
+  ),
+  on(
+    "a role with a single connection",
+    ({ empty, single }) => as(empty, single),
+    /^Cannot connect to the database \S+: too many connections for role .*lower DATABASE_POOL\.$/,
   ),
   on(
     "a role that may create nothing",
@@ -180,7 +187,7 @@ const STARTUPS: readonly Case[] = [
   on(
     "a certificate of another host",
     ({ ca }) => stub({ tls: true }, `?sslmode=verify-full&sslrootcert=${ca}`),
-    /does not match certificate's altnames.*Use a host name that the certificate/,
+    /does not match certificate's altnames.*Use a host name that the certificate .*It contains: DNS:db\.example\.com\.$/,
   ),
   on(
     "a certificate file that is missing",

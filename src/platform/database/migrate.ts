@@ -4,7 +4,7 @@ import { connect } from "./connect";
 import { migrations } from "./migrations";
 import { withSmallSteps } from "./migrations/online-step";
 import { interruptOnlineSteps } from "./online-steps";
-import { openClient } from "./open-client";
+import { explained, openClient } from "./open-client";
 import { refuseUnsuitable } from "./suitable";
 
 /** Key of the advisory lock that serializes migrations. */
@@ -75,7 +75,9 @@ export async function whileOthersWait(url: string, work: (db: Knex) => Promise<v
     await refuseUnsuitable(lock);
     await lock.query("select pg_advisory_lock($1)", [LOCK_KEY]);
     await refuseNewer(lock).catch((error: unknown) => refuseToMigrate(error, url));
-    await work(db);
+    await work(db).catch((error: unknown) => {
+      throw explained(error, url);
+    });
   } finally {
     await db.destroy();
     await lock.end();

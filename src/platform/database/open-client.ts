@@ -1,3 +1,4 @@
+import type { PeerCertificate } from "node:tls";
 import pg from "pg";
 import { ENCODE_PASSWORD } from "../settings/database-url";
 import ADVICE from "./connection-advice.json";
@@ -33,6 +34,15 @@ export async function openClient(url: string, name: string): Promise<pg.Client> 
   }
 }
 
+/** SQLSTATE of a PostgreSQL, a database or a role that has no connections left. */
+const NO_CONNECTION = "53300";
+
+/** An error of a pool with the address and a remedy, if no connection was left; any other error unchanged. */
+export const explained = (error: unknown, url: string): unknown =>
+  (error as { code?: unknown }).code === NO_CONNECTION
+    ? new Error(connectionProblem(error, url), { cause: error })
+    : error;
+
 function connectionProblem(error: unknown, url: string): string {
   const setting = SETTINGS.find((name) => process.env[name]?.trim() === url);
   const reason = reasonOf(error);
@@ -42,7 +52,14 @@ function connectionProblem(error: unknown, url: string): string {
   // A name that is missing may be part of a password: the address is then not the one that was meant.
   if (new URL(url).pathname.length < 2)
     return `Cannot connect to the database${setting ? ` (${setting})` : ""}. Its URL names no database; ${ENCODE_PASSWORD}.`;
-  return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}`;
+  const names = namesIn((error as { cert?: PeerCertificate }).cert);
+  return `Cannot connect to the database ${addressOf(url)}${setting ? ` (${setting})` : ""}: ${reason}. ${advice}${names}`;
+}
+
+/** The names in a certificate that was refused; nothing for other errors. */
+function namesIn(certificate: PeerCertificate | undefined): string {
+  if (certificate === undefined) return "";
+  return ` It contains: ${certificate.subjectaltname ?? `CN:${String(certificate.subject.CN)}`}.`;
 }
 
 /** The URL without its password and parameters. */
