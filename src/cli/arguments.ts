@@ -1,7 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { EFFECTS } from "./effects";
 
 /**
- * Parses the arguments of a command. `--help` prints the usage and ends the process.
+ * Parses the arguments of a command. `--help` prints the usage and the effect, and ends the process.
  * @throws Error with the usage, if an argument is unknown or malformed
  */
 export function parseArguments<T extends ParseArgsConfig>(
@@ -9,7 +10,8 @@ export function parseArguments<T extends ParseArgsConfig>(
   config: T,
 ): ReturnType<typeof parseArgs<T>> {
   if (process.argv.includes("--help")) {
-    console.log(`Usage: ${usage}`);
+    const effect = EFFECTS[process.argv[1] ?? ""];
+    console.log(`Usage: ${usage}${effect === undefined ? "" : `\n\n${effect}`}`);
     process.exit(0);
   }
   try {

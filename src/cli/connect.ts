@@ -9,12 +9,14 @@ import { askTarget, listModels, targetOf } from "./connect/ask-target";
 import { envChange } from "./connect/env-change";
 import { storeForOrganization, storeInSettings } from "./connect/store";
 import { AbortedError } from "./connect/questions";
-import { isPrivate, modelsAt, type Target } from "./connect/target";
+import { explainPort, isPrivate, modelsAt, type Target } from "./connect/target";
 
 const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDRESS] [--key KEY] [--model NAME]
   [--store organization|env] [--organization ID]
 Without options it asks. The key can also come from OPENAI_API_KEY, GROQ_API_KEY and so on.`;
 const OPTIONS = ["provider", "url", "key", "model", "store", "organization"] as const;
+
+const OPTIONAL = { throwIfNoEntry: false } as const;
 
 /** Matches messages of servers that refuse a request without a key. */
 const NEEDS_KEY = /\bkey\b|auth|credential|forbidden|token/i;
@@ -22,7 +24,7 @@ const NEEDS_KEY = /\bkey\b|auth|credential|forbidden|token/i;
 /** Connects a model: tests it with one request, then stores it for an organization or in `.env`. */
 command(
   { usage: USAGE, options: OPTIONS },
-  async (database, { store, organization, ...options }, { created, environment }) => {
+  async (database, { store, organization, ...options }, { created, environment, settings }) => {
     if (store !== undefined && store !== "organization" && store !== "env")
       throw new Error(`--store must be organization or env; got "${store}".\nUsage: ${USAGE}`);
     if (options.provider !== undefined && options.url !== undefined)
@@ -49,7 +51,7 @@ command(
     else await storeForOrganization(scope, target);
     console.log(
       change
-        ? `${change.advice}${change.isStored ? ownedByRoot(change.file) : ""}`
+        ? `${change.advice}${change.isStored ? ownedByRoot(change.file, settings.DATA_DIR) : ""}`
         : `Stored for ${organization === undefined ? "the default organization" : `the organization ${organization}`}. A running server uses it from the next answer on.`,
     );
   },
@@ -66,9 +68,9 @@ async function untilItAnswers<T>(ask: () => Promise<T>): Promise<T> {
     }
 }
 
-/** A hint for a server that runs as another user than root. */
-const ownedByRoot = (file: string): string =>
-  process.getuid?.() === 0 && statSync(file).uid === 0
+/** A hint for a server that runs as another user than root, as the owner of its data shows. */
+const ownedByRoot = (file: string, dataDir: string): string =>
+  process.getuid?.() === 0 && statSync(file).uid === 0 && (statSync(dataDir, OPTIONAL)?.uid ?? 0) !== 0
     ? `\n${file} belongs to root. If the server runs as another user, make the file readable: chown USER '${file}'`
     : "";
 
@@ -106,7 +108,7 @@ async function test({ models }: Ports, { provider, baseUrl, apiKey, name, chosen
   if (error !== null) {
     const names = kind === "unknown_model" && address !== undefined ? await modelsAt(address, apiKey) : [];
     throw new Error(
-      `${where} ${outcomeOf(kind)}; nothing was stored.\n  ${error}${hint}${suggestion(name, names)}`,
+      `${where} ${outcomeOf(kind)}; nothing was stored.\n  ${baseUrl === undefined ? error : explainPort(error, baseUrl)}${hint}${suggestion(name, names)}`,
     );
   }
   console.log(`It answered in ${durationMs} ms: ${text!.trim()}`);

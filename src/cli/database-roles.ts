@@ -54,7 +54,7 @@ operator(async (config) => {
   };
   console.log(`${values.apply ? "Done. " : "\n-- "}Settings for the servers:`);
   for (const [name, value] of Object.entries(settings))
-    console.log(`${values.apply ? "" : "-- "}${name}=${value}`);
+    console.log(`${values.apply ? "" : "-- "}${name}='${value.replaceAll("'", "%27")}'`);
 });
 
 /** The configured URL, or one for a new role on the owner's database. */

@@ -3,9 +3,7 @@ import { FileStore } from "../assistants/files/file-store";
 import { missingFiles } from "../assistants/files/missing-files";
 import { command } from "./command";
 
-const USAGE = `npm run --silent files:adopt -- [--force]
-Stores the files of the installation in the folder or bucket of this server's settings from now on. Servers with another
-folder or bucket then refuse uploads and downloads. Copies no files.`;
+const USAGE = "npm run --silent files:adopt -- [--force]";
 
 /** Makes the file storage in this server's settings the storage of the installation. */
 command({ usage: USAGE, options: [], flags: ["force"] }, async (database, { force }, { settings }) => {

@@ -74,15 +74,17 @@ describe("npm run connect with a private address", () => {
   );
 
   asRoot(
-    "keeps the owner of .env, or gives a new one to the owner of the folder, and says so if that is root",
+    "keeps the owner of .env, or gives a new one to the owner of the folder, and says so if that is root and the server is not",
     async () => {
-      const model = await modelWith({ text: ["Hello."] }, { text: ["Hello."] }, { text: ["Hello."] });
-      const env = await installation();
-      const connect = (cwd: string) =>
-        runAt({ cwd }, "cli/connect", env, "--url", model.url, "--model", "llama3.2");
+      const model = await modelWith(...Array.from({ length: 4 }, () => ({ text: ["Hello."] })));
+      const env = { ...(await installation()), DATA_DIR: openFolder(USER) };
+      const connect = (cwd: string, settings = env) =>
+        runAt({ cwd }, "cli/connect", settings, "--url", model.url, "--model", "llama3.2");
       const theirs = openFolder(USER);
       expect((await connect(theirs)).stdout).not.toContain("belongs to root");
       expect(statSync(join(theirs, ".env"))).toMatchObject(USER);
+      const ofRoot = { ...env, DATA_DIR: openFolder() }; // the server runs as root
+      expect((await connect(openFolder(), ofRoot)).stdout).not.toContain("belongs to root");
       const ours = openFolder();
       expect((await connect(ours)).stdout).toContain(`chown USER '${join(ours, ".env")}'`);
       chownSync(join(ours, ".env"), USER.uid, USER.gid);

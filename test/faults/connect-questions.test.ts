@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { query } from "../support/installation";
-import { afterTest, preparedDatabase, SERVER_TIMEOUT_MS, SETTINGS, type Env } from "../support/server";
+import {
+  afterTest,
+  freePort,
+  preparedDatabase,
+  SERVER_TIMEOUT_MS,
+  SETTINGS,
+  type Env,
+} from "../support/server";
 import { stubProviders } from "../support/stub-providers";
 import { CTRL_C, CTRL_D, HAS_TERMINALS, openTerminal } from "../support/terminal";
 
@@ -100,22 +107,31 @@ if (!HAS_TERMINALS)
     LONG,
   );
 
+  test(
+    "says that an address refuses the connection before it asks for a key",
+    async () => {
+      const address = `http://127.0.0.1:${await freePort()}/v1`;
+      const { terminal } = await connect({});
+      await terminal.answer("Number [1]: ", address);
+      await terminal.answer("Number [1]: ", CTRL_C);
+      expect(await terminal.ended()).toBe(1);
+      expect(terminal.shown()).toContain(`${address} refused the connection: check the address and the port`);
+      expect(terminal.shown()).not.toContain("Key (empty if none)");
+    },
+    LONG,
+  );
+
   test.each<[when: string, key: string, answers: [question: string, typed: string][]]>([
     ["Ctrl+C at the first question", CTRL_C, []],
     ["Ctrl+D at the first question", CTRL_D, []],
-    [
-      "Ctrl+C at the key",
-      CTRL_C,
-      [
-        ["Number [1]: ", "4"],
-        ["Address [http://127.0.0.1:11434/v1]: ", ""],
-      ],
-    ],
+    ["Ctrl+C at the key", CTRL_C, [["Number [1]: ", "ADDRESS"]]],
   ])(
     "stores nothing after %s",
     async (_when, key, answers) => {
+      const { address } = await providers();
       const { url, terminal } = await connect({});
-      for (const [question, typed] of answers) await terminal.answer(question, typed);
+      for (const [question, typed] of answers)
+        await terminal.answer(question, typed.replace("ADDRESS", address));
       await terminal.answer(answers.length > 0 ? "Key (empty if none): " : "Number [1]: ", key);
       expect(await terminal.ended()).toBe(1);
       expect(terminal.shown()).toMatch(/Aborted\. Nothing was stored\.\n$/);

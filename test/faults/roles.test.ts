@@ -42,7 +42,7 @@ test(
     const { code, stdout, stderr } = await runToEnd("cli/database-roles", before, "--apply", ...names);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const made = Object.fromEntries(
-      [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+      [...stdout.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name, value]) => [name!, value!]),
     );
     afterTest(async () => {
       for (const name of [names[1]!, names[3]!]) {
@@ -102,7 +102,7 @@ test(
     const { stdout } = await runToEnd("cli/database-roles", env, ...options);
     await statement(superuser, stdout);
     const settings = Object.fromEntries(
-      [...stdout.matchAll(/^-- ([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+      [...stdout.matchAll(/^-- ([A-Z_]+)='(.*)'$/gm)].map(([, name, value]) => [name!, value!]),
     );
     const server = await startServer({ ...env, ...settings });
     expect(server.stdout()).toContain("row-level security on");

@@ -2,7 +2,7 @@ import type { Catalog } from "../../platform/catalog/load-catalog";
 import type { Models } from "../../platform/ports/ports";
 import { prefixOf } from "../../platform/providers/model-access";
 import { Questions } from "./questions";
-import { baseUrlOf, findOllama, modelsAt, usualModel, type Target } from "./target";
+import { baseUrlOf, findOllama, modelsAt, refuseUnreachable, usualModel, type Target } from "./target";
 
 /** Options of the command. */
 export interface Options {
@@ -20,6 +20,7 @@ export async function targetOf(options: Options, catalog: Catalog, known: Known)
   const { url, key, model } = options;
   if (url !== undefined) {
     const baseUrl = baseUrlOf(url);
+    if (model === undefined) await refuseUnreachable(baseUrl);
     const name = model ?? onlyOne(baseUrl, await modelsAt(baseUrl, key));
     return { baseUrl, name, chosen: true, ...(key !== undefined && { apiKey: key }) };
   }
@@ -61,8 +62,10 @@ export async function askTarget(options: Options, catalog: Catalog, known: Known
   }
 }
 
-const askKeyAndModel = async (questions: Questions, baseUrl: string, model?: string): Promise<Target> =>
-  askAddress(questions, baseUrl, await questions.askSecret("Key (empty if none)"), model);
+async function askKeyAndModel(questions: Questions, baseUrl: string, model?: string): Promise<Target> {
+  await refuseUnreachable(baseUrl);
+  return askAddress(questions, baseUrl, await questions.askSecret("Key (empty if none)"), model);
+}
 
 async function askAddress(
   questions: Questions,

@@ -71,6 +71,29 @@ export async function modelsAt(
   return Array.isArray(data) ? data.flatMap((one) => (typeof one?.id === "string" ? [one.id] : [])) : [];
 }
 
+/** @throws Error with the reason, if nothing answers at an address */
+export async function refuseUnreachable(baseUrl: string): Promise<void> {
+  const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+  try {
+    const answer = await fetch(`${baseUrl}/models`, { redirect: "manual", signal });
+    await answer.body?.cancel();
+  } catch (error) {
+    if (signal.aborted) throw new Error(`${baseUrl} did not answer within ${LIST_TIMEOUT_MS / 1_000} s.`);
+    const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    if (code === "ECONNREFUSED")
+      throw new Error(
+        `${baseUrl} refused the connection: check the address and the port, and that the server runs.`,
+      );
+    throw new Error(`${baseUrl} cannot be reached: ${explainPort(message, baseUrl)}`);
+  }
+}
+
+/** An error of a request; with a remedy, if its port is one that programs may not send HTTP requests to. */
+export const explainPort = (message: string, baseUrl: string): string =>
+  message.endsWith("bad port")
+    ? `Node sends no HTTP requests to port ${new URL(baseUrl).port}, which the Fetch standard reserves for other protocols. Let the server listen on another port.`
+    : message;
+
 /** Address of Ollama on this computer: its usual port, or where its own variable OLLAMA_HOST says. */
 function ollamaAddress(): string {
   const own = process.env.OLLAMA_HOST?.trim() ?? "";
