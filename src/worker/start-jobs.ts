@@ -29,37 +29,11 @@ export interface JobsOptions {
 }
 
 /** Starts all background work: turns of assistants, deliveries of events, periodic tasks. */
-export async function startJobs({
-  database,
-  deliveries,
-  url,
-  listener,
-  outbound,
-  logger,
-  idleMinutes,
-  takeoverMs,
-  webhookTimeoutMs,
-  countGivenUp,
-}: JobsOptions): Promise<Worker> {
+export async function startJobs(options: JobsOptions): Promise<Worker> {
+  const { database, deliveries, logger } = options;
   await prepareDetection();
-  const worker = await startWorker({
-    database,
-    url,
-    periodic: periodicTasks,
-    idleMinutes,
-    takeoverMs,
-    logger,
-    countGivenUp,
-  });
-  const times = { takeoverMs, webhookTimeoutMs };
-  const dispatcher = new Dispatcher({
-    database: deliveries,
-    outbound,
-    listener,
-    logger,
-    countGivenUp,
-    ...times,
-  });
+  const worker = await startWorker({ ...options, periodic: periodicTasks });
+  const dispatcher = new Dispatcher({ ...options, database: deliveries });
   const sealer = new AuditSealer(database, logger);
   const stopSizes = startAddingGrowth(database, (error) =>
     logger.warn({ err: error }, "stored bytes were not counted"),

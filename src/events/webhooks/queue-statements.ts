@@ -1,9 +1,9 @@
+import type { EventName } from "../../platform/database/event-names";
 import { statement, unprepared } from "../../platform/database/statement";
 import { ADD_TO_QUEUE } from "../events/record";
 import type { DeliveryStatus } from "./deliveries";
-import type { EventName } from "../../platform/database/event-names";
 
-/** A delivery that was begun, with its event; nulls if there is none. */
+/** A delivery that was begun, with its event; the id is null if there is none. */
 export interface BegunRow {
   readonly id: string | null;
   readonly eventId: string;
@@ -17,7 +17,6 @@ export interface BegunRow {
 export interface ClaimRow extends BegunRow {
   readonly chatId: string;
   readonly deliveryId: string;
-  readonly rest: { readonly id: string; readonly eventId: string; readonly attempt: number }[] | null;
 }
 
 export interface StepRow extends BegunRow {
@@ -43,25 +42,9 @@ export const ADD = statement(({ db }) =>
   ${ADD_TO_QUEUE}`),
 );
 
-/** Deliveries that wait in the queues `due` of a destination, numbered in their order. */
-const LISTED = `listed as (
-    select due.chat_id, due.delivery_id, d.id, d.event_id, d.attempt,
-      row_number() over (partition by due.chat_id order by d.chat_sequence, d.event_id) as number
-    from due cross join lateral (
-      select d.id, d.event_id, d.attempt, d.chat_sequence from deliveries d
-      where d.organization_id = $1 and d.destination_id = $2 and d.chat_id = due.chat_id and d.status = 'PENDING'
-        and d.attempts = '[]' and due.delivery_id = ''
-      order by d.chat_sequence, d.event_id limit $6
-    ) d
-    union all
-    select due.chat_id, due.delivery_id, d.id, d.event_id, d.attempt, 1
-    from due join deliveries d on d.organization_id = $1 and d.id = due.delivery_id
-    where ${IS_PENDING} and d.next_attempt_at <= now()
-  `;
-
 /**
- * Takes queues that nobody else has, lists the deliveries that wait in each, and begins the first one if it is still
- * free: the list is as old as the start of the statement.
+ * Takes queues that nobody else has, finds the first delivery of each, and begins it if it is still free: what was
+ * found is as old as the start of the statement.
  */
 export const CLAIM = unprepared<ClaimRow>(({ db }) =>
   db.raw(`
@@ -69,9 +52,19 @@ export const CLAIM = unprepared<ClaimRow>(({ db }) =>
     select q.chat_id, q.delivery_id from delivery_queues q
     where q.organization_id = $1 and q.destination_id = $2 and q.due_at <= now()
     order by q.due_at limit $3 for update of q skip locked
-  ), ${LISTED}), free as (
+  ), first as (
+    select due.chat_id, due.delivery_id, d.id from due cross join lateral (
+      select d.id from deliveries d
+      where d.organization_id = $1 and d.destination_id = $2 and d.chat_id = due.chat_id and d.status = 'PENDING'
+        and d.attempts = '[]' and due.delivery_id = ''
+      order by d.chat_sequence, d.event_id limit 1
+    ) d
+    union all
+    select due.chat_id, due.delivery_id, d.id from due join deliveries d on d.organization_id = $1 and d.id = due.delivery_id
+    where ${IS_PENDING} and d.next_attempt_at <= now()
+  ), free as (
     select d.id from deliveries d
-    where d.organization_id = $1 and d.id = any(array(select id from listed where number = 1))
+    where d.organization_id = $1 and d.id = any(array(select id from first))
       and ${IS_PENDING} and ${IS_FREE} and d.next_attempt_at <= now()
     for update of d skip locked
   ), begun as (
@@ -85,39 +78,49 @@ export const CLAIM = unprepared<ClaimRow>(({ db }) =>
     returning q.chat_id, q.delivery_id
   )
   select taken.chat_id, taken.delivery_id, begun.id, begun.event_id, begun.attempt, begun.recorded_attempts,
-    e.name, e.chat_id as event_chat_id, e.body, (
-      select json_agg(json_build_object('id', listed.id, 'eventId', listed.event_id, 'attempt', listed.attempt) order by listed.number)
-      from listed where listed.chat_id = taken.chat_id and listed.delivery_id = taken.delivery_id and listed.number > 1
-    ) as rest
+    e.name, e.chat_id as event_chat_id, e.body
   from taken
-  left join listed on listed.chat_id = taken.chat_id and listed.delivery_id = taken.delivery_id and listed.number = 1
-  left join begun on begun.id = listed.id
+  left join first on first.chat_id = taken.chat_id and first.delivery_id = taken.delivery_id
+  left join begun on begun.id = first.id
   left join events e on e.organization_id = $1 and e.id = begun.event_id`),
 );
 
+/** Begins the next deliveries of conversations whose result was recorded, if the worker goes on. */
+const BEGUN = `begun as (
+    update deliveries d set attempt = d.attempt + 1, claimed_until = now() + $3 * interval '1 millisecond'
+    from asked join recorded on recorded.number = asked.number cross join lateral (
+      select w.id from deliveries w
+      where w.organization_id = $1 and w.destination_id = asked."destinationId" and w.chat_id = asked."chatId"
+        and w.status = 'PENDING' and w.attempts = '[]' and w.id <> recorded.id
+      order by w.chat_sequence, w.event_id limit 1
+    ) next, events e
+    where asked.continues and asked."deliveryId" = '' and d.organization_id = $1 and d.id = next.id and ${IS_PENDING}
+      and ${IS_FREE} and d.attempts = '[]' and e.organization_id = $1 and e.id = d.event_id
+    returning asked.number, d.id, d.event_id, d.attempt, 0 as recorded_attempts, e.name, e.chat_id as event_chat_id, e.body
+  )`;
+
 /**
- * Gives queues back: `seen` is what is left at the start of the statement, `held` the newest version of the row. A row
- * that somebody is changing is left alone.
+ * Gives back the queues in which nothing was begun: `seen` is what is left at the start of the statement, `held` the
+ * newest version of the row. A row that somebody is changing is left alone.
  */
-const RELEASED = `asked as materialized (
-    select * from json_to_recordset($4::json)
-      as asked(number integer, "destinationId" text, "chatId" text, "deliveryId" text, claim text)
+const RELEASED = `ending as (
+    select * from asked where asked.releases and not exists (select from begun where begun.number = asked.number)
   ), seen as (
-    select asked.number, q.posted, further.due_at from asked
+    select asked.number, q.posted, further.due_at from ending asked
     join delivery_queues q on q.organization_id = $1 and ${OF_QUEUE} and q.claim = asked.claim
     left join lateral (
       (select case when d.claimed_until > now() then now() + interval '1 second' else d.next_attempt_at end as due_at
       from deliveries d
       where d.organization_id = $1 and d.destination_id = asked."destinationId" and d.chat_id = asked."chatId"
         and d.status = 'PENDING' and d.attempts = '[]' and asked."deliveryId" = ''
-        and not exists (select from result where result.id = d.id)
+        and d.id is distinct from asked.id
       order by d.chat_sequence, d.event_id limit 1)
       union all
       select case when d.claimed_until > now() then now() + interval '1 second' else d.next_attempt_at end
       from deliveries d where d.organization_id = $1 and d.id = asked."deliveryId" and ${IS_PENDING}
     ) further on true
   ), held as (
-    select asked.number, q.destination_id, q.chat_id, q.delivery_id, q.posted from asked
+    select asked.number, q.destination_id, q.chat_id, q.delivery_id, q.posted from ending asked
     join delivery_queues q on q.organization_id = $1 and ${OF_QUEUE} and q.claim = asked.claim
     for update of q skip locked
   ), freed as (
@@ -140,37 +143,32 @@ const TRY_AGAIN_LATER = `on conflict (organization_id, destination_id, chat_id, 
   set posted = delivery_queues.posted + 1, due_at = excluded.due_at, claim = null`;
 
 /**
- * Makes the steps of several queues: records results, begins the next deliveries behind recorded ones, and gives queues
- * back. A delivery that failed gets a queue of its own for its retry. Whoever adds to a queue changes `posted`: a queue
- * that had nothing left is removed only if nothing was added since the start of the statement.
+ * Makes the steps of several queues: records results, begins the next deliveries, and gives queues back. A delivery
+ * that failed gets a queue of its own for its retry. Whoever adds to a queue changes `posted`: a queue that had nothing
+ * left is removed only if nothing was added since the start of the statement.
  */
-export const RECORD = statement<StepRow>(({ db }) =>
+export const ADVANCE = statement<StepRow>(({ db }) =>
   db.raw(`
-  with result as materialized (
-    select * from json_to_recordset($2::json) as r(number integer, id text, attempt integer, status text, entry jsonb,
-      "pauseMs" double precision, alone boolean)
+  with asked as materialized (
+    select * from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
+      "deliveryId" text, claim text, continues boolean, releases boolean,
+      id text, attempt integer, status text, entry jsonb, "pauseMs" double precision)
   ), recorded as (
-    update deliveries d set status = result.status, claimed_until = null, attempts = d.attempts || result.entry,
-      next_attempt_at = case when result."pauseMs" is null then d.next_attempt_at
-        else now() + result."pauseMs" * interval '1 millisecond' end,
-      duration_ms = case when result.status = 'DELIVERED' then (result.entry -> 0 ->> 'durationMs')::integer else d.duration_ms end
-    from result where d.organization_id = $1 and d.id = result.id and d.attempt = result.attempt and ${IS_PENDING}
-    returning result.number, d.id, d.destination_id, d.status, d.next_attempt_at, result.alone
-  ), begun as (
-    update deliveries d set attempt = d.attempt + 1, claimed_until = now() + $5 * interval '1 millisecond'
-    from json_to_recordset($3::json) as n(number integer, id text, attempt integer, after text), recorded, events e
-    where d.organization_id = $1 and d.id = n.id and d.attempt = n.attempt and ${IS_PENDING} and ${IS_FREE}
-      and recorded.id = n.after and e.organization_id = $1 and e.id = d.event_id
-    returning n.number, d.id, d.event_id, d.attempt, jsonb_array_length(d.attempts) as recorded_attempts,
-      e.name, e.chat_id as event_chat_id, e.body
-  ), retried as (
+    update deliveries d set status = asked.status, claimed_until = null, attempts = d.attempts || asked.entry,
+      next_attempt_at = case when asked."pauseMs" is null then d.next_attempt_at
+        else now() + asked."pauseMs" * interval '1 millisecond' end,
+      duration_ms = case when asked.status = 'DELIVERED' then (asked.entry -> 0 ->> 'durationMs')::integer
+        else d.duration_ms end
+    from asked where d.organization_id = $1 and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
+    returning asked.number, d.id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
+  ), ${BEGUN}, retried as (
     insert into delivery_queues (organization_id, destination_id, delivery_id, due_at)
     select $1, destination_id, id, next_attempt_at from recorded where status = 'PENDING'
     ${TRY_AGAIN_LATER}
   ), ended as (
-    delete from delivery_queues q using recorded r
-    where r.alone and r.status <> 'PENDING' and q.organization_id = $1 and q.destination_id = r.destination_id
-      and q.chat_id = '' and q.delivery_id = r.id
+    delete from delivery_queues q using recorded
+    where recorded.alone and recorded.status <> 'PENDING' and q.organization_id = $1
+      and q.destination_id = recorded.destination_id and q.chat_id = '' and q.delivery_id = recorded.id
   ), ${RELEASED}
   (select 'recorded' as kind, number, status, null as id, null as event_id, null::integer as attempt,
     null::integer as recorded_attempts, null as name, null as event_chat_id, null as body, null::boolean as is_due
@@ -182,15 +180,15 @@ export const RECORD = statement<StepRow>(({ db }) =>
   union all
   (select 'released', number, null, null, null, null, null, null, null, null, is_due from kept)
   union all -- another worker has taken it
-  (select 'released', number, null, null, null, null, null, null, null, null, false from asked
-  where not exists (select from seen where seen.number = asked.number))`),
+  (select 'released', number, null, null, null, null, null, null, null, null, false from ending
+  where not exists (select from seen where seen.number = ending.number))`),
 );
 
 export const RENEW = statement(({ db }) =>
   db.raw(`
   with asked as materialized (
     select * from json_to_recordset($2::json)
-      as asked("destinationId" text, "chatId" text, "deliveryId" text, claim text, id text, attempt integer)
+      as one("destinationId" text, "chatId" text, "deliveryId" text, claim text, id text, attempt integer)
   ), renewed as (
     update deliveries d set claimed_until = now() + $3 * interval '1 millisecond' from asked
     where d.organization_id = $1 and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}

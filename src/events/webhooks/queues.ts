@@ -4,7 +4,7 @@ import { DELIVERIES_CHANNEL } from "../events/record";
 import type { AttemptResult } from "./attempts";
 import type { DeliveryStatus } from "./deliveries";
 import type { DeliveredEvent } from "./event-headers";
-import { ADD, CLAIM, RECORD, RENEW, REPAIR, type BegunRow } from "./queue-statements";
+import { ADD, ADVANCE, CLAIM, RENEW, REPAIR, type BegunRow } from "./queue-statements";
 
 /** A queue of deliveries to a destination: those of a conversation, or a single one. */
 export interface Queue {
@@ -25,36 +25,28 @@ export interface BegunDelivery {
   readonly event: DeliveredEvent & { readonly body: string };
 }
 
-/** A delivery that waits behind the one that has been begun. */
-export interface WaitingDelivery {
-  readonly id: string;
-  readonly eventId: string;
-  readonly attempt: number;
-}
-
 /** A queue that a worker has taken. */
 export interface ClaimedQueue extends Queue {
   readonly claim: string;
   /** Undefined if nothing can be sent now. */
   readonly first: BegunDelivery | undefined;
-  readonly rest: readonly WaitingDelivery[];
 }
 
 /** A change that a worker makes to the queue that it has taken. */
 export interface QueueStep {
   readonly queue: Queue & { readonly claim: string };
   readonly result?: AttemptResult;
-  /** The delivery to begin if the result is recorded. */
-  readonly next?: WaitingDelivery;
-  /** Whether the worker gives the queue back. */
-  readonly release: boolean;
+  /** Whether the worker goes on with the next delivery of the conversation once the result is recorded. */
+  readonly continues: boolean;
+  /** Whether it gives the queue back unless it goes on. */
+  readonly releases: boolean;
 }
 
 /** What became of a step. */
 export interface StepOutcome {
   /** The new status of the delivery; undefined if a later claim has replaced this one. */
   readonly status: DeliveryStatus | undefined;
-  /** The next delivery, unless another server has begun it, or it is no longer stored. */
+  /** The next delivery, if there is one that no other server has begun. */
   readonly begun: BegunDelivery | undefined;
   readonly released: boolean;
   /** Whether something in the queue is due. */
@@ -62,9 +54,6 @@ export interface StepOutcome {
 }
 
 const isAlone = ({ deliveryId }: Queue): boolean => deliveryId !== "";
-
-/** Deliveries of one queue that a worker sends before other queues have their turn. */
-const BATCH_SIZE = 16;
 
 /** The queues of pending deliveries of an organization. The deliveries themselves decide what may be sent. */
 export class DeliveryQueues {
@@ -93,11 +82,11 @@ export class DeliveryQueues {
    */
   async claim(destinationId: string, limit: number, leaseMs: number): Promise<ClaimedQueue[]> {
     const claim = newId();
-    const rows = await this.scope.write(CLAIM, [destinationId, limit, leaseMs, claim, BATCH_SIZE]);
-    return rows.map(({ chatId, deliveryId, rest, ...first }) => {
-      const queue = { destinationId, chatId, deliveryId, claim };
-      return { ...queue, first: begunOf(first), rest: rest ?? [] };
-    });
+    const rows = await this.scope.write(CLAIM, [destinationId, limit, leaseMs, claim]);
+    return rows.map(({ chatId, deliveryId, ...first }) => ({
+      ...{ destinationId, chatId, deliveryId, claim },
+      first: begunOf(first),
+    }));
   }
 
   /**
@@ -105,20 +94,14 @@ export class DeliveryQueues {
    * unless a later claim has replaced the attempt; a queue stays taken if somebody is adding to it.
    */
   async advance(steps: readonly QueueStep[], leaseMs: number): Promise<StepOutcome[]> {
-    const numbered = steps.map((step, number) => ({ number, ...step }));
-    const results = numbered.flatMap(({ number, result, queue }) =>
-      result ? [{ number, ...result, alone: isAlone(queue) }] : [],
-    );
-    const nexts = numbered.flatMap(({ number, next, result }) =>
-      next ? [{ number, id: next.id, attempt: next.attempt, after: result?.id }] : [],
-    );
-    // A recorded result moves or ends the queue of a single delivery.
-    const released = numbered.flatMap(({ number, queue, result, release }) =>
-      release && !(result && isAlone(queue)) ? [{ number, ...queue }] : [],
-    );
-    const values = [results, nexts, released].map((list) => JSON.stringify(list));
-    const rows = await this.scope.write(RECORD, [...values, leaseMs]);
-    return numbered.map(({ number, queue, result }) => {
+    const asked = steps.map(({ queue, result, ...step }, number) => {
+      const { destinationId, chatId, deliveryId, claim } = queue;
+      // A recorded result moves or ends the queue of a single delivery.
+      const releases = step.releases && !(result && isAlone(queue));
+      return { number, destinationId, chatId, deliveryId, claim, ...step, releases, ...result };
+    });
+    const rows = await this.scope.write(ADVANCE, [JSON.stringify(asked), leaseMs]);
+    return steps.map(({ queue, result }, number) => {
       const own = rows.filter((row) => row.number === number);
       const next = own.find(({ kind }) => kind === "begun");
       const release = own.find(({ kind }) => kind === "released");

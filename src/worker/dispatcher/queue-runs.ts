@@ -34,6 +34,8 @@ interface Run {
   delivery: BegunDelivery | undefined;
 }
 
+/** Deliveries of a queue that are sent before other queues have their turn. */
+const BATCH_SIZE = 16;
 /** Pause before a queue is given back again that somebody was adding to. */
 const RELEASE_PAUSE_MS = 20;
 
@@ -95,17 +97,16 @@ export class QueueRuns {
   /** Sends the deliveries of a queue until one fails or others need the place. @returns whether more of it are due */
   private async sendAll(run: Run, claimScope: Scope): Promise<boolean> {
     const { lane, queue } = run;
-    const rest = [...queue.rest];
     let scope = claimScope;
-    while (run.delivery) {
+    for (let sent = 1; run.delivery; sent++) {
       if (isHopeless(run.delivery)) {
         await this.giveUp(scope, run.delivery);
         break;
       }
       const { outcome, result, target } = await this.attempt(scope, run.delivery, lane);
       const succeeded = result.status === "DELIVERED";
-      const next = succeeded && this.continues(lane) ? rest.shift() : undefined;
-      const step = { queue, result, next, release: succeeded && !next };
+      const continues = succeeded && sent < BATCH_SIZE && this.continues(lane);
+      const step = { queue, result, continues, releases: succeeded };
       const advanced = await this.recorder.advance(lane.organizationId, step);
       ({ scope } = advanced);
       if (advanced.status !== undefined) {
@@ -139,7 +140,9 @@ export class QueueRuns {
   private async giveBack({ lane, queue }: Run): Promise<boolean> {
     const until = performance.now() + this.options.takeoverMs;
     for (;;) {
-      const { released, isDue } = await this.recorder.advance(lane.organizationId, { queue, release: true });
+      const { released, isDue } = await this.recorder.advance(lane.organizationId, {
+        ...{ queue, continues: false, releases: true },
+      });
       if (released || performance.now() > until) return isDue;
       await sleep(RELEASE_PAUSE_MS);
     }
