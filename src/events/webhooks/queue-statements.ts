@@ -159,7 +159,8 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
         else now() + asked."pauseMs" * interval '1 millisecond' end,
       duration_ms = case when asked.status = 'DELIVERED' then (asked.entry -> 0 ->> 'durationMs')::integer
         else d.duration_ms end
-    from asked where d.organization_id = $1 and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
+    from asked where d.organization_id = $1 and d.id = any(array(select id from asked)) -- by the index, not all rows
+      and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
     returning asked.number, d.id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
   ), ${BEGUN}, retried as (
     insert into delivery_queues (organization_id, destination_id, delivery_id, due_at)
