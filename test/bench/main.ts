@@ -14,6 +14,7 @@ import { deliveries } from "./deliveries";
 import { events } from "./events";
 import { peers } from "./peers/peers";
 import { LoadGenerator, residentMemory, start, stopAll, type Running } from "./processes";
+import { growth } from "./growth";
 import { search } from "./search";
 import { sms } from "./sms";
 import { ratio, Table } from "./table";
@@ -171,6 +172,7 @@ const PARTS = {
   speeds,
   turns,
   search,
+  growth,
   analytics,
   events,
   deliveries,

@@ -52,6 +52,25 @@ const LISTS = inBothOrders((order) =>
   ),
 );
 
+/** Pages that begin at this entry or later are far. */
+const FAR_OFFSET = 1_000;
+
+/** Like `LISTS`, for a far page: only the index is walked, and the rows of the page alone are read. */
+const FAR_LISTS = inBothOrders((order) =>
+  perId(
+    ({ table, narrowed, $ }) => {
+      const walked = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
+        .select("id")
+        .orderBy(byStart(order));
+      return table("chats")
+        .select(...LOG_COLUMNS)
+        .whereRaw("id = any(array(? limit ? offset ?))", [walked, $(1), $(2)])
+        .orderBy(byStart(order));
+    },
+    { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
+  ),
+);
+
 /** Logs: the records of chats. A log has the id of its chat. */
 export class Logs {
   constructor(private readonly scope: Scope) {}
@@ -94,7 +113,10 @@ export class Logs {
       const found = await Promise.all(ids.map(find));
       return found.map(({ rows }) => rows.map(toListItem));
     }
-    const found = await readPerId(this.scope, LISTS[order], ids, { take, offset }, valuesOf(conditions));
+    const isFar = offset >= FAR_OFFSET;
+    const found = isFar
+      ? await readPerId(this.scope, FAR_LISTS[order], ids, { take }, valuesOf(conditions), [take, offset])
+      : await readPerId(this.scope, LISTS[order], ids, { take, offset }, valuesOf(conditions));
     return found.map((logs) => logs.map(toListItem));
   }
 }

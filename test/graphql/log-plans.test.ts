@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { useApp } from "../support/app";
+import { newAssistant } from "../support/factories";
+
+const running = useApp();
+/** Logs of one large assistant, and of each of the small ones beside it. */
+const LARGE = 180_000;
+const SMALL = 100;
+const SMALL_ASSISTANTS = 200;
+/** Pages of 8 kB that a statement may read: a scan of 500 chats takes 9 each, a full read of the logs 20,000 and more. */
+const MOST_BUFFERS = 6_000;
+
+let assistantId: string;
+
+/** Without checks of foreign keys, which take most of the time. */
+const unchecked = (text: string) =>
+  `set session_replication_role = replica; ${text}; reset session_replication_role`;
+
+beforeAll(async () => {
+  assistantId = await newAssistant(running.api);
+  const { query } = running.database;
+  const [{ organization_id: organization }] = (await query(
+    `select organization_id from assistants where id = '${assistantId}'`,
+  )) as [{ organization_id: string }];
+  await query(
+    unchecked(`insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, label, started_at)
+     select '${organization}', 'log-' || n, case when n <= ${LARGE} then '${assistantId}' else 'small-' || n % ${SMALL_ASSISTANTS} end,
+       'TEXT', 'ended', 'none', 'Caller', now() - n * interval '1 minute' from generate_series(1, ${LARGE + SMALL * SMALL_ASSISTANTS}) n`),
+  );
+  await query(
+    unchecked(`insert into messages (organization_id, id, chat_id, assistant_id, sequence, role, channel, content)
+     select organization_id, id, id, assistant_id, 1, 'USER', 'TEXT',
+       case when id like '%7777' then 'zugzwang' else 'where is the parcel' end
+     from chats where id like 'log-%'`),
+  );
+  for (const table of ["chats", "messages"]) await query(`vacuum analyze ${table}`);
+}, 300_000);
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+  readonly Plans?: readonly Plan[];
+}
+interface Ran {
+  readonly sql: string;
+  readonly bindings: readonly unknown[];
+}
+
+/** The statements on chats that a request runs. */
+async function statementsOf(request: () => Promise<unknown>): Promise<Ran[]> {
+  const found: Ran[] = [];
+  const { knex } = running.app.database as unknown as {
+    knex: Record<"on" | "off", (name: "query", listener: (ran: Ran) => void) => void>;
+  };
+  const note = (ran: Ran) => void (/"chats"|\bchats\b/.test(ran.sql) && found.push(ran));
+  knex.on("query", note);
+  await request().finally(() => knex.off("query", note));
+  return found;
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+const DAY = `startedAfter: "${new Date(Date.now() - 100 * 86_400_000).toISOString()}", startedBefore: "${new Date(Date.now() - 99 * 86_400_000).toISOString()}"`;
+const SEARCHES = {
+  "a common word": "parcel",
+  "a rare word": "zugzwang",
+  "an absent word": "xylograph",
+  "two letters": "zz",
+};
+const all = (filter: string) => () => running.api.gql(`{ logs(filter: { ${filter} }) { nodes { id } } }`);
+const ofOne = (query: string) => () =>
+  running.api.get(`/rest/v1/assistants/${assistantId}/logs?${query}`, 200);
+
+const REQUESTS: Readonly<Record<string, () => Promise<unknown>>> = {
+  "the first page of an assistant": ofOne(""),
+  "the first page, oldest first": ofOne("order=asc"),
+  "a middle page": ofOne(`page=${LARGE / 40}`),
+  "the last page": ofOne(`page=${LARGE / 20}`),
+  "a channel that no log has": ofOne("type=SMS"),
+  "the first page of an organization": all(""),
+  "a channel that no log of the organization has": all("type: SMS"),
+  "an old day of an organization": all(DAY),
+  "an old day of an assistant": () => all(`assistantId: "${assistantId}", ${DAY}`)(),
+  ...Object.fromEntries(
+    Object.entries(SEARCHES).flatMap(([name, text]) => [
+      [`a search for ${name} in an assistant`, ofOne(`search=${text}`)],
+      [`a search for ${name} in an organization`, all(`search: "${text}"`)],
+      [`a search for ${name} on an old day`, all(`search: "${text}", ${DAY}`)],
+    ]),
+  ),
+};
+
+describe("with 200,000 logs, a bounded part of them is read for", () => {
+  test.each(Object.entries(REQUESTS))("%s", async (_name, request) => {
+    const statements = await statementsOf(request);
+    expect(statements.length).toBeGreaterThan(0);
+    for (const { sql, bindings } of statements) {
+      const [row] = await running.database.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+        `explain (analyze, buffers, timing off, format json) ${sql}`,
+        [...bindings],
+      );
+      const [{ Plan: plan }] = row!["QUERY PLAN"];
+      const scanned = nodesOf(plan).filter(({ "Node Type": type }) => type === "Seq Scan");
+      const large = scanned.filter(({ "Relation Name": name }) => name === "chats" || name === "messages");
+      expect([sql, large]).toEqual([sql, []]);
+      expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]).toBeLessThan(MOST_BUFFERS);
+    }
+  });
+});
