@@ -44,8 +44,8 @@ export interface Outbound {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time for one of several addresses before the next one is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
-/** A request that was not sent. Clients may see the message. */
-class NotSent extends Error {}
+/** The host of a request has no address that may be reached, so nothing was sent. Clients may see the message. */
+class UnreachableHost extends Error {}
 const REFUSED = "The address is private and not in OUTBOUND_ALLOW.";
 
 /** Resolves a host name to its addresses. */
@@ -65,7 +65,7 @@ export function outbound(
   const agent = new Agent({ connect, connections: 16, pipelining: 1, maxResponseSize: -1 });
   const guarded = ((input: string | URL, init?: TextRequest) => {
     const problem = problemWith(String(input), rules);
-    return problem ? Promise.reject(new NotSent(REFUSED)) : fetchText(agent, String(input), init);
+    return problem ? Promise.reject(new UnreachableHost(REFUSED)) : fetchText(agent, String(input), init);
   }) as typeof fetch;
   return {
     problemWith: (url) => problemWith(url, rules),
@@ -144,13 +144,13 @@ function connector(rules: AddressRules, resolve: Resolve): buildConnector.connec
   const checked = async (name: string) => {
     const addresses = await resolve(name).catch((error: NodeJS.ErrnoException) => notResolved(error.code));
     if (addresses.length === 0) notResolved("ENODATA");
-    if (!addresses.every((address) => rules.permits(address, name))) throw new NotSent(REFUSED);
+    if (!addresses.every((address) => rules.permits(address, name))) throw new UnreachableHost(REFUSED);
     return addresses.map((address) => ({ address, family: isIP(address) }));
   };
   const lookup: LookupFunction = (name, _options, callback) =>
     void checked(name).then(
       (addresses) => callback(null, addresses),
-      (error: NotSent) => callback(error, []),
+      (error: UnreachableHost) => callback(error, []),
     );
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
@@ -161,13 +161,13 @@ function connector(rules: AddressRules, resolve: Resolve): buildConnector.connec
   return (options, callback) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, "");
     // Literal addresses never reach the lookup function, so they are checked here.
-    if (isIP(hostname) && !rules.permits(hostname, hostname)) callback(new NotSent(REFUSED), null);
+    if (isIP(hostname) && !rules.permits(hostname, hostname)) callback(new UnreachableHost(REFUSED), null);
     else connect({ ...options, hostname }, callback);
   };
 }
 
 function notResolved(code: string | undefined): never {
-  throw new NotSent(`The host name cannot be resolved${code ? ` (${code})` : ""}.`);
+  throw new UnreachableHost(`The host name cannot be resolved${code ? ` (${code})` : ""}.`);
 }
 
 /** Reads at most `limit` bytes of a body. A body that breaks off is returned as incomplete: its status has already arrived. */
@@ -199,7 +199,7 @@ const isTimeout = (error: unknown) =>
 
 function reason(error: unknown, signal: AbortSignal): string {
   if (signal.aborted || isTimeout(error)) return "No answer in time.";
-  if (error instanceof NotSent) return error.message;
+  if (error instanceof UnreachableHost) return error.message;
   const { code } = error as NodeJS.ErrnoException;
   return `The connection failed${code ? ` (${code})` : ""}.`;
 }
