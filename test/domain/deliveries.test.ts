@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { Receiver } from "../support/receiver";
@@ -118,6 +119,41 @@ describe("deliveries", () => {
     await running.api.patch(`/rest/v1/settings/${destinationId}`, { name: "again" }, 200);
     expect(await enabled()).toBe(true);
     expect(await listed()).toBeNull();
+  });
+
+  test.each([
+    [200, "DELIVERED"],
+    [500, "FAILED"],
+    [410, "FAILED"],
+  ])("a delivery in flight when its destination is disabled is recorded: %d, %s", async (status, wanted) => {
+    const held: ServerResponse[] = [];
+    receiver.answer((res, _received, number) => {
+      if (number === 1) held.push(res);
+      else res.writeHead(410).end();
+    });
+    await startChat();
+    await until(() => held.length > 0);
+    await startChat();
+    type Row = { status: string; statuses: number[] | null };
+    const rows = () =>
+      running.database.query<Row>(
+        `select status, (select array_agg((one ->> 'status')::integer) from jsonb_array_elements(attempts) one) as statuses
+        from deliveries where destination_id = $1`,
+        [destinationId],
+      );
+    await until(async () =>
+      (await rows()).some((row) => row.status === "FAILED" && row.statuses?.[0] === 410),
+    );
+    held[0]!.writeHead(status).end();
+    const ended = await until(async () => {
+      const found = await rows();
+      return found.every((row) => row.status !== "PENDING") && found;
+    });
+    const tried = ended.filter(({ statuses }) => statuses !== null);
+    expect(tried).toHaveLength(2);
+    expect(tried).toContainEqual({ status: wanted, statuses: [status] });
+    expect(tried).toContainEqual({ status: "FAILED", statuses: [410] });
+    expect(receiver.received).toHaveLength(2);
   });
 
   test("assistants of a project use its destinations instead of the organization's", async () => {

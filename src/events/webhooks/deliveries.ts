@@ -83,11 +83,12 @@ export class Deliveries {
     return (await claimed.update({ status: "FAILED", claimedUntil: null })) > 0;
   }
 
-  /** Marks all pending deliveries to a destination as failed. */
+  /** Marks all pending deliveries to a destination as failed, but not those in flight: they record their result. */
   async failPending(destinationId: string): Promise<void> {
     await this.scope
       .table("deliveries")
       .where({ destinationId, status: "PENDING" })
+      .whereRaw("(claimed_until is null or claimed_until < now())")
       .update({ status: "FAILED", claimedUntil: null });
   }
 }

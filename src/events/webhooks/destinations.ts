@@ -160,12 +160,14 @@ export class WebhookDestinations {
     const [row] = await destination()
       .increment("failures", 1)
       .update({ failingSince: since })
-      .returning("failures");
+      .returning(["failures", "enabled"]);
     const gone = outcome.kind === "answered" && outcome.status === GONE_STATUS;
     const hopeless =
       (row?.failures ?? 0) >= FAILURE_LIMIT.attempts &&
       currentTime() - since.getTime() >= FAILURE_LIMIT.timeMs;
-    if (!gone && !hopeless) return;
+    // A delivery that was in flight when the destination was disabled is not tried again.
+    const wasDisabled = row?.enabled === false;
+    if (!gone && !hopeless && !wasDisabled) return;
     const operation = jobOf("webhook.disable", "WebhookDestination", id, { fields: [{ name: "enabled" }] });
     await this.scope.transaction(async (scope) => {
       const enabled = scope.table("webhook_destinations").where({ id, enabled: true });
