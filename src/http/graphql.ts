@@ -25,6 +25,7 @@ import { publicError } from "../platform/errors";
 import { DocumentCost } from "./document-cost";
 import { MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
+import { withListHint } from "./list-hints";
 import {
   alone,
   withCode,
@@ -105,6 +106,7 @@ function compiledDocuments<Context extends BaseContext>(
       Promise.resolve({
         didEncounterErrors: ({ errors, document }) => {
           for (const error of errors) {
+            if (options.introspection) error.message = withListHint(options.schema, error.message);
             const detailedError = document ? withValueDetails(error, document) : error;
             const { details } = (options.introspection ? detailedError : withoutNames(detailedError))
               .extensions;

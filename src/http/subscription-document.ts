@@ -14,6 +14,7 @@ import {
 import { invalid } from "../platform/errors";
 import { costOf, MAX_QUERY_BYTES, MAX_TOKENS, rulesOf } from "./graphql-limits";
 import { withValueDetails } from "./graphql-problems";
+import { withListHintIn } from "./list-hints";
 import {
   alone,
   withCode,
@@ -52,7 +53,9 @@ export function subscriptionOf(
     throw invalid([{ path: "query", message: "must be at most 64 KiB" }]);
   const whole = parseQuery(query);
   if (whole instanceof GraphQLError) return [whole];
-  const problems = validate(schema, whole, rules).map((error) => withValueDetails(error, whole));
+  const problems = validate(schema, whole, rules).map((error) =>
+    withListHintIn(schema, withValueDetails(error, whole)),
+  );
   if (problems.length > 0)
     return (introspection ? problems : problems.map(withoutNames)).map((error) =>
       withNewCode(error, "GRAPHQL_VALIDATION_FAILED"),

@@ -28,6 +28,16 @@ export const VALIDATION_ERRORS: readonly (readonly [query: string, message: stri
     "{ assistantz { id } }",
     'Cannot query field "assistantz" on type "Query". Did you mean "assistant" or "assistants"?',
   ],
+  ["{ assistants { id } }", 'Cannot query field "id" on type "AssistantPage". Did you mean "data { id }"?'],
+  [
+    "{ assistants { voice { prompt } } }",
+    'Cannot query field "voice" on type "AssistantPage". Did you mean "data { voice { ... } }"?',
+  ],
+  [
+    "{ logs { label } }",
+    'Cannot query field "label" on type "LogEntryConnection". Did you mean "nodes { label }"?',
+  ],
+  ["{ logs { nowhere } }", 'Cannot query field "nowhere" on type "LogEntryConnection".'],
   ["{ assistants(tak: 1) { data { id } } }", /^Unknown argument "tak" .* Did you mean "take"\?$/],
   ["{ organization @foo { id } }", 'Unknown directive "@foo".'],
   ["{ organization { ... @defer { id } } }", 'Unknown directive "@defer".'],
