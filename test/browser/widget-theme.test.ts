@@ -244,10 +244,8 @@ describe.each(rounds(invalid))("invalid values, set %#", (index) => {
     expect(await codes()).toEqual(
       Object.fromEntries(Object.keys(KEYS).map((name) => [`theme.${name}`, "THEME_VALUE_IGNORED"])),
     );
-    for (const { path, message } of await warnings())
-      expect(message).toMatch(
-        new RegExp(`^${path.slice(6)} must be .+\\. The widget ignores the value and shows its default\\.$`),
-      );
+    for (const { message } of await warnings())
+      expect(message).toMatch(/^The value must be .+\. The widget ignores it and shows its default\.$/);
     expect(await readShown()).toEqual(NORMAL);
   });
 });

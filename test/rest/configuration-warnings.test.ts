@@ -19,7 +19,11 @@ test.each([
     { functions: FUNCTIONS },
     [/functions\.0: The function .* is never offered/, /functions\.2: .* twice/],
   ],
-  ["theme", { theme: { primaryColor: "notacolor" } }, [/theme\.primaryColor: .* ignores the value/]],
+  [
+    "theme",
+    { theme: { primaryColor: "notacolor" } },
+    [/"theme\.primaryColor: The value must be .* ignores it/],
+  ],
 ])("a PATCH of %s with %j names what does not work in Warning headers", async (part, change, expected) => {
   const id = await newAssistant(running.api, { name: "Ada" });
   const { status, headers } = await running.api.request("PATCH", `/rest/v1/assistants/${id}/${part}`, change);

@@ -99,8 +99,8 @@ export const themeWarnings = (theme: JsonObject): ConfigurationWarning[] =>
     code: `THEME_VALUE_${effect}`,
     message:
       effect === "IGNORED"
-        ? `${key} ${reason}. The widget ignores the value and shows its default.`
-        : `${key} ${reason}.`,
+        ? `The value ${reason}. The widget ignores it and shows its default.`
+        : `The value ${reason}.`,
   }));
 
 /** Checks the configuration of one channel. */
