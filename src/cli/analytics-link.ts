@@ -29,7 +29,7 @@ command(
     console.error(
       (await isReachable(new URL(origin)))
         ? "Open it within 15 minutes. The page then stays signed in for up to 12 hours while it is open."
-        : `No server answers at ${origin}. Start it (npm start), then open the link within 15 minutes.`,
+        : `No server answers at ${origin}. Start it (npm start, or sudo systemctl start parley if systemd starts it), then open the link within 15 minutes.`,
     );
   },
 );

@@ -94,7 +94,7 @@ describe("npm run connect", () => {
       const env = await installation();
       const { code, stdout } = await runToEnd("cli/connect", env, "--url", model.url, "--model", "llama3.2");
       expect(code).toBe(0);
-      expect(stdout).toContain("Stored in .env");
+      expect(stdout).toMatch(/Stored in \.env, for all .+ npm start, or run sudo systemctl restart parley/);
       const settings = { MODEL_BASE_URL: model.url, MODEL_NAME: "llama3.2", MODEL_API_KEY: "x" };
       const server = await startServer({ ...env, ...settings });
       expect(answersOf(server.stdout())).toBe(`written by llama3.2 (${new URL(model.url).host})`);

@@ -46,7 +46,7 @@ export function envChange(target: Target, environment: ReadonlySet<string>, file
   return {
     ...change,
     isStored: true,
-    advice: `Stored in ${file}, for all organizations. Start Parley again to use it: npm start`,
+    advice: `Stored in ${file}, for all organizations. Restart the server to use it: press Ctrl+C there and run npm start, or run sudo systemctl restart parley if systemd starts it.`,
   };
 }
 
