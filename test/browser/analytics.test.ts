@@ -81,6 +81,8 @@ test("shows the figures of GraphQL by days of the browser's time zone, without r
   await open();
   await page.waitForLoadState("networkidle");
   expect(await tile("Conversations").innerText()).toBe(String(history.length));
+  for (const text of await page.locator(".tile .change").allInnerTexts())
+    expect(text).toMatch(/^Unchanged|^[↑↓] |^No (earlier )?data$/);
   const perDay = new Map<string, number>();
   const day = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Kathmandu", dateStyle: "short" });
   for (const { startedAt } of history)
@@ -400,6 +402,8 @@ test("shows an empty state for an organization without conversations, and no dat
   await page.goto(await linkOf(api));
   await page.getByRole("heading", { name: "No conversations in this period" }).waitFor();
   expect(await tile("Conversations").innerText()).toBe("0");
+  const changes = page.locator(".tile .change");
+  expect(new Set(await changes.allInnerTexts())).toEqual(new Set(["Unchanged", "No data"]));
   expect(await rows().count()).toBe(0);
 });
 

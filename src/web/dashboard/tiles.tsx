@@ -1,4 +1,4 @@
-import { change, decimal, milliseconds, NONE, number, seconds, share } from "./format";
+import { change, decimal, milliseconds, number, seconds, share } from "./format";
 import type { Compared, FunctionUse, ReadStatistics } from "./operations.generated";
 
 interface Measure {
@@ -86,12 +86,9 @@ export const Tiles = ({ now, before }: Pick<ReadStatistics, "now" | "before">) =
 );
 
 function Change({ now, before, more }: { now: number | null; before: number | null; more: Measure["more"] }) {
-  if (now === null || before === null || before === 0)
-    return (
-      <span class="change" title="No data in the previous period.">
-        {NONE}
-      </span>
-    );
+  if (now === null) return <span class="change">No data</span>;
+  if (now === 0 && before === 0) return <span class="change">Unchanged</span>;
+  if (before === null || before === 0) return <span class="change">No earlier data</span>;
   const grown = now / before - 1;
   if (Math.abs(grown) < 0.0005) return <span class="change">Unchanged</span>;
   const news = more === "neutral" ? "" : grown > 0 === (more === "good") ? " good" : " bad";
