@@ -23,6 +23,11 @@ beforeAll(async () => {
   analytics = pathname + hash;
 });
 
+async function useKey(page: Page): Promise<void> {
+  await page.getByLabel("API key").fill(app.secretKey);
+  await page.getByRole("button", { name: "Use key" }).click();
+}
+
 interface Row {
   readonly path: () => string;
   /** A selector of what the page shows when it is complete. */
@@ -51,14 +56,20 @@ const PAGES: Readonly<Record<string, Row>> = {
     steps: {
       "an answer and the schema": {
         open: async (page) => {
-          await page.getByLabel("API key").fill(app.secretKey);
-          await page.getByRole("button", { name: "Use key" }).click();
+          await useKey(page);
           await page.getByRole("button", { name: /^Execute query/ }).click();
           await page.locator(".result-window .view-line", { hasText: "assistants" }).waitFor();
           await page.getByLabel("Show Documentation Explorer").click();
           await page.locator(".graphiql-doc-explorer-type-name").first().waitFor();
         },
         part: "body",
+      },
+      "its history": {
+        open: async (page) => {
+          await page.getByLabel("Show History").click();
+          await page.locator(".graphiql-history-item-label").first().waitFor();
+        },
+        part: ".graphiql-history",
       },
     },
   },
@@ -73,10 +84,20 @@ const PAGES: Readonly<Record<string, Row>> = {
         },
         part: ".opblock.is-open",
       },
-      "its keys": {
+      "another operation, and the schemas of both": {
         open: async (page) => {
+          await page.locator("#operations-Logs-listLogs .opblock-summary-control").click();
+          await page.locator("#operations-Logs-listLogs .responses-table").waitFor();
+          for (const tab of await page.getByRole("tab", { name: "Schema" }).all()) await tab.click();
+          await page.locator(".opblock .json-schema-2020-12__title", { hasText: "StartedChat" }).waitFor();
+        },
+        part: ".opblock.is-open",
+      },
+      "its keys, one of them entered": {
+        open: async (page) => {
+          await useKey(page);
           await page.getByRole("button", { name: "Authorize", exact: true }).click();
-          await page.locator(".modal-ux .auth-container").first().waitFor();
+          await page.getByRole("heading", { name: "Authorized" }).waitFor();
         },
         part: ".dialog-ux",
       },

@@ -1,5 +1,6 @@
 import "../key-control";
 import { accessible } from "./accessible";
+import { keepCorrected } from "./corrections";
 import { quickReferences } from "./resolve-subtree";
 import { currentKey, forgetKey, onKeyChange, setKey } from "../key";
 
@@ -48,6 +49,9 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const followSystem = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", followSystem);
 followSystem();
+
+const place = document.getElementById("docs");
+if (place) keepCorrected(place);
 
 function useKey() {
   const key = currentKey();
