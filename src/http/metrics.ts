@@ -43,8 +43,8 @@ export class Metrics {
 
   private readonly answers = new Counter({
     name: "parley_model_answers_total",
-    help: "Requests to models by identifier, purpose (answer, quick_replies, embedding) and outcome: ok, unreachable, timeout, key_refused, unknown_model, limited, tools_refused (the answer was then requested without functions), refused, unusable, failed, or internal (the service failed).",
-    labelNames: ["model", "purpose", "outcome"],
+    help: "Requests to models by identifier (model), name at the server (model_name), purpose (answer, quick_replies, embedding) and outcome: ok, unreachable, timeout, key_refused, unknown_model, limited, tools_refused (the answer was then requested without functions), refused, unusable, failed, or internal (the service failed).",
+    labelNames: ["model", "model_name", "purpose", "outcome"],
     registers: [this.registry],
   });
 
@@ -95,8 +95,11 @@ export class Metrics {
     this.givenUp.inc({ task });
   }
 
-  countAnswer(labels: Readonly<Record<"model" | "purpose" | "outcome", string>>): void {
-    this.answers.inc({ ...labels });
+  countAnswer({
+    modelName,
+    ...labels
+  }: Readonly<Record<"model" | "modelName" | "purpose" | "outcome", string>>): void {
+    this.answers.inc({ ...labels, model_name: modelName });
   }
 
   countSocket(reason: "slow" | "limited"): void {

@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
 import pino from "pino";
+import { ModelReports } from "../../src/platform/providers/model-reports";
 import { useApp } from "../support/app";
 import { ended, FAST, NUMBER, place, speaker } from "../support/calls";
 import { afterTest } from "../support/server";
@@ -20,15 +21,21 @@ const SAID = "My door code is 4711.";
 const KEY = "sk-test-1234";
 const failures = (chatId: string) => lines.filter((line) => line.chatId === chatId);
 
-async function count(purpose: string, outcome: string, model = "GPT_4_O"): Promise<number> {
+/** Requests to models with these labels. */
+async function count(
+  purpose: string,
+  outcome: string,
+  model = "GPT_4_O",
+  modelName?: string,
+): Promise<number> {
   const { text } = await running.api.request("GET", "/metrics");
-  const series = `parley_model_answers_total{model="${model}",purpose="${purpose}",outcome="${outcome}"} `;
-  return Number(
-    text
-      .split("\n")
-      .find((line) => line.startsWith(series))
-      ?.slice(series.length) ?? 0,
-  );
+  const wanted = { purpose, outcome, model, ...(modelName !== undefined && { model_name: modelName }) };
+  const labels = Object.entries(wanted).map(([name, value]) => `${name}="${value}"`);
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("parley_model_answers_total{"))
+    .filter((line) => labels.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }
 
 /** Kinds of failures, each with a reply of the provider; undefined for a server that is off. */
@@ -92,6 +99,32 @@ describe("a failed answer", () => {
     await ended(running.api, id);
     expect(await count("answer", "limited", "GPT_4_TURBO")).toBeGreaterThan(0);
     expect(failures(id)[0]).toMatchObject({ kind: "limited", identifier: "GPT_4_TURBO" });
+  });
+});
+
+describe("an answer of a model that is mapped to an identifier", () => {
+  const MAP = `mutation ($input: ModelMappingInput!) { setModelMapping(input: $input) { name } }`;
+
+  test("names both in its metadata, and is counted under both", async () => {
+    const configuration = { model: "LLAMA_3_8B", provider: "GROQ" };
+    const { model, say, answered } = await talk(running, [{ text: ["At nine."] }], { configuration });
+    afterTest(() => answered().then(model.stop));
+    const name = "qwen/qwen3-32b";
+    await running.api.gql(MAP, { input: { model: "LLAMA_3_8B", name, baseUrl: model.url } });
+    expect((await say(SAID)).metadata).toEqual({ model: "LLAMA_3_8B", modelName: name });
+    expect(await count("answer", "ok", "LLAMA_3_8B", name)).toBe(1);
+    await model.stop();
+    await say(SAID);
+    expect(await count("answer", "unreachable", "LLAMA_3_8B", name)).toBe(1);
+  });
+
+  test("is counted under another name if organizations have chosen very many", () => {
+    const counted: string[] = [];
+    const reports = new ModelReports(undefined, ({ modelName }) => counted.push(modelName));
+    for (let number = 0; number <= 100; number++)
+      reports.answered({ id: "GPT_4_O", model: `model-${number}` }, "answer");
+    reports.answered({ id: "GPT_4_O", model: "model-0" }, "answer");
+    expect(counted.slice(-3)).toEqual(["model-99", "other", "model-0"]);
   });
 });
 

@@ -100,7 +100,8 @@ export class Embeddings {
     const text = question.slice(-MAX_QUESTION_LENGTH).toWellFormed();
     try {
       const vectors = await this.embed([text], QUESTION_TIMEOUT_MS);
-      if (vectors) models.reports.answered({ id: embeddings!.model }, "embedding"); // there are vectors of it
+      if (vectors && embeddings)
+        models.reports.answered({ id: embeddings.model, model: embeddings.model }, "embedding");
       return vectors?.[0];
     } catch (error) {
       models.reports.failed(error, { purpose: "embedding", organizationId });

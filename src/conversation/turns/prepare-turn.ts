@@ -151,7 +151,10 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
     search,
     remember,
     citations,
-    metadata: { ...(credential ? { model: configuration.model } : { local: true }), ...position?.metadata },
+    metadata: {
+      ...(credential ? { model: configuration.model, modelName: model.model } : { local: true }),
+      ...position?.metadata,
+    },
     request: {
       model,
       credential,

@@ -11,7 +11,7 @@ export interface FailedAnswer {
 
 /** Reports to the operator whether models answer. */
 export interface ModelReports {
-  answered(model: Pick<ModelEntry, "id">, purpose: ModelPurpose): void;
+  answered(model: Pick<ModelEntry, "id" | "model">, purpose: ModelPurpose): void;
   /** @param error a ModelFailure, or the error that kept the model from being asked */
   failed(error: unknown, about: FailedAnswer): void;
 }
