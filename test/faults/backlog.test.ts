@@ -7,7 +7,7 @@ import { LONG } from "../support/suite";
 
 const running = useApp({ WORKER: "off" });
 
-const EVENTS = LONG ? 10_000 : 2_000;
+const EVENTS = LONG ? 10_000 : 1_000;
 const REPLAY = "mutation ($input: ReplayEventsInput!) { replayEvents(input: $input) { events } }";
 
 test(

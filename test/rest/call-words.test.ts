@@ -89,7 +89,7 @@ describe("the transcript of a call is complete at the end", () => {
     "%s, the end and the report, in every order or a sample, each sent twice",
     async (_, reports) => {
       const results = new Set<string>();
-      for (const order of rows(orders(reports)).rows) {
+      for (const order of rows(orders(reports), 4).rows) {
         const call = await newCall();
         // Repeated at once, and once more after all the others.
         for (const [type, more] of [...order.flatMap((report) => [report, report]), ...order])
@@ -114,7 +114,7 @@ describe("the transcript of a call is complete at the end", () => {
       const [role, text] = line.split(": ");
       return heard(role!.toLowerCase(), text!, 1_000 * index);
     });
-    for (const order of rows(orders([...transcripts, ENDED])).rows) {
+    for (const order of rows(orders([...transcripts, ENDED]), 4).rows) {
       const call = await newCall();
       for (const [type, more] of [...order, ...order]) await call.tell(type, more);
       expect((await everywhere(call)).whole).toEqual(WHOLE.slice(0, 3));
