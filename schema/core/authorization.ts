@@ -190,7 +190,7 @@ export const AUTHORIZATION: Readonly<Record<string, Rule>> = {
   endUserExports: "organization",
   endUserExport: "organization",
   endUserExportDownload: "organization",
-  identitySecret: "organization",
+  identitySecret: "key",
 
   calls: "organization",
   call: "organization",

@@ -46,7 +46,7 @@ export class EndUserResolver {
 
   @Mutation(() => String, {
     description:
-      "Returns the organization's identity secret: the HMAC-SHA-256 key for signatures of uniqueId.",
+      "Returns the organization's identity secret: the HMAC-SHA-256 key for signatures of uniqueId. Requires a SECRET key, because the secret outlives every token.",
   })
   identitySecret(@Ctx() { scope }: Context) {
     return scope.of(EndUsers).identitySecret();

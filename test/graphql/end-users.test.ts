@@ -37,6 +37,18 @@ describe("if an organization requires signed ids", () => {
   const START = `mutation ($input: StartChatInput!) { startChat(input: $input) { id user { uniqueId } } }`;
   const demand = async (on: boolean) => (await running.api.gql(SWITCH, { on })).updateOrganization;
   const signed = (id: string, secret: string) => createHmac("sha256", secret).update(id).digest("hex");
+  test("is disclosed to a SECRET key only", async () => {
+    const { token } = await running.api.post("/rest/v1/organization/token", {}, 200);
+    const credentials: Record<string, string>[] = [{ Authorization: `Bearer ${token}` }, { "X-API-Key": running.publicKey }];
+    const codes = await Promise.all(
+      credentials.map(async (credential) => {
+        const { extensions } = await running.api.as(credential).gqlError("mutation { identitySecret }", {});
+        return extensions.code as string;
+      }),
+    );
+    expect(codes).toEqual(["UNAUTHENTICATED", "FORBIDDEN"]);
+  });
+
   const secret = async () => (await running.api.gql("mutation { identitySecret }")).identitySecret as string;
   afterEach(() => demand(false));
 
