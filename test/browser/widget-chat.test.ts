@@ -196,6 +196,27 @@ describe("a conversation in the widget", () => {
   });
 });
 
+const LIMITED = { message: "Too many requests.", extensions: { code: "RATE_LIMITED" } };
+
+test("a message over the rate limit waits, and a line says for how long", async () => {
+  await site.model(AT_LAST);
+  const widget = await site.visit({ attributes: await attributesOf() });
+  const { page, frame } = widget;
+  await widget.open();
+  const refusal = { status: 429, headers: { "Retry-After": "3" }, json: { errors: [LIMITED] } };
+  await page
+    .context()
+    .route("**/graphql", (route) =>
+      route.request().postData()?.includes("postWidgetMessage") ? route.fulfill(refusal) : route.continue(),
+    );
+  await widget.say("One");
+  await frame.getByText("Please wait a moment. (3 s)").waitFor();
+  await frame.locator(".pending", { hasText: "One" }).waitFor();
+  await page.context().unroute("**/graphql");
+  await frame.getByText("Answered.").waitFor();
+  await frame.getByText("Please wait a moment.").waitFor({ state: "detached" });
+});
+
 describe("if the network drops", () => {
   test("unsent messages are saved and sent after it returns, even after a reload", async () => {
     const model = await site.model(AT_LAST);

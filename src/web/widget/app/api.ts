@@ -18,6 +18,13 @@ export const isTransient = (error: unknown): boolean =>
   error instanceof ApiError &&
   ["NETWORK", "RATE_LIMITED", "UNAVAILABLE", "TIMEOUT", "DEADLINE_EXCEEDED"].includes(error.code);
 
+const RETRY_PAUSE_MS = { min: 1_000, max: 20_000 };
+
+/** Pause before a retry, in ms: as the service asks, else longer with each try. */
+export const pauseBefore = (error: unknown, tries: number): number =>
+  (error instanceof ApiError ? error.retryAfter : undefined) ??
+  Math.min(RETRY_PAUSE_MS.min * 2 ** tries, RETRY_PAUSE_MS.max);
+
 export const codeOf = (error: unknown): string => (error instanceof ApiError ? error.code : "INTERNAL");
 
 interface GraphQLResponse<R> {

@@ -1,6 +1,6 @@
 import { batch, signal } from "@preact/signals";
 import type { PageData } from "../protocol";
-import { ApiError, codeOf, isTransient } from "./api";
+import { codeOf, isTransient, pauseBefore } from "./api";
 import { Feed, type FeedEvent, type FeedListener } from "./feed";
 import {
   END_CHAT,
@@ -26,8 +26,6 @@ export interface ConversationOptions {
   readonly onError?: (error: unknown, where: string) => void;
 }
 
-const RETRY_PAUSE_MS = { min: 1_000, max: 20_000 };
-
 /** A chat as the visitor sees it. */
 export class Conversation {
   readonly chat = signal<ChatSummary | undefined>(undefined);
@@ -36,6 +34,7 @@ export class Conversation {
   readonly activity = signal("");
   readonly awaiting = signal(false);
   readonly offline = signal(false);
+  readonly pauseSeconds = signal(0); // as a rate limit has demanded; 0 without one
   readonly outbox: Outbox;
   private feed: Feed | undefined;
   private live = false;
@@ -173,10 +172,10 @@ export class Conversation {
   private delivered(): void {
     this.tries = 0;
     this.offline.value = false;
+    this.pauseSeconds.value = 0;
   }
 
   private handleFailure(error: unknown): void {
-    const item = this.outbox.next;
     this.awaiting.value = false;
     if (codeOf(error) === "CHAT_ENDED" && this.chat.value) {
       // The chat has ended in the meantime: the message starts the next chat.
@@ -184,9 +183,11 @@ export class Conversation {
       this.later(0);
     } else if (isTransient(error)) {
       this.offline.value = codeOf(error) === "NETWORK";
-      const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
-      this.later(retryAfter ?? Math.min(RETRY_PAUSE_MS.min * 2 ** this.tries++, RETRY_PAUSE_MS.max));
+      const pause = pauseBefore(error, this.tries++);
+      this.pauseSeconds.value = codeOf(error) === "RATE_LIMITED" ? Math.ceil(pause / 1_000) : 0;
+      this.later(pause);
     } else {
+      const item = this.outbox.next;
       if (item) this.outbox.mark(item.clientId, true);
       this.options.onError?.(error, "postWidgetMessage");
     }

@@ -108,6 +108,14 @@ function QuickReplies({ conversation }: { conversation: Conversation }) {
   );
 }
 
+/** Why messages wait, if they do. */
+function Notice({ app: { conversation, held } }: { app: Application }) {
+  const seconds = conversation.pauseSeconds.value;
+  if (conversation.offline.value) return <p>{say("offline")}</p>;
+  if (seconds > 0) return <p>{`${say("busy")} (${seconds} s)`}</p>;
+  return held.value ? <p>{say("held")}</p> : null;
+}
+
 export function Chat({ app }: { app: Application }) {
   const { conversation } = app;
   return (
@@ -115,7 +123,7 @@ export function Chat({ app }: { app: Application }) {
       <Log app={app} />
       <QuickReplies conversation={conversation} />
       <div role="status" class="notice">
-        {conversation.offline.value ? <p>{say("offline")}</p> : app.held.value && <p>{say("held")}</p>}
+        <Notice app={app} />
       </div>
       {conversation.ended ? (
         <div class="over">
