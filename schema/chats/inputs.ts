@@ -136,7 +136,8 @@ export class PostMessageArgs {
   @Field({
     nullable: true,
     defaultValue: false,
-    description: "Whether to wait up to 60 s for the assistant's answer and return it. Default: false.",
+    description:
+      "Whether to wait up to 60 s for the assistant's answer and return it instead of the posted message. Without an answer by then, the posted message is returned, with a warning in `extensions.warnings`. To receive both, use `withReply`. Default: false.",
   })
   wait?: boolean;
   @Rule({ nullable: false, "x-extension": true })
@@ -144,7 +145,7 @@ export class PostMessageArgs {
     nullable: true,
     defaultValue: false,
     description:
-      "Whether to wait up to 60 s for the assistant's answer and return the posted message with the answer in `reply`. Default: false.",
+      "Whether to wait up to 60 s for the assistant's answer and return the posted message with the answer in `reply`, which is null without an answer by then. Default: false.",
   })
   withReply?: boolean;
 }

@@ -72,7 +72,7 @@ async function run({ usage, options, flags = [] }: CommandSyntax, work: CommandW
 
 /** The keys of an organization that a command has created. The server would have shown them at its first start. */
 export const newKeys = ({ secretKey, publicKey }: NewOrganization): string =>
-  `New keys of the default organization (not shown again):\n\n  SECRET  ${secretKey}\n  PUBLIC  ${publicKey}\n`;
+  `New keys of the default organization (save them; they are printed only now):\n\n  SECRET  ${secretKey}\n  PUBLIC  ${publicKey}\n`;
 
 /** Id of the named organization, or of the default one. @throws Error if it does not exist */
 export async function existingOrganization(database: Database, id: string | undefined): Promise<string> {

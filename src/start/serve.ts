@@ -97,7 +97,7 @@ function welcome(
       "",
     );
   if (created && !hasOwnKeys) {
-    lines.push("New keys of the default organization (not shown again):", "");
+    lines.push("New keys of the default organization (save them; they are printed only now):", "");
     lines.push(`  SECRET  ${created.secretKey}`, `  PUBLIC  ${created.publicKey}`, "");
     lines.push("Analytics (the link works for 15 minutes):", "", `  ${analytics}`, "");
     lines.push(

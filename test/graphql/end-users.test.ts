@@ -39,7 +39,10 @@ describe("if an organization requires signed ids", () => {
   const signed = (id: string, secret: string) => createHmac("sha256", secret).update(id).digest("hex");
   test("is disclosed to a SECRET key only", async () => {
     const { token } = await running.api.post("/rest/v1/organization/token", {}, 200);
-    const credentials: Record<string, string>[] = [{ Authorization: `Bearer ${token}` }, { "X-API-Key": running.publicKey }];
+    const credentials: Record<string, string>[] = [
+      { Authorization: `Bearer ${token}` },
+      { "X-API-Key": running.publicKey },
+    ];
     const codes = await Promise.all(
       credentials.map(async (credential) => {
         const { extensions } = await running.api.as(credential).gqlError("mutation { identitySecret }", {});

@@ -40,12 +40,12 @@ export const SETTINGS = {
   ],
   BOOTSTRAP_SECRET_KEY: [
     firstKey.optional(),
-    "generated, shown once",
+    "generated, printed at the first start",
     "SECRET key of the default organization, used when that organization is created.",
   ],
   BOOTSTRAP_PUBLIC_KEY: [
     firstKey.optional(),
-    "generated, shown once",
+    "generated, printed at the first start",
     "PUBLIC key of the default organization, used when that organization is created.",
   ],
   ENCRYPTION_KEYS: [
