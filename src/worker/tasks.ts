@@ -1,4 +1,4 @@
-import { keepFacts } from "../chats/analytics/keep-facts";
+import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
 import { eraseCall } from "../channels/calls/erase-call";
 import { hangUpCall } from "../channels/calls/hang-up-call";
@@ -153,6 +153,7 @@ export const slowTasks = {
 export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": { at: "* * * * *", run: keepFacts },
+  "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
   "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
   "export.expire": { at: "*/10 * * * *", run: expireExports },

@@ -165,6 +165,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "knowledge.embed": DERIVED,
   "event.sequence": DERIVED,
   "facts.keep": DERIVED,
+  "facts.sum": DERIVED,
   "size.measure": DERIVED,
 };
 

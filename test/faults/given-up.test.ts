@@ -181,6 +181,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "export.remove": onlyLogged("export.remove", { archiveId: newId() }),
   "export.expire": onlyLogged("export.expire"),
   "facts.keep": onlyLogged("facts.keep"),
+  "facts.sum": onlyLogged("facts.sum"),
   "chat.endIdle": onlyLogged("chat.endIdle"),
   "retention.enforce": onlyLogged("retention.enforce"),
   "sms.expire": onlyLogged("sms.expire"),

@@ -199,6 +199,7 @@ const CASES = {
   "export.expire": periodic("export.expire", "end_user_exports"),
   "event.sequence": periodic("event.sequence", "events"),
   "facts.keep": periodic("facts.keep", "conversation_facts_kept"),
+  "facts.sum": periodic("facts.sum", "conversation_facts_kept"),
   "retention.enforce": periodic("retention.enforce", "retentions"),
   "erasure.resume": periodic("erasure.resume", "erasures"),
   "chat.endIdle": periodic("chat.endIdle", "chats"),

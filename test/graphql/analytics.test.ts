@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { keepFacts } from "../../src/chats/analytics/keep-facts";
+import { addFacts } from "../../src/chats/analytics/add-facts";
+import { keepFacts, sumFacts } from "../../src/chats/analytics/keep-facts";
 import { useApp } from "../support/app";
 import type { Api } from "../support/api";
 import { endChat, newAssistant, newChat, quietAssistant, say, UNKNOWN_ID } from "../support/factories";
@@ -228,12 +229,14 @@ describe.each([
   ["as long as no facts are kept", () => Promise.resolve(0)],
   ["when facts of some chats are kept", () => running.app.database.keepFacts(100)],
   ["when all are", () => keepFacts(running.app.database)],
+  ["when some are added up", () => addFacts(running.app.database.scope(ids.organizationId), 7, 10)],
+  ["when all are added up", () => sumFacts(running.app.database, 50)],
 ])("analytics match the stored messages %s", (_when, keep) => {
   beforeAll(async () => void (await keep()));
 
   test("of the whole organization", () => expectExact({}));
   test("of part of a day", () => expectExact({ to: new Date(FROM.getTime() + DAY / 3) }));
-  test.each(["Asia/Kathmandu", "America/New_York", "Europe/Zurich", "Pacific/Apia"])(
+  test.each(["Asia/Kathmandu", "Asia/Kolkata", "America/New_York", "Europe/Zurich", "Pacific/Apia"])(
     "by days in %s",
     (timezone) => expectExact({ timezone }),
   );
@@ -322,13 +325,19 @@ describe("recent conversations are counted immediately", () => {
 
   test("facts contain no words of the conversation and are deleted with their chat", async () => {
     const { database } = running;
-    const [{ text } = { text: "" }] = await database.query<{ text: string }>(
-      "select string_agg(f::text, ' ') as text from conversation_facts_kept f",
-    );
-    expect(text).toContain("0ff1ce-");
-    expect(text).not.toMatch(/Question|Caller/);
+    const TABLES = "conversation_facts_kept conversation_facts_summed function_facts_kept function_facts_summed";
+    const SUMS = "conversation_sums end_reason_sums function_sums";
+    const textOf = async (tables: string) => {
+      const texts = tables.split(" ").map((name) => `select string_agg(f::text, ' ') as text from ${name} f`);
+      const rows = await database.query<{ text: string | null }>(texts.join(" union all "));
+      return rows.map(({ text }) => text ?? "").join(" ");
+    };
+    expect(await textOf(TABLES)).toContain("0ff1ce-");
+    expect(await textOf(TABLES)).not.toMatch(/Question|Caller/);
+    expect(await textOf(SUMS)).toContain("idle-timeout");
+    expect(await textOf(SUMS)).not.toMatch(/0ff1ce-|Question|Caller/);
     const [left] = await database.query<{ count: string }>(
-      `select count(*) from conversation_facts_kept f where not exists (
+      `select count(*) from conversation_facts f where f.ended_reason is not null and not exists (
          select 1 from chats c where c.organization_id = f.organization_id and c.id = f.chat_id and c.counted)`,
     );
     expect(left!.count).toBe("0");

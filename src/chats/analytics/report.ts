@@ -1,8 +1,9 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { Facts, factsOf, type FactsStatement } from "./facts";
+import { Facts, factsOf, figuresOf } from "./facts";
 import { bucketsOf, LENGTH_BOUNDS, MESSAGE_BOUNDS, type Bucket } from "./histogram";
+import { LENGTHS_IN_MESSAGES, LENGTHS_IN_SECONDS } from "./measures";
 import { daysOf, periodOf, type AnalyticsInput, type Period } from "./period";
 import { slicesOf, summary, addCounts, type Slice, type Summary } from "./slices";
 import {
@@ -47,19 +48,24 @@ export interface UnansweredQuestion {
 
 const CHANNELS: readonly Channel[] = ["TEXT", "VOICE", "SMS"];
 
-interface BucketCount {
-  readonly bucket: number;
-  readonly count: number;
-}
-
-const ASSISTANTS = factsOf<Omit<AssistantUse, "name" | "deleted">>("conversation_facts", (rows, { db }) =>
-  rows
-    .select("assistantId", db.raw("count(*)::float8 as conversations"))
-    .select(db.raw("sum(messages)::float8 as messages, sum(questions)::float8 as questions"))
-    .select(db.raw("sum(not_known + errors + no_answer)::float8 as unanswered"))
-    .groupBy("assistantId")
-    .orderByRaw("2 desc, 1"),
-);
+const ASSISTANTS = figuresOf<Omit<AssistantUse, "name" | "deleted">>({
+  sums: "conversation_sums",
+  facts: "conversation",
+  units: ["day", "quarter"],
+  groups: { assistant_id: ["assistant_id", "assistant_id"] },
+  measures: {
+    conversations: ["conversations", "1"],
+    messages: ["messages", "messages"],
+    questions: ["questions", "questions"],
+    unanswered: [
+      "coalesce(not_known, 0) + coalesce(errors, 0) + coalesce(no_answer, 0)",
+      "(not_known + errors + no_answer)",
+    ],
+  },
+  result: `assistant_id, sum(conversations)::float8 as conversations, coalesce(sum(messages), 0)::float8 as messages,
+    coalesce(sum(questions), 0)::float8 as questions, coalesce(sum(unanswered), 0)::float8 as unanswered`,
+  order: "having sum(conversations) <> 0 order by 2 desc, 1",
+});
 
 const ASSISTANT_NAMES = statement<{ id: string; name: string; deleted: boolean }>(({ table, $, db }) =>
   table("assistants")
@@ -67,46 +73,59 @@ const ASSISTANT_NAMES = statement<{ id: string; name: string; deleted: boolean }
     .select(db.raw("id, name, deleted_at is not null as deleted")),
 );
 
-const END_REASONS = factsOf<{ reason: string; conversations: number }>("conversation_facts", (rows, { db }) =>
-  rows
-    .whereNotNull("endedReason")
-    .select(db.raw("ended_reason as reason, count(*)::float8 as conversations"))
-    .groupBy("endedReason")
-    .orderByRaw("2 desc, 1"),
-);
+const END_REASONS = figuresOf<{ reason: string; conversations: number }>({
+  sums: "end_reason_sums",
+  facts: "conversation",
+  units: ["hour"],
+  groups: { reason: ["reason", "ended_reason"] },
+  measures: { conversations: ["conversations", "1"] },
+  only: "ended_reason is not null",
+  result: "reason, sum(conversations)::float8 as conversations",
+  order: "having sum(conversations) <> 0 order by 2 desc, 1",
+});
 
-const FUNCTIONS = factsOf<FunctionUse>("function_facts", (rows, { db }) =>
-  rows
-    .select("name", db.raw("sum(calls)::float8 as calls, sum(failed)::float8 as failed"))
-    .select(db.raw("sum(calls - failed)::float8 as succeeded"))
-    .groupBy("name")
-    .orderByRaw("2 desc, 1"),
-);
+const FUNCTIONS = figuresOf<FunctionUse>({
+  sums: "function_sums",
+  facts: "function",
+  units: ["hour"],
+  groups: { name: ["name", "name"] },
+  measures: { calls: ["calls", "calls"], failed: ["failed", "failed"] },
+  result: `name, sum(calls)::float8 as calls, sum(failed)::float8 as failed, sum(calls - failed)::float8 as succeeded`,
+  order: "having sum(calls) <> 0 order by 2 desc, 1",
+});
 
-/** Parameter: number of questions. */
-const UNANSWERED = factsOf<UnansweredQuestion>("conversation_facts", (rows, { table, $ }) => {
-  const chats = rows
-    .select("chatId")
-    .whereRaw("not_known + errors + no_answer > 0")
-    .orderBy("startedAt", "desc");
+/** Parameter: number of questions. Each part of the union has an index by time. */
+const UNANSWERED = factsOf<UnansweredQuestion>(({ db, table, $, narrowed }) => {
+  const unanswered = (facts: "conversation_facts_current" | "conversation_facts_unsummed") =>
+    narrowed(table(facts).where("startedAt", ">=", $(1)).where("startedAt", "<", $(2)))
+      .select("chatId", "startedAt")
+      .whereRaw("not_known + errors + no_answer > 0");
+  const summed = unanswered("conversation_facts_current").orderByRaw("started_at desc limit ?", [$(3)]);
+  const changed = unanswered("conversation_facts_unsummed").where({ sign: db.raw("1") });
+  const chats = db.raw(
+    "select chat_id from ((?) union all ?) recent order by started_at desc limit ?",
+    [summed, changed, $(3)],
+  );
   return table("question_outcomes")
     .select("id as messageId", "chatId", "assistantId", "channel", "question", "answer", "askedAt")
     .select("outcome as reason")
-    .whereRaw("chat_id in (? limit ?)", [chats, $(3)])
+    .whereRaw("chat_id = any(array(?))", [chats]) // an array, so that the messages of other chats are never read
     .whereRaw("outcome in ('NOT_KNOWN', 'ERROR', 'NO_ANSWER')")
     .orderByRaw("asked_at desc, id limit ?", [$(3)]);
 });
 
-const lengthsOf = (column: "messages" | "seconds", bounds: readonly number[]) =>
-  factsOf<BucketCount>("conversation_facts", (rows, { db }) =>
-    rows
-      .whereNotNull("endedReason")
-      .select(db.raw(`width_bucket(??, array[${bounds.join(", ")}]) as bucket`, [column]))
-      .select(db.raw("count(*)::float8 as count"))
-      .groupByRaw("1"),
-  );
-const MESSAGES = lengthsOf("messages", MESSAGE_BOUNDS);
-const SECONDS = lengthsOf("seconds", LENGTH_BOUNDS);
+const LENGTHS = { ...LENGTHS_IN_MESSAGES, ...LENGTHS_IN_SECONDS };
+const lists = [LENGTHS_IN_MESSAGES, LENGTHS_IN_SECONDS].map(
+  (buckets) => `array[${Object.keys(buckets).map((name) => `coalesce(sum(${name}), 0)`).join(", ")}]::float8[]`,
+);
+const DISTRIBUTIONS = figuresOf<{ messages: number[]; seconds: number[] }>({
+  sums: "conversation_sums",
+  facts: "conversation",
+  units: ["day", "quarter"],
+  measures: Object.fromEntries(Object.entries(LENGTHS).map(([name, value]) => [name, [name, value] as const])),
+  only: "ended_reason is not null",
+  result: `${lists[0]} as messages, ${lists[1]} as seconds`,
+});
 
 /** The statistics of a period. Each is read when requested; statistics of the same statement share its result. */
 export class Report {
@@ -138,7 +157,7 @@ export class Report {
 
   /** By number of conversations, descending. */
   async assistants(): Promise<AssistantUse[]> {
-    const used = await this.facts.read(ASSISTANTS);
+    const used = await this.facts.figures(ASSISTANTS);
     const ids = used.map(({ assistantId }) => assistantId);
     const names = await this.scope.read(ASSISTANT_NAMES, [ids]);
     const byId = new Map(names.map(({ id, name, deleted }) => [id, { name, deleted }]));
@@ -147,21 +166,21 @@ export class Report {
 
   /** End reasons of conversations, the most frequent first. */
   endReasons(): Promise<{ reason: string; conversations: number }[]> {
-    return this.facts.read(END_REASONS);
+    return this.facts.figures(END_REASONS);
   }
 
   /** Lengths of ended conversations, in messages and seconds. */
   async lengths(): Promise<{ messages: Bucket[]; seconds: Bucket[] }> {
-    const [messages, seconds] = await Promise.all([
-      this.distribution(MESSAGES, MESSAGE_BOUNDS),
-      this.distribution(SECONDS, LENGTH_BOUNDS),
-    ]);
-    return { messages, seconds };
+    const [counts] = await this.facts.figures(DISTRIBUTIONS);
+    return {
+      messages: bucketsOf(MESSAGE_BOUNDS, counts!.messages),
+      seconds: bucketsOf(LENGTH_BOUNDS, counts!.seconds),
+    };
   }
 
   /** By number of calls, descending. */
   functions(): Promise<FunctionUse[]> {
-    return this.facts.read(FUNCTIONS);
+    return this.facts.figures(FUNCTIONS);
   }
 
   /** Unanswered questions of the latest conversations that have any, newest first. @param first 1 to 100 */
@@ -179,19 +198,7 @@ export class Report {
   }
 
   private byDayAndChannel(): Promise<Slice[]> {
-    return (this.slices ??= slicesOf(this.facts));
-  }
-
-  private async distribution(
-    lengths: FactsStatement<BucketCount>,
-    bounds: readonly number[],
-  ): Promise<Bucket[]> {
-    const found = await this.facts.read(lengths);
-    const counts = new Map(found.map(({ bucket, count }) => [bucket, count]));
-    return bucketsOf(
-      bounds,
-      [0, ...bounds].map((_, bucket) => counts.get(bucket) ?? 0),
-    );
+    return (this.slices ??= slicesOf(this.facts, this.scope));
   }
 }
 

@@ -1,6 +1,10 @@
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { factsOf, type Facts } from "./facts";
+import type { Scope } from "../../platform/database/scope";
+import { unprepared } from "../../platform/database/statement";
+import { figuresOf, type Facts } from "./facts";
 import { addUp, ANSWER_BOUNDS, bucketsOf, percentile, type Bucket } from "./histogram";
+import { ANSWER_TIMES, TOTALS } from "./measures";
+import { ceiling, floor, quartersWithout } from "./spans";
 
 /** Counts of conversations: of one day and channel, or added up. */
 export interface Counts {
@@ -26,29 +30,47 @@ export interface Slice extends Counts {
   readonly channel: Channel;
 }
 
-const TIMES = [...ANSWER_BOUNDS, Infinity].map((_, index) => `sum(answer_times[${index + 1}])`).join(", ");
+const SUMMED = { ...TOTALS, ...ANSWER_TIMES };
+const sum = (name: string) => `coalesce(sum(${name}), 0)::float8`;
 
 /** Parameter: time zone. */
-const SLICES = factsOf<Slice>("conversation_facts", (rows, { $, db }) =>
-  rows
-    .select(db.raw("(started_at at time zone ?)::date::text as day", [$(3)]), "channel")
-    .select(
-      db.raw(
-        "count(*)::float8 as conversations, count(*) filter (where ended_reason is null)::float8 as live",
-      ),
-    )
-    .select(db.raw("sum(messages)::float8 as messages, coalesce(sum(seconds), 0)::float8 as seconds"))
-    .select(db.raw("sum(questions)::float8 as questions, sum(answers)::float8 as answers"))
-    .select(db.raw("sum(answer_ms)::float8 as answer_ms"))
-    .select(db.raw(`array[${TIMES}]::float8[] as times`))
-    .select(db.raw("sum(not_known)::float8 as not_known, sum(errors)::float8 as errors"))
-    .select(db.raw("sum(no_answer)::float8 as no_answer"))
-    // By date, not by its text: converting the date to text for each row would take longer than counting.
-    .groupByRaw("(started_at at time zone ?)::date, channel", [$(3)]),
+const SLICES = figuresOf<Slice>({
+  sums: "conversation_sums",
+  facts: "conversation",
+  units: ["quarter"],
+  groups: {
+    date: ["(starts_at at time zone $9)::date", "(started_at at time zone $9)::date"],
+    channel: ["channel", "channel"],
+  },
+  measures: {
+    ...Object.fromEntries(Object.entries(SUMMED).map(([name, value]) => [name, [name, value] as const])),
+    live: ["0", "(ended_reason is null)::integer"],
+  },
+  result: `date::text as day, channel, ${[...Object.keys(TOTALS), "live"].map((name) => `${sum(name)} as ${name}`).join(", ")},
+    array[${Object.keys(ANSWER_TIMES).map(sum).join(", ")}]::float8[] as times`,
+  order: "having sum(conversations) <> 0",
+});
+
+/**
+ * Quarters of an hour that belong to two days of a time zone. Midnight is at a quarter in every time zone since 1972,
+ * except when clocks were put back shortly after it.
+ */
+const SPLIT_QUARTERS = unprepared<{ at: Date }>(({ db }) =>
+  db.raw(
+    `select at from generate_series($2::timestamptz, $3::timestamptz, interval '15 minutes') as quarter (at)
+     where $1::text is not null
+       and (at at time zone $4)::date <> ((at + interval '14 minutes 59.999999 seconds') at time zone $4)::date`,
+  ),
 );
 
 /** Reads counts by day and channel. */
-export const slicesOf = (facts: Facts): Promise<Slice[]> => facts.read(SLICES, [facts.period.timezone]);
+export async function slicesOf(facts: Facts, scope: Scope): Promise<Slice[]> {
+  const { from, to, timezone } = facts.period;
+  const [first, last] = [ceiling(from.getTime(), "quarter"), floor(to.getTime(), "quarter") - 1];
+  const split = await scope.read(SPLIT_QUARTERS, [new Date(first), new Date(last), timezone]);
+  const starts = split.map(({ at }) => at.getTime());
+  return facts.figures(SLICES, [timezone], quartersWithout(starts, from.getTime(), to.getTime()));
+}
 
 /** Adds up counts. */
 export function addCounts(all: readonly Counts[]): Counts {

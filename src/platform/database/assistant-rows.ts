@@ -18,6 +18,14 @@ const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
   function_facts: "assistantId",
   conversation_facts_kept: "assistantId",
   function_facts_kept: "assistantId",
+  conversation_facts_summed: "assistantId",
+  function_facts_summed: "assistantId",
+  conversation_facts_current: "assistantId",
+  conversation_facts_unsummed: "assistantId",
+  function_facts_unsummed: "assistantId",
+  conversation_sums: "assistantId",
+  end_reason_sums: "assistantId",
+  function_sums: "assistantId",
 };
 
 /** Tables whose records belong to the whole organization: a caller limited to assistants finds none of them. */

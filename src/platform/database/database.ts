@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
+import { KNOWS_SUMS } from "./listener";
 import { currentHold, type Hold } from "./holds";
 import { Scope } from "./scope";
 
@@ -92,6 +93,21 @@ export class Database {
   async recountFacts(most: number): Promise<boolean> {
     const [row] = await this.rowsOf<{ parleyRecountFacts: number }>("parley_recount_facts(?)", [most]);
     return (row?.parleyRecountFacts ?? 0) > 0;
+  }
+
+  /** Whether a server of a version without sums of facts is connected. */
+  async servesWithoutSums(): Promise<boolean> {
+    const { rows } = await this.knex.raw<{ rows: unknown[] }>(
+      `select from pg_stat_activity where datname = current_database() and application_name like 'parley listener%'
+         and ? <> all (string_to_array(substr(application_name, 17), ',')) limit 1`,
+      [KNOWS_SUMS],
+    );
+    return rows.length > 0;
+  }
+
+  /** Organizations with facts that are in no sum yet. */
+  unsummedOrganizations(): Promise<string[]> {
+    return this.organizationsOf("parley_unsummed_organizations()");
   }
 
   /** Ids of all organizations. */

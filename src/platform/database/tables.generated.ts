@@ -189,6 +189,23 @@ export interface Tables {
     noAnswer: NullableColumn<number>;
     counted: NullableColumn<boolean>;
   };
+  conversation_facts_current: {
+    organizationId: NullableColumn<string>;
+    chatId: NullableColumn<string>;
+    assistantId: NullableColumn<string>;
+    channel: NullableColumn<string>;
+    startedAt: NullableColumn<Date>;
+    endedReason: NullableColumn<string>;
+    seconds: NullableColumn<number>;
+    messages: NullableColumn<number>;
+    questions: NullableColumn<number>;
+    answers: NullableColumn<number>;
+    answerMs: NullableColumn<string>;
+    answerTimes: NullableColumn<number[]>;
+    notKnown: NullableColumn<number>;
+    errors: NullableColumn<number>;
+    noAnswer: NullableColumn<number>;
+  };
   conversation_facts_kept: {
     organizationId: Column<string>;
     chatId: Column<string>;
@@ -205,6 +222,87 @@ export interface Tables {
     notKnown: Column<number>;
     errors: Column<number>;
     noAnswer: Column<number>;
+  };
+  conversation_facts_summed: {
+    organizationId: Column<string>;
+    chatId: Column<string>;
+    assistantId: Column<string>;
+    channel: Column<string>;
+    startedAt: Column<Date>;
+    endedReason: NullableColumn<string>;
+    seconds: NullableColumn<number>;
+    messages: Column<number>;
+    questions: Column<number>;
+    answers: Column<number>;
+    answerMs: Column<string>;
+    answerTimes: Column<number[]>;
+    notKnown: Column<number>;
+    errors: Column<number>;
+    noAnswer: Column<number>;
+  };
+  conversation_facts_unsummed: {
+    sign: NullableColumn<number>;
+    organizationId: NullableColumn<string>;
+    chatId: NullableColumn<string>;
+    assistantId: NullableColumn<string>;
+    channel: NullableColumn<string>;
+    startedAt: NullableColumn<Date>;
+    endedReason: NullableColumn<string>;
+    seconds: NullableColumn<number>;
+    messages: NullableColumn<number>;
+    questions: NullableColumn<number>;
+    answers: NullableColumn<number>;
+    answerMs: NullableColumn<string>;
+    answerTimes: NullableColumn<number[]>;
+    notKnown: NullableColumn<number>;
+    errors: NullableColumn<number>;
+    noAnswer: NullableColumn<number>;
+  };
+  conversation_sums: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    unit: Column<"quarter" | "day">;
+    startsAt: Column<Date>;
+    channel: Column<string>;
+    conversations: NullableColumn<number>;
+    messages: NullableColumn<number>;
+    seconds: NullableColumn<string>;
+    questions: NullableColumn<number>;
+    answers: NullableColumn<number>;
+    answerMs: NullableColumn<string>;
+    notKnown: NullableColumn<number>;
+    errors: NullableColumn<number>;
+    noAnswer: NullableColumn<number>;
+    t0: NullableColumn<number>;
+    t1: NullableColumn<number>;
+    t2: NullableColumn<number>;
+    t3: NullableColumn<number>;
+    t4: NullableColumn<number>;
+    t5: NullableColumn<number>;
+    t6: NullableColumn<number>;
+    t7: NullableColumn<number>;
+    t8: NullableColumn<number>;
+    t9: NullableColumn<number>;
+    t10: NullableColumn<number>;
+    t11: NullableColumn<number>;
+    t12: NullableColumn<number>;
+    m0: NullableColumn<number>;
+    m1: NullableColumn<number>;
+    m2: NullableColumn<number>;
+    m3: NullableColumn<number>;
+    m4: NullableColumn<number>;
+    m5: NullableColumn<number>;
+    m6: NullableColumn<number>;
+    m7: NullableColumn<number>;
+    s0: NullableColumn<number>;
+    s1: NullableColumn<number>;
+    s2: NullableColumn<number>;
+    s3: NullableColumn<number>;
+    s4: NullableColumn<number>;
+    s5: NullableColumn<number>;
+    s6: NullableColumn<number>;
+    s7: NullableColumn<number>;
+    s8: NullableColumn<number>;
   };
   deliveries: {
     organizationId: Column<string>;
@@ -241,6 +339,14 @@ export interface Tables {
     telephonyConnectionId: NullableColumn<string>;
     createdAt: ColumnWithDefault<Date>;
     updatedAt: ColumnWithDefault<Date>;
+  };
+  end_reason_sums: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    startsAt: Column<Date>;
+    channel: Column<string>;
+    reason: Column<string>;
+    conversations: Column<number>;
   };
   end_user_exports: {
     organizationId: Column<string>;
@@ -357,6 +463,16 @@ export interface Tables {
     failed: NullableColumn<number>;
     counted: NullableColumn<boolean>;
   };
+  function_facts_current: {
+    organizationId: NullableColumn<string>;
+    chatId: NullableColumn<string>;
+    name: NullableColumn<string>;
+    assistantId: NullableColumn<string>;
+    channel: NullableColumn<string>;
+    startedAt: NullableColumn<Date>;
+    calls: NullableColumn<number>;
+    failed: NullableColumn<number>;
+  };
   function_facts_kept: {
     organizationId: Column<string>;
     chatId: Column<string>;
@@ -364,6 +480,36 @@ export interface Tables {
     assistantId: Column<string>;
     channel: Column<string>;
     startedAt: Column<Date>;
+    calls: Column<number>;
+    failed: Column<number>;
+  };
+  function_facts_summed: {
+    organizationId: Column<string>;
+    chatId: Column<string>;
+    name: Column<string>;
+    assistantId: Column<string>;
+    channel: Column<string>;
+    startedAt: Column<Date>;
+    calls: Column<number>;
+    failed: Column<number>;
+  };
+  function_facts_unsummed: {
+    sign: NullableColumn<number>;
+    organizationId: NullableColumn<string>;
+    chatId: NullableColumn<string>;
+    name: NullableColumn<string>;
+    assistantId: NullableColumn<string>;
+    channel: NullableColumn<string>;
+    startedAt: NullableColumn<Date>;
+    calls: NullableColumn<number>;
+    failed: NullableColumn<number>;
+  };
+  function_sums: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    startsAt: Column<Date>;
+    channel: Column<string>;
+    name: Column<string>;
     calls: Column<number>;
     failed: Column<number>;
   };
@@ -730,10 +876,15 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   chats: ["organizationId", "id", "assistantId", "channel", "status", "statusEventId", "label", "firstWords", "phoneNumber", "userId", "uniqueId", "variables", "metadata", "recordingUrl", "messageCount", "startedAt", "lastMessageAt", "endedAt", "endedReason", "errors", "notes", "answeredSequence", "userName", "anonymousId", "externalId", "workflowId", "deploymentId", "workflowNodeId", "ending", "visitorId", "identityProven", "counted", "setVariables", "eventCount", "statusPlaces"],
   conversation_facts: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
   conversation_facts_computed: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer", "counted"],
+  conversation_facts_current: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
   conversation_facts_kept: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
+  conversation_facts_summed: ["organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
+  conversation_facts_unsummed: ["sign", "organizationId", "chatId", "assistantId", "channel", "startedAt", "endedReason", "seconds", "messages", "questions", "answers", "answerMs", "answerTimes", "notKnown", "errors", "noAnswer"],
+  conversation_sums: ["organizationId", "assistantId", "unit", "startsAt", "channel", "conversations", "messages", "seconds", "questions", "answers", "answerMs", "notKnown", "errors", "noAnswer", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11", "t12", "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"],
   deliveries: ["organizationId", "id", "eventId", "destinationId", "chatId", "status", "attempt", "claimedUntil", "nextAttemptAt", "attempts", "createdAt", "durationMs", "chatSequence"],
   delivery_queues: ["organizationId", "destinationId", "chatId", "deliveryId", "dueAt", "claim", "posted"],
   deployments: ["organizationId", "id", "type", "enabled", "projectId", "assistantId", "workflowId", "telephonyConnectionId", "createdAt", "updatedAt"],
+  end_reason_sums: ["organizationId", "assistantId", "startsAt", "channel", "reason", "conversations"],
   end_user_exports: ["organizationId", "id", "subject", "digest", "sealedTarget", "status", "problem", "attempt", "chatIds", "archiveId", "size", "chats", "messages", "events", "files", "recordings", "absent", "requestedAt", "finishedAt", "expiresAt"],
   end_users: ["organizationId", "id", "assistantId", "uniqueId", "facts", "context", "createdAt", "updatedAt", "contextVisitorId", "signedContext", "signedContextVisitorId", "contextChatId", "signedContextChatId"],
   engine_callbacks: ["organizationId", "chatId", "digest", "answer", "createdAt"],
@@ -743,7 +894,11 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   files: ["organizationId", "id", "name", "mimeType", "detectedType", "size", "metadata", "createdAt"],
   function_facts: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
   function_facts_computed: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed", "counted"],
+  function_facts_current: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
   function_facts_kept: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
+  function_facts_summed: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
+  function_facts_unsummed: ["sign", "organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],
+  function_sums: ["organizationId", "assistantId", "startsAt", "channel", "name", "calls", "failed"],
   holds: ["id", "reason", "note", "since", "finishedAt", "releasedAt"],
   idempotency_claims: ["organizationId", "key", "claim", "requestHash", "claimedAt"],
   idempotency_keys: ["organizationId", "key", "requestHash", "status", "sealedBody", "createdAt", "disclosed", "warnings"],

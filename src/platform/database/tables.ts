@@ -37,6 +37,11 @@ export type TenantTable =
   | "sms_sent"
   | "conversation_facts_kept"
   | "function_facts_kept"
+  | "conversation_facts_summed"
+  | "function_facts_summed"
+  | "conversation_sums"
+  | "end_reason_sums"
+  | "function_sums"
   | "audit_outbox"
   | "audit_events"
   | "audit_heads"
@@ -58,4 +63,10 @@ export type SharedTable =
   | "online_steps";
 
 /** Views per organization with analytics of conversations. */
-type View = "question_outcomes" | "conversation_facts" | "function_facts";
+type View =
+  | "question_outcomes"
+  | "conversation_facts"
+  | "conversation_facts_current"
+  | "conversation_facts_unsummed"
+  | "function_facts"
+  | "function_facts_unsummed";

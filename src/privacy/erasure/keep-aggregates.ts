@@ -1,5 +1,6 @@
 import { CONFIGURATIONS } from "../../assistants/configurations/configurations";
 import { readFunction } from "../../assistants/configurations/functions";
+import { takeOutFacts } from "../../chats/analytics/add-facts";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
@@ -35,6 +36,7 @@ export async function detachAggregates(
 ): Promise<void> {
   const ids = chats.map(({ id }) => id);
   const fresh = ids.map(() => newId());
+  await takeOutFacts(scope, ids);
   const known = [...BUILT_IN_FUNCTIONS, ...(await functionNames(scope, chats))];
   await scope.table("function_facts_kept").whereIn("chatId", ids).whereNotIn("name", known).delete();
   await scope.write(DETACH_FUNCTIONS, [ids, fresh]);
