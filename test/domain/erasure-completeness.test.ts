@@ -40,9 +40,12 @@ const EXPORTED: Readonly<Record<string, readonly string[]>> = {
 const COPIES = new Set([
   "call_lookup",
   "conversation_facts_kept",
+  "conversation_facts_summed",
+  "end_reason_sums",
   "end_user_exports",
   "engine_callbacks",
   "function_facts_kept",
+  "function_facts_summed",
   "idempotency_keys",
   "passages",
   "sms_threads",

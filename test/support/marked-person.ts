@@ -1,3 +1,4 @@
+import { sumFacts } from "../../src/chats/analytics/keep-facts";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../../src/platform/database/database";
@@ -66,6 +67,10 @@ async function meet(app: EngineApp, serverUrl: string): Promise<string[]> {
   const passages = "select from passages where content like $1";
   await until(async () => (await app.database.query(passages, [`%${MARK}%`])).length > 0);
   await notice(app, number.id);
+  // Statistics of some conversations are added up, of others not yet.
+  await app.app.database.keepFacts(500);
+  await sumFacts(app.app.database);
+  ids.push(await call(app, assistantId));
   await app.app.database.keepFacts(500);
   for (const [kind, value] of Object.entries(IDS)) await exportPerson(app, { [kind]: value });
   return [...ids, ...(await chatsByPhone(app))];

@@ -67,6 +67,9 @@ export const UNTOUCHED: Readonly<Record<string, string>> = {
   workflow_edges: "id organization_id workflow_id",
   workflow_nodes: "id organization_id workflow_id",
   workflows: "id organization_id",
+  conversation_sums: "assistant_id channel organization_id unit",
+  // Names of functions; those that no configuration contains are removed with the last conversation.
+  function_sums: "assistant_id channel name organization_id",
   // State of the service. Payloads of jobs contain ids only; jobs with more are removed with the person.
   begun_jobs: "payload task worker",
   file_store: "id",

@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import type { Scope } from "../../platform/database/scope";
 import { statement, type Statement } from "../../platform/database/statement";
 import { CONVERSATION_FACTS, CONVERSATIONS, FUNCTION_FACTS } from "./measures";
@@ -150,12 +151,15 @@ const PUT_BACK_CONVERSATIONS = statement(({ db }) =>
 );
 
 /** The next conversations that are not summed, by time, so that few sums change. */
-const NEXT = statement<{ chatId: string; startedAt: string }>(({ db }) =>
-  db.raw(`
-  select k.chat_id, k.started_at::text from conversation_facts_kept k
-  where k.organization_id = $1 and k.started_at >= $2::timestamptz
-  order by k.started_at limit $3 for update skip locked`),
-);
+const NEXT = statement<{ chatId: string; place: string }>(({ table, $, db }) => {
+  const rows: Knex.QueryBuilder = table("conversation_facts_kept");
+  return rows
+    .select("chatId", db.raw("started_at::text as place"))
+    .whereRaw("started_at >= ?::timestamptz", [$(1)])
+    .orderByRaw("started_at limit ?", [$(2)])
+    .forUpdate()
+    .skipLocked();
+});
 
 /**
  * Adds the facts of ended conversations to the sums. Each batch is one transaction, which removes the facts from the
@@ -170,7 +174,7 @@ export async function addFacts(scope: Scope, most = BATCH_SIZE, batches = Infini
       const ids = found.map(({ chatId }) => chatId);
       await change(scope, ids, ids);
       await inOrder(scope, [MOVE_CONVERSATIONS, MOVE_FUNCTIONS], ids);
-      return found.length < most ? undefined : found.at(-1)!.startedAt;
+      return found.length < most ? undefined : found.at(-1)!.place;
     });
   }
 }

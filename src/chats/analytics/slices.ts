@@ -57,7 +57,7 @@ const SLICES = figuresOf<Slice>({
  */
 const SPLIT_QUARTERS = unprepared<{ at: Date }>(({ db }) =>
   db.raw(
-    `select at from generate_series($2::timestamptz, $3::timestamptz, interval '15 minutes') as quarter (at)
+    `select at from (select generate_series($2::timestamptz, $3::timestamptz, interval '15 minutes') as at) quarter
      where $1::text is not null
        and (at at time zone $4)::date <> ((at + interval '14 minutes 59.999999 seconds') at time zone $4)::date`,
   ),
