@@ -63,7 +63,8 @@ describe("migrations", () => {
   });
 
   test("count messages from before there were statistics, including failed functions", async () => {
-    for (const name of ["044-analytics-sums", "009-analytics"]) await db.migrate.down({ migrationSource, name });
+    for (const name of ["045-analytics-sums", "009-analytics"])
+      await db.migrate.down({ migrationSource, name });
     await db.raw(`insert into organizations (id, name) values ('old', 'Old')`);
     await db.raw(`insert into assistants (organization_id, id, name) values ('old', 'a', 'Ada')`);
     await db.raw(

@@ -26,7 +26,14 @@ const DAY = 86_400_000;
 const FROM = Date.parse("2026-03-26T21:50:00Z");
 const DAYS = 4;
 const REASONS = ["ended-by-api", "idle-timeout", "assistant-ended", "unknown", "erased"];
-const ZONES = ["UTC", "Asia/Kolkata", "Asia/Kathmandu", "Europe/Zurich", "Australia/Lord_Howe", "America/New_York"];
+const ZONES = [
+  "UTC",
+  "Asia/Kolkata",
+  "Asia/Kathmandu",
+  "Europe/Zurich",
+  "Australia/Lord_Howe",
+  "America/New_York",
+];
 const REPORT = `query ($input: AnalyticsInput!) { analytics(input: $input) { ${FIELDS}
   unansweredQuestions(first: 100) { messageId } } }`;
 
@@ -60,7 +67,8 @@ class Course {
     },
     speak: async () => {
       const chat = this.pick(this.open);
-      if (chat) await say(this.api, chat, this.pick(["Hello.", "I don't know."]), this.pick(["USER", "ASSISTANT"]));
+      if (chat)
+        await say(this.api, chat, this.pick(["Hello.", "I don't know."]), this.pick(["USER", "ASSISTANT"]));
     },
     end: async () => {
       const chat = this.open.shift();
@@ -109,10 +117,13 @@ class Course {
       this.erased.push(...new Map(facts.map((one) => [one.chat_id, anonymous(one, REASONS)])).values());
     },
     move: () =>
-      this.api.gql("mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }", {
-        id: this.pick(this.assistants),
-        input: { projectId: this.pick([this.projectId, null]) },
-      }),
+      this.api.gql(
+        "mutation ($id: ID!, $input: UpdateAssistantInput!) { updateAssistant(id: $id, input: $input) { id } }",
+        {
+          id: this.pick(this.assistants),
+          input: { projectId: this.pick([this.projectId, null]) },
+        },
+      ),
   };
 
   readonly jobs: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -132,7 +143,8 @@ class Course {
   };
 
   async step(): Promise<void> {
-    const [names, kind] = this.random() < 0.6 ? [Object.keys(this.changes), this.changes] : [Object.keys(this.jobs), this.jobs];
+    const [names, kind] =
+      this.random() < 0.6 ? [Object.keys(this.changes), this.changes] : [Object.keys(this.jobs), this.jobs];
     const name = this.pick(names);
     this.steps.push(name);
     await kind[name]!();
@@ -143,14 +155,18 @@ class Course {
     const all = [...(await computedFacts(running.database, this.organizationId)), ...this.erased];
     const isRecent = this.random() < 0.3;
     const start = isRecent ? Date.now() - DAY : FROM + Math.floor(this.random() * DAYS * DAY);
-    const to = new Date(isRecent ? Date.now() + DAY : start + Math.floor(this.random() ** 3 * DAYS * DAY) + 1);
+    const to = new Date(
+      isRecent ? Date.now() + DAY : start + Math.floor(this.random() ** 3 * DAYS * DAY) + 1,
+    );
     const from = new Date(this.random() < 0.3 ? start - (start % 900_000) : start);
     const timezone = this.pick(ZONES);
     const assistantId = this.random() < 0.3 ? this.pick(this.assistants) : null;
     const channel = this.random() < 0.3 ? this.pick(["TEXT", "VOICE", "SMS"]) : null;
     const projectId = this.random() < 0.3 ? this.projectId : null;
     const input = { from, to, timezone, assistantId, channel, projectId };
-    const members = await this.query<{ id: string }>("select id from assistants where project_id = $1", [this.projectId]);
+    const members = await this.query<{ id: string }>("select id from assistants where project_id = $1", [
+      this.projectId,
+    ]);
     const isWanted = ({ assistant_id, ...facts }: ComputedFacts) =>
       facts.started_at >= from &&
       facts.started_at < to &&
@@ -224,7 +240,9 @@ describe("sums", () => {
     const facts = await total("(select 1 as conversations, messages from conversation_facts_summed) f");
     for (const unit of ["day", "quarter"])
       for (const who of ["=", "<>"])
-        expect(await total(`conversation_sums where unit = '${unit}' and assistant_id ${who} ''`)).toEqual(facts);
+        expect(await total(`conversation_sums where unit = '${unit}' and assistant_id ${who} ''`)).toEqual(
+          facts,
+        );
   });
 
   test("forget the words of an end reason with the last conversation that has it", async () => {
@@ -236,17 +254,25 @@ describe("sums", () => {
     expect((await running.database.query(words)).length).toBeGreaterThan(0);
     await course.api.gql(DELETE_LOG, { assistantId: course.assistants[0], id: chat });
     expect(await running.database.query(words)).toEqual([]);
-    expect(await running.database.query("select from conversation_facts_summed where chat_id = $1", [chat])).toEqual([]);
+    expect(
+      await running.database.query("select from conversation_facts_summed where chat_id = $1", [chat]),
+    ).toEqual([]);
   });
 
   test("of an organization that an older server counts again are taken back at once", async () => {
     const { database } = running;
     const input = { from: new Date(FROM), to: new Date(FROM + DAYS * DAY) };
     const totals = async () =>
-      (await course.api.gql("query ($input: AnalyticsInput!) { analytics(input: $input) { totals { conversations messages } } }", { input }))
-        .analytics.totals;
+      (
+        await course.api.gql(
+          "query ($input: AnalyticsInput!) { analytics(input: $input) { totals { conversations messages } } }",
+          { input },
+        )
+      ).analytics.totals;
     const before = await totals();
-    await database.query("update chats set counted = false where organization_id = $1", [course.organizationId]);
+    await database.query("update chats set counted = false where organization_id = $1", [
+      course.organizationId,
+    ]);
     expect(await totals()).toEqual(before);
     await keepFacts(running.app.database);
     expect(await totals()).toEqual(before);

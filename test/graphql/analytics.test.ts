@@ -325,7 +325,8 @@ describe("recent conversations are counted immediately", () => {
 
   test("facts contain no words of the conversation and are deleted with their chat", async () => {
     const { database } = running;
-    const TABLES = "conversation_facts_kept conversation_facts_summed function_facts_kept function_facts_summed";
+    const TABLES =
+      "conversation_facts_kept conversation_facts_summed function_facts_kept function_facts_summed";
     const SUMS = "conversation_sums end_reason_sums function_sums";
     const textOf = async (tables: string) => {
       const texts = tables.split(" ").map((name) => `select string_agg(f::text, ' ') as text from ${name} f`);

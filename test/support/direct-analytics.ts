@@ -67,8 +67,14 @@ function summaryOf(all: readonly ComputedFacts[]) {
     conversations: all.length,
     live,
     messages: sum(all, ({ messages }) => messages),
-    averageMessages: ratio(sum(all, ({ messages }) => messages), all.length),
-    averageSeconds: ratio(sum(all, ({ seconds }) => seconds ?? 0), all.length - live),
+    averageMessages: ratio(
+      sum(all, ({ messages }) => messages),
+      all.length,
+    ),
+    averageSeconds: ratio(
+      sum(all, ({ seconds }) => seconds ?? 0),
+      all.length - live,
+    ),
     questions: sum(all, ({ questions }) => questions),
     unanswered: sum(all, unansweredOf),
     notKnown: sum(all, (facts) => facts.not_known),
@@ -76,7 +82,10 @@ function summaryOf(all: readonly ComputedFacts[]) {
     noAnswer: sum(all, (facts) => facts.no_answer),
     answerTimes: {
       count: answers,
-      averageMs: ratio(sum(all, (facts) => facts.answer_ms), answers),
+      averageMs: ratio(
+        sum(all, (facts) => facts.answer_ms),
+        answers,
+      ),
       buckets: bucketsOf(ANSWER_BOUNDS, times),
     },
   };
@@ -122,8 +131,14 @@ export function directReport(all: readonly ComputedFacts[], dates: readonly stri
       ({ conversations }) => conversations,
     ),
     lengths: {
-      messages: spread(MESSAGE_BOUNDS, ended.map(({ messages }) => messages)),
-      seconds: spread(LENGTH_BOUNDS, ended.map(({ seconds }) => seconds)),
+      messages: spread(
+        MESSAGE_BOUNDS,
+        ended.map(({ messages }) => messages),
+      ),
+      seconds: spread(
+        LENGTH_BOUNDS,
+        ended.map(({ seconds }) => seconds),
+      ),
     },
     functions: ranked(
       uses.map(({ name }) => name),

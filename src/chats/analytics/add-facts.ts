@@ -15,7 +15,9 @@ const DAY = "date_trunc('day', started_at, 'UTC')";
 /** Adds to the sums in a row. Null stands for 0, because it takes no space. */
 const onConflict = (table: string, key: string, sums: readonly string[], zero: "null" | "0") => {
   const total = (name: string) => `coalesce(${table}.${name}, 0) + coalesce(excluded.${name}, 0)`;
-  const values = sums.map((name) => `${name} = ${zero === "null" ? `nullif(${total(name)}, 0)` : total(name)}`);
+  const values = sums.map(
+    (name) => `${name} = ${zero === "null" ? `nullif(${total(name)}, 0)` : total(name)}`,
+  );
   return `on conflict (organization_id, ${key}) do update set ${values.join(", ")}`;
 };
 
@@ -191,12 +193,9 @@ export async function takeOutFacts(scope: Scope, chatIds: readonly string[]): Pr
 
 /** Adds facts that are not summed, and subtracts and deletes summed ones. */
 async function change(scope: Scope, added: readonly string[], removed: readonly string[]): Promise<void> {
-  for (const add of [ADD_CONVERSATIONS, ADD_END_REASONS, ADD_FUNCTIONS]) await scope.write(add, [added, removed]);
-  await inOrder(
-    scope,
-    [REMOVE_REASONS, REMOVE_FUNCTIONS, FORGET_CONVERSATIONS, FORGET_FUNCTIONS],
-    removed,
-  );
+  for (const add of [ADD_CONVERSATIONS, ADD_END_REASONS, ADD_FUNCTIONS])
+    await scope.write(add, [added, removed]);
+  await inOrder(scope, [REMOVE_REASONS, REMOVE_FUNCTIONS, FORGET_CONVERSATIONS, FORGET_FUNCTIONS], removed);
 }
 
 /** One after another, so that transactions lock rows in the same order. */

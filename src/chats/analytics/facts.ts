@@ -63,6 +63,11 @@ export const figuresOf = <R>(shape: Shape): Figures<R> => {
   };
 };
 
+/*
+ * `offset 0` makes PostgreSQL plan the rows of one span: together with the spans, it expects a ninth of the table and
+ * reads all of it.
+ */
+
 /**
  * Adds up the sums of whole slots, the facts of the slots that the period cuts, and the changes that are in no sum yet:
  * live conversations, recently ended ones, and those that are counted again. One statement sees one moment.
@@ -71,26 +76,32 @@ const addedUp = <R>(shape: Shape, who: string): FactsStatement<R> => {
   const { sums, facts, groups = {}, measures, only = "true", result, order = "" } = shape;
   const columns = facts === "function" ? FUNCTION_FACTS : CONVERSATION_FACTS;
   const hasUnits = sums === "conversation_sums";
-  const ofSums = [...Object.entries(groups), ...Object.entries(measures)].map(([name, [sql]]) => `${sql} as ${name}`);
+  const ofSums = [...Object.entries(groups), ...Object.entries(measures)].map(
+    ([name, [sql]]) => `${sql} as ${name}`,
+  );
   const ofFacts = [
     ...Object.values(groups).map(([, sql]) => sql),
     ...Object.values(measures).map(([, sql]) => `sign * ${sql}`),
   ];
   const names = Object.keys(groups);
   return factsOf<R>(({ table, $, db, narrowed }) => {
-    const slots = narrowed(table(sums).whereRaw(`${who} and starts_at >= span.since and starts_at < span.until`));
+    const slots = narrowed(
+      table(sums).whereRaw(`${who} and starts_at >= span.since and starts_at < span.until`),
+    );
     if (hasUnits) slots.whereRaw("unit = span.unit");
-    const edges = narrowed(table(`${facts}_facts_summed`).whereRaw("started_at >= span.since and started_at < span.until"));
+    const edges = narrowed(
+      table(`${facts}_facts_summed`).whereRaw("started_at >= span.since and started_at < span.until"),
+    );
     const changes = narrowed(
       table(`${facts}_facts_unsummed`).where("startedAt", ">=", $(1)).where("startedAt", "<", $(2)),
     );
     return db.raw(
       `with facts as (
-        select edge.* from unnest($7::timestamptz[], $8::timestamptz[]) span (since, until) cross join lateral (?) edge
+        select edge.* from unnest($7::timestamptz[], $8::timestamptz[]) span (since, until) cross join lateral (? offset 0) edge
         union all select changed.* from (?) changed
       ), parts as (
         select ${ofSums.join(", ")} from unnest($4::text[], $5::timestamptz[], $6::timestamptz[]) span (unit, since, until)
-          cross join lateral (?) slots
+          cross join lateral (? offset 0) slots
         union all select ${ofFacts.join(", ")} from facts where ${only}
       ) select ${result} from parts ${names.length > 0 ? `group by ${names.join(", ")}` : ""} ${order}`,
       [
@@ -117,7 +128,11 @@ export class Facts {
   }
 
   /** @param more parameters after those of the spans */
-  figures<R>(figures: Figures<R>, more: readonly unknown[] = [], spans = this.spans(figures.units)): Promise<R[]> {
+  figures<R>(
+    figures: Figures<R>,
+    more: readonly unknown[] = [],
+    spans = this.spans(figures.units),
+  ): Promise<R[]> {
     const { assistantId, projectId } = this.filter;
     const isWhole = assistantId == null && projectId == null && !this.scope.assistantIds;
     const slots = spans.filter(({ unit }) => unit !== "none");

@@ -102,10 +102,11 @@ const UNANSWERED = factsOf<UnansweredQuestion>(({ db, table, $, narrowed }) => {
       .whereRaw("not_known + errors + no_answer > 0");
   const summed = unanswered("conversation_facts_current").orderByRaw("started_at desc limit ?", [$(3)]);
   const changed = unanswered("conversation_facts_unsummed").where({ sign: db.raw("1") });
-  const chats = db.raw(
-    "select chat_id from ((?) union all ?) recent order by started_at desc limit ?",
-    [summed, changed, $(3)],
-  );
+  const chats = db.raw("select chat_id from ((?) union all ?) recent order by started_at desc limit ?", [
+    summed,
+    changed,
+    $(3),
+  ]);
   return table("question_outcomes")
     .select("id as messageId", "chatId", "assistantId", "channel", "question", "answer", "askedAt")
     .select("outcome as reason")
@@ -116,13 +117,18 @@ const UNANSWERED = factsOf<UnansweredQuestion>(({ db, table, $, narrowed }) => {
 
 const LENGTHS = { ...LENGTHS_IN_MESSAGES, ...LENGTHS_IN_SECONDS };
 const lists = [LENGTHS_IN_MESSAGES, LENGTHS_IN_SECONDS].map(
-  (buckets) => `array[${Object.keys(buckets).map((name) => `coalesce(sum(${name}), 0)`).join(", ")}]::float8[]`,
+  (buckets) =>
+    `array[${Object.keys(buckets)
+      .map((name) => `coalesce(sum(${name}), 0)`)
+      .join(", ")}]::float8[]`,
 );
 const DISTRIBUTIONS = figuresOf<{ messages: number[]; seconds: number[] }>({
   sums: "conversation_sums",
   facts: "conversation",
   units: ["day", "quarter"],
-  measures: Object.fromEntries(Object.entries(LENGTHS).map(([name, value]) => [name, [name, value] as const])),
+  measures: Object.fromEntries(
+    Object.entries(LENGTHS).map(([name, value]) => [name, [name, value] as const]),
+  ),
   only: "ended_reason is not null",
   result: `${lists[0]} as messages, ${lists[1]} as seconds`,
 });

@@ -69,7 +69,9 @@ async function summed(db: Knex): Promise<void> {
     failed integer not null`,
     "chat_id, name",
   );
-  await db.raw(`create index function_facts_summed_time on function_facts_summed (organization_id, started_at)`);
+  await db.raw(
+    `create index function_facts_summed_time on function_facts_summed (organization_id, started_at)`,
+  );
 }
 
 /** Rows with an empty `assistant_id` add up all assistants. Null stands for 0, because it takes no space. */
@@ -178,10 +180,14 @@ export async function down(db: Knex): Promise<void> {
       select ${columns} from ${facts}_kept
       union all select ${columns} from ${facts}_computed where not counted`);
     await db.raw(`drop view ${facts}_unsummed`);
-    await db.raw(`insert into ${facts}_kept (${columns}) select ${columns} from ${facts}_current on conflict do nothing`);
+    await db.raw(
+      `insert into ${facts}_kept (${columns}) select ${columns} from ${facts}_current on conflict do nothing`,
+    );
   }
   for (const kind of ["function", "conversation"]) await db.raw(`drop view ${kind}_facts_current`);
-  for (const name of ["function_facts_summed", "conversation_facts_summed"]) await db.raw(`drop table ${name}`);
-  for (const name of ["function_sums", "end_reason_sums", "conversation_sums"]) await db.raw(`drop table ${name}`);
+  for (const name of ["function_facts_summed", "conversation_facts_summed"])
+    await db.raw(`drop table ${name}`);
+  for (const name of ["function_sums", "end_reason_sums", "conversation_sums"])
+    await db.raw(`drop table ${name}`);
   await db.raw(`drop function parley_unsummed_organizations()`);
 }
