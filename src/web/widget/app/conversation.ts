@@ -187,8 +187,7 @@ export class Conversation {
       this.pauseSeconds.value = codeOf(error) === "RATE_LIMITED" ? Math.ceil(pause / 1_000) : 0;
       this.later(pause);
     } else {
-      const item = this.outbox.next;
-      if (item) this.outbox.mark(item.clientId, true);
+      if (this.outbox.next) this.outbox.mark(this.outbox.next.clientId, true);
       this.options.onError?.(error, "postWidgetMessage");
     }
   }
