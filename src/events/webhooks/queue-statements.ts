@@ -86,17 +86,18 @@ export const CLAIM = unprepared<ClaimRow>(({ db }) =>
 );
 
 /** Begins the next deliveries of conversations whose result was recorded, if the worker goes on. */
-const BEGUN = `begun as (
-    update deliveries d set attempt = d.attempt + 1, claimed_until = now() + $3 * interval '1 millisecond'
-    from asked join recorded on recorded.number = asked.number cross join lateral (
+const BEGUN = `next as materialized (
+    select asked.number, w.id from asked join recorded on recorded.number = asked.number cross join lateral (
       select w.id from deliveries w
       where w.organization_id = $1 and w.destination_id = asked."destinationId" and w.chat_id = asked."chatId"
         and w.status = 'PENDING' and w.attempts = '[]' and w.id <> recorded.id
       order by w.chat_sequence, w.event_id limit 1
-    ) next, events e
-    where asked.continues and asked."deliveryId" = '' and d.organization_id = $1 and d.id = next.id and ${IS_PENDING}
-      and ${IS_FREE} and d.attempts = '[]' and e.organization_id = $1 and e.id = d.event_id
-    returning asked.number, d.id, d.event_id, d.attempt, 0 as recorded_attempts, e.name, e.chat_id as event_chat_id, e.body
+    ) w where asked.continues and asked."deliveryId" = ''
+  ), begun as (
+    update deliveries d set attempt = d.attempt + 1, claimed_until = now() + $3 * interval '1 millisecond' from next
+    where d.organization_id = $1 and d.id = any(array(select id from next)) and d.id = next.id and ${IS_PENDING}
+      and ${IS_FREE} and d.attempts = '[]'
+    returning next.number, d.id, d.event_id, d.attempt, 0 as recorded_attempts
   )`;
 
 /**
@@ -175,7 +176,9 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
     null::integer as recorded_attempts, null as name, null as event_chat_id, null as body, null::boolean as is_due
   from recorded)
   union all
-  (select 'begun', number, null, id, event_id, attempt, recorded_attempts, name, event_chat_id, body, null from begun)
+  (select 'begun', number, null, begun.id, event_id, attempt, recorded_attempts, e.name, e.chat_id, e.body, null
+  from begun cross join lateral ( -- with a limit, so that each is looked up by the index
+    select name, chat_id, body from events where events.organization_id = $1 and events.id = begun.event_id limit 1) e)
   union all
   (select 'released', number, null, null, null, null, null, null, null, null, false from removed)
   union all
