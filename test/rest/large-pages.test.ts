@@ -198,3 +198,29 @@ describe("a server with a small heap", () => {
     expect(await response.text()).toBe("");
   });
 });
+
+test("pages of a long list have every entry once, in either order, however far they are", async () => {
+  const { api } = await running.otherOrganization();
+  const first = (await api.post("/rest/v1/assistants", { name: "first" }, 200)) as { id: string };
+  await running.database.query(
+    `insert into assistants (organization_id, id, name, created_at)
+     select organization_id, 'listed-' || n, 'Listed', created_at + n % 40 * interval '1 second' from assistants, generate_series(1, 2504) n
+     where id = $1`,
+    [first.id],
+  );
+  const pageOf = (order: string, page: number) =>
+    api.get(`/rest/v1/assistants?order=${order}&take=100&page=${page}`, 200) as Promise<{
+      data: { id: string }[];
+      meta: object;
+    }>;
+  const idsOf = async (order: string) => {
+    const ids: string[] = [];
+    for (let page = 1; page <= 26; page++) ids.push(...(await pageOf(order, page)).data.map(({ id }) => id));
+    return ids;
+  };
+  const ascending = await idsOf("asc");
+  expect(new Set(ascending).size).toBe(2_505);
+  expect(await idsOf("desc")).toEqual(ascending.toReversed());
+  expect((await pageOf("asc", 26)).data).toHaveLength(5);
+  expect(await pageOf("asc", 27)).toMatchObject({ data: [], meta: { itemCount: 2_505, hasNextPage: false } });
+});

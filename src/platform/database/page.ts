@@ -41,6 +41,9 @@ export function window({ order, page, take }: PageQuery) {
   return { ...window, offset };
 }
 
+/** Pages that begin at this entry or later are read from the nearer end of the list. */
+const FAR_OFFSET = 1_000;
+
 type ColumnOf<T extends TenantTable> = keyof Rows[T] & string;
 
 /** A list that clients read by page. */
@@ -103,16 +106,34 @@ export async function page<T extends TenantTable, C extends ColumnOf<T>, F exten
   filter: Filter<F> = {},
 ): Promise<Page<Pick<Rows[T], C>>> {
   const { order, take, offset } = window(query);
-  const { statement, values } = list.found[order].by(filter);
+  const read = (order: Order, take: number, offset: number) => {
+    const { statement, values } = list.found[order].by(filter);
+    return scope.read(statement, [take, offset, ...values]);
+  };
   const counted = list.count.by(filter);
-  const [found, [total]] = await Promise.all([
-    scope.read(statement, [take, offset, ...values]),
-    scope.read(counted.statement, counted.values),
+  const count = scope.read(counted.statement, counted.values).then(([total]) => Number(total?.count));
+  const [found, total] = await Promise.all([
+    offset < FAR_OFFSET
+      ? read(order, take, offset)
+      : count.then((total) => fromNearerEnd(read, { order, take, offset, total })),
+    count,
   ]);
   const data: Pick<Rows[T], C>[] = [];
   for (const row of found)
     data.push(row.long.length === 0 ? row : { ...row, ...(await longValues(scope, list, row.id, row.long)) });
-  return { data, meta: metaOf(query, Number(total?.count)) };
+  return { data, meta: metaOf(query, total) };
+}
+
+/** Reads a far page from the end of the list that is nearer, which the number of entries shows. */
+async function fromNearerEnd<R>(
+  read: (order: Order, take: number, offset: number) => Promise<R[]>,
+  { order, take, offset, total }: Readonly<Record<"take" | "offset" | "total", number>> & { order: Order },
+): Promise<R[]> {
+  const rest = total - offset;
+  if (rest <= 0) return [];
+  if (rest > offset) return read(order, take, offset);
+  const size = Math.min(take, rest);
+  return (await read(order === "asc" ? "desc" : "asc", size, rest - size)).toReversed();
 }
 
 /** All rows that a list can show. */
