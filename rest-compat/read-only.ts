@@ -1,5 +1,5 @@
 /** Fields of voice, SMS and chat configurations that REST can only read. */
-export const RAG_FIELDS = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"] as const;
+const RAG_FIELDS = ["isRagEnabled", "forceRag", "ragTriggerTopics", "preserveRagResult"] as const;
 
 /** GraphQL mutations that change fields of responses, by `Type.field` or field name. */
 const CHANGED_BY: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
-import { RAG_FIELDS } from "../read-only";
 import { group } from "../route";
 
 const COMMON = "initialMessage prompt resources provider model temperature maxTokensOutput functions";
-const RAG = RAG_FIELDS.join(" ");
+const RAG = "isRagEnabled forceRag ragTriggerTopics preserveRagResult";
 const VOICE = `{ ${COMMON} voiceProvider voice backgroundSound backchanneling endCallFunction dialKeypadFunction endCallMessage endCallPhrases ${RAG} }`;
 const SMS = `{ ${COMMON} smsMode voiceCallMode keywords ${RAG} }`;
 const CHAT = `{ ${COMMON} chatMode quickRepliesEnabled ${RAG} }`;
