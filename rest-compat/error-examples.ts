@@ -1,8 +1,13 @@
 import { getNamedType, GraphQLInt, isNonNullType } from "graphql";
 import { admit } from "../schema/core/access";
 import type { Caller } from "../src/account/auth/caller";
-import { fileLimitMessage } from "../src/http/parser-errors";
-import { messageOfMissing, publicError, type ErrorCode, type PublicError } from "../src/platform/errors";
+import {
+  fileLimitMessage,
+  messageOfMissing,
+  publicError,
+  type ErrorCode,
+  type PublicError,
+} from "../src/platform/errors";
 import { bodyLimitMessage, FORM_EXPECTED, JSON_EXPECTED, MAX_BODY_BYTES, unreadable } from "./body";
 import { authenticationRequired } from "./caller-for";
 import type { CompiledRoute, Operation } from "./compile";

@@ -4,7 +4,6 @@ import { admit } from "../schema/core/access";
 import type { Context } from "../schema/core/context";
 import { refuseMethod } from "../src/http/refuse-method";
 import { beginJson, keepUncompressed, sendJson } from "../src/http/send-json";
-import { continuationOf } from "../src/platform/database/continuation";
 import { DomainError, invalid, withPaths } from "../src/platform/errors";
 import { answerInPieces, piecesOf } from "../src/platform/json/json-source";
 import { readFields, readJson, readUnused } from "./body";
@@ -98,7 +97,7 @@ async function answer(
   const context = server.contextOf(request);
   const finish = (answer: Finished) => {
     warn(res, readOnlyFields(route, body, answer.body));
-    const after = continuationOf(context.scope);
+    const after = context.scope.notes.continueAfter;
     if (after !== undefined) res.setHeader("Link", linkToNext(req.url!, after));
     return send(res, answer, context.scope);
   };
@@ -170,7 +169,7 @@ function send(
   { status, body, disclosed }: Finished,
   scope: Context["scope"],
 ): Promise<void> {
-  warn(res, scope.warnings);
+  warn(res, scope.notes.warnings);
   if (disclosed.length > 0) keepUncompressed(res);
   beginJson(res, status);
   return sendJson(res, piecesOf(JSON.stringify(body), scope));

@@ -6,8 +6,7 @@ import busboy from "busboy";
 import { WriteStream } from "fs-capacitor";
 import Upload from "graphql-upload/Upload.mjs";
 import { withDeclaredTypes } from "../src/http/multipart/declared-types";
-import { fileLimitMessage } from "../src/http/parser-errors";
-import { invalid, type Problem } from "../src/platform/errors";
+import { fileLimitMessage, invalid, type Problem } from "../src/platform/errors";
 import { mediaType, refuse } from "./body";
 import type { RestServer } from "./server";
 

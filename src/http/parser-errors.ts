@@ -1,4 +1,4 @@
-import { DomainError, invalid } from "../platform/errors";
+import { DomainError, fileLimitMessage, invalid } from "../platform/errors";
 import { bodyProblem } from "./library-messages";
 
 /** Largest JSON of a GraphQL request. */
@@ -10,8 +10,6 @@ export const tooLarge = () =>
     "PAYLOAD_TOO_LARGE",
     `The body must be at most ${MAX_JSON_BYTES / 1024 / 1024} MiB, apart from a file.`,
   );
-
-export const fileLimitMessage = (bytes: number): string => `The file must be at most ${bytes} bytes.`;
 
 /** The error for a file that is too large. @param bytes the limit */
 export const fileTooLarge = (bytes: number) => new DomainError("PAYLOAD_TOO_LARGE", fileLimitMessage(bytes));

@@ -70,6 +70,9 @@ export function invalid(problems: readonly Problem[]): DomainError {
   return new DomainError("BAD_USER_INPUT", message, problems);
 }
 
+/** The message for a file that is too large, on both interfaces. @param bytes the limit */
+export const fileLimitMessage = (bytes: number): string => `The file must be at most ${bytes} bytes.`;
+
 /** The same error with its values at other paths. */
 export function withPaths(error: DomainError, pathOf: (path: string) => string): DomainError {
   const details = error.details?.map(({ path, message }) => ({ path: pathOf(path), message }));

@@ -189,7 +189,7 @@ async function graphqlOf(
         run: engine.compile(document),
       };
     },
-    warnings: ({ scope }) => scope.warnings,
+    warnings: ({ scope }) => scope.notes.warnings,
     format: errorFormatter(logger),
   });
   await apollo.start();

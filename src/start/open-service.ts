@@ -101,8 +101,15 @@ export async function openService(
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
-  const givesWay = () => (knex.client as Client).isCrowded; // as connect makes it
-  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
+  background = await startBackground({
+    config,
+    url,
+    jobsUrl,
+    ports,
+    logger,
+    metrics,
+    givesWay: crowding(knex),
+  });
   const steps = new OnlineSteps(ownerUrl, logger);
   const close = async () => {
     await Promise.all([background?.stop(), steps.stop()]);
@@ -112,6 +119,9 @@ export async function openService(
   const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, close };
   return { config, logger, database, credentials, steps, ...parts, limits: new RateLimits(config) };
 }
+
+/** Whether requests wait for a connection. */
+const crowding = (knex: Knex) => () => (knex.client as Client).isCrowded; // as connect makes it
 
 /** Refuses access to another installation's files, and deletes none while a backup runs. */
 const installationStorage = (storage: Storage, knex: Knex, fileStore: () => FileStore): Storage =>

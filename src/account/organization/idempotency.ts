@@ -163,7 +163,8 @@ export class Idempotency {
   ): Promise<IdempotentAnswer> {
     const sealedBody = scope.ports.crypto.seal(JSON.stringify(answer.body), this.context(key));
     const { status, disclosed } = answer;
-    const warnings = scope.warnings.length > 0 ? scope.warnings : null;
+    const { warnings: given } = scope.notes;
+    const warnings = given.length > 0 ? given : null;
     await scope.insert("idempotency_keys", { key, requestHash, status, sealedBody, disclosed, warnings });
     return { ...answer, replayed: false };
   }

@@ -1,5 +1,4 @@
 import type { Knex } from "knex";
-import { continueAfter } from "../../platform/database/continuation";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import { inBothOrders, type Order } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
@@ -119,7 +118,7 @@ function tell(scope: Scope, { order, conditions }: LogSearch, scanned: number, a
   scope.warn(
     `The search was limited to the ${part}${from}, because the text is too short or too common for the index. Continue with after: "${after}".`,
   );
-  continueAfter(scope, after);
+  scope.notes.continueAfter = after;
 }
 
 /** The searchable text of a chat apart from its messages. Must equal the expression of the index. */

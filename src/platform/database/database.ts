@@ -18,7 +18,7 @@ export class Database {
 
   /** Creates a scope. @param assistantIds restricts it to rows of these assistants */
   scope(organizationId: string, assistantIds?: readonly string[]): Scope {
-    return new Scope(this.knex, organizationId, this.ports, [], undefined, assistantIds);
+    return new Scope(this.knex, organizationId, this.ports, undefined, undefined, assistantIds);
   }
 
   /** Id of the default organization; undefined before it is created. */

@@ -5,7 +5,9 @@ import type { Ports } from "../ports/ports";
 import { allColumns } from "./all-columns";
 import { ofAssistants } from "./assistant-rows";
 import type { AuditedOperation } from "./audited-operation";
-import { MAX_ATTEMPTS, type JobOptions } from "./job-options";
+import { enqueueJob, MAX_ATTEMPTS, type JobOptions } from "./enqueue-job";
+import { lock, tryLock } from "./locks";
+import type { Notes } from "./notes";
 import type { AuditedStatement } from "./audited-statement";
 import { encoded } from "./encoded";
 import { Expressions } from "./expressions";
@@ -34,8 +36,7 @@ export class Scope extends Expressions {
     protected readonly db: Knex,
     readonly organizationId: string,
     readonly ports: Ports,
-    /** Warnings to return with a successful response. */
-    readonly warnings: string[] = [],
+    readonly notes: Notes = { warnings: [] },
     /** The operation to record in the audit log. */
     readonly operation?: AuditedOperation,
     /** Restricts tables with assistants to rows of these assistants. */
@@ -54,8 +55,9 @@ export class Scope extends Expressions {
     return this.assistantIds ? this.with({ assistantIds: undefined }) : this;
   }
 
+  /** Adds a warning to return with a successful response. */
   warn(text: string): void {
-    this.warnings.push(text);
+    this.notes.warnings.push(text);
   }
 
   /** The organization's rows of a table. Add conditions with `where`, never with a top-level `orWhere`. */
@@ -93,16 +95,9 @@ export class Scope extends Expressions {
   async enqueue(
     task: string,
     payload: Readonly<Record<string, unknown>>,
-    { queue, runAt, key, attempts = MAX_ATTEMPTS }: JobOptions = {},
+    options?: JobOptions,
   ): Promise<void> {
-    await this.db.raw("select parley_enqueue(?, ?::json, ?, ?, ?, ?)", [
-      task,
-      JSON.stringify(this.owned(payload)),
-      queue ?? null,
-      runAt ?? null,
-      key ?? null,
-      attempts,
-    ]);
+    await enqueueJob(this.db, task, this.owned(payload), options);
   }
 
   /** A table that is not divided by organization. */
@@ -199,16 +194,12 @@ export class Scope extends Expressions {
    * lock
    */
   async tryLock(name: string): Promise<boolean> {
-    const { rows } = await this.db.raw<{ rows: { locked: boolean }[] }>(
-      "select pg_try_advisory_xact_lock(hashtextextended(?, 0)) as locked",
-      [this.lockKey(name)],
-    );
-    return rows[0]?.locked === true;
+    return tryLock(this.db, this.lockKey(name));
   }
 
   /** Locks `name` in this organization until the transaction ends; waits for other transactions. */
   async lock(name: string): Promise<void> {
-    await this.db.raw("select pg_advisory_xact_lock(hashtextextended(?, 0))", [this.lockKey(name)]);
+    await lock(this.db, this.lockKey(name));
   }
 
   /** Notifies all servers when this transaction commits. The payload contains ids, never rows (limit: 8 kB). */
@@ -217,9 +208,9 @@ export class Scope extends Expressions {
   }
 
   private with(changes: Partial<Parts>): Scope {
-    const { db, organizationId, ports, warnings, operation, assistantIds } = this;
+    const { db, organizationId, ports, notes, operation, assistantIds } = this;
     const parts: Parts = { db, operation, assistantIds, ...changes };
-    return new Scope(parts.db, organizationId, ports, warnings, parts.operation, parts.assistantIds);
+    return new Scope(parts.db, organizationId, ports, notes, parts.operation, parts.assistantIds);
   }
 
   private readonly lockKey = (name: string): string => `${this.organizationId}:${name}`;
