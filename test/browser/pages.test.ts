@@ -262,6 +262,25 @@ describe("the explorer at /graphql", () => {
       expect(observed).toEqual(NOTHING);
     });
 
+    test("shows a chat from its beginning, the latest event first", async () => {
+      const assistantId = await createAssistant("Followed in the explorer");
+      const start = "mutation ($input: StartChatInput!) { chat: startChat(input: $input) { id } }";
+      const { chat } = await graphql(start, { input: { assistantId, channel: "TEXT" } });
+      const post = "mutation ($input: PostMessageInput!) { message: postMessage(input: $input) { id } }";
+      for (const content of ["The earlier words", "The later words"]) {
+        const message = { aiChatId: chat!.id, role: "ASSISTANT", channel: "TEXT", content, metadata: {} };
+        await graphql(post, { input: message });
+      }
+      await showVariables("WatchChat");
+      await fillIn("CHAT_ID", chat!.id);
+      await run();
+      await expectText(response(), "The earlier words");
+      const shown = await response().innerText();
+      expect(shown.indexOf("The later")).toBeGreaterThan(0);
+      expect(shown.indexOf("The later")).toBeLessThan(shown.indexOf("The earlier"));
+      expect(observed).toEqual(NOTHING);
+    });
+
     test("authenticates the WebSocket of a subscription with the key", async () => {
       const assistantId = await createAssistant("Watched in the explorer");
       const start = "mutation ($input: StartChatInput!) { chat: startChat(input: $input) { id } }";

@@ -57,7 +57,7 @@ describe("npm run connect", () => {
       const server = await startServer({ ...env, OPENAI_BASE_URL: "" });
       expect(answersOf(server.stdout())).toBe("looked up locally; run `npm run connect` to use a model");
       expect(server.stdout()).toContain(
-        `PostgreSQL at ${new URL(env.DATABASE_URL!).host}${new URL(env.DATABASE_URL!).pathname}, row-level security off`,
+        `PostgreSQL at ${new URL(env.DATABASE_URL!).host}${new URL(env.DATABASE_URL!).pathname}, no TLS, row-level security off`,
       );
       await server.end("SIGTERM");
       const again = await startServer(env);

@@ -86,9 +86,16 @@ const QUOTES: Partial<Readonly<Record<Language, readonly [string, string]>>> = {
 /** Topics that were not named yet; all if every one was. */
 function unmentioned(topics: readonly string[], messages: readonly ModelMessage[]): readonly string[] {
   const short = topics.filter((topic) => topic.length <= MAX_TOPIC_LENGTH);
-  const fresh = short.filter((topic) => !messages.some(({ content }) => content.includes(topic)));
+  const fresh = short.filter((topic) => !sentencesOf(topic).some((part) => wasSaid(messages, part)));
   return fresh.length > 0 ? fresh : short;
 }
+
+/** The sentences of a heading: one may hold several questions. */
+const sentencesOf = (heading: string): readonly string[] =>
+  heading.match(/[^?？!！.。]+[?？!！.。]?/g)?.map((part) => part.trim()).filter(Boolean) ?? [heading];
+
+const wasSaid = (messages: readonly ModelMessage[], words: string): boolean =>
+  messages.some(({ content }) => content.toLowerCase().includes(words.toLowerCase()));
 
 const MAX_TOPIC_LENGTH = 80;
 

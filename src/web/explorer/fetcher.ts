@@ -1,9 +1,11 @@
 import {
   createGraphiQLFetcher,
+  isAsyncIterable,
   isPromise,
   type Fetcher,
   type FetcherOpts,
   type FetcherParams,
+  type FetcherResult,
 } from "@graphiql/toolkit";
 import { GraphQLError, Kind, parse } from "graphql";
 import { CloseCode, createClient, type Client } from "graphql-ws";
@@ -72,6 +74,35 @@ function ownOperation(request: FetcherParams, options: FetcherOpts): [FetcherPar
   }
 }
 
+/** Number of a subscription's events to show. */
+const MAX_EVENTS = 100;
+
+/** Shows the events of a subscription as a list, the latest first: GraphiQL shows only the latest result. */
+function gathered(results: AsyncIterable<FetcherResult>): AsyncIterableIterator<FetcherResult> {
+  const iterator = results[Symbol.asyncIterator]();
+  let events: unknown[] = [];
+  const listed = (result: FetcherResult): FetcherResult => {
+    const [field] = Object.entries((result as { data?: object }).data ?? {}); // a subscription has one
+    if (!field) return result;
+    const [name, event] = field as [string, unknown];
+    events = [event, ...events].slice(0, MAX_EVENTS);
+    return { ...result, data: { [name]: events } } as FetcherResult;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const { value, done } = await iterator.next();
+      return done ? { value: undefined, done } : { value: listed(value), done: false };
+    },
+    async return() {
+      await iterator.return?.();
+      return { value: undefined, done: true };
+    },
+  };
+}
+
 export const fetcher: Fetcher = (asked, settings = {}) => {
   const [request, options] = ownOperation(asked, settings);
   // Introspection needs no credential, so the documentation works even with a mistyped key.
@@ -85,5 +116,5 @@ export const fetcher: Fetcher = (asked, settings = {}) => {
       (result) => "data" in result && learn(result.data),
       () => undefined, // GraphiQL shows the error
     );
-  return answer;
+  return isAsyncIterable(answer) ? gathered(answer as AsyncIterable<FetcherResult>) : answer;
 };

@@ -162,10 +162,11 @@ query ReadChat($chatId: ID!) {
 };
 
 const watchChat: ExplorerTab = {
-  query: `# The subscription shows each event of the chat as it
-# happens, until you press the button again. Post a message
-# from a second window.
-# "after" is the id of an event: later ones are shown.
+  query: `# Shows the events of the chat, the latest first, and each
+# new one as it happens, until you press the button again
+# or open another tab. Run it again after you have posted
+# a message. "after" is the id of an event: later ones are
+# shown. With "0" all are shown.
 
 subscription WatchChat($chatId: ID!, $after: ID) {
   chatEvents(chatId: $chatId, after: $after) {
@@ -176,7 +177,7 @@ subscription WatchChat($chatId: ID!, $after: ID) {
   }
 }
 `,
-  variables: { chatId: CHAT_ID },
+  variables: { chatId: CHAT_ID, after: "0" },
 };
 
 const organization: ExplorerTab = {
