@@ -58,8 +58,8 @@ describe("configurationWarnings", () => {
   test("consider the assistant's test values of variables, and name each variable once", async () => {
     const change = { prompt: "{a} {a} {b} {constructor} { c } {d-e} {}" };
     expect(
-      (await warnings("chat", change, { a: "x" })).map(({ message }) => /^\{\w+\}/.exec(message)?.[0]),
-    ).toEqual(["{b}", "{constructor}"]);
+      (await warnings("chat", change, { a: "x" })).map(({ message }) => /\{[^}]*\}/.exec(message)?.[0]),
+    ).toEqual(["{ c }", "{d-e}", "{b}", "{constructor}"]);
     expect(await warnings("chat", { prompt: "{a}" }, { a: null })).toEqual([]);
   });
 

@@ -118,7 +118,6 @@ describe("a list inside a list", () => {
   test.each([
     ["warnings", "configurationWarnings { code }"],
     ["logs of one type", "logs(take: 2, type: TEXT) { id }"],
-    ["logs that are searched", 'logs(take: 2, search: "No.") { id }'],
     ["chats", "chats(first: 2) { nodes { id } pageInfo { hasNextPage } }"],
     [
       "chats that are filtered",
@@ -134,6 +133,12 @@ describe("a list inside a list", () => {
   ])("of %s uses as many statements for 20 assistants as for 2", async (_what, fields) => {
     const query = `query ($take: Int) { assistants(take: $take) { data { id ${fields} } } }`;
     expect(await count(query, 20)).toBe(await count(query, 2));
+  });
+
+  // PostgreSQL finds the better index only if it sees the one assistant whose logs are searched.
+  test("of logs that are searched uses two statements for each assistant", async () => {
+    const query = `query ($take: Int) { assistants(take: $take) { data { id logs(take: 2, search: "No.") { id } } } }`;
+    expect((await count(query, 20)) - (await count(query, 2))).toBe(18 * 2);
   });
 });
 

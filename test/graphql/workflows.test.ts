@@ -365,7 +365,7 @@ describe("a chat can be started", () => {
     const error = await running.api.gqlError(START, { input: { workflowId: broken.workflowId } });
     expect(error.extensions).toMatchObject({
       code: "WORKFLOW_HAS_PROBLEMS",
-      details: [{ path: "workflowId", message: expect.stringContaining("NO_START") }],
+      details: [{ path: "input.workflowId", message: expect.stringContaining("NO_START") }],
     });
     const silent = await newAssistant(running.api);
     await running.api.patch(`/rest/v1/assistants/${silent}/chat`, { chatMode: false }, 200);

@@ -92,7 +92,10 @@ function unmentioned(topics: readonly string[], messages: readonly ModelMessage[
 
 /** The sentences of a heading: one may hold several questions. */
 const sentencesOf = (heading: string): readonly string[] =>
-  heading.match(/[^?？!！.。]+[?？!！.。]?/g)?.map((part) => part.trim()).filter(Boolean) ?? [heading];
+  heading
+    .match(/[^?？!！.。]+[?？!！.。]?/g)
+    ?.map((part) => part.trim())
+    .filter(Boolean) ?? [heading];
 
 const wasSaid = (messages: readonly ModelMessage[], words: string): boolean =>
   messages.some(({ content }) => content.toLowerCase().includes(words.toLowerCase()));

@@ -5,9 +5,9 @@ import {
   type Fetcher,
   type FetcherOpts,
   type FetcherParams,
-  type FetcherResult,
+  type SyncFetcherResult,
 } from "@graphiql/toolkit";
-import { GraphQLError, Kind, parse } from "graphql";
+import { GraphQLError, Kind, parse, type ExecutionResult } from "graphql";
 import { CloseCode, createClient, type Client } from "graphql-ws";
 import { learn } from "./fill-ids";
 import { currentKey } from "./key";
@@ -78,15 +78,15 @@ function ownOperation(request: FetcherParams, options: FetcherOpts): [FetcherPar
 const MAX_EVENTS = 100;
 
 /** Shows the events of a subscription as a list, the latest first: GraphiQL shows only the latest result. */
-function gathered(results: AsyncIterable<FetcherResult>): AsyncIterableIterator<FetcherResult> {
+function gathered(results: AsyncIterable<ExecutionResult>): AsyncIterableIterator<ExecutionResult> {
   const iterator = results[Symbol.asyncIterator]();
   let events: unknown[] = [];
-  const listed = (result: FetcherResult): FetcherResult => {
+  const listed = (result: ExecutionResult): ExecutionResult => {
     const [field] = Object.entries((result as { data?: object }).data ?? {}); // a subscription has one
     if (!field) return result;
     const [name, event] = field as [string, unknown];
     events = [event, ...events].slice(0, MAX_EVENTS);
-    return { ...result, data: { [name]: events } } as FetcherResult;
+    return { ...result, data: { [name]: events } } as ExecutionResult;
   };
   return {
     [Symbol.asyncIterator]() {
@@ -103,6 +103,13 @@ function gathered(results: AsyncIterable<FetcherResult>): AsyncIterableIterator<
   };
 }
 
+/** What GraphiQL shows of an answer, whose ids other tabs get. */
+function shown(answer: SyncFetcherResult): SyncFetcherResult {
+  if (isAsyncIterable(answer)) return gathered(answer);
+  if ("data" in answer) learn(answer.data);
+  return answer;
+}
+
 export const fetcher: Fetcher = (asked, settings = {}) => {
   const [request, options] = ownOperation(asked, settings);
   // Introspection needs no credential, so the documentation works even with a mistyped key.
@@ -111,10 +118,5 @@ export const fetcher: Fetcher = (asked, settings = {}) => {
   const files = textFilesOf(request);
   const answer =
     files.length > 0 ? upload(endpoint, request, files, headers) : send(request, options, headers);
-  if (isPromise(answer))
-    void answer.then(
-      (result) => "data" in result && learn(result.data),
-      () => undefined, // GraphiQL shows the error
-    );
-  return isAsyncIterable(answer) ? gathered(answer as AsyncIterable<FetcherResult>) : answer;
+  return isPromise(answer) ? answer.then(shown) : answer;
 };

@@ -2,7 +2,7 @@
 const CORRECTIONS: readonly (readonly [selector: string, correct: (element: Element) => void])[] = [
   // A table is no landmark, and several without a name cannot be told apart.
   [".responses-table[role=region]", (table) => table.removeAttribute("role")],
-  // "Authorized" follows an h4.
+  // The heading of a key that is in use follows an h4.
   [".auth-container h6:not([aria-level])", (heading) => heading.setAttribute("aria-level", "5")],
   // The schema of an answer that is a list has no title.
   [
