@@ -69,8 +69,7 @@ export async function httpApp(
   const document = JSON.stringify(openApi(rows, schema, EVENT_VERSIONS));
   const app = service.app.disable("x-powered-by").disable("etag").disable("query parser");
 
-  const first = [identify, harden, allowAnyOrigin, metrics.time];
-  if (logger.isLevelEnabled("info")) first.push(requestLog(logger));
+  const first = firstOf(service);
   app.use(first, requireHost, compress);
 
   app.use(restRouter(restServer(service, callers, sendError), rows));
@@ -98,6 +97,12 @@ export async function httpApp(
   return (req, res) =>
     answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
 }
+
+/** The handlers that every request passes first. */
+const firstOf = ({ logger, metrics }: Service): RequestHandler[] => [
+  ...[identify, harden, allowAnyOrigin, metrics.time],
+  ...(logger.isLevelEnabled("info") ? [requestLog(logger)] : []),
+];
 
 type Answer = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
 

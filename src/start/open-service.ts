@@ -81,8 +81,7 @@ export async function openService(
 ): Promise<Service> {
   const { app, server } = expressServer();
   const listener = listenerOf(config, url);
-  const { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity } = config;
-  const knex = connect(url, { pool, rowSecurity, logger });
+  const knex = knexOf(config, url, logger);
   let background: Background | undefined = undefined;
   const answers = boundedAnswers(logger);
   const metrics = new Metrics();
@@ -101,15 +100,8 @@ export async function openService(
   const credentials = new Credentials(database, ports.crypto, listener);
   hangUpSimulated(ports);
   await listener.start();
-  background = await startBackground({
-    config,
-    url,
-    jobsUrl,
-    ports,
-    logger,
-    metrics,
-    givesWay: crowding(knex),
-  });
+  const givesWay = crowding(knex);
+  background = await startBackground({ config, url, jobsUrl, ports, logger, metrics, givesWay });
   const steps = new OnlineSteps(ownerUrl, logger);
   const close = async () => {
     await Promise.all([background?.stop(), steps.stop()]);
@@ -119,6 +111,12 @@ export async function openService(
   const parts = { app, server, listener, crypto: ports.crypto, ports, metrics, fileStore, close };
   return { config, logger, database, credentials, steps, ...parts, limits: new RateLimits(config) };
 }
+
+const knexOf = (
+  { DATABASE_POOL: pool, ROW_LEVEL_SECURITY: rowSecurity }: Config,
+  url: string,
+  logger: Logger,
+) => connect(url, { pool, rowSecurity, logger });
 
 /** Whether requests wait for a connection. */
 const crowding = (knex: Knex) => () => (knex.client as Client).isCrowded; // as connect makes it

@@ -127,7 +127,7 @@ export interface TurnParts extends Speaker {
 
 /** Reads everything else that a turn needs, and builds the request to the model. */
 export async function assemble(scope: Scope, parts: TurnParts): Promise<PreparedTurn> {
-  const { chat, assistant, position, configuration, history, question, upTo } = parts;
+  const { chat, assistant, position, configuration, question, upTo } = parts;
   const person = chat.uniqueId === null ? undefined : { ...chat, uniqueId: chat.uniqueId };
   const [{ model, credential }, found, memory] = await Promise.all([
     scope.of(ModelMappings).for(configuration.model),
@@ -144,9 +144,7 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
     configuration,
     answered: chat.answeredSequence,
     upTo,
-    messages: position
-      ? withoutFunctions(history)
-      : orderForModel(history, chat.answeredSequence).flatMap(toModel),
+    messages: messagesOf(parts),
     passages: () => (passages ??= passagesForPrompt(scope, parts, found, citations)),
     search,
     remember,
@@ -168,6 +166,9 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
     },
   };
 }
+
+const messagesOf = ({ position, history, chat }: TurnParts) =>
+  position ? withoutFunctions(history) : orderForModel(history, chat.answeredSequence).flatMap(toModel);
 
 /** The first words of an assistant that takes over the conversation. */
 const openingOf = ({ chat, assistant, configuration }: TurnParts): string =>
