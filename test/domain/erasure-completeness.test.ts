@@ -51,6 +51,16 @@ const COPIES = new Set([
   "sms_threads",
 ]);
 
+/** Facts of a conversation move from the first table to the others when a job adds them up, at some moment of this test. */
+const MOVING = [
+  ["conversation_facts_kept", "conversation_facts_summed", "end_reason_sums"],
+  ["function_facts_kept", "function_facts_summed"],
+];
+const isCovered = (table: string) =>
+  [table, ...MOVING.filter((tables) => tables.includes(table)).flat()].some(
+    (name) => before[name] !== undefined,
+  );
+
 const TEXTUAL = `
   select c.table_name as table, string_agg(c.column_name, ' ' order by c.column_name) as columns
   from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -62,7 +72,7 @@ describe("before a person is erased", () => {
   test("every table has data of them, or is known to have none", async () => {
     const rows = await running.database.query<{ table: string; columns: string }>(TEXTUAL);
     const unmarked = rows
-      .filter(({ table }) => before[table] === undefined && !AUDIT.test(table))
+      .filter(({ table }) => !isCovered(table) && !AUDIT.test(table))
       .map(({ table, columns }) => [table, columns.split(" ").filter((name) => !isConfigured(table, name))])
       .map(([table, columns]) => [table, (columns as string[]).join(" ")] as const);
     expect(Object.fromEntries(unmarked)).toEqual(UNTOUCHED);
