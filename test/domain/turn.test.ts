@@ -123,7 +123,7 @@ describe("a turn without any model", () => {
     const { content, metadata } = await say(chatId, "Is there parking for my car?");
     expect(content).toBe("Parking: Parking is free behind the house.");
     expect(metadata.citations).toMatchObject([{ text: content }]);
-    expect(metadata.quickReplies).toEqual(["Parking", "When are you open?", "Dogs"]);
+    expect(metadata.quickReplies).toEqual(["When are you open?", "Dogs", "Cats"]);
     expect((await say(chatId, "Dogs")).content).toBe("Dogs: Dogs are welcome!");
     expect((await say(chatId, "When are you open?")).content).toBe("Monday to Friday, 8 am to 6 pm.");
   });
