@@ -75,14 +75,11 @@ function lineOf({ what, targets }: Workload, rounds: Rounds): string {
     const own = rounds[name];
     if (!own || !rounds[base]) return "";
     const shares = own.map(({ perSecond }, round) => perSecond / rounds[base]![round]!.perSecond);
-    const [low, middle, high] = sorted(shares);
-    const mark = least !== undefined && middle! < least ? ` BELOW ${least}` : "";
-    return `${middle!.toFixed(2)} (${low!.toFixed(2)}–${high!.toFixed(2)})${mark}`;
+    const middle = median(shares)!;
+    const mark = least !== undefined && middle < least ? ` BELOW ${least}` : "";
+    return `${middle.toFixed(2)} (${Math.min(...shares).toFixed(2)}–${Math.max(...shares).toFixed(2)})${mark}`;
   };
-  const p99 = (name: Name) => {
-    const [, middle] = sorted((rounds[name] ?? []).map((round) => round.p99));
-    return middle?.toFixed(0) ?? "";
-  };
+  const p99 = (name: Name) => median((rounds[name] ?? []).map((round) => round.p99))?.toFixed(0) ?? "";
   const cells = [
     what,
     share("l1", "l0"),
@@ -96,4 +93,5 @@ function lineOf({ what, targets }: Workload, rounds: Rounds): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-const sorted = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b);
+const median = (numbers: readonly number[]) =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
