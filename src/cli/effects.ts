@@ -1,4 +1,4 @@
-/** What each program of the command line does, as `--help` shows it. */
+/** Descriptions of the command-line programs, for `--help`. */
 export const EFFECTS: Readonly<Record<string, string>> = {
   "cli/analytics-link": "Prints a link that opens the analytics page of an organization without a password.",
   "cli/audit-export": "Prints the audit log of an organization, one JSON object per line. Changes nothing.",

@@ -11,7 +11,7 @@ import {
 /** Fields with the records of a page or a connection. */
 const RECORDS = ["data", "nodes"];
 
-/** What to select instead of a field that a page lacks and its records have; undefined for other fields. */
+/** The selection to suggest for a field that a page lacks and its records have; undefined for other fields. */
 function selectionFor(schema: GraphQLSchema, typeName: string, name: string): string | undefined {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) return undefined;

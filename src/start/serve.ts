@@ -137,7 +137,7 @@ function addressesOf(config: Config, url: string, answers: string): string[] {
   ];
 }
 
-/** Where clients can reach the server. */
+/** The addresses at which clients reach the server. */
 function listensOn({ HOST: host }: Config): string {
   if (host === "0.0.0.0" || host === "::") return `all addresses of this machine (HOST ${host})`;
   return `${host}${isLoopback(host) ? ", which only this machine reaches" : ""}`;

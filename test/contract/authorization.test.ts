@@ -181,7 +181,7 @@ describe("rules and REST paths agree:", () => {
     const without = Object.keys(AUTHORIZATION).filter(
       (name) => !paths.has(name) && name !== "log" && !/widget/i.test(name),
     );
-    // Whoever has this secret can sign for any person, so no token may read it.
+    // A holder of this secret can sign for any person, so no token may read it.
     const onlyKeys = ["identitySecret"];
     const ruleOf = (name: string) => (onlyKeys.includes(name) ? "key" : "organization");
     expect(without.map((name) => [name, AUTHORIZATION[name]])).toEqual(

@@ -29,7 +29,7 @@ export function mistakesIn(text: string): string[] {
 /** Whether a text has a letter. `{2}` in a prompt is rarely meant as a variable. */
 const isWord = (text: string) => /\p{L}/u.test(text);
 
-/** What is wrong with the variables in a text. @param values undefined if they are not known */
+/** The problems with the variables in a text. @param values undefined if they are not known */
 export function variableProblems(text: string, values: JsonObject | null | undefined): string[] {
   const mistakes = [...new Set(mistakesIn(text))].map(
     (part) =>

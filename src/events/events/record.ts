@@ -80,6 +80,11 @@ export const ADD_TO_QUEUE = `
       due_at = case when delivery_queues.claim is null then least(delivery_queues.due_at, excluded.due_at)
         else delivery_queues.due_at end`;
 
+/** Adds the event's conversation to the queue of each destination. */
+const QUEUE = `
+    insert into delivery_queues (organization_id, destination_id, chat_id)
+    select $1, chosen.id, $6 from chosen, cause ${ADD_TO_QUEUE}`;
+
 export interface RecordRow {
   /** For each job its id if the statement started it, else null. */
   readonly begun: readonly (string | null)[] | null;
@@ -132,9 +137,7 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count from chosen, cause
-  ), queued as (
-    insert into delivery_queues (organization_id, destination_id, chat_id) select $1, chosen.id, $6 from chosen, cause
-    ${ADD_TO_QUEUE}
+  ), queued as (${QUEUE}
   ), audit as (
     insert into audit_outbox (organization_id, id, entry)
     select $1, asked.id, asked.entry from cause, json_to_recordset($12::json -> 'audit') as asked(id text, entry jsonb)
@@ -145,7 +148,8 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     (select count(pg_notify('${DELIVERIES_CHANNEL}',
       json_build_object('organizationId', $1::text, 'destinationId', chosen.id, 'queued', '1')::text)) from chosen),
     case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end, (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
+      json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
+    (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
       from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
   from cause`,
       [change(pieces)],

@@ -19,7 +19,7 @@ export interface AttemptResult {
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
-/** What follows from the outcome of an attempt. */
+/** The result to store for the outcome of an attempt. */
 export function resultOf(
   { id, attempt, recordedAttempts }: BegunDelivery,
   outcome: Outcome,

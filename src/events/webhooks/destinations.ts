@@ -31,7 +31,7 @@ export interface WebhookDestinationInput {
   readonly projectId?: string | null;
 }
 
-/** Where deliveries go, and how they are signed. */
+/** The URL of a destination and the secrets that sign its deliveries. */
 export interface DeliveryTarget {
   readonly url: string;
   /** Signing secrets, newest first. */
@@ -127,7 +127,7 @@ export class WebhookDestinations {
     });
   }
 
-  /** Where deliveries go. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /** Returns the target of a destination. Reads in the same tick share one statement. @throws WEBHOOK_DESTINATION_NOT_FOUND */
   async target(id: string): Promise<DeliveryTarget> {
     const destinations = this.scope.loader<DestinationRow>("webhook_destinations", (ids) =>
       Promise.all(ids.map((one) => this.row(one))),

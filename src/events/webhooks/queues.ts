@@ -42,7 +42,7 @@ export interface QueueStep {
   readonly releases: boolean;
 }
 
-/** What became of a step. */
+/** The outcome of a step. */
 export interface StepOutcome {
   /** The new status of the delivery; undefined if a later claim has replaced this one. */
   readonly status: DeliveryStatus | undefined;

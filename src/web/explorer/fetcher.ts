@@ -103,7 +103,7 @@ function gathered(results: AsyncIterable<ExecutionResult>): AsyncIterableIterato
   };
 }
 
-/** What GraphiQL shows of an answer, whose ids other tabs get. */
+/** Converts an answer for GraphiQL, and passes its ids to other tabs. */
 function shown(answer: SyncFetcherResult): SyncFetcherResult {
   if (isAsyncIterable(answer)) return gathered(answer);
   if ("data" in answer) learn(answer.data);

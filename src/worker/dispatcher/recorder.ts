@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from "node:timers/promises";
 import { DeliveryQueues, type QueueStep, type StepOutcome } from "../../events/webhooks/queues";
 import type { Scope } from "../../platform/database/scope";
 
-/** What became of a step, and a scope that the steps stored together share, so that their reads are sent together. */
+/** The outcome of a step, and a scope that the steps stored together share, so that their reads are sent together. */
 export type Advanced = StepOutcome & { readonly scope: Scope };
 
 interface WaitingStep {

@@ -1,4 +1,4 @@
-// What the hand-written servers share: their statements, and the keys of their callers.
+// Statements and key lookup of the hand-written servers.
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import { FIELDS } from "../dashboard";
