@@ -112,11 +112,29 @@ describe("the messages of a chat", () => {
     expect(await messages(chat!, { before: (await messages(chat!))[0]!.id })).toEqual([]);
   });
 
-  test("are empty before a message of another chat", async () => {
+  test("are refused before a message of another chat, also on REST", async () => {
+    const { api } = running;
     const [, [one, two]] = await withChats(2);
-    const elsewhere = await say(running.api, one!, "x");
-    await say(running.api, two!, "y");
-    for (const before of [elsewhere, UNKNOWN_ID]) expect(await messages(two!, { before })).toEqual([]);
+    const elsewhere = await say(api, one!, "x");
+    await say(api, two!, "y");
+    for (const before of [elsewhere, UNKNOWN_ID]) {
+      const details = [
+        { path: "before", message: `must be the id of a message of this chat; got "${before}"` },
+      ];
+      const { extensions } = await api.gqlError(MESSAGES, { id: two, before });
+      expect(extensions).toMatchObject({ code: "BAD_USER_INPUT", details });
+      const answer = await api.get(`/rest/v1/ai-chats/${two}?before=${before}`, 400);
+      expect(answer).toMatchObject({ code: "BAD_USER_INPUT", details });
+    }
+  });
+
+  test("of a call continue before a message that the whole transcript has replaced", async () => {
+    const { api, database } = running;
+    const chat = await newChat(api, await quietAssistant(api), { channel: "VOICE" });
+    for (const text of ["one", "two", "three"]) await say(api, chat, text, "ASSISTANT");
+    const [, , third] = await messages(chat);
+    await database.query("delete from messages where id = $1", [third!.id]);
+    expect(numbers(await messages(chat, { before: third!.id }))).toEqual([1, 2]);
   });
 
   test.each([{ last: 0 }, { last: 501 }])("are not listed with %j", async (wrong) => {

@@ -1,4 +1,4 @@
-import type { Connection, ConnectionQuery } from "../../platform/database/connection";
+import { unknownCursor, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
 import { AuditLog } from "./audit-log";
@@ -29,8 +29,7 @@ export class AuditEvents {
     const take = first ?? 20;
     const { from, to, person, ...equal } = filter;
     const rows = this.scope.table("audit_events").orderBy("position", "desc");
-    // A cursor is a position. The cursor format allows letters, so other cursors match nothing.
-    if (after != null) rows.where("position", "<", /^\d{1,18}$/.test(after) ? after : 0);
+    if (after != null) rows.where("position", "<", await this.positionOf(after));
     for (const [name, value] of Object.entries(equal)) if (value != null) rows.where(name, value);
     if (from != null) rows.where("createdAt", ">=", from);
     if (to != null) rows.where("createdAt", "<", to);
@@ -43,6 +42,17 @@ export class AuditEvents {
     const edges = nodes.map((node) => ({ cursor: String(node.position), node }));
     const endCursor = edges.at(-1)?.cursor ?? null;
     return { nodes, edges, pageInfo: { hasNextPage: found.length > take, endCursor } };
+  }
+
+  /** The position that a cursor consists of. @throws BAD_USER_INPUT */
+  private async positionOf(after: string): Promise<string> {
+    if (!/^\d{1,18}$/.test(after)) return unknownCursor(after);
+    const [reached] = await this.scope
+      .table("audit_events")
+      .select("position")
+      .where("position", ">=", after)
+      .limit(1);
+    return reached ? after : unknownCursor(after);
   }
 
   private about(rows: RowsOf<"audit_events">, person: string): void {

@@ -1,6 +1,11 @@
 import { withLabel, type Chat } from "../../chats/chats/chats";
 import { Chats } from "../../chats/chats/chats";
-import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  checkCursor,
+  connectionOf,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/connection";
 import { whereText } from "../../platform/database/long-texts";
 import { timeOf } from "../../platform/database/order";
 import type { Rows } from "../../platform/database/rows";
@@ -134,6 +139,7 @@ export class Calls {
       .limit(take + 1);
     const { from, to, externalId, userId, ...equal } = filter;
     if (after != null) {
+      await checkCursor(this.scope.table("calls"), after, "chatId");
       const last = this.scope.table("calls").select("createdAt").where({ chatId: after });
       rows.whereRaw("(calls.created_at, calls.chat_id) < (coalesce((?), ?), ?)", [
         last,

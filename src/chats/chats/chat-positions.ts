@@ -50,6 +50,11 @@ export async function sequenceAfter(scope: Scope, chat: Chat, after: string): Pr
   return (await positionAfter(scope, chat, after)).sequence;
 }
 
+/** Sequence of the last message up to a stored event, even a removed one; undefined if the chat has never had it. */
+export async function sequenceUpTo(scope: Scope, chat: Chat, id: string): Promise<number | undefined> {
+  return (await positionOfStored(scope, chat, id))?.sequence;
+}
+
 /** Whether a message was stored before the last status change. */
 export function comesBefore(
   { sequence, id }: Pick<Message, "sequence" | "id">,

@@ -1,6 +1,11 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  checkCursor,
+  connectionOf,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/connection";
 import type { Conditions } from "../../platform/database/filtered-statement";
 import { newId } from "../../platform/database/ids";
 import { perId, readPerId } from "../../platform/database/per-id";
@@ -137,6 +142,7 @@ export class Chats {
     { first, after }: ConnectionQuery,
     filter: ChatFilter = {},
   ): Promise<Connection<Chat>> {
+    await checkCursor(this.scope.table("chats"), after);
     const take = first ?? 20;
     const [[column, id]] = Object.entries(owner) as [[keyof typeof LISTS, string]];
     const conditions = { ...filter, after: after == null ? null : [timeOf(after), after] };

@@ -2,8 +2,9 @@ import type { Channel } from "../../platform/catalog/load-catalog";
 import { perId, readPerId } from "../../platform/database/per-id";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { DomainError } from "../../platform/errors";
+import { DomainError, invalid, quoted } from "../../platform/errors";
 import { runInOrder } from "./run-in-order";
+import { sequenceUpTo } from "./chat-positions";
 import { Chats } from "./chats";
 import { storeMessage, type Conversation } from "./store-message";
 import { notifyStored } from "./local-messages";
@@ -121,12 +122,28 @@ export class Messages {
    * The last messages of a chat, oldest first. Calls in the same tick with equal arguments share one statement.
    * @param last 1 to 500
    * @param before id of a message: only earlier ones
+   * @throws BAD_USER_INPUT if the chat has never had the message `before`
    */
   async last(chatId: string, last: number, before?: string | null): Promise<Message[]> {
     const loader = this.scope.loader<Message[]>(`messages.${last}.${before}`, (ids) =>
       readPerId(this.scope, LAST, ids, { take: last }, { before }),
     );
-    return (await loader.load(chatId)).toReversed();
+    const found = await loader.load(chatId);
+    const newestFirst =
+      found.length === 0 && before != null ? await this.beforeAbsent(chatId, last, before) : found;
+    return newestFirst.toReversed();
+  }
+
+  /** The messages before one that may have been removed, newest first. @throws BAD_USER_INPUT */
+  private async beforeAbsent(chatId: string, last: number, before: string): Promise<Message[]> {
+    const messages = this.scope.table("messages").where({ chatId });
+    if ((await messages.clone().where({ id: before })).length > 0) return []; // it is the first one
+    const sequence = await sequenceUpTo(this.scope, await this.scope.of(Chats).byId(chatId), before);
+    if (sequence === undefined)
+      throw invalid([
+        { path: "before", message: `must be the id of a message of this chat; got ${quoted(before)}` },
+      ]);
+    return messages.where("sequence", "<=", sequence).orderBy("sequence", "desc").limit(last);
   }
 
   /** The greeting that opened a chat; null if none did. */

@@ -1,7 +1,12 @@
 import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { withLabel } from "../chats/chats";
-import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  checkCursor,
+  connectionOf,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/connection";
 import { FilteredStatement } from "../../platform/database/filtered-statement";
 import type { RowsOf } from "../../platform/database/rows";
 import type { Scope } from "../../platform/database/scope";
@@ -53,6 +58,7 @@ export class AllLogs {
     { search, ...filter }: LogFilter,
   ): Promise<Connection<LogEntry>> {
     if (filter.assistantId != null) await this.scope.of(Assistants).byIdIncludingDeleted(filter.assistantId);
+    await checkCursor(this.scope.table("chats"), after);
     const take = first ?? 20;
     const conditions = { ...filter, after };
     if (search) return this.found(search, conditions, take);

@@ -2,6 +2,7 @@ import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
 import { withLabel, type ChatRow } from "../chats/chats";
 import { Messages, type Message } from "../chats/messages";
+import { checkCursor } from "../../platform/database/connection";
 import { window, type PageQuery } from "../../platform/database/page";
 import { perId, readPerId } from "../../platform/database/per-id";
 import { inBothOrders } from "../../platform/database/order";
@@ -76,8 +77,9 @@ export class Logs {
   constructor(private readonly scope: Scope) {}
 
   /** The logs of an assistant, by creation. Calls in the same tick with equal queries share one statement. */
-  ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
+  async ofAssistant(assistantId: string, query: LogQuery): Promise<LogListItem[]> {
     const { type = null, search, after = null } = query;
+    await checkCursor(this.scope.table("chats"), after);
     const criteria = { ...window(query), type, search: search || null, after };
     const loader = this.scope.loader<LogListItem[]>(`logs.${JSON.stringify(criteria)}`, (ids) =>
       this.batch(ids, criteria),

@@ -1,6 +1,6 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import { checkCursor, connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import type { EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { unlessReadOnly } from "../../platform/database/read-only";
@@ -167,6 +167,7 @@ export class Events {
 
   /** Newest first. */
   async list(query: ConnectionQuery, filter: EventFilter = {}): Promise<Connection<Event>> {
+    await checkCursor(this.scope.table("events"), query.after);
     await sequence(this.scope).catch(unlessReadOnly);
     const take = query.first ?? 20;
     const rows = this.matching(filter).whereNotNull("transaction");

@@ -1,4 +1,4 @@
-import { connection, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import { checkCursor, connection, type Connection, type ConnectionQuery } from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
@@ -29,6 +29,7 @@ export class Deliveries {
     status?: DeliveryStatus | null,
   ): Promise<Connection<Delivery>> {
     const rows = this.scope.table("deliveries").where({ destinationId });
+    await checkCursor(rows.clone(), query.after);
     return connection<Delivery>(status == null ? rows : rows.where({ status }), query);
   }
 

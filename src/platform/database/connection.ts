@@ -1,4 +1,5 @@
-import { byAge } from "./order";
+import { invalid, quoted } from "../errors";
+import { byAge, hasTime } from "./order";
 import type { QueryOf } from "./statement";
 
 /** The requested part of a cursor-paginated list. */
@@ -15,10 +16,33 @@ export interface Connection<T> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
+/** @throws BAD_USER_INPUT about a cursor that no page has contained */
+export function unknownCursor(after: string): never {
+  throw invalid([
+    { path: "after", message: `must be a cursor or endCursor of an earlier page; got ${quoted(after)}` },
+  ]);
+}
+
 /**
- * Returns a page of a list, newest first. A cursor is the id of its entry, so it stays valid when entries are added;
- * nothing follows an entry that was removed.
+ * Checks a cursor of a list whose entries may have been removed: the list then continues at the time in the cursor.
+ * @param entries all entries that the cursor could name
+ * @throws BAD_USER_INPUT for a cursor without a time that names no entry
+ */
+export async function checkCursor(
+  entries: QueryOf<unknown>,
+  after: string | null | undefined,
+  idColumn = "id",
+): Promise<void> {
+  if (after == null || hasTime(after)) return;
+  const [named] = await entries.where({ [idColumn]: after }).limit(1);
+  if (named === undefined) unknownCursor(after);
+}
+
+/**
+ * Returns a page of a list from which nothing is removed, newest first. A cursor is the id of its entry, so it stays
+ * valid when entries are added.
  * @param createdAt the time column by which entries are sorted, before their id
+ * @throws BAD_USER_INPUT for an unknown cursor
  */
 export async function connectionByAge<T extends { id: string }>(
   rows: QueryOf<T>,
@@ -38,10 +62,13 @@ export async function connectionByAge<T extends { id: string }>(
         either.where(createdAt, "<", last.clone().select(createdAt)).orWhere("id", "<", after),
       );
   }
-  return connectionOf((await wanted) as T[], take); // a part of the rows
+  const found = (await wanted) as T[]; // a part of the rows
+  if (after != null && found.length === 0 && (await rows.clone().where({ id: after })).length === 0)
+    unknownCursor(after);
+  return connectionOf(found, take);
 }
 
-/** Like `connectionByAge`, for entries whose ids determine their order. */
+/** Like `connectionByAge`, for entries whose ids determine their order. The cursor is not checked. */
 export async function connection<T extends { id: string }>(
   rows: QueryOf<T>,
   { first, after }: ConnectionQuery,

@@ -1,3 +1,5 @@
+import { currentTime } from "../clock";
+
 export type Order = "asc" | "desc";
 
 /** Creates a value per order, for list statements whose text contains the order. */
@@ -21,7 +23,20 @@ export const NEWEST_FIRST = byAge("desc");
 const UUID_7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
 
 /** Approximate creation time of a record, from its id alone: for a cursor whose record was removed. ISO 8601. */
-export function timeOf(id: string): string {
+export const timeOf = (id: string): string => new Date(millisecondsOf(id)).toISOString();
+
+/** No record is older. */
+const EARLIEST = Date.UTC(2024, 0);
+/** Clocks of servers may be ahead. */
+const SKEW_MS = 86_400_000;
+
+/** Whether an id contains a credible time of creation, so that it may be the id of a removed record. */
+export function hasTime(id: string): boolean {
+  const time = millisecondsOf(id);
+  return time >= EARLIEST && time <= currentTime() + SKEW_MS;
+}
+
+function millisecondsOf(id: string): number {
   const [, high = "0", low = "0"] = UUID_7.exec(id) ?? [];
-  return new Date(parseInt(high + low, 16)).toISOString();
+  return parseInt(high + low, 16);
 }
