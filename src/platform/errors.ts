@@ -58,6 +58,8 @@ export class DomainError extends Error {
     readonly code: ErrorCode,
     message: string,
     readonly details?: readonly Problem[],
+    /** Id of the record that is missing, as the client sent it. */
+    readonly missingId?: string,
   ) {
     super(message);
     this.name = "DomainError";
@@ -133,6 +135,8 @@ export function notFound(what: keyof typeof MISSING, id: string): DomainError {
   return new DomainError(
     code,
     message.replace("{}", () => quoted(id)),
+    undefined,
+    id,
   );
 }
 
