@@ -27,6 +27,9 @@ const CODES = {
   THEME_VALUE_IGNORED: {
     description: "A value of the theme is invalid: the widget ignores it and shows its default.",
   },
+  THEME_KEY_UNKNOWN: {
+    description: "The theme has a key that the widget does not know, similar to one that it knows.",
+  },
   THEME_VALUE_CUT: {
     description: "A value of the theme is longer or larger than the widget can show.",
   },

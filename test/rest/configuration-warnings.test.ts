@@ -24,6 +24,14 @@ test.each([
     { theme: { primaryColor: "notacolor" } },
     [/"theme\.primaryColor: The value must be .* ignores it/],
   ],
+  [
+    "theme",
+    { theme: { primaryColour: "teal", "launcher-text": "Chat", plan: "gold", titles: [], title: "Ada" } },
+    [
+      /"theme\.primaryColour: The widget does not know this key\. Did you mean primaryColor\?"/,
+      /theme\.launcher-text: .* launcherText\?/,
+    ],
+  ],
 ])("a PATCH of %s with %j names what does not work in Warning headers", async (part, change, expected) => {
   const id = await newAssistant(running.api, { name: "Ada" });
   const { status, headers } = await running.api.request("PATCH", `/rest/v1/assistants/${id}/${part}`, change);
@@ -31,6 +39,8 @@ test.each([
   expect(status).toBe(200);
   for (const text of expected) expect(warning).toMatch(text);
   expect(warning.match(/299 parley/g)).toHaveLength(expected.length);
+  const stored = await running.api.get(`/rest/v1/assistants/${id}/${part}`, 200);
+  expect(stored).toMatchObject(change);
   const other = await running.api.request("PATCH", `/rest/v1/assistants/${id}`, { description: "Changed" });
   expect(other.headers.get("warning")).toBeNull();
 });

@@ -18,7 +18,7 @@ import {
 } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
 import { variableProblems } from "../configurations/variable-names";
-import { themeProblems } from "../configurations/theme-values";
+import { misspelledKeys, themeProblems } from "../configurations/theme-values";
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
 
@@ -38,7 +38,8 @@ export interface ConfigurationWarning {
     | "FILES_WITHOUT_RAG"
     | "RESOURCES_CUT"
     | "THEME_VALUE_IGNORED"
-    | "THEME_VALUE_CUT";
+    | "THEME_VALUE_CUT"
+    | "THEME_KEY_UNKNOWN";
   readonly message: string;
 }
 
@@ -92,16 +93,24 @@ export async function configurationWarnings(
 }
 
 /** Warnings about the theme. The theme belongs to the widget, so they have the channel of its chats. */
-export const themeWarnings = (theme: JsonObject): ConfigurationWarning[] =>
-  themeProblems(theme).map(({ key, effect, reason }) => ({
-    channel: "TEXT",
+export function themeWarnings(theme: JsonObject): ConfigurationWarning[] {
+  const values = themeProblems(theme).map(({ key, effect, reason }) => ({
+    channel: "TEXT" as const,
     path: `theme.${key}`,
-    code: `THEME_VALUE_${effect}`,
+    code: `THEME_VALUE_${effect}` as const,
     message:
       effect === "IGNORED"
         ? `The value ${reason}. The widget ignores it and shows its default.`
         : `The value ${reason}.`,
   }));
+  const keys = misspelledKeys(theme).map(({ key, meant }) => ({
+    channel: "TEXT" as const,
+    path: `theme.${key}`,
+    code: "THEME_KEY_UNKNOWN" as const,
+    message: `The widget does not know this key. Did you mean ${meant}?`,
+  }));
+  return [...values, ...keys];
+}
 
 /** Checks the configuration of one channel. */
 async function warningsOf(

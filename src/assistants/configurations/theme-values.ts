@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../platform/json/json-object";
+import { nearest } from "../../platform/nearest";
 import { isColor } from "./css-color";
 
 /** Why the widget does not show a value of a theme as it is. */
-export interface ThemeProblem {
+interface ThemeProblem {
   readonly key: string;
   /** IGNORED: the widget shows its default instead. CUT: it shows a part of the text, or the nearest size. */
   readonly effect: "IGNORED" | "CUT";
@@ -97,6 +98,21 @@ export const themeProblems = (theme: JsonObject): ThemeProblem[] =>
     const problem = isSet(theme[key]) ? check(theme[key]) : undefined;
     return problem ? [{ key, ...problem }] : [];
   });
+
+/** Number of private keys that are compared with the known ones, and of those that are reported. */
+const MAX_COMPARED = 100;
+const MAX_REPORTED = 5;
+
+/** Keys that the widget does not know, each with the known key that was probably meant, unless the theme has that one. */
+export function misspelledKeys(theme: JsonObject): { readonly key: string; readonly meant: string }[] {
+  const missing = Object.keys(THEME_KEYS).filter((key) => !isSet(theme[key]));
+  const others = Object.keys(theme).filter((key) => !Object.hasOwn(THEME_KEYS, key));
+  const found = others.slice(0, MAX_COMPARED).flatMap((key) => {
+    const meant = nearest(key, missing);
+    return meant === undefined ? [] : [{ key, meant }];
+  });
+  return found.slice(0, MAX_REPORTED);
+}
 
 /** The part of a theme that web pages receive: the values that the widget shows. */
 export const publicTheme = (theme: JsonObject): JsonObject =>
