@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { useApp } from "../support/app";
 import { UNKNOWN_ID } from "../support/factories";
+import { until } from "../support/until";
 import { WidgetSite } from "../support/widget-page";
 
 jest.setTimeout(60_000);
@@ -37,6 +38,18 @@ describe("mistakes in the script tag", () => {
     expect(asked.filter((url) => url.includes("/widget/frame") || url.includes("parley_sk_"))).toEqual([]);
     expect(await page.locator("iframe").count()).toBe(0);
     expect(complaints.join()).not.toContain(SECRET_KEY);
+  });
+
+  test("without its container, a frame is not expected to respond until the container is added", async () => {
+    const attributes = { "assistant-id": UNKNOWN_ID, appearance: "iframe" };
+    // Runs the check for a response at once.
+    const before = `const later = setTimeout; window.setTimeout = (work, ms) => later(work, ms >= 20000 ? 0 : ms);`;
+    const { page, complaints } = await site.visit({ attributes, before });
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve))");
+    expect(complaints).toEqual([expect.stringContaining(`No element with id "companion-container" yet`)]);
+    await page.route("**/widget/frame*", () => undefined);
+    await page.evaluate(`document.body.append(Object.assign(document.createElement("div"), { id: "companion-container" }))`);
+    await until(() => complaints.some((line) => line.includes("No response from")));
   });
 
   test("a page that adds the script later is notified of a mistake, too", async () => {

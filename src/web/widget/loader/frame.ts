@@ -9,7 +9,7 @@ const READY_TIMEOUT_MS = 20_000;
 export class Frame {
   readonly element: HTMLIFrameElement;
   private readonly origin: string;
-  private readonly readyTimer: ReturnType<typeof setTimeout>;
+  private readyTimer: ReturnType<typeof setTimeout> | undefined;
   private ready = false;
 
   constructor(
@@ -23,6 +23,10 @@ export class Frame {
     this.element.allow = "microphone; autoplay; clipboard-write";
     this.element.src = frameUrl.href;
     addEventListener("message", this.listen);
+  }
+
+  /** Expects the frame to report ready. Called when it is attached to the page, because only then it loads. */
+  expectReady(): void {
     this.readyTimer = setTimeout(this.reportTimeout, READY_TIMEOUT_MS);
   }
 

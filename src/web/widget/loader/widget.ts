@@ -28,9 +28,10 @@ export class Widget {
     this.frame = new Frame(settings, (message) => this.receive(message));
     const { element } = this.frame;
     if (settings.appearance === "bubble" && forTab.read(OPEN) === true) this.waiting = "restored";
-    if (settings.appearance === "bubble")
+    if (settings.appearance === "bubble") {
       this.bubble = new Bubble(element, settings.position, this.toggle, this.closed);
-    else this.stopLooking = whenThere(settings.containerId, (container) => fill(container, element));
+      this.frame.expectReady();
+    } else this.stopLooking = whenThere(settings.containerId, this.putInto);
   }
 
   /** Key of the widget's place: a page can have one widget per place. */
@@ -63,6 +64,11 @@ export class Widget {
     this.frame.remove();
     this.bubble?.remove();
   }
+
+  private readonly putInto = (container: HTMLElement) => {
+    fill(container, this.frame.element);
+    this.frame.expectReady();
+  };
 
   private readonly toggle = () => (this.bubble?.isOpen ? this.close() : this.open());
 
