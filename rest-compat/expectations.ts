@@ -10,6 +10,7 @@ import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
 } from "graphql";
+import { valuesInRequests } from "../schema/core/enums";
 import { DATE_TIME_EXPECTED, itemRule, OBJECT_EXPECTED, ruleOf, type InputRule } from "../schema/core/rules";
 import { quoted } from "../src/platform/errors";
 import type { Variable } from "./compile";
@@ -67,11 +68,7 @@ const inIntRange = ({ minimum = GRAPHQL_MIN_INT, maximum = GRAPHQL_MAX_INT }: In
 /** The requirement on a value at a place, for a message; undefined if the scalar's own message states it. */
 export function expectationOf({ type, rule, example }: Place): string | undefined {
   const bare = getNullableType(type);
-  if (isEnumType(bare))
-    return `must be one of ${bare
-      .getValues()
-      .map(({ name }) => name)
-      .join(", ")}`;
+  if (isEnumType(bare)) return `must be one of ${valuesInRequests(bare).join(", ")}`;
   if (isInputObjectType(bare)) return "must be an object";
   if (!isScalarType(bare)) return undefined;
   if (bare.name === "ID") return `must be a string${suchAs(example ?? exampleOf("", "id"))}`;

@@ -16,6 +16,7 @@ import {
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
+import { valuesInRequests } from "../schema/core/enums";
 import { itemRule, ruleOf, type InputRule } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
@@ -119,6 +120,7 @@ export class Components {
   input(type: GraphQLInputType, omit: readonly string[]): JsonSchema {
     const bare = getNullableType(type);
     if (isListType(bare)) return { type: "array", items: this.input(bare.ofType, []) };
+    if (isEnumType(bare)) return { ...leaf(bare), enum: valuesInRequests(bare) };
     if (!isInputObjectType(bare)) return leaf(bare);
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];

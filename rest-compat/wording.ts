@@ -4,6 +4,7 @@ const REST: Readonly<Record<string, string>> = {
     "The assistant's answer, if the message was posted with `wait=true` and the answer came in time; absent otherwise.",
   "Key.value":
     "Value of the key. Values of SECRET keys are masked, except for callers with a SECRET key and in the response that creates the key.",
+  "CreateKeyInput.permissions": "Permissions, at least one. Absent: all.",
   "CreateWebhookDestinationInput.secret":
     "Signing secret, 1 to 4,096 characters. GET /rest/v1/settings/secret returns a suitable one.",
   UpdateWebhookDestinationInput:

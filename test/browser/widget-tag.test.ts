@@ -48,7 +48,9 @@ describe("mistakes in the script tag", () => {
     await page.evaluate("new Promise((resolve) => setTimeout(resolve))");
     expect(complaints).toEqual([expect.stringContaining(`No element with id "companion-container" yet`)]);
     await page.route("**/widget/frame*", () => undefined);
-    await page.evaluate(`document.body.append(Object.assign(document.createElement("div"), { id: "companion-container" }))`);
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement("div"), { id: "companion-container" }))`,
+    );
     await until(() => complaints.some((line) => line.includes("No response from")));
   });
 

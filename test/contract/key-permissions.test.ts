@@ -161,6 +161,14 @@ describe("a refusal names the missing permission, those of the key, and a comman
     },
   );
 
+  test("one that does not exist: the error lists those that a request may name", async () => {
+    const { details } = await running.api.post(KEYS, { permissions: ["delete"] }, 400);
+    expect(details[0]).toEqual({
+      path: "permissions.0",
+      message: `must be one of ${GIVEN.join(", ")}; got "delete"`,
+    });
+  });
+
   test("import, which no interface grants", async () => {
     const { details } = await running.api.post(KEYS, { permissions: ["import"] }, 400);
     expect(details[0].message).toContain("npm run --silent key:create -- --import");

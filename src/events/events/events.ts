@@ -1,6 +1,11 @@
 import { currentDate } from "../../platform/clock";
 import type { Channel } from "../../platform/catalog/load-catalog";
-import { checkCursor, connectionOf, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  checkCursor,
+  connectionOf,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/connection";
 import type { EventName } from "../../platform/database/event-names";
 import { newId } from "../../platform/database/ids";
 import { unlessReadOnly } from "../../platform/database/read-only";

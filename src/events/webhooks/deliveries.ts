@@ -1,4 +1,9 @@
-import { checkCursor, connection, type Connection, type ConnectionQuery } from "../../platform/database/connection";
+import {
+  checkCursor,
+  connection,
+  type Connection,
+  type ConnectionQuery,
+} from "../../platform/database/connection";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
