@@ -14,9 +14,9 @@ import {
   checkVoice,
   type ConfigurationWarning,
   readFunctions,
-  themeWarnings,
   type Warn,
 } from "./warnings";
+import { themeWarnings } from "./theme-warnings";
 
 /** Values of an update that are checked, by the kind of the configuration. */
 type Changes = Readonly<

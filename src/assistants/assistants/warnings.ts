@@ -18,9 +18,9 @@ import {
 } from "../configurations/configurations";
 import { readFunction, type DeclaredFunction } from "../configurations/functions";
 import { variableProblems } from "../configurations/variable-names";
-import { misspelledKeys, themeProblems } from "../configurations/theme-values";
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
+import { themeWarnings } from "./theme-warnings";
 
 /** A value in a configuration that is allowed but does not work. */
 export interface ConfigurationWarning {
@@ -90,26 +90,6 @@ export async function configurationWarnings(
     ];
     return [...(await Promise.all(each)).flat(), ...themeWarnings(theme)];
   });
-}
-
-/** Warnings about the theme. The theme belongs to the widget, so they have the channel of its chats. */
-export function themeWarnings(theme: JsonObject): ConfigurationWarning[] {
-  const values = themeProblems(theme).map(({ key, effect, reason }) => ({
-    channel: "TEXT" as const,
-    path: `theme.${key}`,
-    code: `THEME_VALUE_${effect}` as const,
-    message:
-      effect === "IGNORED"
-        ? `The value ${reason}. The widget ignores it and shows its default.`
-        : `The value ${reason}.`,
-  }));
-  const keys = misspelledKeys(theme).map(({ key, meant }) => ({
-    channel: "TEXT" as const,
-    path: `theme.${key}`,
-    code: "THEME_KEY_UNKNOWN" as const,
-    message: `The widget does not know this key. Did you mean ${meant}?`,
-  }));
-  return [...values, ...keys];
 }
 
 /** Checks the configuration of one channel. */

@@ -23,6 +23,11 @@ export function unknownCursor(after: string): never {
   ]);
 }
 
+async function contains(entries: QueryOf<unknown>, id: string, idColumn = "id"): Promise<boolean> {
+  const found = (await entries.where({ [idColumn]: id }).limit(1)) as unknown[]; // untyped by Knex
+  return found.length > 0;
+}
+
 /**
  * Checks a cursor of a list whose entries may have been removed: the list then continues at the time in the cursor.
  * @param entries all entries that the cursor could name
@@ -34,8 +39,7 @@ export async function checkCursor(
   idColumn = "id",
 ): Promise<void> {
   if (after == null || hasTime(after)) return;
-  const [named] = await entries.where({ [idColumn]: after }).limit(1);
-  if (named === undefined) unknownCursor(after);
+  if (!(await contains(entries, after, idColumn))) unknownCursor(after);
 }
 
 /**
@@ -63,8 +67,7 @@ export async function connectionByAge<T extends { id: string }>(
       );
   }
   const found = (await wanted) as T[]; // a part of the rows
-  if (after != null && found.length === 0 && (await rows.clone().where({ id: after })).length === 0)
-    unknownCursor(after);
+  if (after != null && found.length === 0 && !(await contains(rows.clone(), after))) unknownCursor(after);
   return connectionOf(found, take);
 }
 
