@@ -10,8 +10,14 @@ import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
 } from "graphql";
-import { valuesInRequests } from "../schema/core/enums";
-import { DATE_TIME_EXPECTED, itemRule, OBJECT_EXPECTED, ruleOf, type InputRule } from "../schema/core/rules";
+import {
+  DATE_TIME_EXPECTED,
+  itemRule,
+  OBJECT_EXPECTED,
+  ruleOf,
+  valuesInRequests,
+  type InputRule,
+} from "../schema/core/rules";
 import { quoted } from "../src/platform/errors";
 import type { Variable } from "./compile";
 import { exampleOf } from "./examples";

@@ -16,8 +16,7 @@ import {
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
-import { valuesInRequests } from "../schema/core/enums";
-import { itemRule, ruleOf, type InputRule } from "../schema/core/rules";
+import { itemRule, ruleOf, valuesInRequests, type InputRule } from "../schema/core/rules";
 import { responseName } from "./compile";
 import { exampleOf } from "./examples";
 import { mutationFor } from "./read-only";

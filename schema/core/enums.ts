@@ -1,4 +1,3 @@
-import type { GraphQLEnumType } from "graphql";
 import { registerEnumType } from "type-graphql";
 import type { Permission } from "../../src/account/auth/limits";
 import {
@@ -94,17 +93,6 @@ export const KeyPermission = enumOf("KeyPermission", "Permission of a key with l
   webhooks: "Manage webhook destinations and deliveries.",
   import: "Import records. Only the command line grants this permission.",
 } satisfies Record<Permission, string>);
-
-/** Values that responses may contain, but that no request may send, by enum. */
-const ONLY_IN_RESPONSES: Readonly<Record<string, readonly string[]>> = { KeyPermission: ["import"] };
-
-/** The values of an enum that a request may send. */
-export const valuesInRequests = (type: GraphQLEnumType): string[] =>
-  type
-    .getValues()
-    .map(({ name }) => name)
-    .filter((name) => !ONLY_IN_RESPONSES[type.name]?.includes(name));
-
 export const MessageRole = enumOf("MessageRole", "Author of a message.", {
   ASSISTANT: "The assistant. A posted message of this role is only stored.",
   TOOL: "A function, with its response. A posted message of this role is only stored.",

@@ -1,4 +1,11 @@
-import { isInputObjectType, isListType, isNonNullType, isScalarType, type GraphQLInputType } from "graphql";
+import {
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+  type GraphQLEnumType,
+  type GraphQLInputType,
+} from "graphql";
 import { Extensions } from "type-graphql";
 import { counted, quoted, type Problem } from "../../src/platform/errors";
 
@@ -49,6 +56,16 @@ export const itemRule = ({
   "x-extension": _extension,
   ...rule
 }: InputRule): Omit<InputRule, "nullable" | "minItems" | "maxItems" | "x-extension"> => rule;
+
+/** Values that responses may contain, but that no request may send, by enum. */
+const ONLY_IN_RESPONSES: Readonly<Record<string, readonly string[]>> = { KeyPermission: ["import"] };
+
+/** The values of an enum that a request may send. */
+export const valuesInRequests = (type: GraphQLEnumType): string[] =>
+  type
+    .getValues()
+    .map(({ name }) => name)
+    .filter((name) => !ONLY_IN_RESPONSES[type.name]?.includes(name));
 
 /** All problems of a coerced value, by path. */
 export function problemsOf(
