@@ -1,9 +1,10 @@
 import { connect } from "node:net";
 import { disclosingCommandOf } from "../account/audit/note";
 import { AnalyticsTokens, LINK_PERIODS, type LinkPeriod } from "../account/organization/analytics-tokens";
+import COMMANDS from "./commands.json";
 import { command, existingOrganization, newKeys } from "./command";
 
-const USAGE = `npm run --silent analytics:link -- [--organization ID] [--days ${LINK_PERIODS.join("|")}]`;
+const { usage: USAGE } = COMMANDS["cli/analytics-link"];
 /** How long the server may take to accept a connection. */
 const CONNECT_MS = 1_000;
 

@@ -4,13 +4,14 @@ import { AuditLog } from "../account/audit/audit-log";
 import type { AuditHead } from "../account/audit/chain";
 import { verifyChain, type AuditVerdict } from "../account/audit/verify";
 import type { Database } from "../platform/database/database";
+import COMMANDS from "./commands.json";
 import { command, existingOrganization } from "./command";
 
 /**
  * Verifies the audit chains of all organizations, of one, or of an exported file. The exit code is 1 if an entry was
  * changed or is missing.
  */
-const USAGE = "npm run --silent audit:verify -- [--organization ID] [--head POSITION:HASH] [--file EXPORT]";
+const { usage: USAGE } = COMMANDS["cli/audit-verify"];
 
 command(
   { usage: USAGE, options: ["organization", "head", "file"] },

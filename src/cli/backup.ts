@@ -3,11 +3,12 @@ import { Crypto } from "../platform/crypto";
 import { writeBackup } from "../backup/write-backup";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { openStorage } from "../platform/providers/open-storage";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { counted } from "../platform/errors";
 import { operator, ownVersion } from "./operator";
 
-const USAGE = "npm run backup -- DIR [--include-keys]";
+const { usage: USAGE } = COMMANDS["cli/backup"];
 
 operator(async (settings) => {
   const options = { "include-keys": { type: "boolean" as const, default: false } };

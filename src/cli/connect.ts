@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { commandOf } from "../account/audit/note";
 import { askOnce, TEST_MESSAGE } from "../account/organization/test-model";
 import type { Ports } from "../platform/ports/ports";
+import COMMANDS from "./commands.json";
 import { command, existingOrganization, newKeys } from "./command";
 import { nearest } from "../platform/nearest";
 import type { FailureKind } from "../platform/ports/text-model";
@@ -11,9 +12,7 @@ import { storeForOrganization, storeInSettings } from "./connect/store";
 import { AbortedError } from "./connect/questions";
 import { explainPort, isPrivate, modelsAt, type Target } from "./connect/target";
 
-const USAGE = `npm run connect -- [--provider openai|groq|anthropic | --url ADDRESS] [--key KEY] [--model NAME]
-  [--store organization|env] [--organization ID]
-Without options it asks. The key can also come from OPENAI_API_KEY, GROQ_API_KEY and so on.`;
+const { usage: USAGE } = COMMANDS["cli/connect"];
 const OPTIONS = ["provider", "url", "key", "model", "store", "organization"] as const;
 
 const OPTIONAL = { throwIfNoEntry: false } as const;

@@ -5,6 +5,7 @@ import { refuseMoved } from "../platform/database/refuse-moved";
 import { migrate } from "../platform/database/migrate";
 import { openClient } from "../platform/database/open-client";
 import { installJobs } from "../platform/jobs/install";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 
@@ -14,7 +15,7 @@ const OPTIONS = {
   jobs: { type: "string", default: "parley_jobs" },
 } as const;
 
-const USAGE = "npm run database:roles -- [--apply] [--serving NAME] [--jobs NAME]";
+const { usage: USAGE } = COMMANDS["cli/database-roles"];
 
 operator(async (config) => {
   const { values } = parseArguments(USAGE, { options: OPTIONS });

@@ -1,9 +1,10 @@
 import { recordCommand } from "../account/audit/record-command";
 import { FileStore } from "../assistants/files/file-store";
 import { missingFiles } from "../assistants/files/missing-files";
+import COMMANDS from "./commands.json";
 import { command } from "./command";
 
-const USAGE = "npm run --silent files:adopt -- [--force]";
+const { usage: USAGE } = COMMANDS["cli/files-adopt"];
 
 /** Makes the file storage in this server's settings the storage of the installation. */
 command({ usage: USAGE, options: [], flags: ["force"] }, async (database, { force }, { settings }) => {

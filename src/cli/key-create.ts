@@ -1,10 +1,10 @@
 import { commandOf } from "../account/audit/note";
 import { PERMISSIONS, type Permission } from "../account/auth/limits";
 import { Keys, type KeyInput } from "../account/organization/keys";
+import COMMANDS from "./commands.json";
 import { command, existingOrganization } from "./command";
 
-const USAGE = `npm run --silent key:create -- [--organization ID] [--type SECRET|PUBLIC] [--name TEXT]
-  [--expires-at ISO8601] [--permissions read,write,calls,keys,webhooks] [--assistants ID,ID] [--import]`;
+const { usage: USAGE } = COMMANDS["cli/key-create"];
 const OPTIONS = ["organization", "type", "name", "expires-at", "permissions", "assistants"] as const;
 
 /** Creates a key for the default organization, or for another one by its id. */

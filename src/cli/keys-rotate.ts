@@ -3,10 +3,11 @@ import { Crypto } from "../platform/crypto";
 import { rotateKeys } from "../backup/rotate-keys";
 import { addEncryptionKey, commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 
-const USAGE = "npm run keys:rotate -- [--new-key]";
+const { usage: USAGE } = COMMANDS["cli/keys-rotate"];
 
 const onlyOneKey = ({ ENCRYPTION_KEYS: keys }: Config): string =>
   `There is only one encryption key, so there is nothing to rotate. ${

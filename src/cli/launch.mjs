@@ -1,12 +1,16 @@
 // Builds what changed since the last build, then runs the named program: `node src/cli/launch.mjs main`. With
-// --server instead of a program, existing builds of browser programs are not updated.
+// --server instead of a program, existing builds of browser programs are not updated. A program may also be a script of
+// its own: `./test/bench/run.mjs`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { preflight, thisUser } from "./preflight.mjs";
+
+const [, , program, ...options] = process.argv;
+createRequire(import.meta.url)("./help.cjs").helpIfAsked(program, options);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 process.chdir(root);
@@ -90,7 +94,6 @@ async function run({ name, commands }) {
   writeFileSync(stampOf(name), "");
 }
 
-const [, , program, ...options] = process.argv;
 const serverOnly = program === "--server";
 const isWanted = ({ name }) => !serverOnly || name === "server" || !existsSync(stampOf(name));
 const canBuild = existsSync("node_modules/typescript");
@@ -102,7 +105,10 @@ if (!existsSync("node_modules/pg") || (!canBuild && !existsSync(stampOf("server"
 const stale = canBuild ? STEPS.filter((it) => isWanted(it) && isStale(it)) : [];
 if (stale.length > 0 && program === "main") await preflight();
 if (stale.length > 0) await build(stale);
-if (program && !serverOnly) {
+if (program?.endsWith(".mjs")) {
+  process.argv = [process.argv[0], join(root, program), ...options];
+  await import(pathToFileURL(join(root, program)).href);
+} else if (program && !serverOnly) {
   process.argv = [process.argv[0], "run.cjs", program, ...options];
   createRequire(import.meta.url)("./bundle/run.cjs");
 }

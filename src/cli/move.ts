@@ -2,11 +2,12 @@ import { moveDatabase } from "../backup/move";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { prepare } from "../start/prepare";
 import { databaseUrlProblem } from "../platform/settings/database-url";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { operator } from "./operator";
 import { recordInAudit } from "./record-in-audit";
 
-const USAGE = "npm run move -- --to postgres://USER:PASSWORD@HOST:PORT/NAME";
+const { usage: USAGE } = COMMANDS["cli/move"];
 
 operator(async (settings) => {
   const { values } = parseArguments(USAGE, { options: { to: { type: "string" } } });

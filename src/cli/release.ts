@@ -4,11 +4,12 @@ import { Database } from "../platform/database/database";
 import { commandDatabase, withEncryptionKeys } from "../platform/database/open";
 import { offlinePorts } from "../platform/providers/offline";
 import { prepare } from "../start/prepare";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { counted } from "../platform/errors";
 import { operator } from "./operator";
 
-const USAGE = "npm run release -- [--drop]";
+const { usage: USAGE } = COMMANDS["cli/release"];
 
 operator(async (settings) => {
   const { values } = parseArguments(USAGE, { options: { drop: { type: "boolean", default: false } } });

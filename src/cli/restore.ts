@@ -20,12 +20,13 @@ import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/
 import { offlinePorts } from "../platform/providers/offline";
 import { openStorage } from "../platform/providers/open-storage";
 import { prepare } from "../start/prepare";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 import { counted } from "../platform/errors";
 import { operator } from "./operator";
 import { recordInAudit } from "./record-in-audit";
 
-const USAGE = "npm run restore -- DIR [--erasures NEWER_BACKUP]";
+const { usage: USAGE } = COMMANDS["cli/restore"];
 
 operator(async (settings) => {
   const { positionals, values } = parseArguments(USAGE, {

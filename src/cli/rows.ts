@@ -5,11 +5,12 @@ import pg from "pg";
 import { describeTables, type Column } from "../platform/database/describe-tables";
 import { startEmbedded } from "../platform/database/embedded";
 import { migrate } from "../platform/database/migrate";
+import COMMANDS from "./commands.json";
 import { parseArguments } from "./arguments";
 
 /** `npm run rows`: migrates an empty database and generates the row types of its tables. */
 async function run(): Promise<void> {
-  parseArguments("npm run rows", {});
+  parseArguments(COMMANDS["cli/rows"].usage, {});
   const dataDir = await mkdtemp(join(tmpdir(), "parley-rows-"));
   try {
     const embedded = await startEmbedded({ dataDir, log: () => undefined, flags: ["fsync=off"] });

@@ -1,36 +1,52 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
-import { EFFECTS } from "../../src/cli/effects";
-import { emptyFolder, runAt, SERVER_TIMEOUT_MS } from "../support/server";
+import { describe, expect, test } from "@jest/globals";
+import { LINK_PERIODS } from "../../src/account/organization/analytics-tokens";
+import COMMANDS from "../../src/cli/commands.json";
+import { emptyFolder, runAt } from "../support/server";
 
-const { scripts } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")) as {
+const ROOT = join(__dirname, "../..");
+const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   scripts: Record<string, string>;
 };
-/** Programs by the name of their script; `docs` passes its arguments to another program. */
-const PROGRAMS = Object.entries(scripts).flatMap(([name, text]) => {
-  const program = /launch\.mjs (cli\/\S+)$/.exec(text)?.[1];
-  return program === undefined ? [] : [[name, program] as const];
-});
-
-test("every command has a sentence about its effect", () => {
-  expect(Object.keys(EFFECTS).sort()).toEqual(PROGRAMS.map(([, program]) => program).sort());
-});
-
-test(
-  "--help of every command prints its usage and its effect, without a database",
-  async () => {
-    const cwd = emptyFolder();
-    for (const [name, program] of PROGRAMS) {
-      const { code, stdout, stderr } = await runAt({ cwd }, program, {}, "--help");
-      expect({ name, code, stderr }).toEqual({
-        name,
-        code: 0,
-        stderr: "",
-      });
-      expect(stdout).toMatch(new RegExp(`^Usage: npm run (--silent )?${name}\\b`));
-      expect(stdout.trimEnd().endsWith(EFFECTS[program]!)).toBe(true);
-    }
-  },
-  4 * SERVER_TIMEOUT_MS,
+/** Programs of others, which have a help of their own. */
+const TOOLS = /^([A-Z_]+=\S+ )*(jest|tsc|eslint|prettier)\b/;
+/** Our scripts, each with the arguments of the launcher. */
+const OWN = Object.entries(scripts).flatMap(([name, text]) =>
+  TOOLS.test(text) ? [] : [[name, text.split("src/cli/launch.mjs")[1]?.trim().split(" ") ?? []] as const],
 );
+/** Settings with which no program starts. */
+const INVALID = { PORT: "none", DATABASE_URL: "mysql://nowhere", LOG_LEVEL: "loud" };
+/** Files that the commands for developers write. */
+const WRITTEN = ["docs/settings.md", "src/platform/database/tables.generated.ts", "schema/schema.graphql"];
+
+test("every script either starts one of our programs, which has a usage, or a tool", () => {
+  const programs = OWN.map(([, [program]]) => program || "build");
+  expect(programs.sort()).toEqual(Object.keys(COMMANDS).sort());
+  for (const [name] of OWN) expect(scripts[name]).not.toContain("&&"); // npm passes options to the last program only
+  expect(COMMANDS["cli/analytics-link"].usage).toContain(LINK_PERIODS.join("|"));
+});
+
+describe.each(OWN)("npm run %s", (name, [program = ""]) => {
+  test("prints its usage for --help, whatever the settings are, and touches nothing", () => {
+    const times = () => WRITTEN.map((file) => statSync(join(ROOT, file)).mtimeMs);
+    const before = times();
+    const DATA_DIR = join(emptyFolder(), "data");
+    const options = [join(ROOT, "src/cli/launch.mjs"), ...(program === "" ? [] : [program]), "--help"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, options, {
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, ...INVALID, DATA_DIR },
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+    const shown = name === "start" ? "npm start" : `npm run (--silent )?${name}\\b`;
+    expect(stdout).toMatch(new RegExp(`^Usage: ${shown}[^]*\n\n[A-Z].*\\.\n$`));
+    expect(times()).toEqual(before);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+});
+
+test("a program that is started without npm prints its usage, too", async () => {
+  const { code, stdout } = await runAt({ cwd: emptyFolder() }, "cli/backup", INVALID, "--help");
+  expect([code, stdout]).toEqual([0, expect.stringContaining(COMMANDS["cli/backup"].usage)]);
+});
