@@ -1,6 +1,9 @@
 import type { RequestHandler } from "express";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
 
+/** Interval at which the delay of the event loop is measured: each time wakes an idle process. */
+const LAG_INTERVAL_MS = 50;
+
 /** Prometheus metrics: process metrics and request durations. */
 export class Metrics {
   private readonly registry = new Registry();
@@ -56,7 +59,7 @@ export class Metrics {
   });
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LAG_INTERVAL_MS });
   }
 
   /** Measures the duration of a request. REST responses name the operation in a header. */

@@ -11,6 +11,7 @@ import { ImmediateJobs, requeue } from "../platform/jobs/immediate/immediate-job
 import { Calendar } from "../platform/jobs/calendar/calendar";
 import { freeJobs } from "../platform/jobs/free-jobs";
 import { GivenUp } from "./given-up";
+import { DueJobs } from "../platform/jobs/due-jobs";
 import { openJobPool } from "../platform/jobs/job-pool/job-pool";
 import { LastingRunner } from "../platform/jobs/lasting-runner";
 import { fairShares } from "../platform/jobs/shares";
@@ -28,6 +29,8 @@ import {
 /** Concurrent jobs of this process; one organization gets at most half. */
 const CONCURRENCY = 32;
 const SLOW_CONCURRENCY = 4;
+/** Each worker looks for jobs at this interval, if it misses that one was added or has become due. */
+const POLL_INTERVAL_MS = 10_000;
 /** Without batches graphile-worker leaves a rejected promise unhandled if the end of a job cannot be recorded, which ends the process. */
 const BATCHES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
@@ -76,13 +79,14 @@ export async function startWorker({
   await reportHeld(pool, takeoverMs, logger);
   await Promise.all(runners.map((runner) => runner.start()));
   await Promise.all([beat(), calendar.start()]);
+  const dueJobs = new DueJobs(pool, runners);
   const timer = setInterval(() => void beat(), takeoverMs / 6).unref();
   return {
     slot: (organizationId) => immediate.slot(organizationId),
     stop: async () => {
       clearInterval(timer);
       const mine = ids();
-      await Promise.all([...runners, immediate, givenUp, calendar].map((part) => part.stop()));
+      await Promise.all([dueJobs, ...runners, immediate, givenUp, calendar].map((part) => part.stop()));
       await pool
         .query("delete from worker_heartbeats where worker_id = any($1)", [mine])
         .catch(() => undefined);
@@ -96,7 +100,7 @@ function runnersOf(database: Database, pool: Pool, periodic: TaskList, logger: L
   const common = {
     pgPool: pool,
     noHandleSignals: true,
-    pollInterval: 1_000,
+    pollInterval: POLL_INTERVAL_MS,
     logger: jobLog(logger),
     preset: BATCHES,
   };

@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Logger as JobLogger, type RunnerOptions } from "graphile-worker";
 import pino from "pino";
+import { DueJobs } from "../../src/platform/jobs/due-jobs";
 import { openJobPool } from "../../src/platform/jobs/job-pool/job-pool";
 import { LastingRunner } from "../../src/platform/jobs/lasting-runner";
 import { useApp } from "../support/app";
@@ -58,4 +59,29 @@ test("jobs of a runner that broke run again, also when the ends of several could
   await until(() => runs.length === 4);
   expect(runs.slice(2).sort()).toEqual(["another", "one"]);
   expect(runner.ids).not.toContain(broken);
+});
+
+test("a worker that rarely looks for jobs runs one when its time has come", async () => {
+  const pool = openJobPool(running.database.ownerUrl, LOGGER);
+  const runs: unknown[] = [];
+  const options: RunnerOptions = {
+    pgPool: pool,
+    noHandleSignals: true,
+    pollInterval: 600_000,
+    logger: new JobLogger(() => () => undefined),
+    taskList: { note: (payload) => void runs.push(payload) },
+  };
+  const runner = new LastingRunner(options, pool, LOGGER);
+  await runner.start();
+  const dueJobs = new DueJobs(pool, [runner]);
+  afterTest(async () => {
+    await dueJobs.stop();
+    await runner.stop();
+    await pool.end();
+  });
+  await running.database.query(
+    `select graphile_worker.add_job('note', '{"of": "later"}', run_at => now() + interval '1 second')`,
+  );
+  await until(() => runs.length > 0);
+  expect(runs).toEqual([{ of: "later" }]);
 });

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { run, type Runner, type RunnerOptions, type WorkerEvents } from "graphile-worker";
+import { run, type Runner, type RunnerOptions, type WorkerEvents, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { freeJobs } from "./free-jobs";
@@ -17,6 +17,7 @@ const RECORD_TIMEOUT_MS = 5_000;
 export class LastingRunner {
   /** By worker id, which is also the id that locks their jobs. */
   private readonly running = new Map<string, Runner>();
+  private workers: WorkerPool | undefined;
   private stopped = false;
 
   constructor(
@@ -33,8 +34,8 @@ export class LastingRunner {
   async start(): Promise<void> {
     let id = "";
     const events = new EventEmitter() as WorkerEvents;
-    events.on("pool:create", ({ workerPool }) => (id = workerPool.id));
-    events.once("pool:gracefulShutdown", () => void this.replace());
+    events.on("pool:create", ({ workerPool }) => ((this.workers = workerPool), (id = workerPool.id)));
+    events.once("pool:gracefulShutdown", () => ((this.workers = undefined), void this.replace()));
     events.on("job:failed", ({ error, job }) =>
       this.logger.error({ err: error, task: job.task_identifier }, "a job failed its last attempt"),
     );
@@ -50,8 +51,14 @@ export class LastingRunner {
     void Promise.race([ended, recorded]).then(() => this.remove(id));
   }
 
+  /** Lets this many idle workers look for a job now. */
+  wake(count: number): void {
+    this.workers?.nudge(count);
+  }
+
   async stop(): Promise<void> {
     this.stopped = true;
+    this.workers = undefined;
     await Promise.all([...this.running.values()].map((runner) => runner.stop().catch(() => undefined)));
   }
 
