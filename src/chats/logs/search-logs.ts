@@ -27,6 +27,12 @@ export interface FoundLogs {
   readonly searchedUpTo?: string;
 }
 
+/** The matches in a chunk of chats, and its last chat if neither the page nor the list ends in it. */
+interface Scanned {
+  readonly matches: readonly LogRow[];
+  readonly last?: string;
+}
+
 /** Chats per statement that scans. */
 const CHUNK = 500;
 /** No further chats are scanned after this time, in ms. */
@@ -52,13 +58,10 @@ export async function searchLogs(scope: Scope, query: LogSearch): Promise<FoundL
   for (let scanned = CHUNK; ; scanned += CHUNK) {
     const next = { ...conditions, after };
     const missing = offset + take - found.length;
-    const [matches, last] = await Promise.all([
-      matchesIn(scope, order, next, pattern, missing),
-      lastOf(scope, order, next),
-    ]);
+    const { matches, last } = await scan(scope, order, next, pattern, missing);
     found.push(...matches);
     const rows = found.slice(offset);
-    if (matches.length === missing || last === undefined) return { rows };
+    if (last === undefined) return { rows };
     after = last;
     const elapsed = performance.now() - startedAt;
     if (scanned === CHUNK && HAS_TRIGRAM.test(search)) {
@@ -92,23 +95,18 @@ async function indexed(
   ]);
 }
 
-/** The first matches in a chunk. */
-function matchesIn(
+/** Searches the next chunk. */
+async function scan(
   scope: Scope,
   order: Order,
   conditions: LogConditions,
   pattern: string,
   most: number,
-): Promise<LogRow[]> {
+): Promise<Scanned> {
   const { statement, values } = NEXT[order].by(valuesOf(conditions));
-  return scope.read(statement, [pattern, most, ...values]);
-}
-
-/** The last chat of a chunk; undefined if the list ends in it. */
-async function lastOf(scope: Scope, order: Order, conditions: LogConditions): Promise<string | undefined> {
-  const { statement, values } = LAST[order].by(valuesOf(conditions));
-  const [last] = await scope.read(statement, values);
-  return last?.id;
+  const rows = await scope.read(statement, [pattern, most, ...values]);
+  const end = rows.findIndex(({ isEnd }) => isEnd);
+  return end < 0 ? { matches: rows } : { matches: rows.toSpliced(end, 1), last: rows[end]!.id };
 }
 
 function tell(scope: Scope, { order, conditions }: LogSearch, scanned: number, after: string): void {
@@ -134,39 +132,32 @@ const listed = (db: Knex) => LOG_COLUMNS.map((name) => db.raw("??", [name]).toQu
 
 /**
  * Scans the next chats. The limit in the ordered inner query lets the outer one stop at the last entry of the page,
- * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. Parameters: pattern, limit.
+ * and a scalar subquery, unlike `exists`, is never answered by a hash of all messages. The end of the chunk is looked
+ * up only if the page is not full. Parameters: pattern, limit.
  */
 const NEXT = inBothOrders(
   (order) =>
-    new FilteredStatement<LogRow, keyof LogConditions>(
+    new FilteredStatement<LogRow & { readonly isEnd: boolean }, keyof LogConditions>(
       LOG_CONDITIONS[order],
       ({ db, table, $, narrowed }) => {
-        const next = narrowed(table("chats"))
-          .select(...LOG_COLUMNS, ...SEARCHED)
-          .orderBy(byStart(order));
+        const next = narrowed(table("chats")).orderBy(byStart(order));
+        const chunk = sqlOf(next.clone().select(...LOG_COLUMNS, ...SEARCHED));
+        const end = sqlOf(next.clone().select(...LOG_COLUMNS));
         const message = table("messages")
           .select(db.raw("true"))
           .whereRaw("messages.chat_id = chats.id")
           .where("content", "ilike", $(1));
         const query: Knex.Raw = db.raw(
-          `select ${listed(db)} from (${sqlOf(next)} limit ${CHUNK}) as chats
-         where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
-         order by started_at ${order}, id ${order} limit ?`,
-          [$(1), $(2)],
+          `with found as materialized (
+             select ${listed(db)} from (${chunk} limit ${CHUNK}) as chats
+             where ${SEARCHABLE_TEXT} ilike ? or (${sqlOf(message)} limit 1)
+             order by started_at ${order}, id ${order} limit ?
+           )
+           select found.*, false as is_end from found
+           union all
+           select last.*, true from (${end} limit 1 offset ${CHUNK - 1}) as last where (select count(*) from found) < ?`,
+          [$(1), $(2), $(2)],
         );
-        return query;
-      },
-    ),
-);
-
-/** The last of the next chats. */
-const LAST = inBothOrders(
-  (order) =>
-    new FilteredStatement<{ id: string }, keyof LogConditions>(
-      LOG_CONDITIONS[order],
-      ({ db, table, narrowed }) => {
-        const next = narrowed(table("chats")).select("id").orderBy(byStart(order));
-        const query: Knex.Raw = db.raw(`${sqlOf(next)} limit 1 offset ${CHUNK - 1}`);
         return query;
       },
     ),
