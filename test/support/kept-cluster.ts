@@ -10,7 +10,7 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 const ROOT = join(__dirname, "../..");
 const CACHE = join(ROOT, "node_modules/.cache/parley-test");
@@ -29,7 +29,7 @@ function folder(): string {
       : readdirSync(source)
           .sort()
           .map((name) => join(source, name)))
-      digest.update(readFileSync(file));
+      digest.update(relative(ROOT, file)).update(readFileSync(file));
   return join(CACHE, digest.digest("hex").slice(0, 16));
 }
 
