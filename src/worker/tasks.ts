@@ -1,4 +1,5 @@
 import { keepFacts, sumFacts } from "../chats/analytics/keep-facts";
+import { countLogs } from "../chats/logs/count-logs";
 import { giveUpHangUp, giveUpStart, giveUpWatch } from "../channels/calls/give-up";
 import { eraseCall } from "../channels/calls/erase-call";
 import { hangUpCall } from "../channels/calls/hang-up-call";
@@ -154,6 +155,7 @@ export const periodicTasks = {
   "event.sequence": { at: "* * * * *", run: sequenceAll },
   "facts.keep": { at: "* * * * *", run: keepFacts },
   "facts.sum": { at: "* * * * *", run: (database: Database) => sumFacts(database) },
+  "logs.count": { at: "* * * * *", run: (database: Database) => countLogs(database) },
   "retention.enforce": { at: "*/15 * * * *", run: enforceRetention },
   "erasure.resume": { at: "*/3 * * * *", run: resumeErasures },
   "export.expire": { at: "*/10 * * * *", run: expireExports },

@@ -166,6 +166,7 @@ const WITHOUT_RECORD: Readonly<Record<string, string>> = {
   "event.sequence": DERIVED,
   "facts.keep": DERIVED,
   "facts.sum": DERIVED,
+  "logs.count": DERIVED,
   "size.measure": DERIVED,
 };
 

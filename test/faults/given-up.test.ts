@@ -182,6 +182,7 @@ const CASES: Readonly<Record<Task, Case>> = {
   "export.expire": onlyLogged("export.expire"),
   "facts.keep": onlyLogged("facts.keep"),
   "facts.sum": onlyLogged("facts.sum"),
+  "logs.count": onlyLogged("logs.count"),
   "chat.endIdle": onlyLogged("chat.endIdle"),
   "retention.enforce": onlyLogged("retention.enforce"),
   "sms.expire": onlyLogged("sms.expire"),

@@ -200,6 +200,7 @@ const CASES = {
   "event.sequence": periodic("event.sequence", "events"),
   "facts.keep": periodic("facts.keep", "conversation_facts_kept"),
   "facts.sum": periodic("facts.sum", "conversation_facts_kept"),
+  "logs.count": periodic("logs.count", "log_changes"),
   "retention.enforce": periodic("retention.enforce", "retentions"),
   "erasure.resume": periodic("erasure.resume", "erasures"),
   "chat.endIdle": periodic("chat.endIdle", "chats"),

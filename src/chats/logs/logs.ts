@@ -9,6 +9,7 @@ import { inBothOrders } from "../../platform/database/order";
 import type { Scope } from "../../platform/database/scope";
 import { withoutNulls } from "../../platform/database/without-nulls";
 import { missing } from "../../platform/errors";
+import { FAR_LISTS, FAR_LISTS_AFTER, FAR_OFFSET } from "./far-logs";
 import { byStart, LOG_COLUMNS, LOG_CONDITIONS, valuesOf, type LogRow } from "./log-conditions";
 import { searchLogs } from "./search-logs";
 
@@ -49,25 +50,6 @@ const LISTS = inBothOrders((order) =>
       narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
         .select(...LOG_COLUMNS)
         .orderBy(byStart(order)),
-    { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
-  ),
-);
-
-/** Pages that begin at this entry or later are far. */
-const FAR_OFFSET = 1_000;
-
-/** Like `LISTS`, for a far page: only the index is walked, and the rows of the page alone are read. */
-const FAR_LISTS = inBothOrders((order) =>
-  perId(
-    ({ table, narrowed, $ }) => {
-      const walked = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
-        .select("id")
-        .orderBy(byStart(order));
-      return table("chats")
-        .select(...LOG_COLUMNS)
-        .whereRaw("id = any(array(? limit ? offset ?))", [walked, $(1), $(2)])
-        .orderBy(byStart(order));
-    },
     { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
   ),
 );
@@ -115,10 +97,16 @@ export class Logs {
       const found = await Promise.all(ids.map(find));
       return found.map(({ rows }) => rows.map(toListItem));
     }
-    const isFar = offset >= FAR_OFFSET;
-    const found = isFar
-      ? await readPerId(this.scope, FAR_LISTS[order], ids, { take }, valuesOf(conditions), [take, offset])
-      : await readPerId(this.scope, LISTS[order], ids, { take, offset }, valuesOf(conditions));
+    const read =
+      offset < FAR_OFFSET
+        ? readPerId(this.scope, LISTS[order], ids, { take, offset }, valuesOf(conditions))
+        : after === null
+          ? readPerId(this.scope, FAR_LISTS[order], ids, { take }, { type }, [take, offset, type])
+          : readPerId(this.scope, FAR_LISTS_AFTER[order], ids, { take }, valuesOf(conditions), [
+              take,
+              offset,
+            ]);
+    const found = await read;
     return found.map((logs) => logs.map(toListItem));
   }
 }

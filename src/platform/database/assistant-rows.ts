@@ -26,6 +26,8 @@ const ASSISTANT: Readonly<Partial<Record<TenantTable, string>>> = {
   conversation_sums: "assistantId",
   end_reason_sums: "assistantId",
   function_sums: "assistantId",
+  log_blocks: "assistantId",
+  log_changes: "assistantId",
 };
 
 /** Tables whose records belong to the whole organization: a caller limited to assistants finds none of them. */

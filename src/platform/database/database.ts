@@ -110,6 +110,11 @@ export class Database {
     return this.organizationsOf("parley_unsummed_organizations()");
   }
 
+  /** Organizations with logs that are in no block yet. */
+  uncountedOrganizations(): Promise<string[]> {
+    return this.organizationsOf("parley_uncounted_organizations()");
+  }
+
   /** Ids of all organizations. */
   async organizationIds(): Promise<string[]> {
     const rows = await this.knex<{ id: string }>("organizations").select("id").orderBy("id");

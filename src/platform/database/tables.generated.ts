@@ -551,6 +551,22 @@ export interface Tables {
     organizationId: Column<string>;
     position: Column<string>;
   };
+  log_blocks: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    channel: Column<string>;
+    fromAt: Column<Date>;
+    fromId: Column<string>;
+    logs: NullableColumn<number>;
+  };
+  log_changes: {
+    organizationId: Column<string>;
+    assistantId: Column<string>;
+    channel: Column<string>;
+    startedAt: Column<Date>;
+    chatId: Column<string>;
+    change: Column<number>;
+  };
   messages: {
     organizationId: Column<string>;
     id: Column<string>;
@@ -905,6 +921,8 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   job_deaths: ["jobId", "deaths"],
   key_lookup: ["lookup", "organizationId", "keyId"],
   ledger_heads: ["organizationId", "position"],
+  log_blocks: ["organizationId", "assistantId", "channel", "fromAt", "fromId", "logs"],
+  log_changes: ["organizationId", "assistantId", "channel", "startedAt", "chatId", "change"],
   messages: ["organizationId", "id", "chatId", "sequence", "role", "channel", "content", "metadata", "toolCallId", "toolCalls", "createdAt", "assistantId", "clientId", "answersUpTo"],
   model_credentials: ["organizationId", "id", "provider", "sealedKey", "baseUrl", "updatedAt"],
   model_mappings: ["organizationId", "id", "model", "name", "provider", "baseUrl", "sealedKey", "updatedAt"],

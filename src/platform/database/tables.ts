@@ -42,6 +42,8 @@ export type TenantTable =
   | "conversation_sums"
   | "end_reason_sums"
   | "function_sums"
+  | "log_blocks"
+  | "log_changes"
   | "audit_outbox"
   | "audit_events"
   | "audit_heads"

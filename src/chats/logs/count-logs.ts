@@ -1,0 +1,174 @@
+import type { Knex } from "knex";
+import type { Database } from "../../platform/database/database";
+import type { Scope } from "../../platform/database/scope";
+import { statement } from "../../platform/database/statement";
+
+/** Lock of the blocks of an organization. */
+const BLOCKS = "logs.count";
+/** Logs of a block when it is made. One of twice the size is divided, as the index of 047 says. */
+const SIZE = 2_000;
+/** Logs per statement that counts. */
+const COUNTED = 25 * SIZE;
+/** Changes per transaction. */
+const BATCH_SIZE = 10_000;
+/** A run ends after this time, so that other periodic jobs do not wait; the next one continues. In ms. */
+const RUN_MS = 10_000;
+
+export interface CountOptions {
+  /** Changes per transaction. */
+  readonly batch?: number;
+  /** Logs of a block when it is made. */
+  readonly size?: number;
+  /** Logs per statement that counts; a multiple of `size`. */
+  readonly counted?: number;
+}
+
+/** Counts the logs of all organizations in blocks, by which far pages are found. */
+export async function countLogs(database: Database, options: CountOptions = {}): Promise<void> {
+  const until = performance.now() + RUN_MS;
+  for (const id of await database.uncountedOrganizations()) {
+    const scope = database.scope(id);
+    while (performance.now() < until && (await countSome(scope, options)));
+  }
+}
+
+/**
+ * Moves some changes into their blocks, and counts or divides one block. Both are single statements, so that their
+ * snapshots contain each chat together with its change. @returns whether more may be left
+ */
+export function countSome(scope: Scope, options: CountOptions): Promise<boolean> {
+  const { batch = BATCH_SIZE, size = SIZE, counted = COUNTED } = options;
+  return scope.transaction(async (scope) => {
+    if (!(await scope.tryLock(BLOCKS))) return false;
+    const [moved] = await scope.write(MOVE, [batch]);
+    await scope.write(REMOVE_EMPTY);
+    const [block] = await scope.write(NEXT, [2 * size]);
+    if (!block) return moved!.count === batch;
+    const { assistantId, channel, fromAt, fromId } = block;
+    const list = channel === "" ? [] : [channel];
+    await scope.write(COUNT[channel === "" ? "ofAssistant" : "ofChannel"], [
+      assistantId,
+      fromAt,
+      fromId,
+      size,
+      counted,
+      ...list,
+    ]);
+    return true;
+  });
+}
+
+const EXISTS = "on conflict (organization_id, assistant_id, channel, from_at, from_id) do update set logs =";
+
+/** A list without blocks gets its first one, which is counted next. The sum with null, of one not counted, is null. */
+const MOVE = statement<{ count: number }>(({ db, table, $ }) => {
+  const some = table("log_changes")
+    .select("assistantId", "startedAt", "chatId", "channel")
+    .orderByRaw("1, 2, 3, 4 limit ?", [$(1)])
+    .forUpdate()
+    .skipLocked(); // a chat that starts or goes must not wait
+  const query: Knex.Raw = db.raw(
+    `with taken as (?), gone as (
+    delete from log_changes c using taken t
+    where c.organization_id = $1 and c.assistant_id = t.assistant_id and c.started_at = t.started_at
+      and c.chat_id = t.chat_id and c.channel = t.channel
+    returning c.assistant_id, c.started_at, c.chat_id, c.channel, c.change
+  ), sums as (
+    select gone.assistant_id, list.channel, block.from_at, block.from_id, sum(gone.change)::integer as change
+    from gone cross join lateral (values (''), (gone.channel)) list (channel)
+    left join lateral (
+      select b.from_at, b.from_id from log_blocks b
+      where b.organization_id = $1 and b.assistant_id = gone.assistant_id and b.channel = list.channel
+        and (b.from_at, b.from_id) <= (gone.started_at, gone.chat_id)
+      order by b.from_at desc, b.from_id desc limit 1
+    ) block on true
+    group by 1, 2, 3, 4
+  ), added as (
+    insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id, logs)
+    select $1, assistant_id, channel, coalesce(from_at, '-infinity'), coalesce(from_id, ''),
+      case when from_at is not null then change end
+    from sums where change <> 0 or from_at is null
+    ${EXISTS} log_blocks.logs + excluded.logs
+  )
+  select count(*)::integer as count from gone`,
+    [some],
+  );
+  return query;
+});
+
+/** The block before extends over the range of an empty one. */
+const REMOVE_EMPTY = statement(({ db }) =>
+  db.raw(`delete from log_blocks b where b.organization_id = $1 and b.logs = 0 and b.from_at > '-infinity'`),
+);
+
+interface Block {
+  readonly assistantId: string;
+  readonly channel: string;
+  readonly fromAt: string;
+  readonly fromId: string;
+}
+
+const KEY = "b.assistant_id, b.channel, b.from_at::text as from_at, b.from_id";
+
+/** The next block that is not counted or too large. An index finds those of more than 4,000 logs. */
+const NEXT = statement<Block>(({ db }) =>
+  db.raw(`
+  select ${KEY} from log_blocks b where b.organization_id = $1 and (b.logs is null or b.logs > 4000)
+  union all select ${KEY} from log_blocks b where $2::integer < 4000 and b.organization_id = $1 and b.logs > $2 limit 1`),
+);
+
+/**
+ * Divides a block into counted ones. The rest of a large one becomes a block that is not counted yet. Changes that are
+ * not in the blocks yet are subtracted, because they will be added. Parameters: assistant, start of the block, size,
+ * most logs, and the channel, if the list has one.
+ *
+ * A block begins behind the log before it, and as far before its own first log as ids allow, so that it does not name a
+ * log that may have to be forgotten.
+ */
+const countOf = (channel: string, narrowed: (alias: string) => string) =>
+  statement(({ db }) =>
+    db.raw(`
+  with block as (
+    select $3::timestamptz as from_at, $4::text collate "C" as from_id, coalesce(next.from_at, 'infinity') as until_at,
+      coalesce(next.from_id, '') as until_id
+    from (select) one left join lateral (
+      select b.from_at, b.from_id from log_blocks b
+      where b.organization_id = $1 and b.assistant_id = $2 and b.channel = ${channel} and (b.from_at, b.from_id) > ($3::timestamptz, $4)
+      order by 1, 2 limit 1
+    ) next on true
+  ), walked as (
+    select c.started_at, c.id, row_number() over by_start - 1 as place, lag(c.started_at) over by_start as at_before,
+      lag(c.id) over by_start as id_before from (
+      select c.started_at, c.id from block cross join lateral (
+        select c.started_at, c.id from chats c
+        where c.organization_id = $1 and c.assistant_id = $2 ${narrowed("c")}
+          and (c.started_at, c.id) >= (block.from_at, block.from_id) and (c.started_at, c.id) < (block.until_at, block.until_id)
+        order by 1, 2 limit $6::integer + 1
+      ) c
+    ) c window by_start as (order by c.started_at, c.id)
+  ), sizes as (
+    select place / $5::integer as part, count(*)::integer as logs from walked group by 1
+  ), starts as (
+    select place / $5::integer as part, started_at as from_at, case when at_before < started_at then '' else (
+      select left(id, length) from lateral generate_series(1, length(id)) length where left(id, length) > id_before order by 1 limit 1
+    ) end as from_id from walked where place > 0 and place % $5::integer = 0
+    union all select 0, from_at, from_id from block
+  ), parts as (
+    select starts.*, coalesce(sizes.logs, 0) as logs, lead(from_at, 1, until_at) over by_start as until_at,
+      lead(from_id, 1, until_id) over by_start as until_id
+    from starts left join sizes using (part) cross join (select until_at, until_id from block) block
+    window by_start as (order by part)
+  )
+  insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id, logs)
+  select $1, $2, ${channel}, from_at, from_id, case when part * $5::integer < $6::integer then logs - (
+    select coalesce(sum(c.change), 0)::integer from log_changes c
+    where c.organization_id = $1 and c.assistant_id = $2 ${narrowed("c")}
+      and (c.started_at, c.chat_id) >= (from_at, from_id) and (c.started_at, c.chat_id) < (until_at, until_id)) end
+  from parts
+  ${EXISTS} excluded.logs`),
+  );
+
+const COUNT = {
+  ofAssistant: countOf("''", () => ""),
+  ofChannel: countOf("$7", (alias) => `and ${alias}.channel = $7`),
+};

@@ -1,0 +1,74 @@
+import type { Knex } from "knex";
+import { inBothOrders, type Order } from "../../platform/database/order";
+import { perId } from "../../platform/database/per-id";
+import { sqlOf, type Pieces } from "../../platform/database/statement";
+import { byStart, LOG_COLUMNS, LOG_CONDITIONS } from "./log-conditions";
+
+/** Pages that begin at this entry or later are far. */
+export const FAR_OFFSET = 1_000;
+
+/**
+ * The last place of the list, in its order, whose distance from the list's beginning is known and not beyond the
+ * offset. The counts of blocks and the changes that are not in them yet are read in one snapshot, so that they agree
+ * with the list.
+ */
+const startOf = (order: Order, { table, db, $ }: Pieces): Knex.Raw => {
+  const blocks = table("log_blocks")
+    .whereRaw("assistant_id = wanted.id and channel = coalesce(?, '')", [$(3)])
+    .select("fromAt as at", "fromId as id", db.raw("true as is_block"), "logs");
+  const changes = table("log_changes")
+    .whereRaw("assistant_id = wanted.id and channel = coalesce(?, channel)", [$(3)])
+    .select("startedAt as at", "chatId as id", db.raw("false as is_block"), "change as logs");
+  // A block contains its first log. In ascending order, those before it precede the block.
+  const preceding = order === "asc" ? "groups between unbounded preceding and 1 preceding" : "";
+  return db.raw(
+    `select at, id, preceding from (
+       select at, id, is_block, coalesce(sum(logs) over earlier, 0) as preceding, bool_or(logs is null) over earlier as unknown
+       from (? union all ?) counts window earlier as (order by at ${order}, id ${order} ${preceding})
+     ) places where is_block and unknown is not true and preceding <= ?::bigint
+     union all select ${order === "desc" ? "'infinity'" : "'-infinity'"}::timestamptz, '', 0
+     order by preceding desc limit 1`,
+    [blocks, changes, $(2)],
+  );
+};
+
+/**
+ * The logs of assistants on a far page: only the index is walked from the last counted place on, and only the rows of the page are
+ * read. Parameters: limit, offset, channel.
+ */
+export const FAR_LISTS = inBothOrders((order) =>
+  perId(
+    (pieces) => {
+      const { table, narrowed, db, $ } = pieces;
+      const walked = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
+        .whereRaw(`(started_at, id) ${order === "desc" ? "<" : ">="} (start.at, start.id)`)
+        .select("id")
+        .orderBy(byStart(order));
+      const ids: Knex.Raw = db.raw(
+        `select walked.id from (?) start cross join lateral (${sqlOf(walked)} limit ? offset ?::bigint - start.preceding) walked`,
+        [startOf(order, pieces), $(1), $(2)],
+      );
+      return table("chats")
+        .select(...LOG_COLUMNS)
+        .whereRaw("id = any(array(?))", [ids])
+        .orderBy(byStart(order));
+    },
+    { conditions: { type: LOG_CONDITIONS[order].type } },
+  ),
+);
+
+/** Like `FAR_LISTS`, from a given log on. Parameters: limit, offset. */
+export const FAR_LISTS_AFTER = inBothOrders((order) =>
+  perId(
+    ({ table, narrowed, $ }) => {
+      const walked = narrowed(table("chats").whereRaw("assistant_id = wanted.id"))
+        .select("id")
+        .orderBy(byStart(order));
+      return table("chats")
+        .select(...LOG_COLUMNS)
+        .whereRaw("id = any(array(? limit ? offset ?))", [walked, $(1), $(2)])
+        .orderBy(byStart(order));
+    },
+    { conditions: { type: LOG_CONDITIONS[order].type, after: LOG_CONDITIONS[order].after } },
+  ),
+);
