@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Crypto } from "../platform/crypto";
 import { refuseFilled, refuseStored } from "../backup/empty";
-import { checkKeys } from "../backup/key-check";
+import { checkKeys, missingKeys } from "../backup/key-check";
 import { ERASURES } from "../backup/facts";
 import {
   includedKeys,
@@ -15,7 +15,7 @@ import type { Config } from "../platform/settings/config";
 import { connect } from "../platform/database/connect";
 import { Database } from "../platform/database/database";
 import { hasEmbedded } from "../platform/database/embedded";
-import { keepEncryptionKeys, keptEncryptionKeys, restoreDatabase } from "../platform/database/open";
+import { keepEncryptionKeys, keptEncryptionKeys, keysFile, restoreDatabase } from "../platform/database/open";
 import { digestsIn, eraseAgain, type BackedUpErasure } from "../privacy/erasure/erase-again";
 import { offlinePorts } from "../platform/providers/offline";
 import { openStorage } from "../platform/providers/open-storage";
@@ -40,6 +40,7 @@ operator(async (settings) => {
   const newer = values.erasures === undefined ? undefined : await openBackup(resolve(values.erasures));
   const config = await withKeys(settings, backup.folder);
   await refuseOtherKeys(backup, config);
+  await refuseOtherFile(backup, config);
   const storage = openStorage(config);
   await refuseStored(storage, config.filesDir, config.S3_BUCKET === undefined).catch(async (error: Error) => {
     const problems = [error.message, await databaseProblem(config)];
@@ -70,6 +71,19 @@ operator(async (settings) => {
 
 async function refuseOtherKeys({ folder, manifest }: Backup, config: Config): Promise<void> {
   checkKeys(manifest.keys, new Crypto(config.ENCRYPTION_KEYS!), await includedKeysFile(folder));
+}
+
+/**
+ * The file with keys in DATA_DIR is never overwritten, and servers without the setting use it.
+ * @throws Error if it lacks keys of the backup
+ */
+async function refuseOtherFile({ manifest }: Backup, { embedded, DATA_DIR: dataDir }: Config): Promise<void> {
+  const stored = embedded ? await keptEncryptionKeys(dataDir) : undefined;
+  if (stored === undefined || missingKeys(manifest.keys, new Crypto(stored)).length === 0) return;
+  const file = keysFile(dataDir);
+  throw new Error(
+    `The file ${file} has other keys than the backup: a server could not read the restored secrets with it. Nothing was changed. Restore into an empty DATA_DIR, or keep the file with the backups that need it and move it away:\n  mv '${file}' '${file}.old'`,
+  );
 }
 
 async function printKeys({ folder }: Backup): Promise<void> {

@@ -221,6 +221,24 @@ test(
 );
 
 test(
+  "a restore refuses a DATA_DIR that has a file with other keys, before it changes anything",
+  async () => {
+    const DATA_DIR = emptyFolder();
+    const file = join(DATA_DIR, "encryption-keys");
+    writeFileSync(file, "k".repeat(40));
+    const { DATABASE_URL: _, ...embedded } = shared.env;
+    const { code, stderr } = await runToEnd("cli/restore", { ...embedded, DATA_DIR }, shared.folder);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`The file ${file} has other keys than the backup`),
+    ]);
+    expect(readdirSync(DATA_DIR)).toEqual(["encryption-keys"]);
+    expect(readFileSync(file, "utf8")).toBe("k".repeat(40));
+  },
+  LONG,
+);
+
+test(
   "an interrupted restore keeps servers from starting, and the next restore starts over",
   async () => {
     const { env, folder } = shared;

@@ -100,7 +100,8 @@ async function hasSecrets(url: string): Promise<boolean> {
   }
 }
 
-const keysFile = (dataDir: string) => join(dataDir, "encryption-keys");
+/** The file with the keys, beside the embedded database. */
+export const keysFile = (dataDir: string) => join(dataDir, "encryption-keys");
 
 const keysMissing = (dataDir: string): string =>
   `The file ${keysFile(dataDir)} is missing: restore it from your copy, or set ENCRYPTION_KEYS if you did before. The secrets in the database are encrypted with the keys in it. If there is no copy, see "If the keys are lost" in docs/backup.md.`;
