@@ -97,19 +97,48 @@ describe("the explorer at /graphql", () => {
   describe("the field for the key", () => {
     usePage(open);
 
+    const note = () => page.locator("parley-key").getByRole("status", { includeHidden: true });
+
     test.each([
-      [`parley_pk_${"x".repeat(36)}`, "This is a PUBLIC key."],
-      ["eyJhbGciOiJIUzI1NiJ9.eyJvcmciOiIxIn0.c2lnbmVk", "This is a token, not a key."],
-      [`parley_sk_${"x".repeat(36)}`, ""],
-    ])("says what %s is, before and after its use", async (value, words) => {
-      const note = page.locator("parley-key").getByRole("status", { includeHidden: true });
-      await page.getByLabel("API key").fill(value);
-      expect(await note.textContent()).toMatch(words === "" ? /^$/ : words);
+      [`parley_pk_${"x".repeat(36)}`, "This is a PUBLIC key.", "This API key is unknown."],
+      ["eyJhbGciOiJIUzI1NiJ9.eyJvcmciOiIxIn0.c2lnbmVk", "This is a token, not a key.", "looks like a token"],
+      [`parley_sk_${"x".repeat(36)}`, "", "This API key is unknown."],
+      ["parley_sk_short", "", "This API key is incomplete or mistyped"],
+      ["schlüssel", "", "characters that no key has"],
+    ])("says what %s is, and on its use why it is refused", async (value, words, refusal) => {
+      const field = page.getByLabel("API key");
+      await field.fill(value);
+      expect(await note().textContent()).toMatch(words === "" ? /^$/ : words);
       await press("Use key");
-      await inUse(value).waitFor();
-      expect(await note.textContent()).toMatch(words === "" ? /^$/ : words);
+      await expectText(note(), refusal);
+      expect(await field.inputValue()).toBe(value);
+      expect(await field.getAttribute("aria-invalid")).toBe("true");
+      expect(await keptIn(page, "sessionStorage")).not.toContain(value);
+      await field.fill("");
+      expect(await note().textContent()).toBe("");
+      for (const list of Object.values(observed)) list.length = 0; // the browser logs refused requests
+    });
+
+    test("accepts a PUBLIC key with the advice to use another one, and a SECRET key without", async () => {
+      const { value: publicKey } = await app.api.post("/rest/v1/organization/keys", { type: "PUBLIC" }, 200);
+      for (const [value, words] of [
+        [publicKey as string, "This is a PUBLIC key."],
+        [app.secretKey, ""],
+      ] as const) {
+        await page.getByLabel("API key").fill(value);
+        await press("Use key");
+        await inUse(value).waitFor();
+        expect(await note().textContent()).toMatch(words === "" ? /^$/ : words);
+        await press("Clear key");
+      }
+    });
+
+    test("says that a key of this tab is no longer accepted", async () => {
+      await page.evaluate(`sessionStorage.setItem("parley:key", "parley_sk_${"x".repeat(36)}")`);
+      await page.reload();
+      await expectText(note(), "This API key is unknown.");
       await press("Clear key");
-      expect(await note.textContent()).toBe("");
+      for (const list of Object.values(observed)) list.length = 0;
     });
   });
 
@@ -182,7 +211,14 @@ describe("the explorer at /graphql", () => {
   });
 
   describe("with an unknown key", () => {
-    usePage(() => openWithKey("parley_sk_unknown"));
+    usePage(async () => {
+      await open();
+      await page.evaluate(`sessionStorage.setItem("parley:key", "parley_sk_unknown")`);
+      await page.reload();
+      await pane("Variables").locator(".view-lines:visible").waitFor();
+      await expectText(page.locator("parley-key"), "This API key is incomplete or mistyped");
+      for (const list of Object.values(observed)) list.length = 0; // the browser logs refused requests
+    });
 
     test("shows that a subscription is refused", async () => {
       await tab("WatchChat").click();

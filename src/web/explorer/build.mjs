@@ -45,22 +45,34 @@ const ownTabs = {
   },
 };
 
-/** Names an entry of GraphiQL's history by its visible text: a name that differs cannot be spoken. */
-const namedHistory = {
-  name: "named-history",
+/** Replaces a text in a file of a package. */
+const corrected = (name, filter, wrong, right) => ({
+  name,
   setup(plugins) {
-    plugins.onLoad(
-      { filter: /@graphiql[\\/]plugin-history[\\/]dist[\\/]components\.js$/ },
-      async ({ path }) => {
-        const text = await readFile(path, "utf8");
-        const contents = text.replace(', "aria-label": "Set active"', "");
-        if (contents === text)
-          throw new Error(`${path} has changed: is namedHistory in build.mjs still needed?`);
-        return { contents };
-      },
-    );
+    plugins.onLoad({ filter }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const contents = text.replace(wrong, right);
+      if (contents === text) throw new Error(`${path} has changed: is ${name} in build.mjs still needed?`);
+      return { contents };
+    });
   },
-};
+});
+
+/** Names an entry of GraphiQL's history by its visible text: a name that differs cannot be spoken. */
+const namedHistory = corrected(
+  "named-history",
+  /@graphiql[\\/]plugin-history[\\/]dist[\\/]components\.js$/,
+  ', "aria-label": "Set active"',
+  "",
+);
+
+/** Names a tab by the first operation of its document, whichever was run last. */
+const lastingTitles = corrected(
+  "lasting-titles",
+  /@graphiql[\\/]react[\\/]dist[\\/]utility[\\/]tabs\.js$/,
+  "title: newTab.operationName || (newTab.query ? fuzzyExtractOperationName(newTab.query) : void 0) ||",
+  "title: (newTab.query ? fuzzyExtractOperationName(newTab.query) : void 0) || newTab.operationName ||",
+);
 
 const bundled = async (outdir, options) => outputsOf(await build({ ...shared, outdir, ...options }), outdir);
 
@@ -71,7 +83,7 @@ const explorer = () =>
       format: "esm",
       splitting: true,
       chunkNames: "chunk-[hash]",
-      plugins: [styleOnce, ownTabs, namedHistory],
+      plugins: [styleOnce, ownTabs, namedHistory, lastingTitles],
     }),
     bundled(explorerDir, {
       entryPoints: {

@@ -50,8 +50,11 @@ function Explorer() {
         <button className="parley-reset" type="button" onClick={reset}>
           Reset tabs
         </button>
-        <a className="parley-rest" href="/rest/docs">
+        <a className="parley-link" href="/rest/docs">
           REST documentation
+        </a>
+        <a className="parley-link" href="/docs">
+          Documentation
         </a>
         <h1 className="parley-brand">
           <a href="/">Parley</a>

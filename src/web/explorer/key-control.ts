@@ -1,7 +1,10 @@
+import { refusalOf } from "./key-check";
 import { currentKey, forgetKey, onKeyChange, setKey } from "./key";
 
 /** Characters of a key that are shown, to tell keys apart. */
 const SHOWN = 4;
+
+const NOTE_ID = "parley-key-note";
 
 const TOKEN = /^(Bearer +)?[\w-]+\.[\w-]+\.[\w-]*$/i;
 
@@ -17,6 +20,7 @@ function adviceOn(value: string): string {
 function noteOn(value: string): HTMLElement {
   const note = document.createElement("p");
   note.setAttribute("role", "status");
+  note.id = NOTE_ID;
   note.textContent = adviceOn(value);
   return note;
 }
@@ -26,6 +30,9 @@ const button = (text: string, type: "submit" | "button") =>
 
 /** Shows a field for the key, or the key in use and a button that clears it. */
 class KeyControl extends HTMLElement {
+  /** The key that the service has accepted here. */
+  private accepted = "";
+
   connectedCallback(): void {
     this.show();
     onKeyChange(() => this.show());
@@ -35,6 +42,28 @@ class KeyControl extends HTMLElement {
     const key = currentKey();
     const note = noteOn(key);
     this.replaceChildren(key ? this.used(key) : this.entry(note), note);
+    if (key && key !== this.accepted) void this.check(key, note);
+  }
+
+  /** Checks a key that was stored earlier, or entered elsewhere on the page. */
+  private async check(key: string, note: HTMLElement): Promise<void> {
+    const refusal = await refusalOf(key);
+    if (refusal) note.textContent = refusal;
+  }
+
+  /** Uses an entered key unless the service refuses it. */
+  private async use(field: HTMLInputElement, note: HTMLElement): Promise<void> {
+    const key = field.value.trim();
+    if (key === "") return;
+    note.textContent = "Checking the key …";
+    const refusal = await refusalOf(key);
+    if (!field.isConnected || field.value.trim() !== key) return; // changed meanwhile
+    field.ariaInvalid = String(refusal !== "");
+    note.textContent = refusal;
+    if (refusal) return field.focus();
+    this.accepted = key;
+    setKey(key);
+    this.querySelector("button")?.focus();
   }
 
   private entry(note: HTMLElement): HTMLElement {
@@ -43,15 +72,18 @@ class KeyControl extends HTMLElement {
       spellcheck: false,
       placeholder: "Secret key",
     });
+    field.setAttribute("aria-describedby", NOTE_ID);
     const label = document.createElement("label");
     label.append("API key", field);
     const form = document.createElement("form");
     form.append(label, button("Use key", "submit"));
-    field.addEventListener("input", () => (note.textContent = adviceOn(field.value.trim())));
+    field.addEventListener("input", () => {
+      field.ariaInvalid = null;
+      note.textContent = adviceOn(field.value.trim());
+    });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      setKey(field.value.trim());
-      this.querySelector("button")?.focus();
+      void this.use(field, note);
     });
     return form;
   }
