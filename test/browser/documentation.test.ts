@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import type { Browser, Page } from "playwright-core";
+import { STATUS } from "../../src/http/error-body";
+import { EVENT_NAMES } from "../../src/platform/database/event-names";
+import { SETTINGS } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
 import { launchBrowser, observe, type PageActivity } from "../support/browser";
+import { until } from "../support/until";
 import { PAGES } from "../support/snippets";
 
 jest.setTimeout(60_000);
@@ -68,6 +72,24 @@ test.each([
   await page.goto(`${app.url}/docs`);
   await page.fill("#searchField", words);
   await page.locator(`#searchResults a[href^="${path}"]`).first().waitFor();
+});
+
+test("the name of an error code, a setting or an event is found first, with a link to its place", async () => {
+  const codes = Object.keys(STATUS).map((code) => [code, "errors", code] as const);
+  const settings = Object.keys(SETTINGS).map((name) => [name, "settings", name] as const);
+  const events = EVENT_NAMES.map((name) => [name, "events", name] as const);
+  await page.goto(`${app.url}/docs`);
+  const field = page.locator("#searchField");
+  for (const [words, name, anchor] of [...codes, ...settings, ...events]) {
+    await field.fill(words);
+    const first = page.locator("#searchResults a").first();
+    await until(async () => (await first.getAttribute("href")) === `/docs/${name}#${anchor}`);
+  }
+});
+
+test("a link to the row of an error code shows it", async () => {
+  await page.goto(`${app.url}/docs/errors#CHAT_ENDED`);
+  expect(await page.locator("tr:target").innerText()).toMatch(/^CHAT_ENDED/);
 });
 
 test("no text of the search index contains an entity", async () => {

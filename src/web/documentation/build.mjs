@@ -53,6 +53,17 @@ const plain = (html) =>
     .replace(/\s+/g, " ")
     .trim();
 
+/** Pages whose rows are found by their names: error codes, settings and identifiers of models. */
+const REFERENCES = ["docs/errors.md", "docs/settings.md", "docs/models.md"];
+
+/** An anchor for the row of a name in capitals, such as an error code; once per name. Headings have ids in small letters. */
+function anchorOf(cell, known) {
+  const [, name] = /^`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)`$/.exec(cell) ?? [];
+  if (name === undefined || known.has(name)) return "";
+  known.add(name);
+  return ` id="${name}"`;
+}
+
 /** Renders a source of a page. Links between sources become links between pages. */
 function render(source, text, known) {
   const href = (given) => {
@@ -64,6 +75,7 @@ function render(source, text, known) {
       throw new Error(`${source} links to ${target}, which docs/index.md does not list.`);
     return pathOf(target) + (anchor ? `#${anchor}` : "");
   };
+  const anchors = new Set();
   const marked = new Marked(
     markedHighlight({
       langPrefix: "language-",
@@ -84,7 +96,9 @@ function render(source, text, known) {
         table(token) {
           const cells = (row, tag) =>
             row.map((cell) => `<${tag}>${breakable(this.parser.parseInline(cell.tokens))}</${tag}>`).join("");
-          const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
+          const rows = token.rows
+            .map((row) => `<tr${anchorOf(row[0].text, anchors)}>${cells(row, "td")}</tr>`)
+            .join("\n");
           return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(token.header, "th")}</tr></thead><tbody>${rows}</tbody></table></div>`;
         },
         code({ text: code, lang, escaped }) {
@@ -131,12 +145,18 @@ const navigationHtml = (current) =>
     })
     .join("\n");
 
-/** Searchable parts of a page: one for each heading. */
-function* sections(path, title, content) {
+const NAMED_ROW = /<tr id="([^"]*)"><td>.*?<\/td>([^]*?)<\/tr>/g;
+
+/** Searchable parts of a page: one for each heading, and on references one for each row with a name. */
+function* sections(path, title, content, isReference) {
   for (const part of content.split(/(?=<h[1-3] id=)/)) {
     const [, id, heading] = /^<h[1-3] id="([^"]*)">(.*?)<\/h/.exec(part) ?? [];
     if (id === undefined) continue;
-    const text = plain(part.replace(/^<h.*?<\/h\d>/, ""));
+    const rows = isReference ? [...part.matchAll(NAMED_ROW)] : [];
+    for (const [, name, cells] of rows)
+      yield { id: `${path}#${name}`, title: name, page: title, text: plain(cells) };
+    const rest = isReference ? part.replace(NAMED_ROW, "") : part;
+    const text = plain(rest.replace(/^<h.*?<\/h\d>/, ""));
     yield { id: `${path}#${id}`, title: plain(heading), page: title, text };
   }
 }
@@ -159,7 +179,8 @@ for (const source of sources) {
     .replace("{{content}}", () => content);
   const path = pathOf(source);
   pages[join(outdir, `${path === "/docs" ? "index" : posix.basename(path)}.html`)] = page;
-  if (source !== "docs/index.md") search.addAll([...sections(path, title, content)]);
+  if (source !== "docs/index.md")
+    search.addAll([...sections(path, title, content, REFERENCES.includes(source))]);
 }
 
 const assetsDir = join(outdir, "assets");

@@ -44,12 +44,18 @@ function entry(result: SearchResult & Partial<Section>): HTMLElement {
   return link;
 }
 
+/** Sections with exactly the wanted title come first: an error code, a setting or an event. */
+function exactFirst(found: SearchResult[], wanted: string): SearchResult[] {
+  const isExact = ({ title }: Partial<Section>) => title?.toLowerCase() === wanted.toLowerCase();
+  return [...found.filter(isExact), ...found.filter((result) => !isExact(result))];
+}
+
 async function search(): Promise<void> {
   const wanted = query.value.trim();
   results.hidden = wanted === "";
   if (results.hidden) return;
   try {
-    const found = (await load()).search(wanted).slice(0, MAX_RESULTS);
+    const found = exactFirst((await load()).search(wanted), wanted).slice(0, MAX_RESULTS);
     if (query.value.trim() !== wanted) return;
     if (found.length === 0) results.textContent = "Nothing found.";
     else results.replaceChildren(...found.map(entry));
