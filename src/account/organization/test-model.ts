@@ -75,4 +75,5 @@ const requestOf = ({ model, credential }: ChosenModel, content: string): ModelRe
   signal: AbortSignal.timeout(TIMEOUT_MS),
   quote: () => Promise.resolve(undefined),
   topics: () => Promise.resolve([]),
+  texts: () => Promise.resolve([]),
 });

@@ -87,14 +87,15 @@ export class Knowledge {
   async topics(question: string, assistantId: string, { resources }: Resources): Promise<string[]> {
     const [near, files] = await Promise.all([
       this.findByWords(question, assistantId, { resources }),
-      this.scope.read(BEGINNINGS, [assistantId]),
+      this.beginnings(assistantId),
     ]);
-    const texts = [
-      ...near.map(({ passage }) => passage.text),
-      ...split(resources),
-      ...files.map(({ text }) => text),
-    ];
+    const texts = [...near.map(({ passage }) => passage.text), ...split(resources), ...files];
     return [...new Set(texts.flatMap((text) => splitHeading(text).heading ?? []))];
+  }
+
+  /** The first passages of an assistant's files. */
+  async beginnings(assistantId: string): Promise<string[]> {
+    return (await this.scope.read(BEGINNINGS, [assistantId])).map(({ text }) => text);
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Scope } from "../../platform/database/scope";
 import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
+import type { ModelRequest } from "../../platform/ports/text-model";
+import { fill } from "../functions/variables";
 import type { InternalTool, TurnParts } from "./prepare-turn";
 
 const MAX_PRESERVED = 8;
@@ -63,8 +65,19 @@ const storePassages = (scope: Scope, id: string, found: readonly Passage[]): Pro
     .where({ id })
     .update({ notes: JSON.stringify({ found }) });
 
+/** What the local model reads of the assistant. @param citations gets the passages that it quotes */
+export const knowledgeForLocal = (
+  scope: Scope,
+  parts: TurnParts,
+  citations: JsonObject[],
+): Pick<ModelRequest, "quote" | "topics" | "texts"> => ({
+  quote: (question) => quoteForLocal(scope, parts, question, citations),
+  topics: () => scope.of(Knowledge).topics(parts.question, parts.assistant.id, parts.configuration),
+  texts: () => textsForLocal(scope, parts),
+});
+
 /** The text that answers a question without a model. It is cited, and never comes from the prompt. */
-export async function quoteForLocal(
+async function quoteForLocal(
   scope: Scope,
   { assistant, configuration }: TurnParts,
   question: string,
@@ -73,6 +86,15 @@ export async function quoteForLocal(
   const passage = await scope.of(Knowledge).quote(question, assistant.id, configuration);
   if (passage && !citations.some(({ text }) => text === passage.text)) citations.push(citationOf(passage));
   return passage?.text;
+}
+
+/** The texts whose language a local answer has: the greeting, then what it quotes, the longest first, then the prompt. */
+async function textsForLocal(scope: Scope, { chat, assistant, configuration }: TurnParts): Promise<string[]> {
+  const { initialMessage, resources, prompt } = configuration;
+  const files = await scope.of(Knowledge).beginnings(assistant.id);
+  const quoted = [resources, files.join("\n")].sort((a, b) => b.length - a.length);
+  const values = [chat.variables, assistant.variables];
+  return [fill(initialMessage, values), ...quoted, fill(prompt, values)];
 }
 
 /** A function by which the model searches the assistant's knowledge. */

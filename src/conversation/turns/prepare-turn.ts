@@ -7,7 +7,7 @@ import {
 } from "../../assistants/configurations/configurations";
 import { MAX_RESOURCES_IN_PROMPT } from "../../assistants/assistants/warnings";
 import type { Scope } from "../../platform/database/scope";
-import { Knowledge, type Passage } from "../../assistants/knowledge/knowledge";
+import type { Passage } from "../../assistants/knowledge/knowledge";
 import type { JsonObject } from "../../platform/json/json-object";
 import type { ModelMessage, ModelRequest, ModelTool } from "../../platform/ports/text-model";
 import { EndUsers, type EndUserChat } from "../../chats/chats/end-users";
@@ -16,9 +16,9 @@ import { conclude, greet, speakerOf, type Speaker } from "../workflows/speaker";
 import { toolsOf } from "../functions/functions";
 import {
   citationOf,
+  knowledgeForLocal,
   passagesForPrompt,
   promptText,
-  quoteForLocal,
   searchBeforeAnswer,
   searchTool,
 } from "./look-up";
@@ -127,7 +127,7 @@ export interface TurnParts extends Speaker {
 
 /** Reads everything else that a turn needs, and builds the request to the model. */
 export async function assemble(scope: Scope, parts: TurnParts): Promise<PreparedTurn> {
-  const { chat, assistant, position, configuration, question, upTo } = parts;
+  const { chat, assistant, position, configuration, upTo } = parts;
   const person = chat.uniqueId === null ? undefined : { ...chat, uniqueId: chat.uniqueId };
   const [{ model, credential }, found, memory] = await Promise.all([
     scope.of(ModelMappings).for(configuration.model),
@@ -161,8 +161,7 @@ export async function assemble(scope: Scope, parts: TurnParts): Promise<Prepared
       temperature: configuration.temperature,
       maxTokens: configuration.maxTokensOutput,
       ...(parts.handedOver && { opening: openingOf(parts) }),
-      quote: (question) => quoteForLocal(scope, parts, question, citations),
-      topics: () => scope.of(Knowledge).topics(question, assistant.id, configuration),
+      ...knowledgeForLocal(scope, parts, citations),
     },
   };
 }

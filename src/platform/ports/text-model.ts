@@ -47,6 +47,8 @@ export interface ModelRequest {
   readonly quote: (question: string) => Promise<string | undefined>;
   /** Headings of the assistant's resources and files, closest to the question first; the local model suggests them. */
   readonly topics: () => Promise<readonly string[]>;
+  /** The assistant's own texts; the local model answers in their language. Those closest to its answers come first. */
+  readonly texts: () => Promise<readonly string[]>;
 }
 
 /** A piece of a streamed answer. */

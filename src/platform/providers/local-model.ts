@@ -37,19 +37,20 @@ const MAX_TOPICS = 3;
 const MAX_CLOSING_LENGTH = 5;
 
 /** The passages that answer several messages; undefined for a single message, or if none is found. */
-async function quotes({ messages, quote }: ModelRequest, unanswered: readonly string[]) {
+async function quotes(request: ModelRequest, unanswered: readonly string[]) {
   if (unanswered.length < 2) return undefined;
   const found = new Set<string>();
   for (const said of unanswered) {
-    const { rest } = await understand(said, messages);
-    const text = /\p{L}/u.test(rest) ? await quote(rest) : undefined;
+    const { rest } = await understand(said, request);
+    const text = /\p{L}/u.test(rest) ? await request.quote(rest) : undefined;
     if (text !== undefined) found.add(text);
   }
   return found.size === 0 ? undefined : [...found].join("\n\n");
 }
 
-async function reply({ messages, quote, topics }: ModelRequest, said: string): Promise<string> {
-  const { remarks, rest, language } = await understand(said, messages);
+async function reply(request: ModelRequest, said: string): Promise<string> {
+  const { messages, quote, topics } = request;
+  const { remarks, rest, language } = await understand(said, request);
   const say = PHRASES[language];
   const offer = async () => offerOf(unmentioned(await topics(), messages), language);
   const isClosing = (remarks.has("thanks") || remarks.has("bye")) && !/[?？؟]/.test(rest);
