@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { WORDS } from "../../src/web/widget/app/languages";
 import { useApp } from "../support/app";
 import { UNKNOWN_ID } from "../support/factories";
 import { until } from "../support/until";
@@ -13,6 +14,11 @@ afterEach(() => site.clear());
 afterAll(() => site.stop());
 
 const SECRET_KEY = `parley_sk_${"x".repeat(36)}`;
+
+const NO_RESPONSE = "No response from";
+/** Runs the check for a response of the frame at once. */
+const NO_WAIT =
+  "const later = setTimeout; window.setTimeout = (work, ms) => later(work, ms >= 20000 ? 0 : ms);";
 
 describe("mistakes in the script tag", () => {
   const mistakes: [Record<string, string>, string][] = [
@@ -42,16 +48,14 @@ describe("mistakes in the script tag", () => {
 
   test("without its container, a frame is not expected to respond until the container is added", async () => {
     const attributes = { "assistant-id": UNKNOWN_ID, appearance: "iframe" };
-    // Runs the check for a response at once.
-    const before = `const later = setTimeout; window.setTimeout = (work, ms) => later(work, ms >= 20000 ? 0 : ms);`;
-    const { page, complaints } = await site.visit({ attributes, before });
+    const { page, complaints } = await site.visit({ attributes, before: NO_WAIT });
     await page.evaluate("new Promise((resolve) => setTimeout(resolve))");
     expect(complaints).toEqual([expect.stringContaining(`No element with id "companion-container" yet`)]);
     await page.route("**/widget/frame*", () => undefined);
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement("div"), { id: "companion-container" }))`,
     );
-    await until(() => complaints.some((line) => line.includes("No response from")));
+    await until(() => complaints.some((line) => line.includes(NO_RESPONSE)));
   });
 
   test("a page that adds the script later is notified of a mistake, too", async () => {
@@ -67,5 +71,56 @@ describe("mistakes in the script tag", () => {
       where: "The script tag",
       message: expect.stringContaining("make the SECRET key inactive"),
     });
+  });
+});
+
+describe("a frame that does not respond", () => {
+  const reasons: [string, (id: string) => Promise<Record<string, string>>][] = [
+    [
+      "the page's policy forbids it",
+      () => Promise.resolve({ "Content-Security-Policy": "frame-src 'none'" }),
+    ],
+    [
+      "the page's origin is not allowed",
+      async (id) => {
+        const update = `mutation ($id: ID!) { updateAllowedOrigins(assistantId: $id, origins: ["https://example.com"]) { mode } }`;
+        await app.api.gql(update, { id });
+        return {};
+      },
+    ],
+    ["it never arrives", () => Promise.resolve({ "X-Lost": "frame" })],
+  ];
+  test.each(reasons)("causes the event error if %s", async (_reason, prepare) => {
+    const id = await site.assistant();
+    const headers = await prepare(id);
+    const { page, complaints } = await site.visit({ place: "none", before: NO_WAIT });
+    if (headers["X-Lost"]) await page.route("**/widget/frame*", () => undefined);
+    const listen = `<script>CompanionWidget.on("error", (detail) => (document.title = JSON.stringify(detail)))</script>`;
+    const html = site.script({ "assistant-id": id }) + listen;
+    await page.goto(site.put("/silent", { place: "none", html, headers }), { waitUntil: "commit" });
+    await until(async () => (await page.title()).startsWith("{"));
+    const detail = JSON.parse(await page.title()) as { where: string; message: string };
+    expect(detail).toEqual({ where: "The frame", message: expect.stringContaining(NO_RESPONSE) });
+    expect(complaints).toContain(`[CompanionWidget] The frame: ${detail.message}`);
+  });
+});
+
+describe("data-locale", () => {
+  const complaintsAbout = async (locale: string) => {
+    const attributes = { "assistant-id": UNKNOWN_ID, locale };
+    const { launcher, complaints } = await site.visit({ attributes });
+    await launcher.waitFor();
+    return complaints.filter((line) => line.includes("data-locale"));
+  };
+
+  test.each(["xx", "deutsch", "d"])("%s is ignored, which the console says", async (locale) => {
+    const languages = Object.keys(WORDS).sort().join(", ");
+    expect(await complaintsAbout(locale)).toEqual([
+      `[CompanionWidget] data-locale="${locale}" is ignored: its language must be one of ${languages}.`,
+    ]);
+  });
+
+  test.each(["", "de", "de-AT", "zh_Hant_TW", "iw"])("%j causes no complaint", async (locale) => {
+    expect(await complaintsAbout(locale)).toEqual([]);
   });
 });

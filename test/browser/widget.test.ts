@@ -117,6 +117,22 @@ describe("the widget on a page of another origin", () => {
     expect((await other.launcher.boundingBox())!.x).toBeGreaterThan(page.viewportSize()!.width / 2);
   });
 
+  test.each(["left", "right"])("cuts a long text of the launcher on the %s of a phone", async (position) => {
+    const theme = { position, launcherText: "Ask Beatrice about appointments" };
+    const width = 260;
+    const { launcher } = await site.visit({
+      attributes: { "assistant-id": await site.assistant({ theme }) },
+      context: { viewport: { width, height: 640 } },
+    });
+    await launcher.waitFor();
+    const box = (await launcher.boundingBox())!;
+    expect([box.x, width - box.x - box.width]).toEqual([20, 20]);
+    expect(await launcher.locator(".text").evaluate((text) => text.scrollWidth > text.clientWidth)).toBe(
+      true,
+    );
+    expect(await launcher.getAttribute("aria-label")).toBe("Ask Beatrice about appointments");
+  });
+
   test("covers the whole screen on a phone", async () => {
     const attributes = { "assistant-id": await site.assistant() };
     const viewport = { width: 390, height: 780 };
@@ -151,6 +167,20 @@ describe("window.CompanionWidget", () => {
     const inEvent = `addEventListener("companion-iframe-loaded", () => CompanionWidget.initializeAssistant({ user_name: "Eve" }))`;
     const early = await visit(inEvent);
     await early.frame.getByText("Hello Eve, this is Acme.").waitFor();
+  });
+
+  test("initializeAssistant keeps the values of the call before if an argument is no object", async () => {
+    const { page, frame, complaints } = await visit();
+    await call(page, "initializeAssistant", { user_name: "Åsa" });
+    await call(page, "initializeAssistant", "oops");
+    await call(page, "initializeAssistant", { user_name: "Eve" }, ["oops"]);
+    await frame.getByText("Hello Åsa, this is Acme.").waitFor();
+    expect(complaints).toEqual(
+      ["variables", "metadata"].map(
+        (name) =>
+          `[CompanionWidget] initializeAssistant expects ${name} to be an object. This call changes nothing.`,
+      ),
+    );
   });
 
   test("initializeAssistant passes variables to the prompt and metadata to the log; later values apply to the next answer", async () => {

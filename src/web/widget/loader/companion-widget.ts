@@ -7,14 +7,16 @@ type Handler = (detail: object) => void;
 
 const MARK = Symbol.for("companion-widget");
 
-/** Reduces a value to JSON; other values, such as functions, cannot be sent to the frame. */
-function plain(name: string, value: unknown): JsonObject {
+/**
+ * Reduces a value to JSON; other values, such as functions, cannot be sent to the frame.
+ * @returns undefined, after a complaint, for a value that is no object
+ */
+function plain(name: string, value: unknown): JsonObject | undefined {
   if (value == null) return {};
-  if (typeof value !== "object" || Array.isArray(value)) {
-    complain(`initializeAssistant expects ${name} to be an object.`);
-    return {};
-  }
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
+  if (typeof value === "object" && !Array.isArray(value))
+    return JSON.parse(JSON.stringify(value)) as JsonObject;
+  complain(`initializeAssistant expects ${name} to be an object. This call changes nothing.`);
+  return undefined;
 }
 
 /** `window.CompanionWidget`, the interface for pages. Its methods never throw. */
@@ -42,8 +44,10 @@ export class CompanionWidget {
   }
 
   /** Sets values for the prompt's {variables} and metadata to store with the conversation. May be called repeatedly. */
-  readonly initializeAssistant = guarded("initializeAssistant", (variables?: unknown, metadata?: unknown) => {
-    this.data = { variables: plain("variables", variables), metadata: plain("metadata", metadata) };
+  readonly initializeAssistant = guarded("initializeAssistant", (first?: unknown, second?: unknown) => {
+    const [variables, metadata] = [plain("variables", first), plain("metadata", second)];
+    if (!variables || !metadata) return;
+    this.data = { variables, metadata };
     for (const widget of this.widgets) widget.initialize();
   });
 

@@ -1,8 +1,8 @@
 import { sealed, unsealed, type PageData, type ToFrame, type ToPage } from "../protocol";
-import { complain, guarded } from "./report";
+import { guarded } from "./report";
 import type { Settings } from "./settings";
 
-/** Time after which a frame that has not reported ready causes an error on the console. */
+/** Time after which a frame that has not reported ready causes an error. */
 const READY_TIMEOUT_MS = 20_000;
 
 /** The iframe, and the messages exchanged with its window, on its origin only. */
@@ -31,9 +31,11 @@ export class Frame {
   }
 
   private readonly reportTimeout = () =>
-    complain(
-      `No response from ${this.origin}: is the service up, is ${window.origin} one of the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
-    );
+    this.onMessage({
+      type: "error",
+      where: "The frame",
+      what: `No response from ${this.origin}: is the service up, is ${window.origin} one of the allowed origins, and does this page's Content-Security-Policy allow it in frame-src?`,
+    });
 
   private readonly listen = guarded("A message of the frame", (event: MessageEvent) => {
     if (event.source !== this.element.contentWindow || event.origin !== this.origin) return;

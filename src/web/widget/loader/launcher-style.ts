@@ -5,7 +5,7 @@ export const LAUNCHER_STYLE = `
 .launcher {
   position: fixed; bottom: max(20px, env(safe-area-inset-bottom)); z-index: 2147483000;
   display: flex; align-items: center; justify-content: center; gap: 10px;
-  min-width: 56px; height: 56px; padding: 0 16px; border: 0; border-radius: 28px;
+  min-width: 56px; max-width: calc(100% - 2 * max(20px, env(safe-area-inset-left), env(safe-area-inset-right))); height: 56px; padding: 0 16px; border: 0; border-radius: 28px;
   background: var(--color); color: var(--on-color); cursor: pointer;
   font: 600 15px/1 var(--font); -webkit-tap-highlight-color: transparent;
   box-shadow: 0 1px 2px rgb(0 0 0 / .14), 0 8px 24px -4px rgb(0 0 0 / .26);
@@ -19,6 +19,7 @@ export const LAUNCHER_STYLE = `
 .right { right: max(20px, env(safe-area-inset-right)); }
 .left { left: max(20px, env(safe-area-inset-left)); }
 svg { width: 26px; height: 26px; flex: none; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
+.text { min-width: 0; overflow: hidden; line-height: 1.4; text-overflow: ellipsis; white-space: nowrap; }
 .launcher .shut, .opened .chat, .opened .text { display: none; }
 .opened .shut { display: block; }
 .opened { padding: 0; width: 56px; }

@@ -1,3 +1,4 @@
+import { knownLocale, LANGUAGES } from "../locale";
 import type { Appearance } from "../protocol";
 import { complain } from "./report";
 
@@ -54,7 +55,10 @@ export function readSettings(script: HTMLScriptElement | undefined): Settings {
     return mistake("Set only one of data-assistant-id and data-deployment-id.");
   const frameUrl = new URL("frame", script.src);
   // Not location.origin: a page from a file has the origin "file://" there, but "null" in messages.
-  const parameters = { publicKey, deploymentId, assistantId, origin: window.origin, locale };
+  const wanted = locale?.trim();
+  if (wanted && !knownLocale(wanted))
+    complain(`data-locale="${wanted}" is ignored: its language must be one of ${LANGUAGES.join(", ")}.`);
+  const parameters = { publicKey, deploymentId, assistantId, origin: window.origin, locale: wanted };
   for (const [name, value] of Object.entries(parameters)) if (value) frameUrl.searchParams.set(name, value);
   return {
     frameUrl,

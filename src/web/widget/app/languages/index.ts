@@ -1,3 +1,4 @@
+import type { Language } from "../../locale";
 import type { Words } from "./words";
 import { en } from "./en";
 import { de } from "./de";
@@ -18,5 +19,5 @@ export type { Words };
 
 /** Texts by language (BCP 47). */
 export const WORDS = { en, de, fr, es, it, pt, nl, pl, tr, ar, he, ja, zh, ko } as const satisfies Readonly<
-  Record<string, Words>
+  Record<Language, Words>
 >;
