@@ -146,9 +146,7 @@ const countOf = (channel: string, narrowed: (alias: string) => string) =>
         order by 1, 2 limit $6::integer + 1
       ) c
     ) c window by_start as (order by c.started_at, c.id)
-  ), sizes as (
-    select place / $5::integer as part, count(*)::integer as logs from walked group by 1
-  ), starts as (
+  ), sizes as (select place / $5::integer as part, count(*)::integer as logs from walked group by 1), starts as (
     select place / $5::integer as part, started_at as from_at, case when at_before < started_at then '' else (
       select left(id, length) from lateral generate_series(1, length(id)) length where left(id, length) > id_before order by 1 limit 1
     ) end as from_id from walked where place > 0 and place % $5::integer = 0
