@@ -12,8 +12,9 @@ import { backupRuns } from "../platform/database/backup-lock";
 import { Database } from "../platform/database/database";
 import type { Client } from "../platform/database/knex-client/client";
 import { RELEASE_CHANNEL } from "../platform/database/holds";
-import { KNOWS_SUMS, Listener } from "../platform/database/listener";
+import { Listener } from "../platform/database/listener";
 import { OnlineSteps } from "../platform/database/online-steps";
+import { aboutServer } from "../platform/database/server-marks";
 import { hasVectors } from "../platform/database/vectors";
 import { CHATS_CHANNEL, DELIVERIES_CHANNEL, EVENTS_CHANNEL } from "../events/events/record";
 import { FileStore, guardedStorage } from "../assistants/files/file-store";
@@ -128,9 +129,9 @@ const installationStorage = (storage: Storage, knex: Knex, fileStore: () => File
     () => backupRuns(knex),
   );
 
-/** Named after the encryption keys, so that a key rotation can check that every server has the new key, and `KNOWS_SUMS`. */
+/** Named after the encryption keys too, so that a key rotation can check that every server has the new key. */
 const listenerOf = ({ ENCRYPTION_KEYS: keys = [] }: Config, url: string): Listener =>
-  new Listener(url, CHANNELS, [KNOWS_SUMS, ...new Crypto(keys).ids.slice(0, 5)].join(","));
+  new Listener(url, CHANNELS, aboutServer(new Crypto(keys).ids));
 
 /** Ends simulated calls of this server when another server asks for it. */
 function hangUpSimulated({ voice: { engine }, listener }: Ports): void {

@@ -106,7 +106,7 @@ describe("the order of a chat's events", () => {
   test("is the order in which they become visible, even with many concurrent writes", async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => say(running.api, chatId, `message ${n}`)));
     const rows = await running.database.query<{ chat_sequence: number; said: string }>(
-      `select chat_sequence, json_array_length(body::json -> 'data' -> 'messages')::text as said from events
+      `select chat_sequence, recipe ->> 'last' as said from events
        where chat_id = $1 and name = 'conversation-updated' order by chat_sequence`,
       [chatId],
     );

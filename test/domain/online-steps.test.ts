@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Knex } from "knex";
+import type pg from "pg";
 import pino from "pino";
 import { connect } from "../../src/platform/database/connect";
 import { migrate, migrateTo } from "../../src/platform/database/migrate";
 import { migrations, onlineSteps } from "../../src/platform/database/migrations";
 import type { OnlineStep } from "../../src/platform/database/migrations/online-step";
 import { OnlineSteps } from "../../src/platform/database/online-steps";
+import { openClient } from "../../src/platform/database/open-client";
+import { trySwitch } from "../../src/platform/database/try-switch";
 import { statement } from "../support/database";
 import { until } from "../support/until";
 
@@ -34,14 +37,16 @@ afterAll(async () => {
   await statement(process.env.TEST_POSTGRES!, `drop database if exists ${name} with (force)`);
 });
 
+const opened: pg.Client[] = [];
 const started: OnlineSteps[] = [];
 const start = (steps?: readonly OnlineStep[]) => {
-  const runner = new OnlineSteps(url.href, logger, steps);
+  const runner = new OnlineSteps(url.href, logger, steps, 100);
   started.push(runner);
   return runner;
 };
 afterEach(async () => {
   for (const runner of started.splice(0)) await runner.stop();
+  for (const client of opened.splice(0)) await client.end();
 });
 
 const inOrder = (columns: string) =>
@@ -119,5 +124,23 @@ describe("steps of migrations that take long", () => {
     expect(await counted("%!!")).toBe(0);
     await start([step]).ended();
     expect(batches).toBe(3 + 4 + 1);
+  });
+
+  test("switch once no older server has been connected for a while, and stay switched", async () => {
+    const older = "parley listener sums,1a2b3c4d";
+    const step = { kind: "switch", name: "switched", mark: "recipe" } as const;
+    const [first, second] = [await openClient(url.href, older), await openClient(url.href, older)];
+    await openClient(url.href, "parley listener sums,recipe,1a2b3c4d").then((one) => opened.push(one));
+    const runner = start([step]);
+    const looked = async () => (await db("online_steps").where({ name: step.name })).length > 0;
+    await until(looked);
+    await first.end();
+    for (let looks = 0; looks < 3; looks++) expect(await trySwitch(db, step, 0)).toBe(false);
+    expect(runner.pending()).toEqual([step.name]);
+    await second.end();
+    await runner.ended();
+    expect(runner.pending()).toEqual([]);
+    opened.push(await openClient(url.href, older));
+    await start([step]).ended();
   });
 });

@@ -112,6 +112,32 @@ describe("the callbacks of an engine", () => {
     ]);
   });
 
+  test("leave the events as they are when a report changes messages that they contain", async () => {
+    const { api } = running;
+    const call = await newCall();
+    const tell = (role: string, transcript: string) =>
+      call.tell("transcript", { role, transcriptType: "final", transcript });
+    for (const word of ["Hello?", "Hi!"]) await tell("user", word);
+    const before = await eventsOf(api, call.id);
+    const messages = [
+      { role: "user", message: "Hello?" },
+      { role: "bot", message: "Good morning." },
+      { role: "user", message: "Hi!" },
+    ];
+    await call.tell("end-of-call-report", { endedReason: "customer-ended-call", artifact: { messages } });
+    expect(said(await callOf(api, call.id))).toEqual([
+      "USER: Hello?",
+      "ASSISTANT: Good morning.",
+      "USER: Hi!",
+    ]);
+    expect((await eventsOf(api, call.id)).slice(0, before.length)).toEqual(before);
+    const kept = await running.database.query<{ last: string }>(
+      `select recipe ->> 'last' as last from events where chat_id = $1 and recipe is not null and body is not null`,
+      [call.id],
+    );
+    expect(kept).toEqual([{ last: "2" }]); // the event of the first message still fits the conversation
+  });
+
   test("use the whole conversation if there are no transcripts, and add only new messages", async () => {
     const { api } = running;
     const call = await newCall();

@@ -4,6 +4,7 @@ import { labelFrom } from "../../chats/chats/store-message";
 import { EndUsers } from "../../chats/chats/end-users";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import { EventBodies } from "../../events/events/bodies";
 import { Events } from "../../events/events/events";
 import type { CallRow } from "./calls";
 import { reportsOf } from "./claims";
@@ -33,12 +34,14 @@ export async function settleTranscript(scope: Scope, chat: ChatRow, call: CallRo
   );
   const known = [...heard, ...others.map((one) => ({ ...utteranceOf(one), at: one.createdAt.getTime() }))];
   const lines = arrange(stored, wholeTranscript(known, told));
-  const changed =
-    lines.length !== stored.length ||
-    lines.some(({ message, turn }, index) => {
-      return message !== stored[index] || (turn !== undefined && turn.text !== message!.content);
-    });
-  if (!changed) return false;
+  const isUnchanged = ({ message, turn }: Line, index: number) =>
+    message !== undefined &&
+    message === stored[index] &&
+    (turn === undefined || turn.text === message.content);
+  const firstChange = lines.findIndex((line, index) => !isUnchanged(line, index));
+  if (firstChange < 0 && lines.length === stored.length) return false;
+  const unchanged = firstChange < 0 ? lines.length : firstChange;
+  await scope.of(EventBodies).keepFrom(chat.id, unchanged + 1);
   await store(scope, chat, call, stored, lines);
   await updateDerived(scope, chat, lines);
   return true;

@@ -2,7 +2,8 @@ import { currentDate } from "../../platform/clock";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
-import { Events, type EventMessage } from "../../events/events/events";
+import type { EventMessage } from "../../events/events/compose";
+import { Events } from "../../events/events/events";
 import { recordingStatement, type Cause, type Job } from "../../events/events/record";
 import { TOKENS_CHANNEL, type ChatRow } from "./chats";
 import type { MessageRow, NewMessage } from "./messages";
@@ -58,7 +59,7 @@ export const smsJobOf = (chatId: string) =>
 const CONVERSATION = statement<Conversation>(({ db, all }) =>
   db.raw(`
   select ${all("chats")}, coalesce(
-    (select json_agg(json_build_object('role', role, 'content', content) order by sequence desc) from messages
+    (select json_agg(json_build_object('sequence', sequence, 'role', role, 'content', content) order by sequence desc) from messages
      where messages.organization_id = $1 and chat_id = $2 and role in ('ASSISTANT', 'USER')), '[]') as messages
   from chats where chats.organization_id = $1 and id = $2`),
 );

@@ -12,7 +12,9 @@ import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 import { withoutNulls } from "../../platform/database/without-nulls";
-import { record, type Cause } from "./record";
+import { payloadsOf, type StoredEvent } from "./bodies";
+import { bodyOf, compose, MESSAGE_ROLES, recipeOf, type EventMessage, type Payload } from "./compose";
+import { record, type Cause, type NewEvent } from "./record";
 import { sequence } from "./sequencer";
 
 /** An event, the same in the ledger, in webhooks and in subscriptions. */
@@ -22,7 +24,7 @@ export interface Event {
   readonly type: Channel;
   readonly companionId: string;
   readonly chatId: string | null;
-  readonly payload: Record<string, unknown>;
+  readonly payload: Payload;
   readonly createdAt: Date;
 }
 
@@ -50,17 +52,8 @@ export interface EventFilter {
   readonly createdBefore?: Date | null;
 }
 
-export type EventRow = Omit<Event, "companionId" | "payload"> & {
-  readonly assistantId: string;
-  readonly body: string;
-};
+export type EventRow = Omit<Event, "companionId" | "payload"> & StoredEvent;
 type Data = Readonly<Record<string, unknown>>;
-
-/** A message as events contain it. */
-export interface EventMessage {
-  readonly role: string;
-  readonly content: string | null;
-}
 
 /** Notifications sent with an event, and the change stored with it. */
 interface RecordOptions {
@@ -69,15 +62,12 @@ interface RecordOptions {
   readonly cause?: Cause;
 }
 
-/** An event contains the whole conversation; the oldest messages beyond this size are left out. */
-const MAX_MESSAGES_BYTES = 1_048_576;
 /** The `companionId` of a test event. */
 const TEST_ASSISTANT_ID = "test";
-const ROLES: Readonly<Record<string, string>> = { ASSISTANT: "bot", USER: "user" };
 
 const MESSAGES = statement<EventMessage>(({ table, $, db }) =>
   table("messages")
-    .select("role", "content")
+    .select("sequence", "role", "content")
     .where("chatId", $(1))
     .where("role", db.raw("any(?::text[])", [$(2)]))
     .orderBy("sequence", "desc"),
@@ -90,8 +80,8 @@ export class Events {
   async statusChanged(chat: EventChat): Promise<void> {
     const { status, startedAt, endedAt, endedReason, phoneNumber } = chat;
     const messages = await this.messages(chat.id);
-    const data = { messages, status, startedAt, endedAt, endedReason, phoneNumber };
-    await this.record("status-changed", chat, data, { change: status });
+    const data = { status, startedAt, endedAt, endedReason, phoneNumber };
+    await this.recordConversation("status-changed", chat, messages, data, { change: status });
   }
 
   /**
@@ -101,23 +91,24 @@ export class Events {
    * @returns false if the message could not be stored
    */
   conversationUpdated(
-    { phoneNumber, ...chat }: EventChat,
-    messages: readonly [EventMessage, ...EventMessage[]],
+    chat: EventChat,
+    [newest, ...earlier]: readonly [EventMessage, ...EventMessage[]],
     cause: Cause,
   ): Promise<boolean> {
-    const data = { messages: serializeMessages(messages), phoneNumber, timestamp: currentDate() };
-    const [{ role }] = messages;
-    return this.record("conversation-updated", { phoneNumber, ...chat }, data, { change: role, cause });
+    // As PostgreSQL will return it: a half of a surrogate pair is stored as U+FFFD.
+    const content = newest.content?.toWellFormed() ?? null;
+    const data = { phoneNumber: chat.phoneNumber, timestamp: currentDate() };
+    const options = { change: newest.role, cause };
+    const messages = [{ ...newest, content }, ...earlier];
+    return this.recordConversation("conversation-updated", chat, messages, data, options);
   }
 
   /** Records that the transcript of a call was completed after its last event. */
   async transcriptCompleted(chat: EventChat): Promise<void> {
-    const data = {
-      messages: await this.messages(chat.id),
-      phoneNumber: chat.phoneNumber,
-      timestamp: currentDate(),
-    };
-    await this.record("conversation-updated", chat, data, { change: "ASSISTANT" });
+    const messages = await this.messages(chat.id);
+    const data = { phoneNumber: chat.phoneNumber, timestamp: currentDate() };
+    const options = { change: "ASSISTANT" };
+    await this.recordConversation("conversation-updated", chat, messages, data, options);
   }
 
   async functionCalled(chat: EventChat, name: string, parameters: Data): Promise<void> {
@@ -179,14 +170,15 @@ export class Events {
     if (query.after != null) await this.before(rows, query.after);
     const newest = ["transaction", "id"].map((column) => ({ column, order: "desc" as const }));
     const found = await rows.orderBy(newest).limit(take + 1);
-    return connectionOf(found.map(toEvent), take);
+    return connectionOf(await toEvents(this.scope, found), take);
   }
 
   /** Loads an event. Calls in the same tick share one statement. */
   byId(id: string): Promise<Event | undefined> {
     const loader = this.scope.loader<Event | undefined>("events", async (ids) => {
       const rows = await this.scope.table("events").whereIn("id", ids);
-      return ids.map((id) => rows.filter((row) => row.id === id).map(toEvent)[0]);
+      const events = new Map((await toEvents(this.scope, rows)).map((event) => [event.id, event]));
+      return ids.map((id) => events.get(id));
     });
     return loader.load(id);
   }
@@ -200,39 +192,54 @@ export class Events {
     else void rows.where("id", "<", id);
   }
 
+  /** Records an event that contains the conversation. @param messages newest first */
+  private recordConversation(
+    name: EventName,
+    chat: EventChat,
+    messages: readonly EventMessage[],
+    data: Data,
+    options: RecordOptions,
+  ): Promise<boolean> {
+    const recipe = recipeOf(messages, withoutNulls(data));
+    const envelope = { name, type: chat.channel, assistantId: chat.assistantId };
+    const body = bodyOf(compose(envelope, recipe, messages.toReversed()));
+    return this.store(name, chat, { body, recipe }, options);
+  }
+
   private record(
     name: EventName,
     chat: EventChat,
     data: Data,
-    { change = null, activity = null, cause }: RecordOptions = {},
+    options: RecordOptions = {},
   ): Promise<boolean> {
-    const { id: chatId, assistantId, channel: type, deploymentId, workflowId } = chat;
-    const body = JSON.stringify({ event: name, type, companionId: assistantId, data: withoutNulls(data) });
-    const event = { id: newId(), name, type, assistantId, chatId, body, deploymentId, workflowId };
+    const { assistantId: companionId, channel: type } = chat;
+    const body = bodyOf({ event: name, type, companionId, data: withoutNulls(data) });
+    return this.store(name, chat, { body, recipe: null }, options);
+  }
+
+  private store(
+    name: EventName,
+    { id: chatId, assistantId, channel: type, deploymentId, workflowId }: EventChat,
+    content: Pick<NewEvent, "body" | "recipe">,
+    { change = null, activity = null, cause }: RecordOptions,
+  ): Promise<boolean> {
+    const event = { id: newId(), name, type, assistantId, chatId, ...content, deploymentId, workflowId };
     return record(this.scope, { ...event, change, activity }, cause);
   }
 
-  private async messages(chatId: string): Promise<ReturnType<typeof serializeMessages>> {
-    return serializeMessages(await this.scope.read(MESSAGES, [chatId, Object.keys(ROLES)]));
+  /** Newest first. */
+  private async messages(chatId: string): Promise<EventMessage[]> {
+    return this.scope.read(MESSAGES, [chatId, MESSAGE_ROLES]);
   }
 }
 
-/** Messages as an event contains them, oldest first. @param messages newest first */
-function serializeMessages(messages: readonly EventMessage[]): { role: string; content?: string }[] {
-  const serialized: { role: string; content?: string }[] = [];
-  let bytes = 0;
-  for (const { role, content } of messages) {
-    const eventRole = ROLES[role];
-    if (eventRole === undefined) continue;
-    bytes += Buffer.byteLength(content ?? "") + 32;
-    if (bytes > MAX_MESSAGES_BYTES && serialized.length > 0) break;
-    serialized.push({ role: eventRole, ...(content !== null && { content }) });
-  }
-  return serialized.reverse();
+export async function toEvents(scope: Scope, rows: readonly EventRow[]): Promise<Event[]> {
+  const payloads = await payloadsOf(scope, rows);
+  return rows.map(
+    ({ assistantId: companionId, body: _body, recipe: _recipe, digest: _digest, ...row }, index) => ({
+      ...row,
+      companionId,
+      payload: payloads[index]!,
+    }),
+  );
 }
-
-export const toEvent = ({ assistantId, body, ...row }: EventRow): Event => ({
-  ...row,
-  companionId: assistantId,
-  payload: JSON.parse(body) as Record<string, unknown>,
-});

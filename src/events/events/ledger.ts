@@ -3,7 +3,7 @@ import { unlessReadOnly } from "../../platform/database/read-only";
 import type { Scope } from "../../platform/database/scope";
 import { statement, unprepared, type Statement } from "../../platform/database/statement";
 import { missing } from "../../platform/errors";
-import { toEvent, type Event, type EventRow } from "./events";
+import { toEvents, type Event, type EventRow } from "./events";
 import { sequence } from "./sequencer";
 
 /** A position in the ledger: of an event, or of the end. */
@@ -49,7 +49,7 @@ export class Ledger {
    */
   async after(from: LedgerPosition, limit: number): Promise<{ events: Event[]; position: LedgerPosition }> {
     const { rows, position } = await this.rowsAfter(from, limit, EVENTS_AFTER);
-    return { events: rows.map(toEvent), position };
+    return { events: await toEvents(this.scope, rows), position };
   }
 
   /** The same without payloads, for readers that need few of many events. */

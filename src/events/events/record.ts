@@ -1,6 +1,9 @@
 import type { Knex } from "knex";
 import { MAX_ATTEMPTS, type Scope } from "../../platform/database/scope";
 import { statement, type Pieces, type Statement } from "../../platform/database/statement";
+import type { Recipe } from "../../platform/database/value-types";
+import { digestOf } from "./compose";
+import { keepRecentBody } from "./recent-bodies";
 
 /**
  * Channel of notifications to the dispatchers of all servers: a destination has a new delivery. Without `queued`, a
@@ -20,6 +23,8 @@ export interface NewEvent {
   readonly assistantId: string;
   readonly chatId: string;
   readonly body: string;
+  /** Stored instead of the body as soon as all servers can compose it. */
+  readonly recipe: Recipe | null;
   readonly deploymentId: string | null;
   readonly workflowId: string | null;
   /** What readers of the chat need to reload: its new status, or the role of a new message. */
@@ -48,6 +53,11 @@ export interface Job {
 
 /** In characters: notifications are limited to 8 kB, and a model can invent long function names. */
 const MAX_ACTIVITY_LENGTH = 100;
+/** The online step that is done when all servers can compose bodies. */
+const COMPOSE_STEP = "compose_events";
+
+/** Ports of the services of this process whose servers can all compose bodies. */
+const composing = new WeakSet<object>();
 
 /**
  * Stores an event, its deliveries and their queues, the jobs of its cause and the audit entry of the operation, and notifies listeners.
@@ -56,18 +66,25 @@ const MAX_ACTIVITY_LENGTH = 100;
  * @returns false if `cause` changed nothing
  */
 export async function record(scope: Scope, event: NewEvent, cause?: Cause): Promise<boolean> {
-  const { id, name, type, assistantId, chatId, body, deploymentId, workflowId, change } = event;
+  const { id, name, type, assistantId, chatId, recipe, deploymentId, workflowId, change } = event;
+  const body = recipe && composing.has(scope.ports) ? null : event.body;
   const activity = event.activity?.slice(0, MAX_ACTIVITY_LENGTH) ?? null;
   const values = [id, name, type, assistantId, chatId, body, deploymentId, workflowId, change, activity];
   const write = async (jobs: readonly object[]) => {
     const audit = scope.operation?.entry;
-    const additions = JSON.stringify({ jobs, audit: audit ? [audit] : [] });
+    const composed = recipe && { recipe, digest: digestOf(event.body) };
+    const additions = JSON.stringify({ jobs, audit: audit ? [audit] : [], ...composed });
     const all = [...values, additions, ...(cause?.values ?? [])];
     const rows = await scope.write(cause?.statement ?? RECORD, all);
     if (audit && rows.length > 0) scope.operation?.stored();
     return rows;
   };
-  return (await withJobs(scope, cause?.jobs ?? [], write)).length > 0;
+  const [recorded] = await withJobs(scope, cause?.jobs ?? [], write);
+  if (recorded?.composes) {
+    composing.add(scope.ports); // it stays so: older versions no longer start
+    if (recipe) keepRecentBody(id, event.body, recorded.deliveries);
+  }
+  return recorded !== undefined;
 }
 
 /**
@@ -80,6 +97,15 @@ export const ADD_TO_QUEUE = `
       due_at = case when delivery_queues.claim is null then least(delivery_queues.due_at, excluded.due_at)
         else delivery_queues.due_at end`;
 
+/** A process that knows that all servers compose bodies passes none, if there is a recipe. */
+const COMPOSED = `composed as (
+    select mode.composes, case when mode.composes then recipe end as recipe,
+      case when mode.composes then $12::json ->> 'digest' end as digest,
+      case when not mode.composes or recipe is null then $7::text end as body
+    from (select $12::json -> 'recipe' as recipe, $7::text is null
+      or exists (select from online_steps where name = '${COMPOSE_STEP}' and done_at is not null) as composes) mode
+  )`;
+
 /** Adds the event's conversation to the queue of each destination. */
 const QUEUE = `
     insert into delivery_queues (organization_id, destination_id, chat_id)
@@ -88,6 +114,9 @@ const QUEUE = `
 export interface RecordRow {
   /** For each job its id if the statement started it, else null. */
   readonly begun: readonly (string | null)[] | null;
+  readonly deliveries: number;
+  /** Whether a recipe is stored instead of the body. */
+  readonly composes: boolean;
 }
 
 /** Writes with jobs, and runs the urgent job if the statement started it. Workers find the others after the commit. */
@@ -131,9 +160,9 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
     where d.organization_id = $1 and d.enabled and exists (select from cause)
       and (d.project_id is null or d.project_id = (select project.id from project))
     for key share
-  ), chosen as (select wanted.id from wanted where own or not exists (select from wanted where own)), event as (
-    insert into events (organization_id, id, name, type, assistant_id, chat_id, body, chat_sequence)
-    select $1, $2, $3, $4, $5, $6, $7, cause.event_count from cause
+  ), chosen as (select wanted.id from wanted where own or not exists (select from wanted where own)), ${COMPOSED}, event as (
+    insert into events (organization_id, id, name, type, assistant_id, chat_id, body, recipe, digest, chat_sequence)
+    select $1, $2, $3, $4, $5, $6, composed.body, composed.recipe, composed.digest, cause.event_count from cause, composed
   ), sent as (
     insert into deliveries (organization_id, id, event_id, destination_id, chat_id, chat_sequence)
     select $1, left($2, 26) || right(chosen.id, 10), $2, chosen.id, $6, cause.event_count from chosen, cause
@@ -146,12 +175,13 @@ export const recordingStatement = (change: (pieces: Pieces) => Knex.Raw): Statem
   select pg_notify('${EVENTS_CHANNEL}', json_strip_nulls(
       json_build_object('organizationId', $1::text, 'eventId', $2::text, 'chatId', $6::text, 'activity', $11::text))::text),
     (select count(pg_notify('${DELIVERIES_CHANNEL}',
-      json_build_object('organizationId', $1::text, 'destinationId', chosen.id, 'queued', '1')::text)) from chosen),
+      json_build_object('organizationId', $1::text, 'destinationId', chosen.id, 'queued', '1')::text))::integer from chosen) as deliveries,
     case when $10::text is not null then pg_notify('${CHATS_CHANNEL}',
       json_build_object('organizationId', $1::text, 'chatId', $6::text, 'change', $10::text)::text) end,
     (select json_agg(parley_begin(job.task, job.payload, job.key, ${MAX_ATTEMPTS}, job.worker)::text)
-      from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun
-  from cause`,
+      from json_to_recordset($12::json -> 'jobs') as job(task text, payload json, key text, worker text)) as begun,
+    composed.composes
+  from cause, composed`,
       [change(pieces)],
     ),
   );

@@ -1,4 +1,4 @@
-import { currentTime } from "../../platform/clock";
+import { currentDate, currentTime } from "../../platform/clock";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
 import type { Outcome } from "../../platform/outbound/http";
 import type { DeliveryStatus } from "./deliveries";
@@ -13,15 +13,18 @@ export interface AttemptResult {
   readonly entry: readonly [DeliveryAttempt];
   /** Time until the next attempt; null if there is none. */
   readonly pauseMs: number | null;
+  /** The body that was sent, to be kept for further attempts; null if it is stored, or needed no more. */
+  readonly body: string | null;
 }
 
 /** Spec gap: seconds between attempts, ± 10 %. After the last one the delivery has failed; it can be replayed. */
 export const RETRY_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
-/** The result to store for the outcome of an attempt. */
+/** The result to store for the outcome of an attempt to send a body. */
 export function resultOf(
-  { id, attempt, recordedAttempts }: BegunDelivery,
+  { id, attempt, recordedAttempts, event }: BegunDelivery,
+  body: string,
   outcome: Outcome,
   startedAt: Date,
 ): AttemptResult {
@@ -33,7 +36,23 @@ export function resultOf(
     startedAt: startedAt.toISOString(),
     durationMs: currentTime() - startedAt.getTime(),
   };
-  return { id, attempt, entry: [entry], ...nextAttempt(recordedAttempts, outcome) };
+  const isKept = hasSucceeded(outcome) || event.body !== null;
+  return {
+    ...{ id, attempt, entry: [entry], body: isKept ? null : body },
+    ...nextAttempt(recordedAttempts, outcome),
+  };
+}
+
+const NOT_COMPOSABLE =
+  "Not sent: the conversation was erased or changed after this event, so its payload can no longer be composed.";
+
+/** The result of a delivery that cannot be sent any more. */
+export function canceledResult({ id, attempt }: BegunDelivery): AttemptResult {
+  const entry: DeliveryAttempt = {
+    ...{ number: attempt, status: null, error: NOT_COMPOSABLE, answer: null },
+    ...{ startedAt: currentDate().toISOString(), durationMs: 0 },
+  };
+  return { id, attempt, status: "FAILED", entry: [entry], pauseMs: null, body: null };
 }
 
 /** The first KiB of a text, cut between characters; U+0000, which PostgreSQL cannot store, is replaced. */

@@ -1,5 +1,6 @@
 import type { EventName } from "../../platform/database/event-names";
 import { statement, unprepared } from "../../platform/database/statement";
+import type { Recipe } from "../../platform/database/value-types";
 import { ADD_TO_QUEUE } from "../events/record";
 import type { DeliveryStatus } from "./deliveries";
 
@@ -10,8 +11,12 @@ export interface BegunRow {
   readonly attempt: number;
   readonly recordedAttempts: number;
   readonly name: EventName;
+  readonly type: string;
+  readonly assistantId: string;
   readonly eventChatId: string | null;
-  readonly body: string;
+  readonly body: string | null;
+  readonly recipe: Recipe | null;
+  readonly digest: string | null;
 }
 
 export interface ClaimRow extends BegunRow {
@@ -78,12 +83,28 @@ export const CLAIM = unprepared<ClaimRow>(({ db }) =>
     returning q.chat_id, q.delivery_id
   )
   select taken.chat_id, taken.delivery_id, begun.id, begun.event_id, begun.attempt, begun.recorded_attempts,
-    e.name, e.chat_id as event_chat_id, e.body
+    e.name, e.type, e.assistant_id, e.chat_id as event_chat_id, e.body, e.recipe, e.digest
   from taken
   left join first on first.chat_id = taken.chat_id and first.delivery_id = taken.delivery_id
   left join begun on begun.id = first.id
   left join events e on e.organization_id = $1 and e.id = begun.event_id`),
 );
+
+/**
+ * Stores the bodies of events whose first attempt failed, so that the next one sends the same bytes. A row that somebody
+ * is changing or deleting is left alone: the next attempt stores it.
+ */
+const BODIES_KEPT = `bodiless as (
+    select e.id from events e where e.organization_id = $1 and e.body is null
+      and e.id = any(array(select event_id from recorded where recorded.body is not null)) for update skip locked
+  ), bodies_kept as (
+    update events e set body = recorded.body from recorded
+    where e.organization_id = $1 and e.id = any(array(select id from bodiless)) and e.id = recorded.event_id
+      and recorded.body is not null
+  )`;
+
+/** The columns of a begun delivery, in rows about something else. */
+const NOTHING_BEGUN = Array.from({ length: 11 }, () => "null").join(", ");
 
 /** Begins the next deliveries of conversations whose result was recorded, if the worker goes on. */
 const BEGUN = `next as materialized (
@@ -153,7 +174,7 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
   with asked as materialized (
     select * from json_to_recordset($2::json) as one(number integer, "destinationId" text, "chatId" text,
       "deliveryId" text, claim text, continues boolean, releases boolean,
-      id text, attempt integer, status text, entry jsonb, "pauseMs" double precision)
+      id text, attempt integer, status text, entry jsonb, "pauseMs" double precision, body text)
   ), recorded as (
     update deliveries d set status = asked.status, claimed_until = null, attempts = d.attempts || asked.entry,
       next_attempt_at = case when asked."pauseMs" is null then d.next_attempt_at
@@ -162,8 +183,8 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
         else d.duration_ms end
     from asked where d.organization_id = $1 and d.id = any(array(select id from asked)) -- by the index, not all rows
       and d.id = asked.id and d.attempt = asked.attempt and ${IS_PENDING}
-    returning asked.number, d.id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
-  ), ${BEGUN}, retried as (
+    returning asked.number, asked.body, d.id, d.event_id, d.destination_id, d.status, d.next_attempt_at, asked."deliveryId" <> '' as alone
+  ), ${BODIES_KEPT}, ${BEGUN}, retried as (
     insert into delivery_queues (organization_id, destination_id, delivery_id, due_at)
     select $1, destination_id, id, next_attempt_at from recorded where status = 'PENDING'
     ${TRY_AGAIN_LATER}
@@ -172,19 +193,19 @@ export const ADVANCE = statement<StepRow>(({ db }) =>
     where recorded.alone and recorded.status <> 'PENDING' and q.organization_id = $1
       and q.destination_id = recorded.destination_id and q.chat_id = '' and q.delivery_id = recorded.id
   ), ${RELEASED}
-  (select 'recorded' as kind, number, status, null as id, null as event_id, null::integer as attempt,
-    null::integer as recorded_attempts, null as name, null as event_chat_id, null as body, null::boolean as is_due
-  from recorded)
-  union all
-  (select 'begun', number, null, begun.id, event_id, attempt, recorded_attempts, e.name, e.chat_id, e.body, null
+  (select 'begun' as kind, number, null as status, null::boolean as is_due, begun.id, event_id, attempt, recorded_attempts,
+    e.name, e.type, e.assistant_id, e.chat_id as event_chat_id, e.body, e.recipe, e.digest
   from begun cross join lateral ( -- with a limit, so that each is looked up by the index
-    select name, chat_id, body from events where events.organization_id = $1 and events.id = begun.event_id limit 1) e)
+    select name, type, assistant_id, chat_id, body, recipe, digest from events
+    where events.organization_id = $1 and events.id = begun.event_id limit 1) e)
   union all
-  (select 'released', number, null, null, null, null, null, null, null, null, false from removed)
+  (select 'recorded', number, status, null, ${NOTHING_BEGUN} from recorded)
   union all
-  (select 'released', number, null, null, null, null, null, null, null, null, is_due from kept)
+  (select 'released', number, null, false, ${NOTHING_BEGUN} from removed)
+  union all
+  (select 'released', number, null, is_due, ${NOTHING_BEGUN} from kept)
   union all -- another worker has taken it
-  (select 'released', number, null, null, null, null, null, null, null, null, false from ending
+  (select 'released', number, null, false, ${NOTHING_BEGUN} from ending
   where not exists (select from seen where seen.number = ending.number))`),
 );
 

@@ -1,5 +1,6 @@
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
+import type { StoredEvent } from "../events/bodies";
 import { DELIVERIES_CHANNEL } from "../events/record";
 import type { AttemptResult } from "./attempts";
 import type { DeliveryStatus } from "./deliveries";
@@ -18,11 +19,10 @@ export interface Queue {
 /** A delivery that has been begun: this process may attempt it until another claim increments `attempt`. */
 export interface BegunDelivery {
   readonly id: string;
-  readonly eventId: string;
   readonly attempt: number;
   /** Recorded attempts; excludes attempts during which a server crashed. */
   readonly recordedAttempts: number;
-  readonly event: DeliveredEvent & { readonly body: string };
+  readonly event: DeliveredEvent & StoredEvent;
 }
 
 /** A queue that a worker has taken. */
@@ -133,7 +133,9 @@ export class DeliveryQueues {
 }
 
 /** The columns of a delivery that was begun. */
-const begunOf = ({ id, eventId, attempt, recordedAttempts, name, eventChatId, body }: BegunRow) =>
-  id === null
-    ? undefined
-    : { id, eventId, attempt, recordedAttempts, event: { name, chatId: eventChatId, body } };
+function begunOf({ id, eventId, attempt, recordedAttempts, ...event }: BegunRow): BegunDelivery | undefined {
+  if (id === null) return undefined;
+  const { name, type, assistantId, eventChatId: chatId, body, recipe, digest } = event;
+  const stored = { id: eventId, name, type, assistantId, chatId, body, recipe, digest };
+  return { id, attempt, recordedAttempts, event: stored };
+}

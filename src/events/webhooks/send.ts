@@ -17,8 +17,7 @@ export interface Attempt {
 }
 
 /**
- * Tries a delivery that has been begun. Sends the stored body unchanged, with new signatures, outside of any
- * transaction.
+ * Tries a delivery that has been begun. Sends the body with new signatures, outside of any transaction.
  * @param timeoutMs covers connecting, sending and receiving the whole answer
  */
 export async function send(
@@ -26,24 +25,25 @@ export async function send(
   outbound: Outbound,
   destinationId: string,
   delivery: BegunDelivery,
+  body: string,
   timeoutMs: number,
 ): Promise<Attempt> {
   const target = await scope.of(WebhookDestinations).target(destinationId);
-  const { event, eventId } = delivery;
+  const { event } = delivery;
   const startedAt = currentDate();
   const headers = {
     "content-type": "application/json",
     "user-agent": "Parley/1.0 (webhook)",
     ...eventHeaders(event),
-    ...signatureHeaders(eventId, event.body, target.secrets, Math.floor(startedAt.getTime() / 1_000)),
+    ...signatureHeaders(event.id, body, target.secrets, Math.floor(startedAt.getTime() / 1_000)),
   };
   const outcome = await outbound.post({
     url: target.url,
-    body: event.body,
+    body,
     headers,
     timeoutMs,
     provider: "a webhook destination",
     readBytes: READ_BYTES,
   });
-  return { outcome, result: resultOf(delivery, outcome, startedAt), target };
+  return { outcome, result: resultOf(delivery, body, outcome, startedAt), target };
 }

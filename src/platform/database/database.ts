@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
-import { KNOWS_SUMS } from "./listener";
 import { currentHold, type Hold } from "./holds";
 import { Scope } from "./scope";
+import { servesWithout } from "./server-marks";
 
 /** The open database: creates scopes, and runs the few queries that span organizations. */
 export class Database {
@@ -96,13 +96,8 @@ export class Database {
   }
 
   /** Whether a server of a version without sums of facts is connected. */
-  async servesWithoutSums(): Promise<boolean> {
-    const { rows } = await this.knex.raw<{ rows: unknown[] }>(
-      `select from pg_stat_activity where datname = current_database() and application_name like 'parley listener%'
-         and ? <> all (string_to_array(substr(application_name, 17), ',')) limit 1`,
-      [KNOWS_SUMS],
-    );
-    return rows.length > 0;
+  servesWithoutSums(): Promise<boolean> {
+    return servesWithout(this.knex, "sums");
   }
 
   /** Organizations with facts that are in no sum yet. */

@@ -5,12 +5,6 @@ import pg from "pg";
 type Ids = Readonly<Record<string, string>>;
 type ReceiveIds = (ids: Ids) => void;
 
-/**
- * Listed in the connection's name by servers that know the sums of facts. Facts are added up when all servers do: others
- * would erase the facts of a conversation only where they were stored before.
- */
-export const KNOWS_SUMS = "sums";
-
 /** Receives notifications of other servers over its own connection, which is renewed when it breaks. */
 export class Listener {
   private readonly emitter = new EventEmitter().setMaxListeners(0);

@@ -6,16 +6,18 @@ import { connect } from "./connect";
 import { onlineSteps } from "./migrations";
 import { isDone, runBatch, type OnlineStep } from "./migrations/online-step";
 import { openClient } from "./open-client";
+import { trySwitch } from "./try-switch";
 
 /** Key of the advisory lock of the server that performs steps. */
 const LOCK_KEY = 7_265_781_215;
-/** Pause after a failure, and while another server performs the steps, in ms. */
+/** Pause after a failure, and while another server performs the steps or an older one is connected, in ms. */
 const RETRY_PAUSE_MS = 30_000;
 
 /**
  * Performs the parts of migrations that take long on large tables, one after another, while servers run: indexes are
  * built concurrently, back-fills change rows in batches. One server works; the others look now and then whether it
- * still does. A broken index is dropped and built again; a back-fill continues after its last batch.
+ * still does. A broken index is dropped and built again; a back-fill continues after its last batch; a switch waits
+ * until no server of an older version has been connected for a pause.
  */
 export class OnlineSteps {
   private left: readonly OnlineStep[] = [];
@@ -29,6 +31,7 @@ export class OnlineSteps {
     private readonly url: string | undefined,
     private readonly logger: Pick<Logger, "info" | "warn">,
     private readonly steps: readonly OnlineStep[] = onlineSteps,
+    private readonly retryPauseMs = RETRY_PAUSE_MS,
   ) {
     this.running = url === undefined ? Promise.resolve() : this.run(url);
   }
@@ -64,11 +67,11 @@ export class OnlineSteps {
         return false;
       });
       if (isOver) return;
-      await pause(RETRY_PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await pause(this.retryPauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** @returns whether all steps are done; false also if another server performs them */
+  /** @returns whether all steps are done; false also if another server performs them, or if a switch has to wait */
   private async tryAll(url: string): Promise<boolean> {
     const db = connect(url, { pool: 1, name: "parley online steps" });
     try {
@@ -97,15 +100,24 @@ export class OnlineSteps {
     await client.query("set statement_timeout = 0");
     await this.look(db);
     for (const step of this.left) {
-      const startedAt = performance.now();
-      this.logger.info({ step: step.name, table: step.table }, "an online step has started");
-      await (step.kind === "index" ? build(client, step) : this.backfill(db, step));
-      this.stopping.signal.throwIfAborted();
-      const seconds = Math.round((performance.now() - startedAt) / 1_000);
-      this.logger.info({ step: step.name, table: step.table, seconds }, "an online step is done");
+      await (step.kind === "switch" ? this.switch(db, step) : this.perform(db, client, step));
       await this.look(db);
     }
-    return true;
+    return this.left.length === 0;
+  }
+
+  private async switch(db: Knex, step: OnlineStep & { kind: "switch" }): Promise<void> {
+    if (await trySwitch(db, step, this.retryPauseMs))
+      this.logger.info({ step: step.name }, "an online step is done");
+  }
+
+  private async perform(db: Knex, client: pg.Client, step: LongStep): Promise<void> {
+    const startedAt = performance.now();
+    this.logger.info({ step: step.name, table: step.table }, "an online step has started");
+    await (step.kind === "index" ? build(client, step) : this.backfill(db, step));
+    this.stopping.signal.throwIfAborted();
+    const seconds = Math.round((performance.now() - startedAt) / 1_000);
+    this.logger.info({ step: step.name, table: step.table, seconds }, "an online step is done");
   }
 
   /** Runs batches with pauses of the same length, so that they use at most half the time of a connection. */
@@ -124,6 +136,8 @@ export class OnlineSteps {
     this.left = left;
   }
 }
+
+type LongStep = Exclude<OnlineStep, { kind: "switch" }>;
 
 async function cancel(url: string, pid: number): Promise<void> {
   const client = await openClient(url, "parley online steps");

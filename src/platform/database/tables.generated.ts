@@ -423,10 +423,12 @@ export interface Tables {
     type: Column<string>;
     assistantId: Column<string>;
     chatId: NullableColumn<string>;
-    body: Column<string>;
+    body: NullableColumn<string>;
     transaction: NullableColumn<string>;
     createdAt: ColumnWithDefault<Date>;
     chatSequence: ColumnWithDefault<number>;
+    recipe: NullableColumn<unknown>;
+    digest: NullableColumn<string>;
   };
   file_store: {
     one: ColumnWithDefault<boolean>;
@@ -905,7 +907,7 @@ export const COLUMNS: { readonly [T in keyof Tables]: readonly (keyof Tables[T])
   end_users: ["organizationId", "id", "assistantId", "uniqueId", "facts", "context", "createdAt", "updatedAt", "contextVisitorId", "signedContext", "signedContextVisitorId", "contextChatId", "signedContextChatId"],
   engine_callbacks: ["organizationId", "chatId", "digest", "answer", "createdAt"],
   erasures: ["organizationId", "id", "subject", "digest", "sealedTarget", "status", "until", "matched", "chats", "messages", "events", "recordings", "texts", "facts", "contexts", "files", "requestedAt", "workedAt", "finishedAt", "exports", "textsKept", "callsKept"],
-  events: ["organizationId", "id", "name", "type", "assistantId", "chatId", "body", "transaction", "createdAt", "chatSequence"],
+  events: ["organizationId", "id", "name", "type", "assistantId", "chatId", "body", "transaction", "createdAt", "chatSequence", "recipe", "digest"],
   file_store: ["one", "id"],
   files: ["organizationId", "id", "name", "mimeType", "detectedType", "size", "metadata", "createdAt"],
   function_facts: ["organizationId", "chatId", "name", "assistantId", "channel", "startedAt", "calls", "failed"],

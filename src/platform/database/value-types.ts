@@ -46,6 +46,18 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
 }
 
+/** Says how the payload of an event is composed from the messages of its chat. */
+export interface Recipe {
+  /** Version of the composer. */
+  readonly composer: number;
+  /** Sequence of the newest message that it contains; 0 without any. */
+  readonly last: number;
+  /** Sequence of the oldest one, if it leaves out older ones. */
+  readonly first?: number;
+  /** Fields of `data` besides the messages. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 /** A fact that an assistant remembers about a person. */
 export interface Fact {
   readonly text: string;
@@ -79,6 +91,7 @@ export interface ValueTypes {
   events: {
     name: EventName;
     type: "VOICE" | "TEXT" | "SMS";
+    recipe: Recipe;
   };
   files: { metadata: JsonObject };
   /** Null for an answer that an older server stored. */

@@ -5,6 +5,7 @@ import { DomainError } from "../../platform/errors";
 import type { Person, Reach } from "../people/person";
 import { filesOf } from "../people/person";
 import { Files } from "../../assistants/files/files";
+import { payloadsOf } from "../../events/events/bodies";
 import type { Entry } from "./archive";
 import { fetchRecording } from "./recording";
 
@@ -26,7 +27,7 @@ const BATCH_SIZE = 20;
 /** Internal columns, which contain no data about a person. */
 const INTERNAL_COLUMNS = new Set(
   `organizationId transaction statusEventId statusPlaces eventCount answeredSequence answersUpTo counted claimedUntil line
-  nextAttemptAt chatSequence`.split(/\s+/),
+  nextAttemptAt chatSequence recipe digest`.split(/\s+/),
 );
 
 /** A row without secrets and internal columns. */
@@ -112,9 +113,7 @@ export class Contents {
   }
 
   private async *events(): AsyncGenerator<Row> {
-    for await (const ids of this.eventIds())
-      for (const { body, ...row } of await eventRows(this.scope, ids))
-        yield { ...row, body: JSON.parse(body) as unknown };
+    for await (const ids of this.eventIds()) yield* await eventRows(this.scope, ids);
   }
 
   private async *deliveries(): AsyncGenerator<Row> {
@@ -208,9 +207,12 @@ async function* rowsOf(
   }
 }
 
-async function eventRows(scope: Scope, ids: readonly string[]): Promise<(Row & { body: string })[]> {
+/** Events in the order of their ids, with the payload that destinations receive as body. */
+async function eventRows(scope: Scope, ids: readonly string[]): Promise<Row[]> {
   const rows = await scope.table("events").whereIn("id", ids);
-  return ids.flatMap((id) => rows.find((row) => row.id === id) ?? []);
+  const payloads = await payloadsOf(scope, rows);
+  const events = rows.map((row, index) => ({ ...row, body: payloads[index] }));
+  return ids.flatMap((id) => events.find((row) => row.id === id) ?? []);
 }
 
 /** Passes a recording on up to its end or the first error, which is reported. */

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { EventBodies, type ChatReader } from "../../events/events/bodies";
+import { canceledResult, type AttemptResult } from "../../events/webhooks/attempts";
 import { Deliveries } from "../../events/webhooks/deliveries";
 import { WebhookDestinations } from "../../events/webhooks/destinations";
-import { DeliveryQueues, type BegunDelivery, type ClaimedQueue } from "../../events/webhooks/queues";
+import {
+  DeliveryQueues,
+  type BegunDelivery,
+  type ClaimedQueue,
+  type Queue,
+} from "../../events/webhooks/queues";
 import { send, type Attempt } from "../../events/webhooks/send";
 import type { Scope } from "../../platform/database/scope";
 import { MAX_DEATHS } from "../../platform/jobs/free-jobs";
@@ -27,7 +34,7 @@ export interface RunOptions {
 }
 
 /** A queue whose deliveries are being sent. */
-interface Run {
+interface Run extends ChatReader {
   readonly lane: Lane;
   readonly queue: ClaimedQueue;
   /** The delivery in flight. */
@@ -103,26 +110,39 @@ export class QueueRuns {
         await this.giveUp(scope, run.delivery);
         break;
       }
-      const { outcome, result, target } = await this.attempt(scope, run.delivery, lane);
-      const succeeded = result.status === "DELIVERED";
-      const continues = succeeded && sent < BATCH_SIZE && this.continues(lane);
-      const step = { queue, result, continues, releases: succeeded };
+      const { result, attempt } = await this.try(scope, run.delivery, run);
+      const goesOn = result.status === "DELIVERED" || !attempt;
+      const continues = goesOn && sent < BATCH_SIZE && this.continues(lane);
+      const step = { queue, result, continues, releases: goesOn };
       const advanced = await this.recorder.advance(lane.organizationId, step);
       ({ scope } = advanced);
-      if (advanced.status !== undefined) {
-        const destinations = scope.of(WebhookDestinations);
-        await destinations.recordOutcome(queue.destinationId, outcome, succeeded, target.failingSince);
-      }
+      if (attempt && advanced.status !== undefined) await recordOutcome(scope, queue, attempt);
       if (advanced.released) return advanced.isDue;
       run.delivery = advanced.begun;
     }
     return this.giveBack(run);
   }
 
-  private async attempt(scope: Scope, delivery: BegunDelivery, lane: Lane): Promise<Attempt> {
+  /** Sends a delivery, or cancels it if its body cannot be composed any more. */
+  private async try(
+    scope: Scope,
+    delivery: BegunDelivery,
+    run: Run,
+  ): Promise<{ result: AttemptResult; attempt?: Attempt }> {
+    const bodies = scope.of(EventBodies);
+    const { event } = delivery;
+    const body = await bodies.of(event, run);
+    if (body === undefined) return { result: canceledResult(delivery) };
+    // An attempt that nobody has recorded may have reached the destination.
+    if (event.body === null && delivery.attempt > 1) await bodies.store(event.id, body);
+    const attempt = await this.send(scope, delivery, body, run.lane);
+    return { result: attempt.result, attempt };
+  }
+
+  private async send(scope: Scope, delivery: BegunDelivery, body: string, lane: Lane): Promise<Attempt> {
     const { outbound, webhookTimeoutMs, lanes } = this.options;
     const startedAt = performance.now();
-    const attempt = await send(scope, outbound, lane.destinationId, delivery, webhookTimeoutMs);
+    const attempt = await send(scope, outbound, lane.destinationId, delivery, body, webhookTimeoutMs);
     const { outcome } = attempt;
     lanes.note(lane, {
       timedOut: outcome.kind === "failed" && outcome.timedOut,
@@ -155,6 +175,12 @@ export class QueueRuns {
     logger.error({ deliveryId: id, deaths: attempt - recordedAttempts - 1 }, "a delivery was given up");
     countGivenUp("webhook.deliver");
   }
+}
+
+async function recordOutcome(scope: Scope, { destinationId }: Queue, attempt: Attempt): Promise<void> {
+  const { outcome, result, target } = attempt;
+  const succeeded = result.status === "DELIVERED";
+  await scope.of(WebhookDestinations).recordOutcome(destinationId, outcome, succeeded, target.failingSince);
 }
 
 const isHopeless = ({ attempt, recordedAttempts }: BegunDelivery): boolean =>

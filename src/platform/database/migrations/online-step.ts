@@ -22,8 +22,16 @@ interface BackfillStep {
   readonly batch: (db: Knex, cursor: unknown) => Promise<unknown>;
 }
 
-/** A part of a migration that takes long on a large table. Reads must work before, during and after it. */
-export type OnlineStep = IndexStep | BackfillStep;
+/** A change of what servers store, which is made when no server of an older version is connected any more. */
+export interface SwitchStep {
+  readonly kind: "switch";
+  readonly name: string;
+  /** Servers without this mark (see server-marks.ts) are of an older version. */
+  readonly mark: string;
+}
+
+/** A part of a migration that cannot be made at once. Reads must work before, during and after it. */
+export type OnlineStep = IndexStep | BackfillStep | SwitchStep;
 
 export interface Migration extends Knex.Migration {
   readonly online?: readonly OnlineStep[];
@@ -49,9 +57,13 @@ export const withSmallSteps = ({ online = [], ...migration }: Migration): Knex.M
   ...migration,
   up: async (db: Knex) => {
     await migration.up(db);
-    for (const step of online) if (await isSmall(db, step.table)) await runAtOnce(db, step);
+    for (const step of online) if (await canRunAtOnce(db, step)) await runAtOnce(db, step);
   },
 });
+
+/** A server of an older version may run on any database that has organizations. */
+const canRunAtOnce = async (db: Knex, step: OnlineStep): Promise<boolean> =>
+  step.kind === "switch" ? !(await db("organizations").first()) : isSmall(db, step.table);
 
 async function isSmall(db: Knex, table: string): Promise<boolean> {
   const size = "select pg_table_size(?::regclass) <= ? as small";
@@ -60,6 +72,8 @@ async function isSmall(db: Knex, table: string): Promise<boolean> {
 }
 
 async function runAtOnce(db: Knex, step: OnlineStep): Promise<void> {
+  if (step.kind === "switch")
+    return void (await db.raw("insert into online_steps (name, done_at) values (?, now())", [step.name]));
   if (step.kind === "index")
     return void (await db.raw(`create index if not exists ${step.name} on ${step.table} ${step.columns}`));
   while (await runBatch(db, step));

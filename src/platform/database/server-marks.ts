@@ -1,0 +1,34 @@
+import type { Knex } from "knex";
+
+/**
+ * Words that a server lists in the name of its listener's connection, to tell other servers what it knows.
+ *
+ * - `sums`: the sums of facts. Facts are added up when all servers know them: others would erase the facts of a
+ *   conversation only in the table of facts that are in no sum.
+ * - `recipe`: recipes of events. Events are stored without a body when all servers know them: others would send nothing.
+ */
+const SERVER_MARKS = ["sums", "recipe"];
+
+/** PostgreSQL cuts longer names of connections. */
+const MAX_NAME_BYTES = 63;
+const NAME = "parley listener ";
+
+/** The name of a server's listener after `NAME`: its marks, then as many ids of its encryption keys as fit. */
+export function aboutServer(keyIds: readonly string[]): string {
+  let about = SERVER_MARKS.join(",");
+  for (const id of keyIds) {
+    if (NAME.length + about.length + 1 + id.length > MAX_NAME_BYTES) break;
+    about += `,${id}`;
+  }
+  return about;
+}
+
+/** Whether a server without the mark is connected: it is of an older version. */
+export async function servesWithout(db: Knex, mark: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `select from pg_stat_activity where datname = current_database() and application_name like 'parley listener%'
+       and ? <> all (string_to_array(substr(application_name, ${NAME.length + 1}), ',')) limit 1`,
+    [mark],
+  );
+  return rows.length > 0;
+}
