@@ -1,9 +1,12 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gql, percentile, type Bench } from "./bench";
+import { instantModel, listening } from "./calls";
 
 const TURNS = 200;
+/** Turns with the instant model, and how many of them run at once in the second measurement. */
+const INSTANT = 400;
+const AT_ONCE = 8;
 /** Time until the model's first piece, and between two pieces, in ms; no real model is faster. */
 const FIRST_TOKEN = 100;
 const EACH_TOKEN = 10;
@@ -11,10 +14,73 @@ const ANSWER = "Of course, I can help you with that: tell me what you are lookin
   /(?= )/,
 );
 
-/** Measures the overhead of a turn: the time from the question to the answer, minus the model's own time. */
+/**
+ * Measures the service's share of a turn, from the question to the answer: with a model that streams, minus its time, and
+ * with one that answers at once, one turn after another and eight at once.
+ */
 export async function turns({ ours, table, ids }: Bench): Promise<void> {
-  let thinking = 0;
-  const model = createServer((req, res) => {
+  const streaming = streamingModel();
+  await useModel(ours.url, streaming.server);
+  const own: number[] = [];
+  for (let count = 0; count < TURNS; count++)
+    own.push((await turn(ours.url, ids[count % ids.length]!)) - streaming.duration());
+  const most = (what: string, part: number, taken: number[], limit: number) =>
+    table.add({ what, ours: percentile(taken, part), unit: "ms", most: limit });
+  most("a turn without its streaming model, median", 0.5, own, 15);
+  end(streaming.server);
+  const instant = instantModel();
+  await useModel(ours.url, instant);
+  const oneByOne: number[] = [];
+  for (let count = 0; count < INSTANT; count++)
+    oneByOne.push(await turn(ours.url, ids[count % ids.length]!));
+  most("a turn with an instant model, median", 0.5, oneByOne, 12);
+  most("a turn with an instant model, 95th percentile", 0.95, oneByOne, 40);
+  const perSecond = await turnsAtOnce(ours.url, ids);
+  table.add({ what: `turns with ${AT_ONCE} at once`, ours: perSecond, unit: "/s", least: 150 });
+  end(instant);
+}
+
+/** Turns per second of several persons who each wait for their answer. */
+async function turnsAtOnce(url: string, ids: readonly string[]): Promise<number> {
+  let waiting = 0;
+  const began = performance.now();
+  const person = async (number: number) => {
+    for (let count = number; count < INSTANT; count += AT_ONCE)
+      waiting += await turn(url, ids[count % ids.length]!);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, number) => person(number)));
+  // The chats are started in between: only the share of the time in which turns ran counts.
+  const share = waiting / AT_ONCE / (performance.now() - began);
+  return INSTANT / (((performance.now() - began) / 1000) * share);
+}
+
+/** Starts a chat, asks, and waits for the answer. @returns the duration of the turn in ms */
+async function turn(url: string, assistantId: string): Promise<number> {
+  const { startChat } = await gql<{ startChat: { id: string } }>(
+    url,
+    `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
+    { input: { assistantId, channel: "TEXT" } },
+  );
+  const began = performance.now();
+  await gql(
+    url,
+    `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role } }`,
+    { input: { aiChatId: startChat.id, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} } },
+  );
+  return performance.now() - began;
+}
+
+async function useModel(url: string, model: Server): Promise<void> {
+  const baseUrl = `${await listening(model)}/v1`;
+  await gql(url, `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`, {
+    input: { provider: "OPENAI", apiKey: "stub", baseUrl },
+  });
+}
+
+/** A model that streams an answer, and how long its last answer took in ms. */
+function streamingModel(): { readonly server: Server; readonly duration: () => number } {
+  let taken = 0;
+  const server = createServer((req, res) => {
     const began = performance.now();
     req.resume();
     req.on("end", async () => {
@@ -26,41 +92,13 @@ export async function turns({ ours, table, ids }: Bench): Promise<void> {
         res.write(chunk({ role: "assistant", content }, null));
         await sleep(EACH_TOKEN);
       }
-      res.end(`${chunk({}, "stop")}data: [DONE]\n\n`, () => (thinking = performance.now() - began));
+      res.end(`${chunk({}, "stop")}data: [DONE]\n\n`, () => (taken = performance.now() - began));
     });
   });
-  await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
-  const baseUrl = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`;
-  await gql(
-    ours.url,
-    `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`,
-    {
-      input: { provider: "OPENAI", apiKey: "stub", baseUrl },
-    },
-  );
-  const own: number[] = [];
-  for (let count = 0; count < TURNS; count++) {
-    const { startChat } = await gql<{ startChat: { id: string } }>(
-      ours.url,
-      `mutation ($input: StartChatInput!) { startChat(input: $input) { id } }`,
-      { input: { assistantId: ids[count % ids.length]!, channel: "TEXT" } },
-    );
-    const began = performance.now();
-    await gql(
-      ours.url,
-      `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role } }`,
-      {
-        input: { aiChatId: startChat.id, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} },
-      },
-    );
-    own.push(performance.now() - began - thinking);
-  }
-  model.closeAllConnections();
-  model.close();
-  table.add({
-    what: "a turn without its model, request to answer, median",
-    ours: percentile(own, 0.5),
-    unit: "ms",
-    most: 15,
-  });
+  return { server, duration: () => taken };
+}
+
+function end(server: Server): void {
+  server.closeAllConnections();
+  server.close();
 }
