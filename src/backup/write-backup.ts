@@ -7,6 +7,7 @@ import { createGzip } from "node:zlib";
 import type { Crypto } from "../platform/crypto";
 import { openSnapshot, type Snapshot } from "../platform/database/snapshot";
 import { thisUser } from "../platform/settings/this-user";
+import { makeFolder } from "../platform/make-folder";
 import type { Storage } from "../platform/ports/storage";
 import { factsOf } from "./facts";
 import { Digest, FORMAT, writeManifest, type Manifest, type Part, type StoredFile } from "./manifest";
@@ -68,10 +69,16 @@ const notWritable = (folder: string, user: string): string =>
 
 async function makeEmpty(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["EEXIST", "ENOTDIR", "ENOENT"].includes(code))
+      throw new Error(
+        `${folder} cannot be a folder: it or one above it is a file. Name a new folder for the backup.`,
+        { cause: error },
+      );
+    if (!["EACCES", "EPERM", "EROFS"].includes(code)) throw error;
     throw new Error(notWritable(folder, thisUser()), { cause: error });
   }
   if ((await readdir(folder)).length > 0)

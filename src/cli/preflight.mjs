@@ -15,7 +15,7 @@ export async function preflight() {
     return; // the server says that this user cannot read it
   }
   const problem =
-    folderProblem(resolve(setting("DATA_DIR") ?? ".data")) ??
+    (await folderProblem(resolve(setting("DATA_DIR") ?? ".data"))) ??
     (await addressProblem()) ??
     (await externalDatabaseProblem());
   if (problem === undefined) return;
@@ -34,21 +34,17 @@ export function thisUser() {
 
 const setting = (name) => process.env[name]?.trim() || undefined;
 
-/** Why the data folder cannot be written; undefined if it can. Foreign files inside it are found by the server. */
-function folderProblem(folder) {
+/** Why the data folder cannot be used; undefined if it can. Foreign files inside it are found by the server. */
+async function folderProblem(folder) {
   let existing = folder;
   while (!existsSync(existing)) existing = dirname(existing);
-  const remedy = "Set DATA_DIR to a folder that this user may write, or change its owner as an administrator";
-  const chown = `sudo chown -R ${thisUser()} '${existing}'`;
-  if (!statSync(existing).isDirectory())
-    return `DATA_DIR ${folder} cannot be used: ${existing} is a file. Set DATA_DIR to a folder.`;
   try {
     accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
-    return undefined;
+    if (statSync(existing).isDirectory()) return undefined;
   } catch {
-    const what = existing === folder ? "cannot be written" : `cannot be created in ${existing}`;
-    return `DATA_DIR ${folder} ${what} by the user ${thisUser()}. ${remedy}:\n  ${chown}`;
+    // The server's own check explains it.
   }
+  return (await bundled("src/platform/database/data-dir.ts")).folderProblem(folder);
 }
 
 /** Why the address cannot be listened on; undefined if it can, or if the server will report an invalid setting. */
@@ -71,9 +67,14 @@ async function addressProblem() {
 async function externalDatabaseProblem() {
   const url = setting("DATABASE_OWNER_URL") ?? setting("DATABASE_URL");
   if (url === undefined || !/^postgres(ql)?:/.test(url) || !URL.canParse(url)) return undefined;
+  return (await bundled("src/platform/database/suitable.ts")).databaseProblem(url);
+}
+
+/** The exports of a module of the server, which is not built yet. */
+async function bundled(entry) {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
-    entryPoints: ["src/platform/database/suitable.ts"],
+    entryPoints: [entry],
     bundle: true,
     packages: "external",
     platform: "node",
@@ -83,5 +84,5 @@ async function externalDatabaseProblem() {
   const module = { exports: {} };
   const run = compileFunction(outputFiles[0].text, ["module", "require"]);
   run(module, createRequire(import.meta.url));
-  return module.exports.databaseProblem(url);
+  return module.exports;
 }

@@ -31,8 +31,7 @@ export async function turns({ ours, table, ids }: Bench): Promise<void> {
   const instant = instantModel();
   await useModel(ours.url, instant);
   const oneByOne: number[] = [];
-  for (let count = 0; count < INSTANT; count++)
-    oneByOne.push(await turn(ours.url, ids[count % ids.length]!));
+  for (let count = 0; count < INSTANT; count++) oneByOne.push(await turn(ours.url, ids[count % ids.length]!));
   most("a turn with an instant model, median", 0.5, oneByOne, 12);
   most("a turn with an instant model, 95th percentile", 0.95, oneByOne, 40);
   const perSecond = await turnsAtOnce(ours.url, ids);
@@ -62,19 +61,21 @@ async function turn(url: string, assistantId: string): Promise<number> {
     { input: { assistantId, channel: "TEXT" } },
   );
   const began = performance.now();
-  await gql(
-    url,
-    `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role } }`,
-    { input: { aiChatId: startChat.id, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} } },
-  );
+  await gql(url, `mutation ($input: PostMessageInput!) { postMessage(input: $input, wait: true) { role } }`, {
+    input: { aiChatId: startChat.id, role: "USER", channel: "TEXT", content: "Hello?", metadata: {} },
+  });
   return performance.now() - began;
 }
 
 async function useModel(url: string, model: Server): Promise<void> {
   const baseUrl = `${await listening(model)}/v1`;
-  await gql(url, `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`, {
-    input: { provider: "OPENAI", apiKey: "stub", baseUrl },
-  });
+  await gql(
+    url,
+    `mutation ($input: ModelCredentialInput!) { setModelCredential(input: $input) { provider } }`,
+    {
+      input: { provider: "OPENAI", apiKey: "stub", baseUrl },
+    },
+  );
 }
 
 /** A model that streams an answer, and how long its last answer took in ms. */

@@ -96,8 +96,24 @@ describe("npm start reports before it builds", () => {
     expect([code, lines]).toEqual([
       1,
       [
-        `DATA_DIR ${folder} ${what} by the user ${USER}. Set DATA_DIR to a folder that this user may write, or change its owner as an administrator:`,
-        `  sudo chown -R ${USER} '${locked}'`,
+        `DATA_DIR ${folder} ${what} by the user ${USER}.`,
+        "Set DATA_DIR to a folder of that user. An administrator creates one at this place with:",
+        `  sudo install -d -o ${USER} -m 700 '${folder}'`,
+      ],
+    ]);
+  });
+
+  test("a folder of other programs, whose owner it never advises to change", async () => {
+    const shared = join(checkout, "shared");
+    mkdirSync(join(shared, "apt"), { recursive: true });
+    chmodSync(shared, 0o555);
+    const { code, lines } = await start({ PORT: "0", DATA_DIR: shared });
+    expect([code, lines]).toEqual([
+      1,
+      [
+        `DATA_DIR ${shared} cannot be written by the user ${USER}, and is no folder of Parley's own.`,
+        "Set DATA_DIR to a folder of that user. An administrator creates one with:",
+        `  sudo install -d -o ${USER} -m 700 '${join(shared, "parley")}'`,
       ],
     ]);
   });

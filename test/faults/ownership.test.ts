@@ -55,3 +55,20 @@ test.each(["main", "cli/org-create"])(
   },
   2 * SERVER_TIMEOUT_MS,
 );
+
+test.each(["/var/lib", "/var/lib/of-nobody", "/usr"])(
+  "with DATA_DIR %s, an ordinary user is told how to get a folder of their own, not to take that of the system",
+  async (dataDir) => {
+    const { code, output } = await startAsUser("cli/org-create", dataDir);
+    expect(code).toBe(1);
+    expect(output).not.toContain("chown");
+    const own = dataDir.endsWith("nobody") ? dataDir : join(dataDir, "parley");
+    expect(output.trimEnd().split("\n").at(-1)).toBe(`  sudo install -d -o ${USER_NAME} -m 700 '${own}'`);
+  },
+);
+
+test("a folder that the kernel refuses, as below /proc, ends the start with an error", async () => {
+  const { code, output } = await startAsUser("main", "/proc/parley");
+  expect(code).toBe(1);
+  expect(output).toContain("DATA_DIR /proc/parley cannot be created in /proc");
+});

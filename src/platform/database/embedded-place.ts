@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn, type SpawnOptions } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, symlink } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readFile, rename, rm, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
+import { makeFolder } from "../make-folder";
 
 /** Way to run PostgreSQL, which refuses to run as root, if the server is root. */
 export type RootWorkaround = "nobody" | "unshare" | "system";
@@ -125,7 +126,7 @@ async function copiedPrograms(native: string): Promise<string> {
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
     if (process.getuid?.() === 0) await makeEnterable(dataDir);
-    else await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    else await makeFolder(dataDir, 0o700);
   } catch (error) {
     throw new Error(unusable(dataDir, error as NodeJS.ErrnoException), { cause: error });
   }
@@ -139,7 +140,7 @@ function unusable(dataDir: string, { code, message }: NodeJS.ErrnoException): st
 
 /** Creates a folder that others may enter, whatever the umask; existing folders keep their mode. */
 async function makeEnterable(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
+  const first = await makeFolder(folder);
   for (let made = folder; first && made.length >= first.length; made = dirname(made)) {
     await chmod(made, 0o711);
   }
