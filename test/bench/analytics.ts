@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { HEADERS, percentile, type Bench } from "./bench";
+import { gql, percentile, type Bench } from "./bench";
 
 const CHATS = 100_000;
 const MESSAGES_EACH = 10;
@@ -37,7 +37,13 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   await db.end();
   for (const days of [30, DAYS]) {
     const times: number[] = [];
-    for (let count = 0; count < ASKED; count++) times.push(await ask(ours.url, days));
+    for (let count = 0; count < ASKED; count++) {
+      const began = performance.now();
+      const conversations = await askAnalytics(ours.url, days);
+      times.push(performance.now() - began);
+      if (conversations < (CHATS * days) / DAYS - 1)
+        throw new Error(`${conversations} conversations in ${days} days`);
+    }
     const p95 = percentile(times.slice(2), 0.95); // the first requests read cold pages
     table.add({
       what: `analytics page, ${days} of ${DAYS} days, 95th percentile`,
@@ -48,25 +54,15 @@ export async function analytics({ ours, databaseUrl, table, ids }: Bench): Promi
   }
 }
 
-async function ask(url: string, days: number): Promise<number> {
+/** Asks for what the analytics page shows. @returns the number of conversations in the last days */
+export async function askAnalytics(url: string, days: number): Promise<number> {
   const to = Date.now();
   const moment = (ago: number) => new Date(to - ago * 86_400_000).toISOString();
-  const variables = {
+  const { now } = await gql<Answer>(url, PAGE, {
     now: { from: moment(days), to: moment(0), timezone: "Europe/Zurich" },
     before: { from: moment(2 * days), to: moment(days), timezone: "Europe/Zurich" },
-  };
-  const began = performance.now();
-  const answer = await fetch(`${url}/graphql`, {
-    method: "POST",
-    headers: { ...HEADERS, "Content-Type": "application/json" },
-    body: JSON.stringify({ query: PAGE, variables }),
   });
-  const { data, errors } = (await answer.json()) as { data?: Answer; errors?: unknown };
-  const time = performance.now() - began;
-  const { conversations = 0 } = data?.now.totals ?? {};
-  if (conversations < (CHATS * days) / DAYS - 1)
-    throw new Error(`${conversations} conversations in ${days} days: ${JSON.stringify(errors)}`);
-  return time;
+  return now.totals.conversations;
 }
 
 interface Answer {
