@@ -21,7 +21,7 @@ export async function refuseFilled(db: Knex): Promise<void> {
   const tables = await namesOf(db);
   if (tables.length > 0 && !(await isUnfinished(db)))
     throw new Error(
-      `The database is not empty: it contains ${tables.slice(0, 3).join(", ")}${tables.length > 3 ? " …" : ""}. Restore into an empty one. Nothing was changed.`,
+      `The database is not empty: it contains ${tables.slice(0, 3).join(", ")}${tables.length > 3 ? " …" : ""}. Name an empty one. Nothing was changed.`,
     );
 }
 
@@ -49,7 +49,5 @@ async function namesOf(db: Knex): Promise<string[]> {
 export async function refuseStored(storage: Storage, location: string, isFolder: boolean): Promise<void> {
   if (!isFolder) return; // a bucket may be shared, and equal keys have equal content
   for await (const { key } of storage.list())
-    throw new Error(
-      `${location} is not empty: it contains ${key}. Restore into an empty one. Nothing was changed.`,
-    );
+    throw new Error(`${location} is not empty: it contains ${key}. Name an empty one. Nothing was changed.`);
 }

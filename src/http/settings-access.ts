@@ -6,7 +6,8 @@ import { isLoopback } from "./client-address";
 import { foreignOrigin } from "./origin";
 
 type SettingsAccess = "all" | "loopback" | "none";
-const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+/** Host names of this machine. */
+export const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Headers, in lower case, that proxies and CDNs add to what they pass on. */
 const ADDED_BY_PROXY =

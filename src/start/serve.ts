@@ -8,7 +8,7 @@ import { searchProblem } from "../platform/database/suitable";
 import { describeTransport } from "../platform/database/transport";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
 import { addressOf, listen } from "../http/address";
-import { settingsAccess } from "../http/settings-access";
+import { LOCAL_HOST, settingsAccess } from "../http/settings-access";
 import { AnalyticsTokens } from "../account/organization/analytics-tokens";
 import type { NewOrganization } from "../account/organization/bootstrap";
 import { answeredBy } from "../account/organization/answered-by";
@@ -123,10 +123,12 @@ function welcome(
 /** The addresses of the interfaces and the state of the main settings. */
 function addressesOf(config: Config, url: string, answers: string): string[] {
   const access = settingsAccess(config);
+  // The demo page chooses an assistant by the settings, which a proxy does not open.
+  const isThroughProxy = access === "loopback" && !LOCAL_HOST.test(new URL(url).hostname);
   return [
     `  GraphQL        ${url}/graphql   (open in a browser for the playground)`,
     `  REST           ${url}/rest/v1   (documentation: ${url}/rest/docs)`,
-    `  Widget         ${url}/widget/demo${access === "none" ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
+    `  Widget         ${url}/widget/demo${access === "none" || isThroughProxy ? "?assistantId=…   (set the id of an assistant" : "   (talk to an assistant"})`,
     `  Documentation  ${url}/docs`,
     `  Analytics      ${url}/analytics   (npm run analytics:link prints a link that signs you in)`,
     `  Listens on     ${listensOn(config)}`,

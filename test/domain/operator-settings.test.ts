@@ -34,6 +34,13 @@ describe("a name in .env", () => {
     expect(misspelledSettings({ [name]: "x" })).toEqual([]); // the environment has variables of other programs
   });
 
+  test("that is misspelled, beside the correct one, is reported with it", () => {
+    const env = { MODEL_NAMEE: "x", MODEL_NAME: "y" };
+    expect(misspelledSettings(env, Object.keys(env))).toEqual([
+      "MODEL_NAMEE in .env is not a setting and has no effect. Did you mean MODEL_NAME?",
+    ]);
+  });
+
   test("that is misspelled is reported once", () => {
     expect(misspelledSettings({ DATABSE_URL: "x" }, ["DATABSE_URL"])).toEqual([
       "DATABSE_URL is not a setting and has no effect. Did you mean DATABASE_URL?",

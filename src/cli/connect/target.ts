@@ -65,7 +65,7 @@ export async function modelsAt(
   const answer = await request.catch(() => undefined);
   if (answer?.status === 401 || answer?.status === 403)
     throw new Error(
-      `${baseUrl} does not list its models (${answer.status}): ${apiKey === undefined ? "no key was given: use --key KEY" : "it refused the key"}.`,
+      `${baseUrl} does not list its models (${answer.status}): ${apiKey === undefined ? "it needs a key, which --key KEY gives" : "it refused the key"}.`,
     );
   const { data } = ((await answer?.json().catch(() => undefined)) ?? {}) as { data?: { id?: unknown }[] };
   return Array.isArray(data) ? data.flatMap((one) => (typeof one?.id === "string" ? [one.id] : [])) : [];

@@ -10,6 +10,7 @@ const SETTINGS = ["DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_JOBS_URL"];
 
 /** Codes for failures that pg reports without one. */
 const CODES: readonly (readonly [RegExp, keyof typeof ADVICE])[] = [
+  [/client password must be a string/, "NO_PASSWORD"],
   [/does not support SSL/, "NO_TLS"],
   [/timeout expired|connection timeout/i, "ETIMEDOUT"],
   [/establishing an SSL connection|invalid response|unknown message|terminated/i, "NOT_POSTGRESQL"],
@@ -45,9 +46,9 @@ export const explained = (error: unknown, url: string): unknown =>
 
 function connectionProblem(error: unknown, url: string): string {
   const setting = SETTINGS.find((name) => process.env[name]?.trim() === url);
-  const reason = reasonOf(error);
   const code =
-    (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? "";
+    (error as { code?: string }).code ?? CODES.find(([pattern]) => pattern.test(reasonOf(error)))?.[1] ?? "";
+  const reason = code === "NO_PASSWORD" ? "it asks for a password, and none is set" : reasonOf(error);
   const advice = (ADVICE as Readonly<Record<string, string>>)[code] ?? "Check the URL.";
   // A name that is missing may be part of a password: the address is then not the one that was meant.
   if (new URL(url).pathname.length < 2)

@@ -24,7 +24,13 @@ export function misspelledSettings(
     (name) =>
       !(name in SETTINGS) && !OF_OTHERS.test(name) && !misspelled.some((line) => line.startsWith(`${name} `)),
   );
-  return [...misspelled, ...unknown.map((name) => `${name} in .env is not a setting and has no effect.`)];
+  return [...misspelled, ...unknown.map(withoutEffect)];
+}
+
+function withoutEffect(name: string): string {
+  const meant = nearest(name, Object.keys(SETTINGS));
+  const question = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  return `${name} in .env is not a setting and has no effect.${question}`;
 }
 
 function probablyMisspelled(env: Readonly<Record<string, string | undefined>>): string[] {
