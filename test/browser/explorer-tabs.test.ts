@@ -91,6 +91,8 @@ describe("the playground on a phone, on a fresh installation", () => {
   test("shows tabs, editors, the play button and the response inside of the screen", async () => {
     const width = await page.evaluate<number>("document.documentElement.scrollWidth");
     expect(width).toBeLessThanOrEqual(360);
+    for (const name of ["REST API", "Documentation"])
+      expect(await page.getByRole("link", { name, exact: true }).isVisible()).toBe(true);
     for (const part of [play(), page.locator(".graphiql-query-editor"), response(), tabs()]) {
       const box = (await part.boundingBox())!;
       expect(box.x).toBeGreaterThanOrEqual(0);

@@ -384,7 +384,7 @@ describe("the REST documentation at /rest/docs", () => {
     await other.close();
     await page.getByLabel("API key").fill(app.secretKey);
     await press("Use key");
-    await page.getByRole("link", { name: "REST documentation" }).click();
+    await page.getByRole("link", { name: "REST API" }).click();
     await page.locator(".opblock").first().waitFor();
     await listed();
     await press("Clear key");

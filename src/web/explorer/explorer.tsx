@@ -51,7 +51,7 @@ function Explorer() {
           Reset tabs
         </button>
         <a className="parley-link" href="/rest/docs">
-          REST documentation
+          REST API
         </a>
         <a className="parley-link" href="/docs">
           Documentation
