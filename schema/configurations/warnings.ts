@@ -15,7 +15,10 @@ const CODES = {
   FUNCTION_NOT_UNDERSTOOD: {
     description: "A function has an unsupported form and is never offered to a model.",
   },
-  FUNCTION_WITHOUT_SERVER: { description: "A function has no serverUrl to send its calls to." },
+  FUNCTION_WITHOUT_SERVER: {
+    description:
+      "A function has no serverUrl that its calls can be sent to: it is missing, misspelled or refused.",
+  },
   FILES_WITHOUT_RAG: {
     description:
       "Files are attached to the assistant, but isRagEnabled is false on this enabled channel, so models never get passages from them.",

@@ -7,15 +7,8 @@ import {
   type Kinds,
   type VoiceConfiguration,
 } from "../configurations/configurations";
-import {
-  checkFunctions,
-  checkModel,
-  checkVariables,
-  checkVoice,
-  type ConfigurationWarning,
-  readFunctions,
-  type Warn,
-} from "./warnings";
+import { checkModel, checkVariables, checkVoice, type ConfigurationWarning, type Warn } from "./warnings";
+import { checkFunctions } from "./function-warnings";
 import { themeWarnings } from "./theme-warnings";
 
 /** Values of an update that are checked, by the kind of the configuration. */
@@ -42,14 +35,11 @@ export async function updateConfiguration<K extends ConfigurationKind>(
   input: Partial<Kinds[K]>,
 ): Promise<Kinds[K]> {
   const warnings: ConfigurationWarning[] = [];
-  const warn: Warn = (path, code, message) => {
-    // Clients that only describe functions send many of them without a URL.
-    if (code !== "FUNCTION_WITHOUT_SERVER") warnings.push({ channel: CHANNELS[kind], path, code, message });
-  };
+  const warn: Warn = (path, code, message) =>
+    void warnings.push({ channel: CHANNELS[kind], path, code, message });
   const { functions, theme, ...changes } = input as Changes;
-  const { catalog, checker } = scope.ports;
-  const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
-  if (functions) checkFunctions(await readFunctions(functions, problemOf), undefined, warn);
+  const { catalog } = scope.ports;
+  if (functions) await checkFunctions(scope, functions, undefined, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, changes[path] ?? "", undefined, warn);
   const updated = await scope.of(Configurations).update(kind, assistantId, input);
@@ -58,7 +48,15 @@ export async function updateConfiguration<K extends ConfigurationKind>(
     checkModel(CHANNELS[kind], updated as object as ChannelConfiguration, catalog, warn);
   if (changes.voice ?? changes.voiceProvider)
     checkVoice(updated as object as VoiceConfiguration, catalog, warn);
-  for (const { path, message } of [...warnings, ...(theme ? themeWarnings(theme) : [])])
-    scope.warn(`${path}: ${message}`);
+  tell(scope, [...warnings, ...(theme ? themeWarnings(theme) : [])]);
   return updated;
+}
+
+/** Warnings of one response that name a single value. Clients limit the number and the length of headers. */
+const MAX_TOLD = 16;
+
+function tell(scope: Scope, warnings: readonly ConfigurationWarning[]): void {
+  for (const { path, message } of warnings.slice(0, MAX_TOLD)) scope.warn(`${path}: ${message}`);
+  const more = warnings.length - MAX_TOLD;
+  if (more > 0) scope.warn(`${more} more warnings: see configurationWarnings of the assistant.`);
 }

@@ -16,10 +16,10 @@ import {
   type SmsConfiguration,
   type VoiceConfiguration,
 } from "../configurations/configurations";
-import { readFunction, type DeclaredFunction } from "../configurations/functions";
 import { variableProblems } from "../configurations/variable-names";
 import { AttachedFiles } from "../knowledge/attached-files";
 import type { Assistant } from "./assistants";
+import { checkFunctions } from "./function-warnings";
 import { themeWarnings } from "./theme-warnings";
 
 /** A value in a configuration that is allowed but does not work. */
@@ -52,14 +52,12 @@ type Configuration = VoiceConfiguration | SmsConfiguration | ChatConfiguration;
 
 /** The data of an assistant that its configurations are checked against. */
 interface CheckContext {
+  readonly scope: Scope;
   /** Test values of the assistant. */
   readonly variables: JsonObject | null;
   readonly hasFiles: boolean;
-  readonly catalog: Catalog;
   /** Identifiers that the organization has mapped to a model of its own. */
   readonly mapped: ReadonlySet<string>;
-  /** Why a function's parameters cannot be checked; undefined if they can. */
-  readonly problemOf: (parameters: JsonObject) => Promise<string | undefined>;
 }
 
 type Subject = Pick<Assistant, "id" | "template" | "variables">;
@@ -79,10 +77,8 @@ export async function configurationWarnings(
     scope.of(ModelMappings).read(),
   ]);
   const mapped = new Set(mappings.map(({ model }) => model));
-  const { catalog, checker } = scope.ports;
-  const problemOf = (parameters: JsonObject) => checker.problemOf(scope.organizationId, parameters);
   return withWhole(scope, assistant.variables, async (variables) => {
-    const context = { variables, hasFiles: files.length > 0, catalog, mapped, problemOf };
+    const context = { scope, variables, hasFiles: files.length > 0, mapped };
     const each = [
       warningsOf("VOICE", voice, context),
       warningsOf("SMS", sms, context),
@@ -96,8 +92,9 @@ export async function configurationWarnings(
 async function warningsOf(
   channel: Channel,
   configuration: Configuration,
-  { variables, hasFiles, catalog, mapped, problemOf }: CheckContext,
+  { scope, variables, hasFiles, mapped }: CheckContext,
 ): Promise<ConfigurationWarning[]> {
+  const { catalog } = scope.ports;
   const warnings: ConfigurationWarning[] = [];
   const warn: Warn = (path, code, message) => warnings.push({ channel, path, code, message });
   checkModel(channel, configuration, catalog, warn);
@@ -105,7 +102,7 @@ async function warningsOf(
   if ("voiceProvider" in configuration) checkVoice(configuration, catalog, warn);
   for (const path of ["initialMessage", "prompt"] as const)
     checkVariables(path, configuration[path], variables, warn);
-  checkFunctions(await readFunctions(configuration.functions, problemOf), variables, warn);
+  await checkFunctions(scope, configuration.functions, variables, warn);
   if (!configuration.isRagEnabled && isOn(configuration))
     checkUnusedKnowledge(channel, configuration.resources, hasFiles, warn);
   return warnings;
@@ -187,49 +184,4 @@ export function checkVariables(
   warn: Warn,
 ) {
   for (const problem of variableProblems(text, variables)) warn(path, "UNRESOLVED_VARIABLE", problem);
-}
-
-/** Parses functions. An entry is a function, or the reason why it is never offered to a model. */
-export const readFunctions = (
-  functions: readonly JsonObject[],
-  problemOf: CheckContext["problemOf"],
-): Promise<(DeclaredFunction | string)[]> =>
-  Promise.all(
-    functions.map(async (item) => {
-      const declared = readFunction(item);
-      if (typeof declared === "string") return declared;
-      const problem = await problemOf(declared.parameters);
-      return problem === undefined ? declared : `has parameters that ${problem}`;
-    }),
-  );
-
-export function checkFunctions(
-  functions: readonly (DeclaredFunction | string)[],
-  variables: JsonObject | null | undefined,
-  warn: Warn,
-) {
-  const names = new Set<string>();
-  functions.forEach((declared, index) => {
-    const path = `functions.${index}`;
-    if (typeof declared === "string")
-      return warn(
-        path,
-        "FUNCTION_NOT_UNDERSTOOD",
-        `The function ${declared}; it is never offered to a model.`,
-      );
-    if (names.has(declared.name))
-      return warn(
-        path,
-        "FUNCTION_NOT_UNDERSTOOD",
-        `The name ${declared.name} is used twice; this one is never offered to a model.`,
-      );
-    names.add(declared.name);
-    checkVariables(`${path}.description`, declared.description, variables, warn);
-    if (declared.serverUrl === undefined)
-      warn(
-        path,
-        "FUNCTION_WITHOUT_SERVER",
-        `The function ${declared.name} has no serverUrl, so it cannot be called.`,
-      );
-  });
 }

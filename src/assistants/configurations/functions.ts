@@ -17,6 +17,9 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
+/** Whether an item of `functions` has the nested format. */
+export const isNested = (item: JsonObject): boolean => item.type === "function" && isObject(item.function);
+
 /**
  * Parses an item of `functions`: flat `{name, description, parameters, serverUrl, secretKey}` or nested
  * `{type: "function", function: {name, description, parameters}, server: {url, secret}}`. Does not check whether the
@@ -24,7 +27,7 @@ const text = (value: unknown) => (typeof value === "string" && value !== "" ? va
  * @returns the function, or the reason why it is never offered to a model
  */
 export function readFunction(item: JsonObject): DeclaredFunction | string {
-  const nested = item.type === "function" && isObject(item.function);
+  const nested = isNested(item);
   const { name, description, parameters } = nested ? (item.function as JsonObject) : item;
   const server = isObject(item.server) ? item.server : {};
   if (typeof name !== "string" || !NAME.test(name)) return "has no name of 1 to 64 letters, digits, _ or -";

@@ -38,9 +38,13 @@ export interface Outbound {
   download(url: string, provider: string, bound: Bound): Promise<Response>;
   /** Why a URL may not be stored (syntax, scheme, a forbidden literal address); undefined if it may. Does not resolve names. */
   problemWith(url: string): string | undefined;
+  /** The same for an address that is stored nevertheless, also for names that always mean the server's own host. */
+  refusalOf(url: string): string | undefined;
   close(): Promise<void>;
 }
 
+/** Names that resolve to the host itself. */
+const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time for one of several addresses before the next one is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
@@ -61,14 +65,19 @@ export function outbound(
   answers = new BoundedAnswers(),
 ): Outbound {
   const rules = new AddressRules(allowed);
-  const connect = connector(rules, resolve);
-  const agent = new Agent({ connect, connections: 16, pipelining: 1, maxResponseSize: -1 });
+  const agent = new Agent({
+    connect: connector(rules, resolve),
+    connections: 16,
+    pipelining: 1,
+    maxResponseSize: -1,
+  });
   const guarded = ((input: string | URL, init?: TextRequest) => {
     const problem = problemWith(String(input), rules);
     return problem ? Promise.reject(new UnreachableHost(REFUSED)) : fetchText(agent, String(input), init);
   }) as typeof fetch;
   return {
     problemWith: (url) => problemWith(url, rules),
+    refusalOf: (url) => problemWith(url, rules, knownAddressOf),
     close: () => agent.destroy(),
     fetch: guarded,
     download: (url, provider, bound) => answers.fetch(guarded, provider, bound)(url),
@@ -128,13 +137,21 @@ async function fetchText(
   });
 }
 
-function problemWith(text: string, rules: AddressRules): string | undefined {
+const knownAddressOf = (host: string): string => (LOCAL_NAME.test(host) ? "127.0.0.1" : host);
+
+/** @param addressOf the address of a host, if it is known without a request; else the host */
+function problemWith(
+  text: string,
+  rules: AddressRules,
+  addressOf = (host: string): string => host,
+): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !["http:", "https:"].includes(url.protocol))
     return "must be a URL that begins with http:// or https://";
   if (url.username || url.password) return "must not hold a user name or password";
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  return isIP(host) && !rules.permits(host, host)
+  const address = addressOf(host);
+  return isIP(address) && !rules.permits(address, host)
     ? "must not be a private, local or reserved address, unless the operator lists it in OUTBOUND_ALLOW"
     : undefined;
 }

@@ -1,0 +1,87 @@
+import type { Scope } from "../../platform/database/scope";
+import type { JsonObject } from "../../platform/json/json-object";
+import { nearest } from "../../platform/nearest";
+import { isNested, readFunction, type DeclaredFunction } from "../configurations/functions";
+import { variableProblems } from "../configurations/variable-names";
+import type { Warn } from "./warnings";
+
+/**
+ * Warns about functions that a model is never offered, and about those whose calls reach no server.
+ * @param variables undefined if they are not known: values are not checked
+ */
+export async function checkFunctions(
+  scope: Scope,
+  functions: readonly JsonObject[],
+  variables: JsonObject | null | undefined,
+  warn: Warn,
+): Promise<void> {
+  const declared = await Promise.all(functions.map((item) => readUsable(scope, item)));
+  const names = new Set<string>();
+  for (const [index, item] of functions.entries()) {
+    const one = declared[index]!;
+    const path = `functions.${index}`;
+    if (typeof one === "string") {
+      warn(path, "FUNCTION_NOT_UNDERSTOOD", `The function ${one}; it is never offered to a model.`);
+      continue;
+    }
+    if (names.has(one.name)) {
+      const message = `The name ${one.name} is used twice; this one is never offered to a model.`;
+      warn(path, "FUNCTION_NOT_UNDERSTOOD", message);
+      continue;
+    }
+    names.add(one.name);
+    for (const problem of variableProblems(one.description, variables))
+      warn(`${path}.description`, "UNRESOLVED_VARIABLE", problem);
+    const problem = serverProblem(scope, item, one);
+    if (problem !== undefined)
+      warn(path, "FUNCTION_WITHOUT_SERVER", `The function ${one.name} cannot be called: ${problem}`);
+  }
+}
+
+/** Parses a function. @returns the function, or the reason why it is never offered to a model */
+async function readUsable({ organizationId, ports }: Scope, item: JsonObject) {
+  const declared = readFunction(item);
+  if (typeof declared === "string") return declared;
+  const problem = await ports.checker.problemOf(organizationId, declared.parameters);
+  return problem === undefined ? declared : `has parameters that ${problem}`;
+}
+
+/** Why calls of a function reach no server; undefined if they may reach one. */
+function serverProblem(
+  { ports }: Scope,
+  item: JsonObject,
+  { serverUrl }: DeclaredFunction,
+): string | undefined {
+  const nested = isNested(item);
+  const field = nested ? "server.url" : "serverUrl";
+  if (serverUrl === undefined) {
+    const given = nested ? (item.server as JsonObject | undefined)?.url : item.serverUrl;
+    if (given !== undefined && given !== null && given !== "") return `its ${field} is not a text.`;
+    const meant = misspelled(item, nested);
+    return meant === undefined
+      ? `it has no ${field}.`
+      : `it has ${meant}, but no ${field}. Did you mean ${field}?`;
+  }
+  const refusal = ports.outbound.refusalOf(serverUrl);
+  return refusal && `its ${field} ${refusal}.`;
+}
+
+/** Names that clients give the address of a server. */
+const ALIASES = ["url", "uri", "href", "endpoint", "webhook", "webhookUrl", "server_url", "serverUri"];
+/** Keys with another meaning. */
+const KNOWN = ["name", "description", "parameters", "secretKey", "secret", "type", "function"];
+
+/** The key that was probably meant as the address of the server. */
+function misspelled(item: JsonObject, nested: boolean): string | undefined {
+  const within = (value: unknown, prefix: string) =>
+    Object.entries(typeof value === "object" && value !== null ? value : {})
+      .filter(([key, one]) => typeof one === "string" && one !== "" && !KNOWN.includes(key))
+      .map(([key]) => ({ key, path: `${prefix}${key}` }));
+  const keys = [
+    ...(typeof item.server === "string" ? [{ key: "server", path: "server" }] : []),
+    ...within(item, ""),
+    ...within(item.server, "server."),
+    ...(nested ? within(item.function, "function.") : []),
+  ];
+  return keys.find(({ key }) => key === "server" || nearest(key, ["serverUrl", ...ALIASES]))?.path;
+}
