@@ -167,3 +167,50 @@ test("the shown part of an answer is withdrawn if the chat ends first", async ()
   expect(names.slice(-2)).toEqual(["token-reset", "status-changed"]);
   letGo();
 });
+
+describe("a stream that resumes after a part of an answer", () => {
+  const follow = (chatId: string, after: string) => {
+    const subscriber = new Subscriber(running.url, { "X-API-Key": running.secretKey });
+    afterTest(() => subscriber.close());
+    const events: { id: string; name: string; message: { role: string; content: string } | null }[] = [];
+    const query =
+      "subscription ($id: ID!, $after: ID) { chatEvents(chatId: $id, after: $after) { id name message { role content } } }";
+    const finished = subscriber.run(query, { id: chatId, after }, (data) => {
+      events.push((data as { chatEvents: (typeof events)[number] }).chatEvents);
+    });
+    return { events, finished };
+  };
+
+  /** Stops an answer after its first part, and resumes after this part. */
+  const resumed = async () => {
+    let letGo = () => undefined as void;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const { chatId } = await talk([{ text: ["We open ", "at nine."], held }]);
+    const { events } = follow(chatId, "0");
+    await postAs(running.api, chatId, "A note", "SYSTEM");
+    await until(() => events.length > 0); // it listens
+    await postAs(running.api, chatId, "When?", "USER");
+    await until(() => events.some(({ name }) => name === "token"));
+    // Ahead of the resumed stream's events there is the question, unless the part came after it.
+    const stream = follow(chatId, events.find(({ name }) => name === "token")!.id);
+    return { chatId, letGo, ...stream };
+  };
+
+  test("leaves out the parts after those that it has missed, until the whole answer", async () => {
+    const { chatId, events, letGo } = await resumed();
+    await postAs(running.api, chatId, "Another note", "SYSTEM");
+    await until(() => events.some(({ message }) => message?.content === "Another note")); // it listens
+    letGo();
+    await until(() => events.some(({ message }) => message?.role === "ASSISTANT"));
+    expect(events.map(({ name }) => name)).not.toContain("token");
+    expect(events.at(-1)!.message!.content).toBe("We open at nine.");
+  });
+
+  test("withdraws the part if the chat ends first", async () => {
+    const { chatId, events, finished, letGo } = await resumed();
+    await endChat(running.api, chatId);
+    expect(await finished).toBeUndefined();
+    expect(events.slice(-2).map(({ name }) => name)).toEqual(["token-reset", "status-changed"]);
+    letGo();
+  });
+});

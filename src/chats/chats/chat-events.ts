@@ -3,6 +3,7 @@ import type { Listener } from "../../platform/database/listener";
 import type { Scope } from "../../platform/database/scope";
 import { CHATS_CHANNEL, EVENTS_CHANNEL } from "../../events/events/record";
 import { comesBefore, startOf, transientId, type StreamPosition } from "./chat-positions";
+import { ShownAnswer } from "./shown-answer";
 import { Signal } from "./signal";
 import { Chats, TOKENS_CHANNEL, type ChatStatus } from "./chats";
 import { Messages, type Message } from "./messages";
@@ -57,8 +58,9 @@ export async function chatEvents(
       tooSlow();
       stop();
     };
-    const answer = { isShown: false };
-    const sendTransient = (event: TransientEvent) => send(transientEvent(chatId, lastId, event));
+    const answer = new ShownAnswer(after);
+    const sendTransient = (event: TransientEvent) =>
+      send(transientEvent(chatId, lastId, event, answer.note(event)));
     const unsubscribe = subscribe(listener, { chatId, withActivity }, answer, { wake, sendTransient });
     void stop.then(() => ((stopped = true), wake()));
     while (!stopped) {
@@ -67,10 +69,8 @@ export async function chatEvents(
         return noEvents(position);
       });
       for (const event of events) {
-        // An answer that the end of the chat cut off is never stored.
-        if (answer.isShown && event.status === "ended" && event.name === "status-changed")
-          await sendTransient({ name: "token-reset" });
-        if (event.message?.role === "ASSISTANT") answer.isShown = false;
+        if (answer.isCutOffBy(event)) await sendTransient({ name: "token-reset" });
+        answer.note(event);
         lastId = event.id;
         await send(event);
       }
@@ -94,22 +94,22 @@ type TransientEvent = Pick<ChatEvent, "name"> & Partial<Pick<ChatEvent, "text" |
 
 /**
  * Subscribes to notifications about a chat.
- * @param answer whether a part of an unfinished answer has been sent
  * @returns functions that unsubscribe
  */
 function subscribe(
   listener: Pick<Listener, "on" | "onRenewed">,
   { chatId, withActivity }: Pick<ChatSubscription, "chatId" | "withActivity">,
-  answer: { isShown: boolean },
+  answer: ShownAnswer,
   { wake, sendTransient }: StreamCallbacks,
 ): (() => void)[] {
   return [
     listener.on(CHATS_CHANNEL, (ids) => void (ids.chatId === chatId && wake())),
     listener.on(TOKENS_CHANNEL, (ids) => {
       if (ids.chatId !== chatId) return;
+      if (answer.isBroken && ids.begins === undefined) return;
+      answer.isBroken = false;
       if (answer.isShown && ids.begins !== undefined) void sendTransient({ name: "token-reset" });
       if (ids.text) void sendTransient({ name: "token", text: ids.text });
-      answer.isShown = Boolean(ids.text);
     }),
     listener.on(EVENTS_CHANNEL, ({ activity, ...ids }) => {
       if (withActivity && ids.chatId === chatId && activity !== undefined)
@@ -137,9 +137,14 @@ const noEvents = (position: StreamPosition) => ({ events: [] as ChatEvent[], nex
 const EMPTY = { message: null, text: null, activity: null } as const;
 
 /** An event that is not stored, such as a part of an answer: readers that miss it get the text with the message. */
-const transientEvent = (chatId: string, lastId: string, event: TransientEvent): ChatEvent => ({
+const transientEvent = (
+  chatId: string,
+  lastId: string,
+  event: TransientEvent,
+  isAnswerShown: boolean,
+): ChatEvent => ({
   ...EMPTY,
-  id: transientId(lastId),
+  id: transientId(lastId, isAnswerShown),
   chatId,
   status: "in-progress",
   ...event,

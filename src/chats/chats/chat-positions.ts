@@ -23,11 +23,18 @@ const SEPARATOR = "~";
 /** Names the beginning of any chat. */
 const BEGINNING = "0";
 
+/** Marks the ids of events after which the reader has a part of an unfinished answer. */
+const PART = `${SEPARATOR}part-`;
+
 /**
  * Id of an event that is not stored. It begins with the id of the stored event before it, where a stream resumes: the
  * message that an answer becomes has an older id than the parts of the answer.
  */
-export const transientId = (lastId: string): string => `${lastId}${SEPARATOR}${newId()}`;
+export const transientId = (lastId: string, isAnswerShown: boolean): string =>
+  `${lastId}${isAnswerShown ? PART : SEPARATOR}${newId()}`;
+
+/** Whether a reader that has received the event with this id has a part of an unfinished answer. */
+export const endsInAnswer = (id: string): boolean => id.includes(PART);
 
 /** The start of a stream after the event `after`; without an id, at the present end. @throws EVENT_NOT_FOUND */
 export async function startOf(
