@@ -230,7 +230,9 @@ export function routesTable(routes: readonly CompiledRoute[]): string {
   return [
     "# REST paths",
     "",
-    "Generated from `rest-compat/routes/` by `npm run docs`. Each path maps to a GraphQL operation.",
+    "<!-- Generated from rest-compat/routes/ by npm run docs. -->",
+    "",
+    "Each path maps to a GraphQL operation.",
     "",
     "| Method | Path | Credential | Status | GraphQL operation | Description |",
     "| --- | --- | --- | --- | --- | --- |",

@@ -164,8 +164,8 @@ export function errorTable(includes: (code: string) => boolean = () => true): st
   return tableOf(rows.filter(({ code }) => includes(code)));
 }
 
-/** The reference of error codes as a Markdown page. */
-export function errorReference(): string {
+/** The reference of error codes as a Markdown page, with the codes of configuration warnings and their meanings. */
+export function errorReference(warnings: readonly (readonly [code: string, meaning: string])[]): string {
   const others = Object.entries(GRAPHQL_ONLY).map(([code, [status, cause, remedy]]) => ({
     code,
     status,
@@ -175,13 +175,23 @@ export function errorReference(): string {
   return [
     "# Error codes",
     "",
-    "Generated from `src/http/error-reference.ts` by `npm run docs`. An error has a stable `code`, a `message` for people, the `requestId` under which the server logs it, and `details` with the path of each invalid value. REST returns them in the body, with the status; GraphQL in `errors[].extensions`, with status 200 once an operation runs.",
+    "<!-- Generated from src/http/error-reference.ts by npm run docs. -->",
+    "",
+    "An error has a stable `code`, a `message` for people, the `requestId` under which the server logs it, and `details` with the path of each invalid value. REST returns them in the body, with the status; GraphQL in `errors[].extensions`, with status 200 once an operation runs.",
     "",
     errorTable(),
     "",
     "## Only in GraphQL",
     "",
     tableOf(others),
+    "",
+    "## Configuration warnings",
+    "",
+    "`configurationWarnings` of an assistant names values that were stored but do not work. A change of an assistant or a configuration names those among its own values: REST in the header `Warning`, GraphQL in [`extensions.warnings`](graphql-clients.md#warnings).",
+    "",
+    "| Code | Meaning |",
+    "| --- | --- |",
+    ...warnings.map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
     "",
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 import type { RequestListener, Server } from "node:http";
-import { lexicographicSortSchema, printSchema } from "graphql";
+import { lexicographicSortSchema, printSchema, type GraphQLEnumType, type GraphQLSchema } from "graphql";
 import type { Logger } from "pino";
 import { compileRoute, validateRoute } from "../../rest-compat/compile";
 import { withSetters } from "../../rest-compat/siblings";
@@ -88,9 +88,14 @@ export function generatedDocuments(): Readonly<Record<string, string>> {
     "schema/schema.graphql": `${printSchema(lexicographicSortSchema(schema))}\n`,
     "rest-compat/openapi.json": `${JSON.stringify(openApi(rows, schema, EVENT_VERSIONS), null, 2)}\n`,
     "rest-compat/ROUTES.md": routesTable(rows),
-    "docs/errors.md": errorReference(),
+    "docs/errors.md": errorReference(warningCodes(schema)),
   };
 }
+
+const warningCodes = (schema: GraphQLSchema) =>
+  (schema.getType("ConfigurationWarningCode") as GraphQLEnumType) // registered in schema/configurations/warnings.ts
+    .getValues()
+    .map(({ name, description }) => [name, description ?? ""] as const);
 
 async function compose(service: Service): Promise<{ answer: RequestListener; stop: () => Promise<void> }> {
   const { config, database, ports, server } = service;

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import type { Browser, Page } from "playwright-core";
 import { STATUS } from "../../src/http/error-body";
@@ -5,7 +6,6 @@ import { EVENT_NAMES } from "../../src/platform/database/event-names";
 import { SETTINGS } from "../../src/platform/settings/config";
 import { useApp } from "../support/app";
 import { launchBrowser, observe, type PageActivity } from "../support/browser";
-import { until } from "../support/until";
 import { PAGES } from "../support/snippets";
 
 jest.setTimeout(60_000);
@@ -74,18 +74,77 @@ test.each([
   await page.locator(`#searchResults a[href^="${path}"]`).first().waitFor();
 });
 
-test("the name of an error code, a setting or an event is found first, with a link to its place", async () => {
-  const codes = Object.keys(STATUS).map((code) => [code, "errors", code] as const);
+const references = async () => {
+  const codes = [...(await namesIn("docs/errors.md"))].map((code) => [code, "errors", code] as const);
+  expect(codes.map(([code]) => code)).toEqual(
+    expect.arrayContaining([...Object.keys(STATUS), "UNRESOLVED_VARIABLE"]),
+  );
   const settings = Object.keys(SETTINGS).map((name) => [name, "settings", name] as const);
   const events = EVENT_NAMES.map((name) => [name, "events", name] as const);
+  return [...codes, ...settings, ...events];
+};
+const namesIn = async (source: string) =>
+  [...(await readFile(source, "utf8")).matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name!);
+
+/** The results of a search, with their links and texts. */
+async function found(words: string): Promise<{ href: string; text: string }[]> {
+  await page.fill("#searchField", "");
+  await page.fill("#searchField", words);
+  const results = page.locator("#searchResults:not([hidden]):not(:empty)");
+  await results.waitFor();
+  return results
+    .locator("a")
+    .evaluateAll((links) =>
+      links.map((link) => ({ href: link.getAttribute("href")!, text: link.textContent! })),
+    );
+}
+
+test("the name of an error code, a setting or an event is found first, with its row or section", async () => {
   await page.goto(`${app.url}/docs`);
-  const field = page.locator("#searchField");
-  for (const [words, name, anchor] of [...codes, ...settings, ...events]) {
-    await field.fill(words);
-    const first = page.locator("#searchResults a").first();
-    await until(async () => (await first.getAttribute("href")) === `/docs/${name}#${anchor}`);
-  }
+  await found("load the index");
+  for (const [words, name, anchor] of await references())
+    expect((await found(words))[0]).toEqual({
+      href: `/docs/${name}#${anchor}`,
+      text: expect.stringContaining(words),
+    });
 });
+
+test.each([
+  ["GET /rest/v1/assistants/{id}", "/docs/rest-routes#row-get-rest-v1-assistants-id"],
+  ["/rest/v1/ai-chats/:id/end", "/docs/rest-routes#row-post-rest-v1-ai-chats-id-end"],
+  ["npm run backup", "/docs/backup#"],
+  ["npm run --silent org:create", "/docs/operations#"],
+  ["chat_ended", "/docs/errors#CHAT_ENDED"],
+  ["GPT_4_O_MINI", "/docs/models#GPT_4_O_MINI"],
+  ["what is the PORT setting?", "/docs/settings#PORT"],
+  ["change the port", "/docs/settings#PORT"],
+  ["how do I upload a file", "/docs/graphql-clients#uploads"],
+  ["rate limit", "/docs/errors#RATE_LIMITED"],
+  ["CSP", "/docs/widget#the-widget"],
+])("the search for %j finds %s first", async (words, address) => {
+  await page.goto(`${app.url}/docs`);
+  expect((await found(words))[0]!.href.startsWith(address)).toBe(true);
+});
+
+test.each([
+  ["streaming", "stream", "/docs/graphql-clients#subscriptions"],
+  ["allowed origins", "updateAllowedOrigins", "/docs/widget#visitors-of-web-pages"],
+  ["encrypted", "encrypt", "/docs/settings#ENCRYPTION_KEYS"],
+])("the search for %j finds %j in %s, with the words in the excerpt", async (words, excerpt, address) => {
+  await page.goto(`${app.url}/docs`);
+  const results = await found(words);
+  expect(results.find(({ href }) => href === address)?.text).toContain(excerpt);
+});
+
+test.each(["rate limit", "upload a file", "widget", "search"])(
+  "the changelog and the page for contributors come last for %j",
+  async (words) => {
+    await page.goto(`${app.url}/docs`);
+    const isLast = (await found(words)).map(({ href }) => /changelog|contributing/.test(href));
+    expect(isLast).toEqual(isLast.toSorted((a, b) => Number(a) - Number(b)));
+    expect(isLast[0]).toBe(false);
+  },
+);
 
 test("a link to the row of an error code shows it", async () => {
   await page.goto(`${app.url}/docs/errors#CHAT_ENDED`);

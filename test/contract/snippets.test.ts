@@ -22,10 +22,11 @@ const NOT_CHECKED = ["html", "mermaid", "text", "yaml"];
 
 /** Imports of snippets that do not exist here: packages of front ends and generated files. Their types are not checked. */
 const NOT_INSTALLED = [
-  "./src/gql/schema.json",
+  "./src/gql/schema.min.json",
   "@apollo/client",
   "@graphql-codegen/cli",
   "@urql/exchange-graphcache",
+  "@urql/introspection",
 ];
 
 const app = useApp(FAST);

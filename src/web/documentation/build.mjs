@@ -12,6 +12,7 @@ import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outputsOf, publish } from "../publish.mjs";
 import { SEARCH_OPTIONS } from "./search-options.mjs";
+import { anchorOf, plain, sections } from "./sections.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../../..");
@@ -41,29 +42,6 @@ const breakable = (html) =>
     /<code>([^<]*)<\/code>/g,
     (_, code) => `<code>${code.replace(/[/_.](?=\w)|[a-z](?=[A-Z])/g, "$&<wbr>")}</code>`,
   );
-const plain = (html) =>
-  html
-    .replaceAll("<wbr>", "")
-    .replace(/<[^>]+>/g, " ")
-    .replace(/&(?:(amp|lt|gt|quot)|#(\d+)|#x([\da-f]+));/gi, (_, name, decimal, hex) =>
-      name
-        ? { amp: "&", lt: "<", gt: ">", quot: '"' }[name.toLowerCase()]
-        : String.fromCodePoint(decimal ? Number(decimal) : parseInt(hex, 16)),
-    )
-    .replace(/\s+/g, " ")
-    .trim();
-
-/** Pages whose rows are found by their names: error codes, settings and identifiers of models. */
-const REFERENCES = ["docs/errors.md", "docs/settings.md", "docs/models.md"];
-
-/** An anchor for the row of a name in capitals, such as an error code; once per name. Headings have ids in small letters. */
-function anchorOf(cell, known) {
-  const [, name] = /^`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)`$/.exec(cell) ?? [];
-  if (name === undefined || known.has(name)) return "";
-  known.add(name);
-  return ` id="${name}"`;
-}
-
 /** Renders a source of a page. Links between sources become links between pages. */
 function render(source, text, known) {
   const href = (given) => {
@@ -94,12 +72,15 @@ function render(source, text, known) {
           return `<img src="/docs/assets/${escape(given)}" alt="${escape(alternative)}" />`;
         },
         table(token) {
-          const cells = (row, tag) =>
-            row.map((cell) => `<${tag}>${breakable(this.parser.parseInline(cell.tokens))}</${tag}>`).join("");
-          const rows = token.rows
-            .map((row) => `<tr${anchorOf(row[0].text, anchors)}>${cells(row, "td")}</tr>`)
-            .join("\n");
-          return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(token.header, "th")}</tr></thead><tbody>${rows}</tbody></table></div>`;
+          const contents = (row) => row.map((cell) => breakable(this.parser.parseInline(cell.tokens)));
+          const header = contents(token.header);
+          const labels = header.map((cell) => escape(plain(cell)));
+          const rows = token.rows.map(contents).map((row) => {
+            const cells = row.map((cell, column) => `<td data-label="${labels[column]}">${cell}</td>`);
+            return `<tr id="${escape(anchorOf(row, anchors))}">${cells.join("")}</tr>`;
+          });
+          const names = header.map((cell) => `<th>${cell}</th>`).join("");
+          return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${names}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>`;
         },
         code({ text: code, lang, escaped }) {
           return `<pre tabindex="0"><code class="language-${escape(lang ?? "text")}">${escaped ? code : escape(code)}</code></pre>`;
@@ -145,22 +126,6 @@ const navigationHtml = (current) =>
     })
     .join("\n");
 
-const NAMED_ROW = /<tr id="([^"]*)"><td>.*?<\/td>([^]*?)<\/tr>/g;
-
-/** Searchable parts of a page: one for each heading, and on references one for each row with a name. */
-function* sections(path, title, content, isReference) {
-  for (const part of content.split(/(?=<h[1-3] id=)/)) {
-    const [, id, heading] = /^<h[1-3] id="([^"]*)">(.*?)<\/h/.exec(part) ?? [];
-    if (id === undefined) continue;
-    const rows = isReference ? [...part.matchAll(NAMED_ROW)] : [];
-    for (const [, name, cells] of rows)
-      yield { id: `${path}#${name}`, title: name, page: title, text: plain(cells) };
-    const rest = isReference ? part.replace(NAMED_ROW, "") : part;
-    const text = plain(rest.replace(/^<h.*?<\/h\d>/, ""));
-    yield { id: `${path}#${id}`, title: plain(heading), page: title, text };
-  }
-}
-
 const search = new MiniSearch(SEARCH_OPTIONS);
 const pages = {};
 for (const source of sources) {
@@ -179,8 +144,7 @@ for (const source of sources) {
     .replace("{{content}}", () => content);
   const path = pathOf(source);
   pages[join(outdir, `${path === "/docs" ? "index" : posix.basename(path)}.html`)] = page;
-  if (source !== "docs/index.md")
-    search.addAll([...sections(path, title, content, REFERENCES.includes(source))]);
+  if (source !== "docs/index.md") search.addAll([...sections(path, title, content)]);
 }
 
 const assetsDir = join(outdir, "assets");

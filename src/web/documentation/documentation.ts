@@ -1,10 +1,8 @@
-import MiniSearch, { type SearchResult } from "minisearch";
+import MiniSearch from "minisearch";
+import { excerpt, rank, type Found } from "./ranking";
 import { SEARCH_OPTIONS, type Section } from "./search-options.mjs";
 
 const MAX_RESULTS = 8;
-/** Letters shown before and after the first match. */
-const EXCERPT_BEFORE = 40;
-const EXCERPT_AFTER = 120;
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
 const query = element<HTMLInputElement>("searchField");
@@ -25,29 +23,17 @@ function load(): Promise<MiniSearch<Section>> {
   return index;
 }
 
-function excerpt(text: string, terms: readonly string[]): string {
-  const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((place) => place >= 0);
-  const from = Math.max(0, Math.min(...places, text.length) - EXCERPT_BEFORE);
-  const start = places.length === 0 ? 0 : from;
-  const part = text.slice(start, start + EXCERPT_BEFORE + EXCERPT_AFTER);
-  return `${start > 0 ? "…" : ""}${part}${start + part.length < text.length ? "…" : ""}`;
-}
-
-function entry(result: SearchResult & Partial<Section>): HTMLElement {
+function entry(result: Found, wanted: string): HTMLElement {
   const link = document.createElement("a");
   link.href = String(result.id);
   const title = document.createElement("strong");
-  title.textContent = result.title === result.page ? result.page! : `${result.page} › ${result.title}`;
+  title.textContent = [...new Set([result.page, result.heading, result.title])]
+    .filter((part) => part !== "")
+    .join(" › ");
   const text = document.createElement("span");
-  text.textContent = excerpt(result.text ?? "", result.terms);
+  text.textContent = excerpt(result.text, result, wanted);
   link.append(title, text);
   return link;
-}
-
-/** Sections with exactly the wanted title come first: an error code, a setting or an event. */
-function exactFirst(found: SearchResult[], wanted: string): SearchResult[] {
-  const isExact = ({ title }: Partial<Section>) => title?.toLowerCase() === wanted.toLowerCase();
-  return [...found.filter(isExact), ...found.filter((result) => !isExact(result))];
 }
 
 async function search(): Promise<void> {
@@ -55,10 +41,10 @@ async function search(): Promise<void> {
   results.hidden = wanted === "";
   if (results.hidden) return;
   try {
-    const found = exactFirst((await load()).search(wanted), wanted).slice(0, MAX_RESULTS);
+    const found = rank(await load(), wanted).slice(0, MAX_RESULTS);
     if (query.value.trim() !== wanted) return;
     if (found.length === 0) results.textContent = "Nothing found.";
-    else results.replaceChildren(...found.map(entry));
+    else results.replaceChildren(...found.map((result) => entry(result, wanted)));
   } catch {
     results.textContent = "Search is not available right now.";
   }
