@@ -77,12 +77,20 @@ export function exampleError(route: CompiledRoute, code: ErrorCode, valid: unkno
     return thrownBy(() => admit(operation.access, strangerTo(operation)));
   const system = SYSTEM_ERRORS[code];
   if (system !== undefined) return publicError({ code: system });
-  const message =
-    MESSAGES[`${id}.${code}`] ??
-    MESSAGES[code] ??
-    messageOfMissing(code, String(exampleOf("", "id"))) ??
-    refusalOf(route, code);
-  return { code, message };
+  const known = MESSAGES[`${id}.${code}`] ?? MESSAGES[code];
+  const missing = known === undefined ? messageOfMissing(code, String(exampleOf("", "id"))) : undefined;
+  const message = known ?? missing ?? refusalOf(route, code);
+  const path = missing === undefined ? undefined : fieldOfRecord(operation, code);
+  return { code, message, ...(path !== undefined && { details: [{ path, message }] }) };
+}
+
+/** The required field of the body that names the record of a code, such as `aiChatId` for CHAT_NOT_FOUND. */
+function fieldOfRecord(operation: Operation | undefined, code: ErrorCode): string | undefined {
+  const record = code.replace(/_NOT_FOUND$/, "").replaceAll("_", "");
+  const isId = (name: string) => name.toUpperCase().endsWith(`${record}ID`);
+  return Object.values(operation?.input?.getFields() ?? {}).find(
+    ({ name, type }) => isNonNullType(type) && isId(name),
+  )?.name;
 }
 
 function refusalOf({ id, body, bodyLimit = MAX_BODY_BYTES }: CompiledRoute, code: ErrorCode): string {

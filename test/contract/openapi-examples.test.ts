@@ -29,12 +29,11 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(closeRaw);
 
-/** Without the id of the request, and without the id of a record that the message quotes. */
-const plain = (body: JsonObject): JsonObject => ({
-  ...body,
-  requestId: "",
-  message: String(body.message).replace(/"[\da-f-]{36}"/, '"id"'),
-});
+/** Without the id of the request, and without the id of a record that messages quote. */
+const plain = (body: JsonObject): JsonObject =>
+  JSON.parse(
+    JSON.stringify({ ...body, requestId: "" }).replaceAll(/\\"[\da-f-]{36}\\"/g, '\\"id\\"'),
+  ) as JsonObject;
 
 /** The example of an answer is the answer itself, apart from ids. */
 function expectShown({ id }: CompiledRoute, { status, body }: Answer): void {
