@@ -93,7 +93,10 @@ const change: RequestHandler = async (req, res) => {
 
 const search: RequestHandler = async (req, res) => {
   const pattern = `%${(req.query.search as string).replace(/[\\%_]/g, "\\$&")}%`;
-  res.json(await run(pool, "search", [organizationIn(res), req.params.id, pattern]));
+  const ids = [organizationIn(res), req.params.id];
+  const [[found], logs] = await Promise.all([run(pool, "one", ids), run(pool, "search", [...ids, pattern])]);
+  if (!found) return void res.status(400).json({ message: "no such assistant" });
+  res.json(logs);
 };
 
 const create: RequestHandler = async (req, res) => {
