@@ -92,13 +92,14 @@ const PARTS = new Set(
 /** Tables that a statement uses without a condition on the organization, by their names in the statement. */
 function tablesWithoutOrganization(sql: string): string[] {
   const FUNCTIONS_AND_JOINS = "unnest|lateral|json_to_recordset";
-  const KEYWORDS = "where|on|join|cross|left|right|inner|order|group|limit|set|as|using|for";
+  const KEYWORDS = "where|on|join|cross|left|right|inner|order|group|limit|set|as|using|for|union";
   const named = new RegExp(
     `\\b(?:from|join|into|update)\\s+(?!(?:${FUNCTIONS_AND_JOINS})\\b)([a-z_]+)(?:\\s+(?:as\\s+)?(?!(?:${KEYWORDS})\\b)([a-z_]+))?`,
     "gi",
   );
   const names = [...sql.matchAll(named)].map(([, table, alias]) => alias ?? table!);
-  const isPart = (name: string) => PARTS.has(name) || new RegExp(`\\b${name} as \\(`).test(sql);
+  const isPart = (name: string) =>
+    PARTS.has(name) || new RegExp(`\\b${name} as (?:materialized )?\\(`).test(sql);
   const isNamed = (name: string) =>
     sql.includes(`${name}.organization_id`) ||
     sql.includes(`insert into ${name} (organization_id,`) ||

@@ -72,7 +72,8 @@ describe("a message posted to a chat", () => {
         statusCode: 404,
         error: "Not Found",
         code: "CHAT_NOT_FOUND",
-        message: expect.any(String),
+        message: `No chat with id "${id}".`,
+        details: [{ path: "aiChatId", message: `No chat with id "${id}".` }],
       });
     }
   });
