@@ -80,6 +80,42 @@ describe("a call that is answered", () => {
       expect((await ended(api, await call(number))).endedReason).toBe("customer-ended-call");
   });
 
+  test.each([LINES.join("\n"), `${LINES.join("\r\n\r\n")}\r\n`, [LINES[0], " ", LINES[1]]])(
+    "follows a script given as a text or a list: %j",
+    async (simulatedCustomer) => {
+      const over = await ended(running.api, await call(NUMBER.answers, {}, { simulatedCustomer }));
+      expect(said(over)).toEqual(TALK);
+    },
+  );
+
+  const FORM = "metadata.simulatedCustomer must be a text with line breaks or a list of texts";
+  test.each([
+    [{ lines: LINES }, `${FORM}, so the simulated person says the usual lines.`, 3],
+    [5, `${FORM}, so the simulated person says the usual lines.`, 3],
+    [" \n ", "metadata.simulatedCustomer has no line, so the simulated person says the usual lines.", 3],
+    [[], "metadata.simulatedCustomer has no line, so the simulated person says the usual lines.", 3],
+    [[{ say: "Hi" }, ...LINES, 7], `${FORM}; the other items are left out.`, 2],
+    [null, undefined, 3],
+    [LINES, undefined, 2],
+    [LINES.join("\n"), undefined, 2],
+  ])("names a script that is not used: %j", async (simulatedCustomer, warning, lines) => {
+    const { api } = running;
+    const assistantId = await speaker(api, VOICE);
+    const input = {
+      ...{ assistantId, phoneNumber: NUMBER.answers, variables: { company: "Acme" } },
+      metadata: { simulatedCustomer },
+    };
+    const { headers, body } = await api.request("POST", "/rest/v1/call/phone", input);
+    expect(headers.get("warning")).toBe(warning === undefined ? null : `299 parley "${warning}"`);
+    const query =
+      "mutation ($input: PlaceAssistantCallInput!) { placeAssistantCall(input: $input) { id metadata } }";
+    const answer = await api.request("POST", "/graphql", { query, variables: { input } });
+    expect(answer.body.extensions?.warnings).toEqual(warning === undefined ? undefined : [warning]);
+    expect(answer.body.data.placeAssistantCall.metadata).toEqual({ simulatedCustomer });
+    const heard = said(await ended(api, body.id)).filter((line) => line.startsWith("USER"));
+    expect(heard).toHaveLength(lines);
+  });
+
   test("uses small talk if there is no script", async () => {
     const over = await ended(running.api, await call(NUMBER.answers, {}, {}));
     expect(said(over).filter((line) => line.startsWith("USER"))).toHaveLength(3);

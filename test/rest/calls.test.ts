@@ -6,6 +6,7 @@ import { startApp, useApp } from "../support/app";
 import { callOf, NUMBER, place, speaker } from "../support/calls";
 import { expectError } from "../support/errors";
 import { newAssistant, quietAssistant, UNKNOWN_ID } from "../support/factories";
+import { connect } from "../support/sms";
 import { askToForget } from "../support/erasures";
 import { VisitorClient } from "../support/visitor";
 
@@ -285,7 +286,8 @@ describe("allowed countries for calls", () => {
       for (const phoneNumber of ["+4930123456", "+88213300655", "+16135551234"]) {
         const answer = await app.api.request("POST", V1, { assistantId, phoneNumber });
         expectError(answer, 400, "BAD_USER_INPUT");
-        expect(answer.body.message).toContain("US, CH");
+        expect(answer.body.message).toContain("US, CH: calls to ");
+        expect(answer.body.message.includes("CALL_COUNTRIES")).toBe(!phoneNumber.startsWith("+882"));
       }
     } finally {
       await app.stop();
@@ -293,13 +295,27 @@ describe("allowed countries for calls", () => {
   });
 
   test("include all countries without the setting; numbers of the simulator work only with it", () => {
-    const scope = (real: boolean) =>
-      ({
-        ports: { voice: { engine: { takes: (number: string) => !real && number.startsWith("+155501") } } },
-      }) as unknown as Scope;
-    expect(() => checkPhoneNumber(scope(true), "+4930123456", undefined)).not.toThrow();
-    expect(() => checkPhoneNumber(scope(false), "+15550100", ["CH"])).not.toThrow();
-    expect(() => checkPhoneNumber(scope(true), "+15550100", undefined)).toThrow("phoneNumber");
+    const scope = (real: boolean, countries?: readonly string[]) => {
+      const engine = { takes: (number: string) => !real && number.startsWith("+155501") };
+      return { ports: { voice: { engine, countries } } } as unknown as Scope;
+    };
+    expect(() => checkPhoneNumber(scope(true), "+4930123456", {})).not.toThrow();
+    expect(() => checkPhoneNumber(scope(false, ["CH"]), "+15550100", {})).not.toThrow();
+    expect(() => checkPhoneNumber(scope(true), "+15550100", {})).toThrow("phoneNumber");
+  });
+
+  test("are that of the connected number without the setting, also in simulated calls", async () => {
+    const { api } = running;
+    const assistantId = await newAssistant(api);
+    const { id } = await connect(running, [assistantId], { phoneNumber: "+12025550190" });
+    const abroad = await api.request("POST", V1, { assistantId, phoneNumber: "+41445550100" });
+    expectError(abroad, 400, "BAD_USER_INPUT");
+    expect(abroad.body.message).toBe(
+      "phoneNumber: must be a number of US, as the number that calls: calls to CH are not allowed, unless the operator adds it to CALL_COUNTRIES",
+    );
+    await api.post(V1, { assistantId, phoneNumber: "+14155552671" }, 200);
+    await api.post(V1, { assistantId, phoneNumber: "+15550100" }, 200);
+    await api.gql("mutation ($id: ID!) { disconnectTelephony(id: $id) { id } }", { id });
   });
 });
 

@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString, type CountryCode, type NumberType } from "libphonenumber-js/max";
 import type { Scope } from "../../platform/database/scope";
 import { invalid } from "../../platform/errors";
+import type { Line } from "./line";
 
 const E164 = /^\+[1-9]\d{1,14}$/;
 /** A country calling code of one to three digits, followed by an emergency number. */
@@ -14,20 +15,21 @@ const NO_COUNTRY = "no country";
 
 /**
  * Checks that a number may be called.
- * @param countries ISO 3166-1 codes of the countries that may be called; undefined for any
+ * @param line the line to call from; its country is the only one that may be called if the settings name none
  * @throws BAD_USER_INPUT naming the field and the violated rule
  */
 export function checkPhoneNumber(
   { ports }: Pick<Scope, "ports">,
   phoneNumber: string,
-  countries: readonly string[] | undefined,
+  line: Pick<Line, "country">,
 ): void {
-  if (ports.voice.engine.takes(phoneNumber)) return;
-  const message = problemWith(phoneNumber, countries);
+  const { engine, countries } = ports.voice;
+  if (engine.takes(phoneNumber)) return;
+  const message = problemWith(phoneNumber) ?? countryProblem(phoneNumber, countries, line);
   if (message !== undefined) throw invalid([{ path: "phoneNumber", message }]);
 }
 
-function problemWith(text: string, countries: readonly string[] | undefined): string | undefined {
+function problemWith(text: string): string | undefined {
   if (!E164.test(text)) return "must be in E.164 form: + and 2 to 15 digits, such as +14155550132";
   if (EMERGENCY.test(text)) return "must not be an emergency number";
   const number = parsePhoneNumberFromString(text);
@@ -36,8 +38,19 @@ function problemWith(text: string, countries: readonly string[] | undefined): st
     return "must not be a short number";
   if (!number.isValid()) return "must be a valid number of its country";
   if (COSTLY.includes(number.getType())) return "must not be a premium-rate or shared-cost number";
-  const country: CountryCode | undefined = number.country;
-  if (countries !== undefined && (country === undefined || !countries.includes(country)))
-    return `must be a number of ${countries.join(", ")}: calls to ${country ?? NO_COUNTRY} are not allowed`;
   return undefined;
+}
+
+/** @param allowed ISO 3166-1 codes of the countries that may be called, from the settings */
+function countryProblem(
+  phoneNumber: string,
+  allowed: readonly string[] | undefined,
+  line: Pick<Line, "country">,
+): string | undefined {
+  const countries = allowed ?? (line.country === undefined ? undefined : [line.country]);
+  const country: CountryCode | undefined = parsePhoneNumberFromString(phoneNumber)?.country;
+  if (countries === undefined || (country !== undefined && countries.includes(country))) return undefined;
+  const own = allowed === undefined ? ", as the number that calls" : "";
+  const remedy = country === undefined ? "" : ", unless the operator adds it to CALL_COUNTRIES";
+  return `must be a number of ${countries.join(", ")}${own}: calls to ${country ?? NO_COUNTRY} are not allowed${remedy}`;
 }

@@ -50,11 +50,9 @@ export async function placeCall(
   const { voice } = scope.ports;
   const resolved = await resolveTarget(scope, target, callee.variables);
   const line = await lineFor(scope, resolved.assistant.id, connectionId ?? resolved.connectionId);
-  checkPhoneNumber(
-    scope,
-    phoneNumber,
-    voice.countries ?? (line.country === undefined ? undefined : [line.country]),
-  );
+  checkPhoneNumber(scope, phoneNumber, line);
+  const problem = voice.engine.problemOf?.(callee.metadata ?? {});
+  if (problem !== undefined) scope.warn(problem);
   return scope.transaction(async (scope) => {
     const chatId = await openCall(scope, resolved, callee, {
       kind: "PHONE",

@@ -96,6 +96,8 @@ export interface VoiceEngine {
   readonly real: boolean;
   /** Whether the engine accepts this number although it is not a valid telephone number. */
   takes(phoneNumber: string): boolean;
+  /** Why the engine ignores a part of a call's metadata; undefined if it ignores none, or uses none at all. */
+  problemOf?(metadata: Readonly<Record<string, unknown>>): string | undefined;
   /**
    * Starts to dial.
    * @throws CallRefused if no call was made; after any other error one may have been made

@@ -1,18 +1,13 @@
 import { CONFIGURATIONS } from "../../assistants/configurations/configurations";
 import { readFunction } from "../../assistants/configurations/functions";
+import { ENDED_REASONS } from "../../chats/chats/ended-reasons";
 import { takeOutFacts } from "../../chats/analytics/add-facts";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 
 /** Known end reasons. Other reasons may contain a person's words and are counted as `other`. */
-const KNOWN_REASONS =
-  `assistant-deleted assistant-ended assistant-ended-call assistant-forwarded-call assistant-said-end-call-phrase
-  call-start-failed cancelled customer-busy customer-did-not-answer customer-ended-call ended-by-api ended-by-visitor
-  engine-changed engine-lost-call engine-unreachable erased exceeded-max-duration idle-timeout manually-canceled
-  no-phone-number opted-out silence-timed-out unknown voicemail workflow-deleted workflow-ended workflow-stuck`.split(
-    /\s+/,
-  );
+const KNOWN_REASONS = Object.keys(ENDED_REASONS);
 /** The service's built-in functions. */
 const BUILT_IN_FUNCTIONS = ["end_call", "dial_keypad", "search_knowledge", "remember_fact"];
 

@@ -4,6 +4,7 @@ import type { EngineCall, EngineStatus, PhoneCallOrder } from "../../ports/voice
 import { readCompletion, type Completion } from "./ask-model";
 import { behaviorOf, type Behavior } from "./behavior";
 import { CallbackSender } from "./callback-sender";
+import { readScript } from "./script";
 
 type Json = Readonly<Record<string, unknown>>;
 interface Turn {
@@ -29,15 +30,7 @@ const HEARTBEAT = { type: "speech-update", status: "started", role: "user" };
 /** Upper limit for rounds of tool calls in one answer. */
 const MAX_TOOL_ROUNDS = 5;
 const KILLED = Symbol("killed");
-const LINES = ["Hello? Who is this?", "What can you do for me?", "All right, thank you. Goodbye!"];
 const VOICEMAIL = "Nobody can take your call. Please leave a message after the tone.";
-
-/** The person's lines: the script in the call's metadata, or three default lines. */
-function linesOf({ simulatedCustomer }: Json): readonly string[] {
-  const given = Array.isArray(simulatedCustomer) ? simulatedCustomer : [];
-  const lines = given.filter((line): line is string => typeof line === "string" && line.trim() !== "");
-  return lines.length > 0 ? lines : LINES;
-}
 
 /** One simulated call, from dialing to the final report. */
 export class SimulatedCall {
@@ -115,7 +108,7 @@ export class SimulatedCall {
     const { assistant, metadata } = this.order;
     const { goes } = this.behavior;
     if (assistant.greeting !== "") await this.say(assistant.greeting);
-    for (const line of linesOf(metadata)) {
+    for (const line of readScript(metadata).lines) {
       await this.hear("user", line);
       this.talk.push({ role: "user", content: line });
       const ended = await this.letAnswer();

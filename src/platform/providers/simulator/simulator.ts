@@ -4,6 +4,7 @@ import { namesOf, readMessage } from "../vapi/read-message";
 import { answerMessage } from "../vapi/answer-message";
 import { CallRefused, type VoiceEngine } from "../../ports/voice-engine";
 import { behaviorOf, isMagic } from "./behavior";
+import { readScript } from "./script";
 import { SimulatedCall, type SimulatorOptions } from "./simulated-call";
 
 const MAX_CALLS = 10_000;
@@ -18,6 +19,10 @@ export function simulator(options: SimulatorOptions): VoiceEngine {
     name: "simulator",
     real: false,
     takes: isMagic,
+    problemOf: (metadata) => {
+      const { problem } = readScript(metadata);
+      return problem === undefined ? undefined : `metadata.simulatedCustomer ${problem}.`;
+    },
     async place(order, signal) {
       const { goes, placingSeconds } = behaviorOf(order.phoneNumber);
       if (goes === "refused") throw new CallRefused("The simulator refuses to dial this number.");

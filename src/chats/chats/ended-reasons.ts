@@ -1,0 +1,35 @@
+/**
+ * Known values of `endedReason` and their meaning, in Markdown. The END node of a workflow, a client and the voice
+ * engine may give others.
+ */
+export const ENDED_REASONS = {
+  "customer-ended-call": "The person hung up.",
+  "customer-busy": "The line was busy.",
+  "customer-did-not-answer": "Nobody answered.",
+  voicemail: "A voicemail answered.",
+  "silence-timed-out": "Nobody spoke for too long, according to the voice engine.",
+  "assistant-ended-call": "The assistant hung up with the function that ends a call (`endCallFunction`).",
+  "assistant-said-end-call-phrase": "The assistant said one of the `endCallPhrases`.",
+  "assistant-forwarded-call": "The call was forwarded.",
+  "assistant-ended": "The model ended a chat or a call on a web page.",
+  "phone-call-provider-closed-websocket": "The connection dropped.",
+  "manually-canceled": "The voice engine was asked to hang up.",
+  cancelled: "`cancelCall` ended it.",
+  "ended-by-api": "`endChat` or `POST /rest/v1/ai-chats/{id}/end` ended it without another reason.",
+  "ended-by-visitor": "The visitor of a web page ended it.",
+  "opted-out": "The person texted STOP.",
+  "idle-timeout": "A chat had no message for `IDLE_TIMEOUT_MINUTES`.",
+  "exceeded-max-duration": "It lasted longer than `CALL_MAX_SECONDS`.",
+  "workflow-ended": "The workflow reached an END node without an `endReason`.",
+  "workflow-stuck": "The workflow could not continue.",
+  "workflow-deleted": "The workflow was deleted.",
+  "assistant-deleted": "The assistant was deleted.",
+  erased: "The person's data was erased.",
+  "call-start-failed": "It could not be dialed; the log names the cause.",
+  "no-phone-number": "There is no number to call from, or it was disconnected.",
+  "engine-unreachable": "The voice engine did not answer.",
+  "engine-lost-call": "The voice engine does not know the call, or stopped reporting about it.",
+  "engine-changed": "The server was restarted with another voice engine before it dialed.",
+  "dropped-after-restore": "It was live in a backup that was restored.",
+  unknown: "The voice engine gave no reason.",
+} as const;
