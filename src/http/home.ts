@@ -19,18 +19,23 @@ const LINKS: readonly (readonly [path: string, name: string, description: string
   ["/analytics", "Analytics", "Conversations, calls and unanswered questions."],
 ];
 
-/** Features that are set up, by the settings of the server. */
-type Setup = Pick<Ports, "models" | "voice">;
+/** Features that are set up. */
+interface Setup extends Pick<Ports, "voice"> {
+  /** Who writes the answers of the default organization. */
+  readonly answers: () => Promise<string>;
+}
 
 /** `GET /`: a page with links for browsers, the main paths for other clients. */
 export function home(setup: Setup): RequestHandler {
-  return (req, res) => {
+  return async (req, res) => {
     res.vary("Accept");
     if (req.accepts(["json", "html"]) !== "html") return void res.json(PATHS);
     const links = LINKS.map(
       ([path, name, description]) => `<li><a href="${path}">${name}</a><span>${description}</span></li>`,
     );
-    const facts = factsOf(setup).map(([name, fact]) => `<dt>${name}</dt><dd>${escapeHtml(fact)}</dd>`);
+    const facts = (await factsOf(setup)).map(
+      ([name, fact]) => `<dt>${name}</dt><dd>${escapeHtml(fact)}</dd>`,
+    );
     sendPlainPage(
       res,
       200,
@@ -44,16 +49,10 @@ export function home(setup: Setup): RequestHandler {
   };
 }
 
-function factsOf({ models, voice }: Setup): (readonly [name: string, fact: string])[] {
-  const vendors = Object.entries(models.credentials).flatMap(([name, { apiKey, baseUrl }]) =>
-    (apiKey ?? baseUrl) === undefined ? [] : [name],
-  );
-  const answers =
-    vendors.length > 0
-      ? `by models of ${new Intl.ListFormat("en").format(vendors)}`
-      : "looked up locally; organizations can set a key for a model";
+async function factsOf({ answers, voice }: Setup): Promise<(readonly [name: string, fact: string])[]> {
   return [
-    ["Answers", answers],
+    // The page has links to pages that need no database.
+    ["Answers", await answers().catch(() => "unknown, because the database cannot be read")],
     ["Calls", voice.engine.real ? "placed by a voice engine" : "simulated; nobody is called"],
   ];
 }

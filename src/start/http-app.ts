@@ -9,6 +9,7 @@ import { coerce, type Engine } from "../../rest-compat/run";
 import { pathSuggester } from "../../rest-compat/suggest-path";
 import type { RestServer } from "../../rest-compat/server";
 import { makeContext, type Context } from "../../schema/core/context";
+import { answeredBy } from "../account/organization/answered-by";
 import { Idempotency } from "../account/organization/idempotency";
 import { allowAnyOrigin, harden, identify, requestId } from "../http/answer-headers";
 import { Callers } from "../http/callers";
@@ -28,6 +29,7 @@ import { errorFormatter } from "../http/error-formatter";
 import { smsIntercept } from "../http/sms-intercept";
 import { home } from "../http/home";
 import { widgetPages } from "../http/widget-pages";
+import type { Database } from "../platform/database/database";
 import { EVENT_VERSIONS } from "../platform/database/event-names";
 import { DomainError, invalid } from "../platform/errors";
 import type { Service } from "./open-service";
@@ -87,7 +89,7 @@ export async function httpApp(
   });
   app.use(downloads(database, crypto));
   if (!ports.voice.engine.real) app.use(recordings());
-  app.get("/", home(ports));
+  app.get("/", home({ voice: ports.voice, answers: () => publicAnswers(database) }));
 
   app.all(READ_ONLY, (req, res) => refuseMethod(req, res, ["get"]));
   const noSuchPath = unknownPath(pathSuggester(rows));
@@ -97,6 +99,9 @@ export async function httpApp(
   return (req, res) =>
     answer(req, res, finalHandler(req as Request, res as Response, first, sendError, noSuchPath));
 }
+
+const publicAnswers = async (database: Database): Promise<string> =>
+  answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""), "public");
 
 /** The handlers that every request passes first. */
 const firstOf = ({ logger, metrics }: Service): RequestHandler[] => [

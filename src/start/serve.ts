@@ -77,7 +77,7 @@ async function refuseUnfitRoles(config: Config, { url, ownerUrl, jobsUrl }: Open
 
 /** Who writes the answers of the default organization. */
 async function answers(database: Database): Promise<string> {
-  return answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""));
+  return answeredBy(database.scope((await database.defaultOrganizationId()) ?? ""), "operator");
 }
 
 /** The message printed after startup. */

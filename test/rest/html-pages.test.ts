@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { useApp } from "../support/app";
 
 const running = useApp();
+const withModel = useApp({ MODEL_NAME: "own-model", MODEL_BASE_URL: "http://127.0.0.1:9/v1" });
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const get = (path: string, accept = BROWSER, method = "GET") =>
   running.api.request(method, path, undefined, { Accept: accept });
@@ -15,6 +16,16 @@ describe("the start page", () => {
     for (const part of ["Answers", "looked up locally", "Calls", "simulated"]) expect(text).toContain(part);
     const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!);
     expect(links).toEqual(["/docs", "/graphql", "/rest/docs", "/widget/demo", "/analytics"]);
+  });
+
+  test("names the model that answers, without the address of its server", async () => {
+    const start = () => withModel.api.request("GET", "/", undefined, { Accept: BROWSER });
+    const { text } = await start();
+    expect(text).toContain("<dt>Answers</dt><dd>written by own-model</dd>");
+    expect(text).not.toContain("127.0.0.1");
+    const mapping = `mutation { setModelMapping(input: { model: GPT_4_O, name: "other", baseUrl: "http://127.0.0.1:9/v1" }) { name } }`;
+    await withModel.api.gql(mapping);
+    expect((await start()).text).toContain("<dd>written by several models</dd>");
   });
 
   test.each(["application/json", "*/*"])("is JSON for programs: %s", async (accept) => {
