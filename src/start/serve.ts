@@ -7,6 +7,7 @@ import { serverDatabase, withEncryptionKeys, type OpenDatabase } from "../platfo
 import { searchProblem } from "../platform/database/suitable";
 import { describeTransport } from "../platform/database/transport";
 import { unfitForJobs, unfitToServe } from "../platform/database/roles";
+import { noteAddress } from "../platform/settings/noted-address";
 import { addressOf, listen } from "../http/address";
 import { LOCAL_HOST, settingsAccess } from "../http/settings-access";
 import { AnalyticsTokens } from "../account/organization/analytics-tokens";
@@ -33,6 +34,7 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     if (problem !== undefined) console.error(`Warning: ${problem}`);
     const app = await createApp(config, database.url, logger, database.jobsUrl, database.ownerUrl);
     await listen(app.server, config);
+    const forget = await noteAddress(config, addressOf(app.server, config.HOST));
     const hold = await app.database.hold();
     if (hold) console.log(`${holdMessage(hold)}\n`);
     console.log(
@@ -46,6 +48,7 @@ export async function serve(settings: Config): Promise<() => Promise<void>> {
     );
     if (!(await app.filesInReach())) console.log(`${filesOutOfReach(config)}\n`);
     return async () => {
+      await forget();
       await Promise.race([app.close(), new Promise((resolve) => setTimeout(resolve, SHUTDOWN_GRACE_MS))]);
       await database.stop();
     };

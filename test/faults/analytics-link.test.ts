@@ -47,13 +47,20 @@ test.each<[string, () => Promise<Env>]>([
     expect(running.stdout).toMatch(/^http:\/\/\S+\/analytics\?period=7#token=\S+\n$/);
     expect(new URL(running.stdout).origin).toBe(server.url);
     expect(await opens(server.url, running.stdout)).toBe(0);
+    if (env.DATABASE_URL === undefined) {
+      const elsewhere = await printLink({ ...env, PORT: String(await freePort()) });
+      expect([new URL(elsewhere.stdout).origin, elsewhere.stderr]).toEqual([
+        server.url,
+        expect.stringContaining("Open it within 15 minutes."),
+      ]);
+    }
     for (const link of [first.trim(), running.stdout]) expect(server.stderr()).not.toContain(tokenOf(link));
     await server.end("SIGTERM");
     const stopped = await printLink(env);
     expect(stopped).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /No server answers at http.+ \(npm start, or sudo systemctl start parley /,
+        /No server answers at http.+ other values of HOST and PORT.+ \(npm start, or sudo systemctl start parley /,
       ),
     });
     const again = await startServer(env);

@@ -5,7 +5,7 @@ import { thisUser } from "../settings/this-user";
 /** Maximum number of files named in the message. */
 const MAX_NAMED = 8;
 /** Names of Parley's own files and folders in DATA_DIR. */
-const OWN = /^(encryption-keys|files|postgres|postgres\..*)$/;
+const OWN = /^(encryption-keys|files|postgres|postgres\..*|server-address)$/;
 /** Files by which a folder is recognized that its user may not list. */
 const MARKS = ["encryption-keys", "postgres.json"];
 
