@@ -43,6 +43,20 @@ describe("the demo page", () => {
     expect(await page.getByRole("combobox").locator("option:checked").innerText()).toBe("Bea");
   });
 
+  test("tells assistants of the same name apart by the beginnings of their ids", async () => {
+    const ids = [await site.assistant({ name: "Eve" }), await site.assistant({ name: "Eve" })];
+    const { page } = await site.open("/widget/demo");
+    const entries = page.getByRole("button", { name: /^Eve/ });
+    await entries.first().waitFor();
+    const shown = (await entries.allInnerTexts()).map((text) => /^Eve \((.{8,})…\)$/.exec(text)![1]!);
+    expect(new Set(shown).size).toBe(2);
+    const owners = shown.map((start) => ids.filter((id) => id.startsWith(start)));
+    expect(owners.flat().sort()).toEqual(ids.sort());
+    const [start] = shown;
+    await entries.first().click();
+    expect(await page.getByRole("combobox").locator("option:checked").innerText()).toContain(start);
+  });
+
   describe.each([
     [360, 740],
     [768, 1024],

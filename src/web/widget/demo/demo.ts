@@ -1,5 +1,6 @@
 import "./demo.css";
 import { element } from "./element";
+import { labelsOf } from "./labels";
 import { snippets, type WidgetTarget } from "./snippet";
 
 interface DemoData {
@@ -14,6 +15,7 @@ const page = document.getElementById("demo")!;
 
 const publicKey = address.get("publicKey") ?? data?.publicKey ?? "";
 const assistants = data?.assistants ?? [];
+const labels = labelsOf(assistants);
 const only = assistants.length === 1 ? assistants[0]!.id : undefined;
 const assistantId = address.get("assistantId") ?? data?.assistantId ?? only;
 const deploymentId = address.get("deploymentId") ?? undefined;
@@ -33,8 +35,8 @@ function load(target: WidgetTarget, appearance: "bubble" | "iframe"): void {
 /** A menu of the assistants; empty if there are fewer than two. */
 function choice(): HTMLElement | string {
   if (assistants.length < 2) return "";
-  const options = assistants.map(({ id, name }) =>
-    element("option", { value: id, selected: id === assistantId }, name),
+  const options = assistants.map(({ id }, index) =>
+    element("option", { value: id, selected: id === assistantId }, labels[index]!),
   );
   const select = element("select", { onchange: () => visit({ assistantId: select.value }) }, ...options);
   return element("label", { className: "choice" }, "Assistant ", select);
@@ -72,12 +74,12 @@ function offer(): HTMLElement[] {
     void makeAssistant(words);
     return [words];
   }
-  const entries = assistants.map(({ id, name }) => {
+  const entries = assistants.map(({ id }, index) => {
     const choose = () => visit({ assistantId: id });
     return element(
       "li",
       {},
-      element("button", { type: "button", className: "entry", onclick: choose }, name),
+      element("button", { type: "button", className: "entry", onclick: choose }, labels[index]!),
     );
   });
   return [element("p", { className: "lead" }, "Choose an assistant"), element("ul", {}, ...entries)];
