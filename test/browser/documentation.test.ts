@@ -172,6 +172,23 @@ test.each([320, 360, 390, 480, 599, 601, 768, 1440])(
   },
 );
 
+test.each(["settings", "errors", "rest-routes"])(
+  "on a phone, the tables of /docs/%s need no sideways scrolling",
+  async (name) => {
+    await page.setViewportSize({ width: 360, height: 700 });
+    await page.goto(`${app.url}/docs/${name}`);
+    const cut = await page
+      .locator(".table, .table td")
+      .evaluateAll((all) => all.filter((part) => part.scrollWidth > part.clientWidth).length);
+    expect(cut).toBe(0);
+    const label = await page
+      .locator("td:nth-child(2)")
+      .first()
+      .evaluate((cell) => getComputedStyle(cell, "::before").content);
+    expect(label).toMatch(/Default|Status|Path/);
+  },
+);
+
 test("the menu opens the list of pages on a phone", async () => {
   await page.setViewportSize({ width: 360, height: 700 });
   await page.goto(`${app.url}/docs`);

@@ -348,6 +348,13 @@ describe("the REST documentation at /rest/docs", () => {
   };
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
 
+  test("shows the whole placeholder of the filter on a phone", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    const filter = page.locator(".operation-filter-input");
+    expect((await filter.boundingBox())!.width).toBe(320);
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
   test("explains the first steps and the error codes", async () => {
     await page.getByRole("heading", { name: "First steps" }).waitFor();
     await page.getByText("Error codes, with cause and remedy").click();

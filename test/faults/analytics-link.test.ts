@@ -38,7 +38,7 @@ test.each<[string, () => Promise<Env>]>([
 ])(
   "with %s, the first start and the command print links that open the page, while the server runs and before its next start",
   async (_where, settings) => {
-    const env = { ...(await settings()), LOG_LEVEL: "debug" };
+    const env: Env = { ...(await settings()), LOG_LEVEL: "debug" };
     const server = await startServer(env);
     const [first = ""] = /^ {2}http\S+#token=\S+$/m.exec(server.stdout()) ?? [];
     expect(await opens(server.url, first.trim())).toBe(0);

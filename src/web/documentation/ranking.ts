@@ -70,7 +70,8 @@ export function excerpt(text: string, { terms }: SearchResult, query: string): s
     const count = terms.filter((term) => part.includes(term)).length;
     if (count > best.count) Object.assign(best, { from, count });
   }
-  const start = best.from < EXCERPT / 2 ? 0 : best.from - BEFORE;
+  // At the start of a word.
+  const start = best.from < EXCERPT / 2 ? 0 : text.lastIndexOf(" ", best.from - BEFORE) + 1;
   const part = text.slice(start, start + EXCERPT);
   return `${start > 0 ? "…" : ""}${part}${start + part.length < text.length ? "…" : ""}`;
 }
