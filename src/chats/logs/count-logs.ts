@@ -5,10 +5,11 @@ import { statement } from "../../platform/database/statement";
 
 /** Lock of the blocks of an organization. */
 const BLOCKS = "logs.count";
-/** Logs of a block when it is made. One of twice the size is divided, as the index of 047 says. */
-const SIZE = 2_000;
+/** Logs of a block when it is made, and from which on it is divided. */
+const SIZE = 3_500;
+const MOST = 4_000;
 /** Logs per statement that counts. */
-const COUNTED = 25 * SIZE;
+const COUNTED = 20 * SIZE;
 /** Changes per transaction. */
 const BATCH_SIZE = 10_000;
 /** A run ends after this time, so that other periodic jobs do not wait; the next one continues. In ms. */
@@ -19,6 +20,8 @@ export interface CountOptions {
   readonly batch?: number;
   /** Logs of a block when it is made. */
   readonly size?: number;
+  /** A block of more logs is divided. */
+  readonly most?: number;
   /** Logs per statement that counts; a multiple of `size`. */
   readonly counted?: number;
 }
@@ -37,12 +40,12 @@ export async function countLogs(database: Database, options: CountOptions = {}):
  * snapshots contain each chat together with its change. @returns whether more may be left
  */
 export function countSome(scope: Scope, options: CountOptions): Promise<boolean> {
-  const { batch = BATCH_SIZE, size = SIZE, counted = COUNTED } = options;
+  const { batch = BATCH_SIZE, size = SIZE, most = MOST, counted = COUNTED } = options;
   return scope.transaction(async (scope) => {
     if (!(await scope.tryLock(BLOCKS))) return false;
     const [moved] = await scope.write(MOVE, [batch]);
     await scope.write(REMOVE_EMPTY);
-    const [block] = await scope.write(NEXT, [2 * size]);
+    const [block] = await scope.write(NEXT, [most]);
     if (!block) return moved!.count === batch;
     const { assistantId, channel, fromAt, fromId } = block;
     const list = channel === "" ? [] : [channel];
@@ -110,11 +113,11 @@ interface Block {
 
 const KEY = "b.assistant_id, b.channel, b.from_at::text as from_at, b.from_id";
 
-/** The next block that is not counted or too large. An index finds those of more than 4,000 logs. */
+/** The next block that is not counted or too large. An index of 047 finds those of more than `MOST` logs. */
 const NEXT = statement<Block>(({ db }) =>
   db.raw(`
-  select ${KEY} from log_blocks b where b.organization_id = $1 and (b.logs is null or b.logs > 4000)
-  union all select ${KEY} from log_blocks b where $2::integer < 4000 and b.organization_id = $1 and b.logs > $2 limit 1`),
+  select ${KEY} from log_blocks b where b.organization_id = $1 and (b.logs is null or b.logs > ${MOST})
+  union all select ${KEY} from log_blocks b where $2::integer < ${MOST} and b.organization_id = $1 and b.logs > $2 limit 1`),
 );
 
 /**

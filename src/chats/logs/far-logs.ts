@@ -7,6 +7,9 @@ import { byStart, LOG_COLUMNS, LOG_CONDITIONS } from "./log-conditions";
 /** Pages that begin at this entry or later are far. */
 export const FAR_OFFSET = 1_000;
 
+/** Stands for the logs of a block that is not counted yet: no offset is as large. */
+const UNKNOWN = 1_000_000_000;
+
 /**
  * The last place of the list, in its order, whose distance from the list's beginning is known and not beyond the
  * offset. The counts of blocks and the changes that are not in them yet are read in one snapshot, so that they agree
@@ -15,7 +18,8 @@ export const FAR_OFFSET = 1_000;
 const startOf = (order: Order, { table, db, $ }: Pieces): Knex.Raw => {
   const blocks = table("log_blocks")
     .whereRaw("assistant_id = wanted.id and channel = coalesce(?, '')", [$(3)])
-    .select("fromAt as at", "fromId as id", db.raw("true as is_block"), "logs");
+    .select("fromAt as at", "fromId as id", db.raw("true as is_block"))
+    .select(db.raw(`coalesce(logs, ${UNKNOWN}) as logs`));
   const changes = table("log_changes")
     .whereRaw("assistant_id = wanted.id and channel = coalesce(?, channel)", [$(3)])
     .select("startedAt as at", "chatId as id", db.raw("false as is_block"), "change as logs");
@@ -23,9 +27,9 @@ const startOf = (order: Order, { table, db, $ }: Pieces): Knex.Raw => {
   const preceding = order === "asc" ? "groups between unbounded preceding and 1 preceding" : "";
   return db.raw(
     `select at, id, preceding from (
-       select at, id, is_block, coalesce(sum(logs) over earlier, 0) as preceding, bool_or(logs is null) over earlier as unknown
-       from (? union all ?) counts window earlier as (order by at ${order}, id ${order} ${preceding})
-     ) places where is_block and unknown is not true and preceding <= ?::bigint
+       select at, id, is_block, coalesce(sum(logs) over (order by at ${order}, id ${order} ${preceding}), 0) as preceding
+       from (? union all ?) counts
+     ) places where is_block and preceding <= ?::bigint
      union all select ${order === "desc" ? "'infinity'" : "'-infinity'"}::timestamptz, '', 0
      order by preceding desc limit 1`,
     [blocks, changes, $(2)],
