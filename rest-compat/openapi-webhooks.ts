@@ -65,14 +65,39 @@ const SIGNATURE_HEADERS = [
   ),
 ];
 
+const MESSAGES: JsonSchema = {
+  type: "array",
+  description:
+    "The conversation so far, in the events status-changed and conversation-updated. Beyond 1 MiB, its oldest part is left out.",
+  items: {
+    type: "object",
+    required: ["role"],
+    properties: {
+      role: {
+        type: "string",
+        enum: ["bot", "user"],
+        description: "Who speaks: the assistant or the person.",
+      },
+      content: {
+        type: "string",
+        description: "Text of the message; absent in a message of the assistant that calls a function.",
+      },
+    },
+  },
+};
+
 const bodyOf = (versions: EventVersions): JsonSchema => ({
   type: "object",
   required: ["event", "type", "companionId", "data"],
   properties: {
     event: { type: "string", enum: Object.keys(versions), description: "Name of the event." },
     type: { type: "string", enum: ["VOICE", "TEXT", "SMS"], description: "Channel of the conversation." },
-    companionId: { type: "string", description: "Id of the assistant." },
-    data: { type: "object", description: "Depends on the event." },
+    companionId: { type: "string", description: "Id of the assistant; `test` in a test event." },
+    data: {
+      type: "object",
+      description: "Depends on the event.",
+      properties: { messages: MESSAGES },
+    },
   },
 });
 

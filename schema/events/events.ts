@@ -119,7 +119,8 @@ export class EventResolver {
   }
 
   @Mutation(() => Delivery, {
-    description: "Sends the event of a delivery to its destination again. Errors: DELIVERY_NOT_FOUND.",
+    description:
+      "Sends the event of a delivery to its destination again. Errors: DELIVERY_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED.",
   })
   redeliver(
     @Arg("deliveryId", () => ID, { description: "Id of the delivery." }) id: string,
@@ -130,7 +131,7 @@ export class EventResolver {
 
   @Mutation(() => ReplayResult, {
     description:
-      "Sends stored events again, in order within each chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND.",
+      "Sends stored events again, in order within each chat. Errors: WEBHOOK_DESTINATION_NOT_FOUND; WEBHOOK_DESTINATION_DISABLED unless dryRun is true.",
   })
   async replayEvents(
     @Arg("input", { description: "Events and destination." })

@@ -70,6 +70,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, Explanation>> = {
     "The channel is switched off for the assistant or deployment.",
     "Set `chatMode` or `smsMode` to true, change the mode of the theme, or enable the deployment.",
   ],
+  WEBHOOK_DESTINATION_DISABLED: [
+    "The webhook destination is disabled, because it answered 410 or has failed for five days.",
+    "Enable it with any change of it, then repeat the request.",
+  ],
   WORKFLOW_HAS_PROBLEMS: [
     "The workflow is incomplete, so it cannot run.",
     "Correct the nodes and edges that `details` lists.",

@@ -120,6 +120,33 @@ describe("a replay", () => {
     expect(sent().sort()).toEqual([...ids(expected), ...last].sort());
   });
 
+  test("is refused for a disabled destination, as are other ways to send it an event; counting is not", async () => {
+    const { api, database } = running;
+    const { id } = await api.post("/rest/v1/settings", { url: receiver.url, secret: "s" }, 201);
+    await database.query("update webhook_destinations set enabled = false where id = $1", [id]);
+    const [{ id: old } = { id: "" }] = await database.query<{ id: string }>(
+      `insert into deliveries (organization_id, id, event_id, destination_id, status)
+       select organization_id, $1, $2, id, 'FAILED' from webhook_destinations where id = $3 returning id`,
+      [UNKNOWN_ID, events[0]!.id, id],
+    );
+    const input = { destinationId: id, filter: {} };
+    for (const [document, variables] of [
+      [REPLAY, { input: { ...input, dryRun: false } }],
+      ["mutation ($id: ID!) { redeliver(deliveryId: $id) { id } }", { id: old }],
+      ["mutation ($id: ID!) { testWebhookDestination(id: $id) { id } }", { id }],
+    ] as const) {
+      const { message, extensions } = await api.gqlError(document, variables);
+      expect(extensions.code).toBe("WEBHOOK_DESTINATION_DISABLED");
+      expect(message).toContain(`PATCH /rest/v1/settings/${id}`);
+    }
+    expect(
+      (await api.gql(REPLAY, { input: { ...input, dryRun: true } })).replayEvents.events,
+    ).toBeGreaterThan(0);
+    const stored = await database.query("select id from deliveries where destination_id = $1", [id]);
+    expect(stored).toEqual([{ id: old }]);
+    await api.delete(`/rest/v1/settings/${id}`, 200);
+  });
+
   test("reaches no destination of another organization, and sends none of its events", async () => {
     const other = await running.otherOrganization();
     const input = { destinationId, filter: {}, dryRun: false };

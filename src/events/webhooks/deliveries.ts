@@ -7,7 +7,7 @@ import {
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import type { DeliveryAttempt } from "../../platform/database/value-types";
-import { missing } from "../../platform/errors";
+import { DomainError, missing } from "../../platform/errors";
 import { Events, type EventFilter } from "../events/events";
 import { sequence } from "../events/sequencer";
 import { DeliveryQueues, type BegunDelivery } from "./queues";
@@ -38,7 +38,10 @@ export class Deliveries {
     return connection<Delivery>(status == null ? rows : rows.where({ status }), query);
   }
 
-  /** Sends the event of a delivery to the same destination again, as a new delivery. @throws DELIVERY_NOT_FOUND */
+  /**
+   * Sends the event of a delivery to the same destination again, as a new delivery.
+   * @throws DELIVERY_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED
+   */
   async redeliver(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
       const [old] = await scope.table("deliveries").where({ id });
@@ -47,8 +50,12 @@ export class Deliveries {
     });
   }
 
-  /** Adds a delivery without a chat, so it waits for no other delivery. */
+  /**
+   * Adds a delivery without a chat, so it waits for no other delivery.
+   * @throws WEBHOOK_DESTINATION_DISABLED
+   */
   async add(eventId: string, destinationId: string): Promise<Delivery> {
+    await this.checkEnabled(destinationId);
     const [row] = await this.scope.insert("deliveries", {
       id: newId(),
       eventId,
@@ -62,6 +69,7 @@ export class Deliveries {
    * Sends up to 10,000 stored events to a destination again, in order within each chat.
    * @param dryRun only counts
    * @returns the number of events
+   * @throws WEBHOOK_DESTINATION_DISABLED unless it only counts
    */
   async replay(destinationId: string, filter: EventFilter, dryRun: boolean): Promise<number> {
     await sequence(this.scope);
@@ -69,6 +77,7 @@ export class Deliveries {
       const matching = scope.of(Events).matching(filter).select("id", "chatId", "chatSequence");
       const events = await matching.orderBy(["transaction", "chatSequence", "id"]).limit(10_000);
       if (dryRun) return events.length;
+      await scope.of(Deliveries).checkEnabled(destinationId);
       const rows = events.map(({ id: eventId, ...order }) => ({
         ...order,
         id: newId(),
@@ -81,6 +90,15 @@ export class Deliveries {
       await scope.of(DeliveryQueues).add(destinationId, [...chats], alone);
       return events.length;
     });
+  }
+
+  private async checkEnabled(id: string): Promise<void> {
+    const [disabled] = await this.scope.table("webhook_destinations").where({ id, enabled: false });
+    if (disabled)
+      throw new DomainError(
+        "WEBHOOK_DESTINATION_DISABLED",
+        `The webhook destination ${id} is disabled, so nothing is sent to it. Enable it with updateWebhookDestination or PATCH /rest/v1/settings/${id}.`,
+      );
   }
 
   /** Marks a begun delivery as failed. @returns false if a later claim has replaced this one */

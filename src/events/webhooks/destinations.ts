@@ -119,7 +119,7 @@ export class WebhookDestinations {
     return this.withSecret(row ?? missing("WebhookDestination", id));
   }
 
-  /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND */
+  /** Sends a test event. @throws WEBHOOK_DESTINATION_NOT_FOUND, WEBHOOK_DESTINATION_DISABLED */
   async test(id: string): Promise<Delivery> {
     return this.scope.transaction(async (scope) => {
       await scope.of(WebhookDestinations).row(id);

@@ -42,7 +42,6 @@ export async function send(
     body,
     headers,
     timeoutMs,
-    provider: "a webhook destination",
     readBytes: READ_BYTES,
   });
   return { outcome, result: resultOf(delivery, body, outcome, startedAt), target };

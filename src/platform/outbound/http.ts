@@ -22,7 +22,7 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Time for the whole exchange: connecting, sending and receiving. */
   readonly timeoutMs: number;
-  /** Name of the receiver, for the log. */
+  /** Name of the receiver, by which the log reports a longer body. Undefined if a longer one is no failure. */
   readonly provider?: string;
   /** Longest response body that is read; a longer one is cut off. */
   readonly readBytes: number;
@@ -81,28 +81,31 @@ export function outbound(
     close: () => agent.destroy(),
     fetch: guarded,
     download: (url, provider, bound) => answers.fetch(guarded, provider, bound)(url),
-    async post({ url, body, headers, timeoutMs, readBytes, provider = "a receiver" }) {
-      const problem = problemWith(url, rules);
-      if (problem) return { kind: "failed", error: problem, timedOut: false };
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        const answer = await request(url, {
-          method: "POST",
-          body,
-          headers: { ...headers },
-          dispatcher: agent,
-          signal,
-        });
-        const { text, complete } = await read(answer.body, readBytes, () =>
-          answers.exceeded(provider, `${readBytes} bytes`),
-        );
-        if (!complete) signal.throwIfAborted(); // an answer that does not finish in time counts as none
-        return { kind: "answered", status: answer.statusCode, headers: answer.headers, body: text, complete };
-      } catch (error) {
-        return { kind: "failed", error: reason(error, signal), timedOut: signal.aborted || isTimeout(error) };
-      }
+    post: (sent) => {
+      const problem = problemWith(sent.url, rules);
+      if (problem) return Promise.resolve({ kind: "failed", error: problem, timedOut: false });
+      return post(agent, sent, (provider, bound) => void answers.exceeded(provider, bound));
     },
   };
+}
+
+/** @param report called if a body is longer than the receiver may send */
+async function post(
+  dispatcher: Dispatcher,
+  { url, body, headers, timeoutMs, readBytes, provider }: OutboundRequest,
+  report: (provider: string, bound: string) => void,
+): Promise<Outcome> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const options = { method: "POST", body, headers: { ...headers }, dispatcher, signal } as const;
+    const answer = await request(url, options);
+    const { text, complete, cut } = await read(answer.body, readBytes);
+    if (cut && provider !== undefined) report(provider, `${readBytes} bytes`);
+    if (!complete) signal.throwIfAborted(); // an answer that does not finish in time counts as none
+    return { kind: "answered", status: answer.statusCode, headers: answer.headers, body: text, complete };
+  } catch (error) {
+    return { kind: "failed", error: reason(error, signal), timedOut: signal.aborted || isTimeout(error) };
+  }
 }
 
 type TextRequest = Omit<RequestInit, "body"> & { readonly body?: string | null };
@@ -187,12 +190,11 @@ function notResolved(code: string | undefined): never {
   throw new UnreachableHost(`The host name cannot be resolved${code ? ` (${code})` : ""}.`);
 }
 
-/** Reads at most `limit` bytes of a body. A body that breaks off is returned as incomplete: its status has already arrived. */
+/** Reads at most `limit` bytes of a body, and cuts a longer one. A body that breaks off is returned as incomplete: its status has already arrived. */
 async function read(
   body: Dispatcher.ResponseData["body"],
   limit: number,
-  exceeded: () => void,
-): Promise<{ text: string; complete: boolean }> {
+): Promise<{ readonly text: string; readonly complete: boolean; readonly cut?: true }> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -200,8 +202,8 @@ async function read(
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
       if (size <= limit) continue;
-      exceeded();
-      return { text: Buffer.concat(chunks).subarray(0, limit).toString("utf8"), complete: false };
+      const text = Buffer.concat(chunks).subarray(0, limit).toString("utf8");
+      return { text, complete: false, cut: true };
     }
     return { text: Buffer.concat(chunks).toString("utf8"), complete: true };
   } catch {
