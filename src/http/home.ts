@@ -33,7 +33,7 @@ export function home(setup: Setup): RequestHandler {
     const links = LINKS.map(
       ([path, name, description]) => `<li><a href="${path}">${name}</a><span>${description}</span></li>`,
     );
-    const facts = (await factsOf(setup)).map(
+    const facts = (await setupFacts(setup)).map(
       ([name, fact]) => `<dt>${name}</dt><dd>${escapeHtml(fact)}</dd>`,
     );
     sendPlainPage(
@@ -49,7 +49,7 @@ export function home(setup: Setup): RequestHandler {
   };
 }
 
-async function factsOf({ answers, voice }: Setup): Promise<(readonly [name: string, fact: string])[]> {
+async function setupFacts({ answers, voice }: Setup): Promise<(readonly [name: string, fact: string])[]> {
   return [
     // The page has links to pages that need no database.
     ["Answers", await answers().catch(() => "unknown, because the database cannot be read")],

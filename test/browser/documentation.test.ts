@@ -181,10 +181,9 @@ test.each(["settings", "errors", "rest-routes"])(
       .locator(".table, .table td")
       .evaluateAll((all) => all.filter((part) => part.scrollWidth > part.clientWidth).length);
     expect(cut).toBe(0);
-    const label = await page
-      .locator("td:nth-child(2)")
-      .first()
-      .evaluate((cell) => getComputedStyle(cell, "::before").content);
+    const label = await page.evaluate<string>(
+      `getComputedStyle(document.querySelector("td:nth-child(2)"), "::before").content`,
+    );
     expect(label).toMatch(/Default|Status|Path/);
   },
 );

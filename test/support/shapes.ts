@@ -50,7 +50,7 @@ const CHANNEL = {
   model: ["GPT_4_O_MINI", "LLAMA_3_8B"],
   temperature: [0.7, 0],
   maxTokensOutput: [1024, 16384],
-  functions: [[], [{ name: "look_up", description: "d" }]],
+  functions: [[], [{ name: "look_up", description: "d", serverUrl: "https://93.184.215.14/look-up" }]],
 } as const satisfies Values;
 
 /** Fields of a configuration that a PATCH changes. */
