@@ -14,6 +14,7 @@ import { readConfig, type Config } from "../platform/settings/config";
 import type { Database } from "../platform/database/database";
 import { errorReference } from "../http/error-reference";
 import { Drain } from "../http/drain";
+import { lingerForBody } from "../http/linger";
 import { errorFormatter } from "../http/error-formatter";
 import { answerMalformed } from "../http/malformed-request";
 import { subscriptions } from "../http/websocket";
@@ -45,7 +46,7 @@ export async function createApp(
   const service = await openService(config, url, logger, jobsUrl, ownerUrl);
   const { server, database, fileStore } = service;
   const { answer, stop } = await compose(service);
-  server.on("request", answer).on("clientError", answerMalformed);
+  server.on("request", lingerForBody).on("request", answer).on("clientError", answerMalformed);
   server.on("checkExpectation", answer); // requests with an unknown Expect header are answered
   return {
     server,

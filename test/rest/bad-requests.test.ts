@@ -111,6 +111,31 @@ describe("a body", () => {
     },
   );
 
+  test.each([ASSISTANTS, "/graphql", UPLOAD])(
+    "beyond the limit is refused also if the client reads only after sending all of it, then closes: %s",
+    async (path) => {
+      const type = path === UPLOAD ? "multipart/form-data; boundary=x" : "application/json";
+      const { hostname, port } = new URL(running.url);
+      const head = [
+        `POST ${path} HTTP/1.1`,
+        ...["Host: a", "Connection: close", `X-API-Key: ${running.secretKey}`],
+        ...[`Content-Type: ${type}`, `Content-Length: ${40 << 20}`, "", ""],
+      ].join("\r\n");
+      const answer = await new Promise<string>((resolve, reject) => {
+        let received = "";
+        const socket = connect(Number(port), hostname);
+        socket.on("error", reject).on("close", () => resolve(received));
+        socket.write(head);
+        // As a blocking client: it reads nothing before everything is sent.
+        socket.write(Buffer.alloc(40 << 20, "x"), () =>
+          socket.on("data", (part) => (received += String(part))),
+        );
+      });
+      expect(answer).toMatch(/^HTTP\/1.1 413 /);
+      expect(answer).toContain("PAYLOAD_TOO_LARGE");
+    },
+  );
+
   test("of 8 MiB is accepted, but not one byte more", async () => {
     const padded = (bytes: number) => `{"name":"A"${" ".repeat(bytes - 12)}}`;
     expect((await running.api.request("POST", ASSISTANTS, padded(8 * 1024 * 1024), JSON_BODY)).status).toBe(

@@ -176,6 +176,22 @@ describe("invalid credentials", () => {
       key(SECRET_KEY.slice(0, -1)),
       "This API key is incomplete or mistyped: 36 letters and digits follow parley_sk_. Copy its whole value.",
     ],
+    ...[
+      `"${SECRET_KEY}"`,
+      `'${SECRET_KEY}',`,
+      `\\"${SECRET_KEY}\\"`,
+      `<${SECRET_KEY}>`,
+      `="${SECRET_KEY}";`,
+    ].map((value): [string, Record<string, string>, string] => [
+      `a key with characters around it, ${value.replace(SECRET_KEY, "…")}`,
+      key(value),
+      "This API key has quotes or other characters around it. Send its value alone, beginning with parley_sk_ or parley_pk_.",
+    ]),
+    [
+      "a token with quotes around it",
+      bearer('"eyJhbGciOiJIUzI1NiJ9.e30.c2ln"'),
+      "This token has quotes or other characters around it. Send its value alone.",
+    ],
     [
       "an unknown key",
       key(SECRET_KEY),

@@ -12,6 +12,17 @@ const SEND_CREDENTIAL =
 const prefixOf = (value: string): keyof typeof KEY_TYPE | undefined =>
   (["parley_sk_", "parley_pk_"] as const).find((prefix) => value.startsWith(prefix));
 
+/** Characters that are copied along with a key from a file or a program. */
+const AROUND = "\"'`<>()[]{},;:=\\ \t";
+
+/** A value without quotes and the like around it. */
+function unwrapped(value: string): string {
+  let [from, until] = [0, value.length];
+  while (from < until && AROUND.includes(value[from]!)) from++;
+  while (until > from && AROUND.includes(value[until - 1]!)) until--;
+  return value.slice(from, until);
+}
+
 /** Advice about a value that has the form of neither a key nor a token. */
 function adviceOnBoth(value: string): string | undefined {
   if (UUID.test(value))
@@ -27,6 +38,9 @@ export function adviceOnKey(value: string): string {
   if (JWT.test(bearer ?? value))
     return "This looks like a token, not an API key. Send it in Authorization: Bearer <token>.";
   if (bearer !== undefined) return "Send the API key in X-API-Key alone, without the word Bearer.";
+  const inner = unwrapped(value);
+  if (inner !== value && prefixOf(inner))
+    return "This API key has quotes or other characters around it. Send its value alone, beginning with parley_sk_ or parley_pk_.";
   const prefix = prefixOf(value);
   if (prefix && !/^\w{36}$/.test(value.slice(prefix.length)))
     return `This API key is incomplete or mistyped: 36 letters and digits follow ${prefix}. Copy its whole value.`;
@@ -38,7 +52,10 @@ export function adviceOnKey(value: string): string {
 
 /** Advice about a bearer token that this service has not signed. */
 export function adviceOnToken(value: string): string {
-  const prefix = prefixOf(value);
+  const inner = unwrapped(value);
+  if (inner !== value && JWT.test(inner))
+    return "This token has quotes or other characters around it. Send its value alone.";
+  const prefix = prefixOf(inner);
   if (prefix) return `This looks like a ${KEY_TYPE[prefix]} key, not a token. Send it in X-API-Key.`;
   if (JWT.test(value))
     return "This bearer token is not valid: it was changed, or another server issued it. Request a new token.";
