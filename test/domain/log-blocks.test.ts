@@ -235,3 +235,13 @@ describe("blocks", () => {
       ).toEqual([]);
   });
 });
+
+test("far pages of a list with more changes than a page adds up are right, too", async () => {
+  const course = await courseOf(11);
+  await fillBack();
+  await countLogs(running.app.database, TINY);
+  await course.import(24_000);
+  for (let round = 0; round < 10; round++) await course.check();
+  await countSome(course.scope(), { batch: 10_000 });
+  for (let round = 0; round < 10; round++) await course.check();
+}, 60_000);

@@ -11,7 +11,7 @@ const MOST = 4_000;
 /** Logs per statement that counts. */
 const COUNTED = 20 * SIZE;
 /** Changes per transaction. */
-const BATCH_SIZE = 10_000;
+const BATCH_SIZE = 20_000;
 /** A run ends after this time, so that other periodic jobs do not wait; the next one continues. In ms. */
 const RUN_MS = 10_000;
 

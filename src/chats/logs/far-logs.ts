@@ -9,6 +9,8 @@ export const FAR_OFFSET = 1_000;
 
 /** Stands for the logs of a block that is not counted yet: no offset is as large. */
 const UNKNOWN = 1_000_000_000;
+/** With more changes, as after a restore, the list is walked: adding them up would take longer. */
+const MOST_CHANGES = 20_000;
 
 /**
  * The last place of the list, in its order, whose distance from the list's beginning is known and not beyond the
@@ -20,19 +22,25 @@ const startOf = (order: Order, { table, db, $ }: Pieces): Knex.Raw => {
     .whereRaw("assistant_id = wanted.id and channel = coalesce(?, '')", [$(3)])
     .select("fromAt as at", "fromId as id", db.raw("true as is_block"))
     .select(db.raw(`coalesce(logs, ${UNKNOWN}) as logs`));
-  const changes = table("log_changes")
-    .whereRaw("assistant_id = wanted.id and channel = coalesce(?, channel)", [$(3)])
+  const changed = table("log_changes").whereRaw(
+    "assistant_id = wanted.id and channel = coalesce(?, channel)",
+    [$(3)],
+  );
+  const changes = changed
+    .clone()
     .select("startedAt as at", "chatId as id", db.raw("false as is_block"), "change as logs");
+  const beginning = `${order === "desc" ? "'infinity'" : "'-infinity'"}::timestamptz`;
   // A block contains its first log. In ascending order, those before it precede the block.
   const preceding = order === "asc" ? "groups between unbounded preceding and 1 preceding" : "";
   return db.raw(
     `select at, id, preceding from (
        select at, id, is_block, coalesce(sum(logs) over (order by at ${order}, id ${order} ${preceding}), 0) as preceding
-       from (? union all ?) counts
+       from (? union all (? limit ${MOST_CHANGES})
+         union all select ${beginning}, '', false, ${UNKNOWN} from (? offset ${MOST_CHANGES} limit 1) further) counts
      ) places where is_block and preceding <= ?::bigint
-     union all select ${order === "desc" ? "'infinity'" : "'-infinity'"}::timestamptz, '', 0
+     union all select ${beginning}, '', 0
      order by preceding desc limit 1`,
-    [blocks, changes, $(2)],
+    [blocks, changes, changed.select(db.raw("1")), $(2)],
   );
 };
 
