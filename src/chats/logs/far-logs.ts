@@ -45,8 +45,8 @@ const startOf = (order: Order, { table, db, $ }: Pieces): Knex.Raw => {
 };
 
 /**
- * The logs of assistants on a far page: only the index is walked from the last counted place on, and only the rows of the page are
- * read. Parameters: limit, offset, channel.
+ * The logs of assistants on a far page: an index is walked from the last counted place on, and only the rows of the
+ * page are read. Parameters: limit, offset, channel.
  */
 export const FAR_LISTS = inBothOrders((order) =>
   perId(
