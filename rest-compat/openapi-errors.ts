@@ -1,7 +1,7 @@
 import { getNamedType, type GraphQLSchema, isObjectType, type FieldNode } from "graphql";
 import { STATUS_CODES } from "node:http";
-import { STATUS } from "../src/http/error-body";
-import type { ErrorCode } from "../src/platform/errors";
+import { HEAD_TOO_LONG, STATUS } from "../src/http/error-body";
+import type { ErrorCode, PublicError } from "../src/platform/errors";
 import type { CompiledRoute, Operation } from "./compile";
 import { badRequestOf, exampleError } from "./error-examples";
 import { exampleOf } from "./examples";
@@ -95,6 +95,9 @@ function namedErrors({ definition }: Operation, schema: GraphQLSchema): ErrorCod
   return found;
 }
 
+/** The response to a request line and headers beyond the limit, on every path. It has no headers of its own. */
+export const headTooLong = (): JsonSchema => responseOf(431, [HEAD_TOO_LONG.code], HEAD_TOO_LONG);
+
 /** The OpenAPI response for a status with these codes. @param body the example of the request's body */
 export function failure(
   route: CompiledRoute,
@@ -102,15 +105,22 @@ export function failure(
   codes: readonly ErrorCode[],
   body: unknown,
 ): JsonSchema {
-  const error = STATUS_CODES[status] ?? "Error";
   const isChecked = !route.operation || badRequestOf(route, body) !== undefined;
   const shown = codes.find((code) => code !== "BAD_USER_INPUT" || isChecked) ?? codes[0]!;
-  const { message, details } = exampleError(route, shown, body);
+  return responseOf(status, codes, { ...exampleError(route, shown, body), code: shown });
+}
+
+function responseOf(
+  status: number,
+  codes: readonly ErrorCode[],
+  { code, message, details }: PublicError,
+): JsonSchema {
+  const error = STATUS_CODES[status] ?? "Error";
   const example = {
     statusCode: status,
     error,
     message,
-    code: shown,
+    code,
     requestId: exampleOf("", "id"),
     ...(details && { details }),
   };

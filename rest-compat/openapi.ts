@@ -5,7 +5,7 @@ import { EXAMPLE_URL, exampleOf, exampleOfBody } from "./examples";
 import { Components, exampleFor, leaf, type JsonSchema } from "./json-schema";
 import { introduction } from "./introduction";
 import { headersOf, HEADERS } from "./openapi-headers";
-import { codesOf, ERROR, failure, failuresOf } from "./openapi-errors";
+import { codesOf, ERROR, failure, failuresOf, headTooLong } from "./openapi-errors";
 import { webhooksOf, type EventVersions } from "./openapi-webhooks";
 import { readOnlyNotes } from "./read-only";
 import type { Auth } from "./route";
@@ -94,6 +94,7 @@ function operationOf(route: CompiledRoute, schema: GraphQLSchema, components: Co
   if (responses[success]) responses[success] = { ...responses[success], ...headersOf(route, success) };
   for (const [status, codes] of failuresOf(route, schema))
     responses[status] = { ...failure(route, status, codes, valid), ...headersOf(route, status, codes) };
+  responses[431] = headTooLong();
   return {
     operationId: id,
     summary,

@@ -70,3 +70,9 @@ export function errorBody(
     ...(details && { details }),
   };
 }
+
+/** The error, with status 431, for a request line and headers beyond the limit. */
+export const HEAD_TOO_LONG: PublicError = {
+  code: "PAYLOAD_TOO_LARGE",
+  message: "The request line and headers exceed 16 KiB. Shorten the URL, or send fewer headers.",
+};

@@ -2,16 +2,12 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { newId } from "../platform/database/ids";
 import type { PublicError } from "../platform/errors";
-import { errorBody } from "./error-body";
+import { errorBody, HEAD_TOO_LONG } from "./error-body";
 
 const MALFORMED: PublicError = { code: "BAD_USER_INPUT", message: "Malformed HTTP request." };
 const NOT_ENCODED: PublicError = {
   code: "BAD_USER_INPUT",
   message: "The URL contains characters that must be percent-encoded, such as %C3%BC for ü.",
-};
-const TOO_LONG: PublicError = {
-  code: "PAYLOAD_TOO_LARGE",
-  message: "The request line and headers exceed 16 KiB. Shorten the URL, or send fewer headers.",
 };
 const TOO_SLOW: PublicError = {
   code: "TIMEOUT",
@@ -21,7 +17,7 @@ const TOO_SLOW: PublicError = {
 /** Status and error by the code of Node's HTTP parser; other codes are a 400. */
 const STATUS: Readonly<Record<string, readonly [number, PublicError]>> = {
   HPE_INVALID_URL: [400, NOT_ENCODED],
-  HPE_HEADER_OVERFLOW: [431, TOO_LONG],
+  HPE_HEADER_OVERFLOW: [431, HEAD_TOO_LONG],
   ERR_HTTP_REQUEST_TIMEOUT: [408, TOO_SLOW],
 };
 

@@ -361,6 +361,17 @@ describe("the REST documentation at /rest/docs", () => {
     await page.getByRole("cell", { name: "ASSISTANT_NOT_FOUND" }).waitFor();
   });
 
+  test("opens the operation that a link of the first steps names, and scrolls to it", async () => {
+    await page.getByRole("link", { name: "Create an assistant" }).click();
+    const operation = page.locator("#operations-Assistants-createAssistant");
+    await operation.locator(".execute").waitFor();
+    expect(page.url()).toBe(`${app.url}/rest/docs#/Assistants/createAssistant`);
+    const top = async () => Math.abs((await operation.boundingBox())!.y);
+    await until(async () => (await top()) < 300);
+    await page.goto(`${app.url}/rest/docs`);
+    await page.locator(".opblock").first().waitFor();
+  });
+
   test("runs an operation with the key entered under Authorize, which survives a reload", async () => {
     await page.locator(".auth-wrapper .authorize").click();
     const schemes = await page.locator(".modal-ux .auth-container h4 code").allTextContents();

@@ -10,6 +10,7 @@ interface SwaggerUI {
     restoreAuthorization(payload: { authorized: unknown }): void;
     logout(schemes: readonly string[]): void;
   };
+  readonly layoutActions: { parseDeepLinkHash(hash: string): void };
 }
 interface System {
   readonly authSelectors: { authorized(): { toJS(): Record<string, { readonly value?: unknown }> } };
@@ -81,4 +82,11 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: true,
   // By default Swagger UI sends the document to a public validation service.
   validatorUrl: null,
+});
+
+// Swagger reads the address only when it loads the document; its own changes cause no event.
+addEventListener("hashchange", () => {
+  ui.layoutActions.parseDeepLinkHash(location.hash);
+  const [, ...names] = location.hash.slice(1).split("/");
+  document.getElementById(["operations", ...names].join("-"))?.scrollIntoView();
 });
