@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "pg";
-import { transpileModule } from "typescript";
 import { type EmbeddedDatabase, runningEmbedded, startEmbedded } from "../../src/platform/database/embedded";
 import { until } from "../support/until";
 
@@ -159,11 +158,10 @@ async function start(dataDir: string): Promise<EmbeddedDatabase> {
 
 /** Starts a process that keeps a database open until it is killed. */
 async function startServer(dataDir: string): Promise<{ server: ChildProcess; url: string }> {
-  const code = `require(${JSON.stringify(join(await compiled(), "embedded.js"))})
+  const code = `require(${JSON.stringify(join(ROOT, "dist/src/platform/database/embedded.js"))})
     .startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log: () => {}, flags: ${JSON.stringify(FAST)} })
     .then(({ url }) => { console.log(url); setInterval(() => {}, 1000); });`;
-  const env = { ...process.env, NODE_PATH: join(ROOT, "node_modules") };
-  const server = spawn(process.execPath, ["-e", code], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] });
   afterwards.push(async () => {
     if (!server.kill("SIGKILL")) return;
     const pid = await postmasterOf(dataDir);
@@ -171,17 +169,6 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; url
   });
   const [url] = (await once(createInterface(server.stdout), "line")) as [string];
   return { server, url };
-}
-
-async function compiled(): Promise<string> {
-  const folder = await emptyFolder();
-  const sources = join(ROOT, "src/platform/database");
-  for (const name of (await readdir(sources)).filter((it) => it.startsWith("embedded"))) {
-    const source = await readFile(join(sources, name), "utf8");
-    const { outputText } = transpileModule(source, { compilerOptions: { module: 1, target: 9 } }); // CommonJS, ES2022
-    await writeFile(join(folder, name.replace(/ts$/, "js")), outputText);
-  }
-  return folder;
 }
 
 async function connect(connectionString: string): Promise<Client> {

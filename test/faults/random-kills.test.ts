@@ -34,6 +34,7 @@ function seeded(seed: number): () => number {
 interface StoredEvent {
   readonly id: string;
   readonly chat_id: string;
+  readonly chat_sequence: number;
   /** The digest of the body, or the body of an event without one. */
   readonly content: string;
 }
@@ -101,7 +102,7 @@ test(
     const waiting = "select from deliveries where status <> 'DELIVERED' limit 1";
     await until(async () => (await running.database.query(waiting)).length === 0);
     const stored = await running.database.query<StoredEvent>(
-      "select id, chat_id, coalesce(digest, body) as content from events order by id",
+      "select id, chat_id, chat_sequence, coalesce(digest, body) as content from events order by id",
     );
     const messages = await running.database.query<{ id: string }>("select id from messages");
     expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
@@ -121,7 +122,10 @@ test(
     expect(early).toEqual([]);
     expect(twice).toBeLessThanOrEqual(KILLS * IN_FLIGHT);
     for (const chatId of chats) {
-      const own = stored.filter(({ chat_id }) => chat_id === chatId).map(({ id }) => id);
+      const own = stored
+        .filter(({ chat_id }) => chat_id === chatId)
+        .sort((one, another) => one.chat_sequence - another.chat_sequence)
+        .map(({ id }) => id);
       const ofChat = new Set(own);
       expect([...firsts].filter((id) => ofChat.has(id))).toEqual(own);
     }
