@@ -206,6 +206,12 @@ test("a list continues after a conversation that has been removed", async () => 
   const other = await newAssistant(api);
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) ids.unshift(await newChat(api, other));
+  // The clock of ids and that of the database differ by milliseconds; here they must not.
+  await running.database.query(
+    `update chats set started_at = to_timestamp(('x' || left(replace(id, '-', ''), 12))::bit(48)::bigint / 1000.0)
+     where assistant_id = $1`,
+    [other],
+  );
   const text = `query ($id: ID!, $after: String) { assistant(id: $id) { chats(first: 2, after: $after) {
     nodes { id } pageInfo { hasNextPage endCursor } } } logs(first: 2, after: $after, filter: { assistantId: $id }) { nodes { id } } }`;
   const { endCursor } = (await api.gql(text, { id: other })).assistant.chats.pageInfo;
