@@ -56,7 +56,7 @@ async function addChats(db: Client, assistantId: string, size: number): Promise<
      where a.id = $1`,
     [assistantId, MESSAGES_EACH, size, DAYS],
   );
-  // The triggers that count logs were off as well. A job counts these blocks.
+  // These chats were not noted. A job counts these blocks.
   await db.query(
     `insert into log_blocks (organization_id, assistant_id, channel, from_at, from_id)
      select organization_id, id, unnest(array['', 'TEXT', 'VOICE']), '-infinity', '' from assistants where id = $1

@@ -93,6 +93,12 @@ test("a table of a later migration grants the rights of both roles from the star
   expect(later).toMatchObject({ serving: ALL, jobs: "", owned: false });
 });
 
+test("no migration creates a trigger, which could not be distributed by organization", async () => {
+  const triggers = `select tgname from pg_trigger join pg_class c on c.oid = tgrelid
+    where not tgisinternal and relnamespace = 'public'::regnamespace`;
+  expect(await running.database.query(triggers)).toEqual([]);
+});
+
 test("every function that runs as the owner sets its search path", async () => {
   const loose = await running.database.query(
     `select proname from pg_proc where proname like 'parley%' and prosecdef

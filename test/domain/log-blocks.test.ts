@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Knex } from "knex";
+import pino from "pino";
 import { countLogs, countSome } from "../../src/chats/logs/count-logs";
 import { connect } from "../../src/platform/database/connect";
 import { onlineSteps } from "../../src/platform/database/migrations";
 import { runBatch, type OnlineStep } from "../../src/platform/database/migrations/online-step";
+import { OnlineSteps } from "../../src/platform/database/online-steps";
+import { openClient } from "../../src/platform/database/open-client";
 import { Erasures } from "../../src/privacy/erasure/erasures";
 import type { Api } from "../support/api";
-import { useApp } from "../support/app";
+import { startApp, useApp, type RunningApp } from "../support/app";
+import { createDatabase } from "../support/database";
 import { askToForget } from "../support/erasures";
 import { endChat, newChat, quietAssistant } from "../support/factories";
 import { randomFrom } from "../support/history";
+import { afterTest } from "../support/server";
+import { until } from "../support/until";
 
 /*
  * Far pages are found by counts of blocks. Random changes of logs, counted at random moments into tiny blocks, must leave
@@ -37,6 +43,14 @@ async function fillBack(): Promise<void> {
   while (await owner.transaction((trx) => runBatch(trx, step)));
 }
 
+/** A statement that inserts or deletes chats, and notes them as the service does. */
+const noting = (change: 1 | -1, statement: string) =>
+  `with changed as (${statement} returning *)
+   insert into log_changes as noted (organization_id, assistant_id, channel, started_at, chat_id, change)
+   select organization_id, assistant_id, channel, started_at, id, ${change} from changed
+   on conflict (organization_id, assistant_id, started_at, chat_id, channel)
+     do update set change = noted.change + excluded.change`;
+
 /** An organization whose logs change at random. */
 class Course {
   readonly steps: string[] = [];
@@ -47,14 +61,16 @@ class Course {
     readonly organizationId: string,
     readonly assistants: readonly string[],
     readonly random: () => number,
+    readonly on: RunningApp,
   ) {}
 
   readonly pick = <T>(list: readonly T[]): T => list[Math.floor(this.random() * list.length)]!;
-  readonly scope = () => running.app.database.scope(this.organizationId);
-  private readonly query = running.database.query.bind(running.database);
+  readonly scope = () => this.on.app.database.scope(this.organizationId);
+  private readonly query: RunningApp["database"]["query"] = (text, values) =>
+    this.on.database.query(text, values);
 
   /** Logs in no order, many of which began at the same moment. */
-  async import(count: number, settings = ""): Promise<void> {
+  async import(count: number, { noted = true } = {}): Promise<void> {
     const prefix = Math.floor(this.random() * 16 ** 6).toString(16);
     const rows = Array.from({ length: count }, (_, n) => ({
       id: `${prefix}-${++this.imports}-${n}`,
@@ -62,12 +78,12 @@ class Course {
       channel: this.pick(["TEXT", "TEXT", "TEXT", "TEXT", "SMS"]),
       second: Math.floor(this.random() ** 2 * 400),
     }));
-    await this.query(
-      `${settings} insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at, ended_at)
+    const statement = `
+      insert into chats (organization_id, id, assistant_id, channel, status, status_event_id, started_at, ended_at)
        select '${this.organizationId}', id, assistant, channel, 'ended', 'none', at, at
        from json_to_recordset('${JSON.stringify(rows)}') as row (id text, assistant text, channel text, second integer),
-         lateral (select timestamptz '2026-01-01Z' + second * interval '1 second' as at) at`,
-    );
+         lateral (select timestamptz '2026-01-01Z' + second * interval '1 second' as at) at`;
+    await this.query(noted ? noting(1, statement) : statement);
   }
 
   private some = (share: number) =>
@@ -82,15 +98,15 @@ class Course {
       );
       await this.api.gql(DELETE_LOG, { assistantId: log!.assistant_id, id: log!.id });
     },
-    deleteMany: () => this.query(`delete from chats where ${this.some(0.05)}`),
+    deleteMany: () => this.query(noting(-1, `delete from chats where ${this.some(0.05)}`)),
     deleteOld: () =>
       this.query(
-        `delete from chats where organization_id = $1 and started_at < '2026-01-01Z'::timestamptz + $2 * interval '1 second'`,
+        noting(
+          -1,
+          `delete from chats where organization_id = $1 and started_at < '2026-01-01Z'::timestamptz + $2 * interval '1 second'`,
+        ),
         [this.organizationId, this.steps.length],
       ),
-    correct: () =>
-      this.query(`update chats set started_at = started_at + interval '90 seconds' where ${this.some(0.02)}`),
-    switch: () => this.query(`update chats set channel = 'SMS' where ${this.some(0.01)}`),
     forget: async () => {
       const uniqueId = this.pick(["ann", "bob"]);
       const { id } = await askToForget(this, { uniqueId });
@@ -103,13 +119,16 @@ class Course {
     },
     undo: () =>
       this.query(
-        `delete from chats where ${this.some(1)} and 1 / (select count(*) from chats where false) > 0`,
+        noting(
+          -1,
+          `delete from chats where ${this.some(1)} and 1 / (select count(*) from chats where false) > 0`,
+        ),
       ).catch((error: Error) => expect(error.message).toBe("division by zero")),
   };
 
   readonly jobs: Readonly<Record<string, () => Promise<unknown>>> = {
     countSome: () => countSome(this.scope(), TINY),
-    countAll: () => countLogs(running.app.database, TINY),
+    countAll: () => countLogs(this.on.app.database, TINY),
     countTwiceAtOnce: () => Promise.all([1, 2].map(() => countSome(this.scope(), TINY))),
     fillBack,
     crash: () =>
@@ -149,16 +168,16 @@ class Course {
   }
 }
 
-async function courseOf(seed: number): Promise<Course> {
-  const { api, organizationId } = await running.otherOrganization();
+async function courseOf(seed: number, on: RunningApp = running): Promise<Course> {
+  const { api, organizationId } = await on.otherOrganization();
   const course = new Course(
     api,
     organizationId,
     [await quietAssistant(api), await quietAssistant(api)],
     randomFrom(seed),
+    on,
   );
-  // As before the migration, whose triggers note no log that was there already.
-  await course.import(LOGS, "set local session_replication_role = replica;");
+  await course.import(LOGS, { noted: false }); // as before the migration
   return course;
 }
 
@@ -210,7 +229,6 @@ describe("blocks", () => {
       repeated(() => course.import(10)),
       repeated(() => newChat(course.api, course.assistants[0]!)),
       repeated(course.changes.deleteMany!),
-      repeated(course.changes.correct!),
       repeated(course.jobs.countSome!),
       repeated(course.jobs.countSome!),
     ];
@@ -235,6 +253,40 @@ describe("blocks", () => {
       ).toEqual([]);
   });
 });
+
+test("while a server is connected that notes nothing, no block is made; from its end on, logs are counted", async () => {
+  const database = await createDatabase();
+  afterTest(() => database.drop());
+  await database.query("delete from online_steps where name in ('count_logs', 'log_blocks')");
+  const older = await openClient(database.ownerUrl, "parley listener sums,recipe,1a2b3c4d");
+  const app = await startApp(database, { WORKER: "off" });
+  afterTest(() => app.stop());
+  const steps = new OnlineSteps(database.ownerUrl, pino({ level: "silent" }), onlineSteps, 50);
+  afterTest(() => steps.stop());
+  await until(() => steps.pending().length > 0);
+  const course = await courseOf(12, app);
+  const looked = async () =>
+    (await database.query("select from online_steps where name = 'count_logs'")).length;
+  await until(async () => (await looked()) > 0);
+  for (let round = 0; round < 5; round++) {
+    await course.import(20, { noted: false });
+    await course.import(20);
+    await course.changes.start!();
+    await course.changes.delete!();
+    await countLogs(app.app.database, TINY);
+    await course.check();
+  }
+  expect(steps.pending()).toEqual(["count_logs", "log_blocks"]);
+  expect(await database.query("select from log_blocks")).toEqual([]);
+  expect(await database.query("select from log_changes")).not.toEqual([]);
+  await older.end();
+  await steps.ended();
+  await countLogs(app.app.database, TINY);
+  expect(await database.query("select from log_changes")).toEqual([]);
+  expect((await database.query("select from log_blocks where logs > 0")).length).toBeGreaterThan(100);
+  expect(await database.query(WRONG)).toEqual([]);
+  for (let round = 0; round < 10; round++) await course.check();
+}, 60_000);
 
 test("far pages of a list with more changes than a page adds up are right, too", async () => {
   const course = await courseOf(11);

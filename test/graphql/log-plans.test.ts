@@ -41,7 +41,7 @@ beforeAll(async () => {
      from chats where id like 'log-%'`),
   );
   for (const table of ["chats", "messages"]) await query(`vacuum analyze ${table}`);
-  // The triggers that count logs were off as well, as for logs from before them.
+  // As for logs from before there were blocks.
   const knex = connect(running.database.ownerUrl, { pool: 1 });
   await knex("online_steps").where({ name: blocks.name }).delete();
   while (await knex.transaction((trx) => runBatch(trx, blocks)));

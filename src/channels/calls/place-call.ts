@@ -2,6 +2,7 @@ import { currentDate } from "../../platform/clock";
 import { Assistants } from "../../assistants/assistants/assistants";
 import { firstStatus, type ChatRow, type VisitorColumns } from "../../chats/chats/chats";
 import { EndUsers } from "../../chats/chats/end-users";
+import { noteLogs } from "../../chats/logs/log-changes";
 import { newId } from "../../platform/database/ids";
 import { indexable } from "../../platform/database/long-texts";
 import type { Scope } from "../../platform/database/scope";
@@ -122,6 +123,7 @@ export async function openCall(
     variables: variables ?? {},
     metadata: metadata ?? {},
   });
+  await noteLogs(scope, [id], 1);
   const sealedSecret = sealSecret(scope, id, secret);
   await scope.insert("calls", { ...call, chatId: id, workflowId, deploymentId, sealedSecret });
   await storeLookups(scope, id, [lookupOf("secret", crypto.lookup(secret)), lookupOf("call", id)]);

@@ -3,6 +3,8 @@ import type { Database } from "../../platform/database/database";
 import type { Scope } from "../../platform/database/scope";
 import { statement } from "../../platform/database/statement";
 
+/** The online step that is done when all servers note the changes of lists. */
+const COUNT_STEP = "count_logs";
 /** Lock of the blocks of an organization. */
 const BLOCKS = "logs.count";
 /** Logs of a block when it is made, and from which on it is divided. */
@@ -26,8 +28,12 @@ export interface CountOptions {
   readonly counted?: number;
 }
 
-/** Counts the logs of all organizations in blocks, by which far pages are found. */
+/**
+ * Counts the logs of all organizations in blocks, by which far pages are found, once no server of an older version is
+ * connected.
+ */
 export async function countLogs(database: Database, options: CountOptions = {}): Promise<void> {
+  if (!(await database.isStepDone(COUNT_STEP))) return;
   const until = performance.now() + RUN_MS;
   for (const id of await database.uncountedOrganizations()) {
     const scope = database.scope(id);

@@ -8,6 +8,7 @@ import {
   type SmsConfiguration,
 } from "../../assistants/configurations/configurations";
 import { EndUsers } from "../../chats/chats/end-users";
+import { noteLogs } from "../../chats/logs/log-changes";
 import { newId } from "../../platform/database/ids";
 import type { Scope } from "../../platform/database/scope";
 import { DomainError } from "../../platform/errors";
@@ -80,6 +81,7 @@ export class ChatStart {
         metadata: metadata ?? {},
       });
       const chat = stored!;
+      await noteLogs(scope, [id], 1);
       await scope.of(Events).sessionStarted(chat);
       await scope.of(Events).statusChanged(chat);
       await beginChat(scope, chat, flow, input.greets);

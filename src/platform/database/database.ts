@@ -2,10 +2,14 @@ import type { Knex } from "knex";
 import type { Ports } from "../ports/ports";
 import { currentHold, type Hold } from "./holds";
 import { Scope } from "./scope";
+import { isRecorded } from "./migrations/online-step";
 import { servesWithout } from "./server-marks";
 
 /** The open database: creates scopes, and runs the few queries that span organizations. */
 export class Database {
+  /** Online steps that are known to be done, which they stay. */
+  private readonly done = new Set<string>();
+
   constructor(
     private readonly knex: Knex,
     private readonly ports: Ports,
@@ -103,6 +107,12 @@ export class Database {
   /** Organizations with facts that are in no sum yet. */
   unsummedOrganizations(): Promise<string[]> {
     return this.organizationsOf("parley_unsummed_organizations()");
+  }
+
+  /** Whether an online step that is no index is done. */
+  async isStepDone(name: string): Promise<boolean> {
+    if (!this.done.has(name) && (await isRecorded(this.knex, name))) this.done.add(name);
+    return this.done.has(name);
   }
 
   /** Organizations with logs that are in no block yet. */

@@ -100,10 +100,16 @@ export class OnlineSteps {
     await client.query("set statement_timeout = 0");
     await this.look(db);
     for (const step of this.left) {
+      if (this.waits(step)) continue;
       await (step.kind === "switch" ? this.switch(db, step) : this.perform(db, client, step));
       await this.look(db);
     }
     return this.left.length === 0;
+  }
+
+  /** Whether the step must not begin before a switch that is not made yet. */
+  private waits(step: OnlineStep): boolean {
+    return step.kind === "backfill" && this.left.some(({ name }) => name === step.after);
   }
 
   private async switch(db: Knex, step: OnlineStep & { kind: "switch" }): Promise<void> {

@@ -6,8 +6,10 @@ import type { Knex } from "knex";
  * - `sums`: the sums of facts. Facts are added up when all servers know them: others would erase the facts of a
  *   conversation only in the table of facts that are in no sum.
  * - `recipe`: recipes of events. Events are stored without a body when all servers know them: others would send nothing.
+ * - `blocks`: changes of the lists of logs. Logs are counted in blocks when all servers note these changes: others would
+ *   make the counts wrong.
  */
-const SERVER_MARKS = ["sums", "recipe"];
+const SERVER_MARKS = ["sums", "recipe", "blocks"];
 
 /** PostgreSQL cuts longer names of connections. */
 const MAX_NAME_BYTES = 63;

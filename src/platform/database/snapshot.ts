@@ -37,8 +37,7 @@ export const JOB_COLUMNS =
   "identifier text, payload json, queue_name text, run_at timestamptz, attempts integer, max_attempts integer, key text, priority integer";
 
 /**
- * Tables that are specific to this database and its servers, started jobs, which are copied as waiting jobs, and the
- * counts of logs, which follow from the copied chats.
+ * Tables that are specific to this database and its servers, and started jobs, which are copied as waiting jobs.
  */
 const NOT_COPIED = [
   "knex_migrations",
@@ -47,8 +46,6 @@ const NOT_COPIED = [
   "holds",
   "begun_jobs",
   "job_deaths",
-  "log_blocks",
-  "log_changes",
 ];
 
 /** Excludes unlogged tables, which contain nothing that must survive a crash. */

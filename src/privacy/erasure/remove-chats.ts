@@ -1,4 +1,5 @@
 import type { ChatRow } from "../../chats/chats/chats";
+import { noteLogs } from "../../chats/logs/log-changes";
 import type { AuditedOperation } from "../../platform/database/audited-operation";
 import type { Scope } from "../../platform/database/scope";
 import { withdrawExports } from "../people/withdraw";
@@ -124,6 +125,7 @@ async function removeRows(
       scope.table(table).whereIn("chatId", ids).delete(),
     ),
   );
+  await noteLogs(scope, ids, -1);
   await scope.table("chats").whereIn("id", ids).delete();
   await count(scope, {
     chats: chats.length,

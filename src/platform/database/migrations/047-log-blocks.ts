@@ -10,9 +10,9 @@ const LIST = `assistant_id text collate "C" not null, channel text collate "C" n
  * `from_id`, a place in the order of time and id, and ends where the next one of its list begins; the first one of a
  * list begins at `-infinity`. `logs` is null until the block is counted.
  *
- * Triggers note each start and removal of a chat in `log_changes`, whatever version of the service makes it, and a job
- * moves the changes into the blocks: at any moment, the logs of a counted block are its `logs` and the changes in its
- * range.
+ * Each start and removal of a chat is noted in `log_changes` by the transaction that makes it, in a row of its own, so
+ * that writers never wait for each other. A job moves the changes into the blocks: at any moment, the logs of a counted
+ * block are its `logs` and the changes in its range.
  */
 export async function up(db: Knex): Promise<void> {
   await createTenantTable(
@@ -34,43 +34,7 @@ export async function up(db: Knex): Promise<void> {
   await db.raw(
     `alter table log_changes set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500)`,
   );
-  await triggers(db);
   await db.raw(ORGANIZATIONS);
-}
-
-/** A row per chat, so that writers never wait for each other. */
-const note = (rows: string) => `
-  insert into public.log_changes as noted (organization_id, assistant_id, channel, started_at, chat_id, change)
-  ${rows}
-  on conflict (organization_id, assistant_id, started_at, chat_id, channel)
-    do update set change = noted.change + excluded.change;`;
-
-/** Per statement for starts and removals. Changes of a list's order are rare: only corrections of a database make them. */
-async function triggers(db: Knex): Promise<void> {
-  const columns = "organization_id, assistant_id, channel, started_at, id";
-  const bodies = {
-    started: note(`select ${columns}, 1 from started`),
-    // A removed organization takes its chats along, and nothing of it may be stored then.
-    removed: note(`select ${columns}, -1 from removed
-      where exists (select from public.organizations o where o.id = removed.organization_id)`),
-    moved: note(`values (old.organization_id, old.assistant_id, old.channel, old.started_at, old.id, -1),
-      (new.organization_id, new.assistant_id, new.channel, new.started_at, new.id, 1)`),
-  };
-  for (const [name, body] of Object.entries(bodies))
-    await db.raw(`
-      create function parley_note_${name}_logs() returns trigger
-      language plpgsql security definer set search_path = pg_catalog, public as $$
-      begin ${body} return null; end $$`);
-  await db.raw(`
-    create trigger started_logs after insert on chats referencing new table as started
-      for each statement execute function parley_note_started_logs()`);
-  await db.raw(`
-    create trigger removed_logs after delete on chats referencing old table as removed
-      for each statement execute function parley_note_removed_logs()`);
-  await db.raw(`
-    create trigger moved_logs after update of assistant_id, channel, started_at on chats
-      for each row when ((old.assistant_id, old.channel, old.started_at) is distinct from (new.assistant_id, new.channel, new.started_at))
-      execute function parley_note_moved_logs()`);
 }
 
 // Organizations are not known to the job that counts their logs.
@@ -90,12 +54,17 @@ const ORGANIZATIONS = `
 /** Assistants per batch. */
 const BATCH_SIZE = 500;
 
-/** Stores a first block for each list, which the job then counts. */
+/**
+ * Older servers note no changes, so no block is made before all servers do. Then a first block is stored for each list,
+ * which the job counts.
+ */
 export const online: readonly OnlineStep[] = [
+  { kind: "switch", name: "count_logs", mark: "blocks" },
   {
     kind: "backfill",
     name: "log_blocks",
     table: "chats",
+    after: "count_logs",
     batch: async (db, cursor) => {
       const after = (cursor as [string, string] | null) ?? ["", ""];
       const { rows } = await db.raw<{ rows: { last: [string, string] | null }[] }>(
@@ -125,11 +94,7 @@ export const online: readonly OnlineStep[] = [
 ];
 
 export async function down(db: Knex): Promise<void> {
-  for (const name of ["started", "removed", "moved"]) {
-    await db.raw(`drop trigger ${name}_logs on chats`);
-    await db.raw(`drop function parley_note_${name}_logs()`);
-  }
   await db.raw(`drop function parley_uncounted_organizations()`);
   await db.raw(`drop table log_changes, log_blocks`);
-  await db.raw(`delete from online_steps where name = 'log_blocks'`);
+  await db.raw(`delete from online_steps where name in ('count_logs', 'log_blocks')`);
 }

@@ -14,6 +14,8 @@ interface BackfillStep {
   readonly kind: "backfill";
   readonly name: string;
   readonly table: string;
+  /** Name of a switch of the same migration that must be made before. */
+  readonly after?: string;
   /**
    * Changes the next rows, in a transaction of at most 5 s per statement that also stores the progress.
    * @param cursor the result of the batch before, as JSON stores it; null for the first
@@ -46,9 +48,15 @@ const IS_VALID = `
 
 /** The catalog tells about indexes, so that a restored database without them gets them. */
 export async function isDone(db: Knex, { kind, name }: OnlineStep): Promise<boolean> {
-  const query =
-    kind === "index" ? IS_VALID : "select from online_steps where name = ? and done_at is not null";
-  const { rows } = await db.raw<{ rows: unknown[] }>(query, [name]);
+  if (kind !== "index") return isRecorded(db, name);
+  const { rows } = await db.raw<{ rows: unknown[] }>(IS_VALID, [name]);
+  return rows.length > 0;
+}
+
+/** Whether a switch or a back-fill is done. */
+export async function isRecorded(db: Knex, name: string): Promise<boolean> {
+  const done = "select from online_steps where name = ? and done_at is not null";
+  const { rows } = await db.raw<{ rows: unknown[] }>(done, [name]);
   return rows.length > 0;
 }
 
@@ -62,8 +70,12 @@ export const withSmallSteps = ({ online = [], ...migration }: Migration): Knex.M
 });
 
 /** A server of an older version may run on any database that has organizations. */
-const canRunAtOnce = async (db: Knex, step: OnlineStep): Promise<boolean> =>
-  step.kind === "switch" ? !(await db("organizations").first()) : isSmall(db, step.table);
+async function canRunAtOnce(db: Knex, step: OnlineStep): Promise<boolean> {
+  if (step.kind === "switch") return !(await db("organizations").first());
+  if (step.kind === "backfill" && step.after !== undefined && !(await isRecorded(db, step.after)))
+    return false;
+  return isSmall(db, step.table);
+}
 
 async function isSmall(db: Knex, table: string): Promise<boolean> {
   const size = "select pg_table_size(?::regclass) <= ? as small";
