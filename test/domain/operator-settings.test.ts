@@ -26,6 +26,28 @@ describe("the example of ENCRYPTION_KEYS in the documentation", () => {
   });
 });
 
+describe("PUBLIC_BASE_URL", () => {
+  test.each(["/parley", "/a/b/", "/?tenant=1", "#top"])("is refused with %s after the host name", (rest) => {
+    expect(() => readConfig({ PUBLIC_BASE_URL: `https://example.com${rest}` })).toThrow(
+      "PUBLIC_BASE_URL must be a URL that ends after the host name or port, such as https://parley.example.com: the pages of Parley work only at the root of a host name or port of their own",
+    );
+  });
+
+  test("is refused with a password, which the message does not repeat", () => {
+    const read = () => readConfig({ PUBLIC_BASE_URL: "https://parley:s3cret@example.com" });
+    expect(read).toThrow("PUBLIC_BASE_URL must be a URL without a user and password");
+    expect(read).not.toThrow("s3cret");
+  });
+
+  test.each([
+    ["https://example.com", "https://example.com"],
+    ["https://Example.com:443//", "https://example.com"],
+    ["http://[::1]:4000/?#", "http://[::1]:4000"],
+  ])("%s is the address %s", (url, address) => {
+    expect(readConfig({ PUBLIC_BASE_URL: url }).PUBLIC_BASE_URL).toBe(address);
+  });
+});
+
 describe("a name in .env", () => {
   test.each(["MODEL_URL", "PUBLIC_URL", "FOO", "KEYS"])("that nothing reads is reported: %s", (name) => {
     expect(misspelledSettings({ [name]: "x" }, [name])).toEqual([

@@ -14,7 +14,7 @@ describe("the OpenAPI document", () => {
   });
 
   test("has the public address in every example if there is one", async () => {
-    const PUBLIC_BASE_URL = "https://parley.example.com/voice";
+    const PUBLIC_BASE_URL = "https://parley.example.com";
     const app = await startApp(running.database, { PUBLIC_BASE_URL });
     try {
       const text = await documentOf(app);

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { DATABASE_SETTINGS } from "./database-settings";
 import { LIMIT_SETTINGS } from "./limit-settings";
-import { flag, isHostName, isRange, list, oneOf, url, whole, withoutTrailingSlashes } from "./setting-kinds";
+import { flag, isHostName, isRange, list, oneOf, ownAddress, url, whole } from "./setting-kinds";
 import { MODEL_SETTINGS, modelProblems, providerVariables } from "./model-settings";
 import { RETENTION_SETTINGS } from "./retention-settings";
 import { TELEPHONY_SETTINGS } from "./telephony-settings";
@@ -34,9 +34,9 @@ export const SETTINGS = {
   ],
   ...DATABASE_SETTINGS,
   PUBLIC_BASE_URL: [
-    url("http:", "https:").transform(withoutTrailingSlashes).optional(),
+    ownAddress.optional(),
     "the address of `HOST` and `PORT`",
-    "URL at which clients reach the service; links to files begin with it.",
+    "URL at which clients reach the service, without a path; links to files begin with it.",
   ],
   BOOTSTRAP_SECRET_KEY: [
     firstKey.optional(),

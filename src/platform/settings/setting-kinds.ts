@@ -19,14 +19,31 @@ export const whole = (minimum: number, maximum: number) =>
       error: withValue(`must be a whole number from ${minimum} to ${maximum}`),
     })
     .transform(Number);
-export const url = (...protocols: string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    error: `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+/** A text that is refused with the message of `problemOf`, if it has one. */
+const checked = (problemOf: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const message = problemOf(text);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
   });
-export const databaseUrl = z.string().superRefine((text, context) => {
-  const message = databaseUrlProblem(text);
-  if (message !== undefined) context.addIssue({ code: "custom", message });
-});
+const urlProblem =
+  (...protocols: string[]) =>
+  (text: string): string | undefined =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+      ? undefined
+      : `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`;
+export const url = (...protocols: string[]) => checked(urlProblem(...protocols));
+export const databaseUrl = checked(databaseUrlProblem);
+/** The address of this service, to which its paths are appended. */
+export const ownAddress = checked(
+  (text) => urlProblem("http:", "https:")(text) ?? ownAddressProblem(new URL(text)),
+).transform((text) => new URL(text).origin);
+
+function ownAddressProblem({ username, password, pathname, search, hash }: URL): string | undefined {
+  if (username !== "" || password !== "") return "must be a URL without a user and password";
+  return /[^/]/.test(pathname + search + hash)
+    ? "must be a URL that ends after the host name or port, such as https://parley.example.com: the pages of Parley work only at the root of a host name or port of their own"
+    : undefined;
+}
 /** A base address, to which paths are appended. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;
